@@ -28,12 +28,6 @@ std::string text_of(const Json& object, std::string_view member) {
   return value->is_string() ? value->text() : value->dump();
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string text;
-  for (const std::string& each : texts) text += (text.empty() ? "" : ", ") + each;
-  return shortened(std::move(text), kListWidth);
-}
-
 /// "x×y×z" of a list of numbers.
 std::string product_text(const Json& numbers) {
   std::string text;
@@ -47,7 +41,7 @@ void add_transform(const Transform& transform, Rows& rows) {
 }
 
 void add_list(const std::vector<std::string>& texts, const std::string& label, Rows& rows) {
-  if (!texts.empty()) rows.push_back({label, joined(texts)});
+  if (!texts.empty()) rows.push_back({label, shortened(joined(texts, ", "), kListWidth)});
 }
 
 void parameter_rows(const SkeletonInfo& info, Rows& rows) {

@@ -5,15 +5,10 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/values.hpp"
 
 namespace sherd::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const std::string& between = " ") {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;

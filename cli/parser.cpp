@@ -16,12 +16,6 @@ namespace {
 /// The parser hides what is in the group without a name.
 constexpr const char* kLater = "";
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 std::optional<std::uint64_t> whole_number(const std::string& text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();

@@ -205,6 +205,12 @@ std::string shortened(std::string text, std::size_t width) {
   return text + "…";
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : between).append(word);
+  return text;
+}
+
 std::string last_component(std::string_view url) {
   while (url.size() > 1 && url.ends_with('/')) url.remove_suffix(1);
   const auto slash = url.rfind('/');

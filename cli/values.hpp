@@ -45,6 +45,7 @@ namespace sherd::cli {
 [[nodiscard]] std::string printable(std::string_view text);
 /// At most `width` bytes of it, cut between characters and ended by … where it is longer.
 [[nodiscard]] std::string shortened(std::string text, std::size_t width);
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, std::string_view between = " ");
 /// The last component of a path or URL.
 [[nodiscard]] std::string last_component(std::string_view url);
 

@@ -14,7 +14,7 @@ namespace sherd::cli {
 namespace {
 
 constexpr std::uint64_t kChunk = 64;
-constexpr std::uint64_t kBlock = 8;
+constexpr std::uint64_t kBlockSide = 8;
 
 Result<Json> parse_numbers(std::string_view option, const std::string& text) {
   auto numbers = Json::parse("[" + text + "]");
@@ -102,7 +102,7 @@ Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const
     made.set("voxel_offset", std::move(offset));
   }
   if (encoding == "compressed_segmentation")
-    made.set("compressed_segmentation_block_size", Json::numbers({kBlock, kBlock, kBlock}));
+    made.set("compressed_segmentation_block_size", Json::numbers({kBlockSide, kBlockSide, kBlockSide}));
   if (!sharding || *sharding == "none") return made;
   if (*sharding == "auto") {
     neuroglancer::VolumeToShard volume{.shape = shape, .chunk_shape = chunks, .dtype = dtype};

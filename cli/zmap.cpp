@@ -18,7 +18,7 @@ namespace {
 using netcdf::Zmap;
 using netcdf::ZmapStatus;
 
-constexpr std::size_t kBlock = std::size_t{64} << 10U;
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 std::string hexadecimal(std::span<const std::byte> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -97,7 +97,7 @@ struct ZmapCommand {
     SHERD_TRY(out.write(" |"));
     std::vector<std::byte> block;
     for (std::uint64_t start = 0; start < size; start += block.size()) {
-      block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, size - start)));
+      block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, size - start)));
       SHERD_TRY(status, map.read(each, start, block));
       if (status != ZmapStatus::found)
         return conflict("another process erased " + printable(each) + " in the meantime");

@@ -14,6 +14,16 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   list(APPEND SHERD_WARNINGS -Wno-deprecated-declarations)
 endif()
 
+# Eight files of a target at a time take half of the processor time (docs/decisions/0047).
+function(sherd_compile_in_batches target)
+  if(SHERD_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # takes a .cpp file in a batch for a header
+    endif()
+  endif()
+endfunction()
+
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -41,7 +41,7 @@ std::optional<Values> read_all(const ShardedStore& ids) {
     listed.push_back(id);
     return true;
   });
-  if (!whole) return std::nullopt;
+  if (!whole.has_value()) return std::nullopt;
   const auto values = ids.get_many(listed);
   if (!values) return std::nullopt;
   Values all;
@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect(read_all(ids) == before);
   }
   if (ids.compact() && before) expect(read_all(open_with(store, data[0])) == before);
-  if (const auto erased = ids.erase(3); erased && before) {
+  if (const auto erased = ids.erase(3); erased.has_value() && before) {
     before->erase(3);
     expect(read_all(ids) == before);
   }

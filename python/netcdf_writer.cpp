@@ -24,14 +24,14 @@ Type type_from(const std::string& name) {
 }
 
 /// The memory of an object, contiguous; its owner must outlive the use.
-class Memory {
+class MemoryView {
  public:
-  explicit Memory(nb::handle object) {
+  explicit MemoryView(nb::handle object) {
     if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
   }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { PyBuffer_Release(&view_); }
+  MemoryView(const MemoryView&) = delete;
+  MemoryView& operator=(const MemoryView&) = delete;
+  ~MemoryView() { PyBuffer_Release(&view_); }
   [[nodiscard]] const void* data() const { return view_.buf; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(view_.len); }
 
@@ -40,7 +40,7 @@ class Memory {
 };
 
 template <class T>
-std::vector<T> numbers_from(const Memory& memory) {
+std::vector<T> numbers_from(const MemoryView& memory) {
   std::vector<T> numbers(memory.size() / sizeof(T));
   if (!numbers.empty()) std::memcpy(numbers.data(), memory.data(), numbers.size() * sizeof(T));
   return numbers;
@@ -51,12 +51,12 @@ Values values_from(Type type, nb::handle value) {
   if (type == Type::string) {
     std::vector<std::string> texts;
     for (const nb::handle each : value) {
-      const Memory memory(each);
+      const MemoryView memory(each);
       texts.emplace_back(static_cast<const char*>(memory.data()), memory.size());
     }
     return texts;
   }
-  const Memory memory(value);
+  const MemoryView memory(value);
   Values values = netcdf::default_fill(type);
   std::visit(
       [&](auto& list) {

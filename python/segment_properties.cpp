@@ -9,7 +9,7 @@ using neuroglancer::SegmentProperties;
 using neuroglancer::SegmentProperty;
 
 // The document with ids and numbers as arrays: what a user has to hand.
-nb::tuple parse(nb::handle document) {
+nb::tuple parse_properties(nb::handle document) {
   const auto parsed = SegmentProperties::parse(json_from(document)).value();
   nb::list numbers;
   for (const SegmentProperty& property : parsed.properties)
@@ -20,7 +20,7 @@ nb::tuple parse(nb::handle document) {
 }  // namespace
 
 void bind_segment_properties(nb::module_& module) {
-  module.def("parse_segment_properties", parse, nb::arg("document"),
+  module.def("parse_segment_properties", parse_properties, nb::arg("document"),
              nb::sig("def parse_segment_properties(document: collections.abc.Mapping[str, typing.Any]) -> "
                      "tuple[numpy.ndarray, list[numpy.ndarray | None], dict[str, typing.Any]]"),
              "Ids, the values of number properties, and the document in its canonical form.");

@@ -10,12 +10,12 @@ using neuroglancer::Skeleton;
 using neuroglancer::SkeletonInfo;
 using neuroglancer::VertexAttribute;
 
-nb::tuple parse(nb::handle data, const SkeletonInfo& info) {
+nb::tuple parse_skeleton(nb::handle data, const SkeletonInfo& info) {
   const BytesView view(data);
   return skeleton_to(call([&] { return Skeleton::parse(view.bytes(), info.vertex_attributes); }), info);
 }
 
-nb::bytes print(nb::handle vertices, nb::handle edges, const nb::dict& attributes, const SkeletonInfo& info) {
+nb::bytes print_skeleton(nb::handle vertices, nb::handle edges, const nb::dict& attributes, const SkeletonInfo& info) {
   const Skeleton skeleton = skeleton_from(nb::make_tuple(vertices, edges, attributes), info);
   return bytes_to(call([&] { return skeleton.print(info.vertex_attributes); }));
 }
@@ -67,11 +67,12 @@ void bind_skeleton(nb::module_& module) {
           "The sharding parameters, or None where each skeleton is an object called by its segment id.",
           nb::sig("def sharding(self) -> dict[str, typing.Any] | None"));
   module.def(
-      "parse_skeleton", parse, nb::arg("data"), nb::arg("info"),
+      "parse_skeleton", parse_skeleton, nb::arg("data"), nb::arg("info"),
       nb::sig("def parse_skeleton(data: bytes | bytearray | memoryview, info: SkeletonInfo) -> tuple[numpy.ndarray, "
               "numpy.ndarray, dict[str, numpy.ndarray]]"),
       "Vertices, edges and attributes of a skeleton.");
-  module.def("print_skeleton", print, nb::arg("vertices"), nb::arg("edges"), nb::arg("attributes"), nb::arg("info"),
+  module.def("print_skeleton", print_skeleton, nb::arg("vertices"), nb::arg("edges"), nb::arg("attributes"),
+             nb::arg("info"),
              nb::sig("def print_skeleton(vertices: object, edges: object, attributes: dict[str, typing.Any], info: "
                      "SkeletonInfo) -> bytes"),
              "A skeleton's bytes.");

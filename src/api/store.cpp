@@ -19,8 +19,8 @@ Result<void> check_storage_options(const StoreEntry& entry, const Config& config
     if (std::ranges::find(known, name) != known.end()) continue;
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
-    const std::string stores = "'" + std::string(entry.scheme) + "' stores have ";
-    return std::move(invalid_argument("'" + name + "' is not a storage option: " + stores +
+    const std::string has = "'" + std::string(entry.scheme) + "' stores have ";
+    return std::move(invalid_argument("'" + name + "' is not a storage option: " + has +
                                       (known.empty() ? "none" : names) + did_you_mean(name, known)))
         .in_member("storage_options");
   }

@@ -15,14 +15,14 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;  // stays in a core's own cache
+constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10;  // stays in a core's own cache
 
-// The largest box of a dense chunk that is contiguous and within kBlockBytes.
-Shape block_shape(const Shape& shape, std::uint64_t element_size) {
+// The largest box of a dense chunk that is contiguous and within kPieceBytes.
+Shape piece_shape(const Shape& shape, std::uint64_t element_size) {
   Shape block(shape.size(), 1);
   std::uint64_t bytes = element_size;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    block[d] = std::clamp<std::uint64_t>(kBlockBytes / bytes, 1, std::max<std::uint64_t>(shape[d], 1));
+    block[d] = std::clamp<std::uint64_t>(kPieceBytes / bytes, 1, std::max<std::uint64_t>(shape[d], 1));
     if (block[d] < shape[d]) break;
     bytes *= std::max<std::uint64_t>(shape[d], 1);
   }
@@ -73,11 +73,11 @@ Result<void> ChunkReader::fill(const Piece& piece) const {
   const auto fill_all = [&](std::span<const ReadPart> parts) {
     for (const ReadPart& part : parts) fill_out(size, value, part.region, part.target);
   };
-  if (element_count(piece.parts) * size <= kBlockBytes) {
+  if (element_count(piece.parts) * size <= kPieceBytes) {
     fill_all(piece.parts);
     return {};
   }
-  const ReadCells blocks(piece.parts, regular_axes(block_shape(piece.shape, size)));
+  const ReadCells blocks(piece.parts, regular_axes(piece_shape(piece.shape, size)));
   return parallel_for(blocks.size(), config_, [&](std::size_t i) -> Result<void> {
     Shape cell;
     std::vector<ReadPart> parts;
@@ -241,7 +241,7 @@ Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, const Piece&
   if (inner.chain.raw_word_size() != 0 && !keep) {
     const std::uint64_t bytes = chunk_bytes(inner, piece.shape);
     const Piece stored = stored_piece(piece);
-    if (bytes > 2 * kBlockBytes) return collect_raw(job.extent, stored, plan);
+    if (bytes > 2 * kPieceBytes) return collect_raw(job.extent, stored, plan);
     SHERD_TRY(check_raw_size(job.extent.length, bytes));
     const auto [low, high] =
         byte_range(stored.parts, chunk_strides(stored.shape, inner.dtype.size()), inner.dtype.size());
@@ -264,7 +264,7 @@ Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& p
   SHERD_TRY(check_raw_size(where.length, bytes));
   const std::uint64_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  const Shape block = block_shape(stored.shape, element);
+  const Shape block = piece_shape(stored.shape, element);
   plan.levels.push_back({stored.layout, stored.shape, ReadCells(stored.parts, regular_axes(block)), true});
   const Level& level = plan.levels.back();
   Shape cell;

@@ -41,7 +41,7 @@ Result<NodeType> node_type(const Json& document) {
   return invalid_argument("must be \"array\" or \"group\"").in_member("node_type");
 }
 
-std::optional<NodeType> stored_type(const Json& document) {
+std::optional<NodeType> type_in(const Json& document) {
   if (is_draft(document)) return std::nullopt;
   const auto type = node_type(document);
   return type ? *type : NodeType::unknown;
@@ -74,7 +74,7 @@ class Zarr3 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    const TypeDocument document{file_name, stored_type};
+    const TypeDocument document{file_name, type_in};
     return members_in_directories(*this, store, path, limits, known, {&document, 1});
   }
 

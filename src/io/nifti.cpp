@@ -261,10 +261,10 @@ Result<std::unique_ptr<ArrayFileWriter>> create_nifti(const std::string& path, c
   return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }
 
-constexpr std::string_view kSuffixes[] = {".nii", ".nii.gz", ".hdr", ".img", ".hdr.gz", ".img.gz"};
+constexpr std::string_view kNiftiSuffixes[] = {".nii", ".nii.gz", ".hdr", ".img", ".hdr.gz", ".img.gz"};
 
 }  // namespace
 
-constinit const FileFormat kNiftiFiles{"nifti", kSuffixes, open_nifti, create_nifti, FileOrder::space};
+constinit const FileFormat kNiftiFiles{"nifti", kNiftiSuffixes, open_nifti, create_nifti, FileOrder::space};
 
 }  // namespace sherd

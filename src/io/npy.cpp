@@ -110,7 +110,7 @@ Result<Shape> Literal::shape() {
   return shape;
 }
 
-struct Element {
+struct NpyType {
   DType dtype;
   std::vector<WordSwap> swaps;
 };
@@ -157,10 +157,10 @@ Result<DType> parse_code(std::string_view code) {
   return code[0] == 'U' ? DType::fixed_length_utf32(4 * length) : DType::raw(8 * length);
 }
 
-Result<Element> parse_element(Literal& text, unsigned depth);
+Result<NpyType> parse_element(Literal& text, unsigned depth);
 
 // [('name', descr), ('name', descr), …]
-Result<Element> parse_fields(Literal& text, unsigned depth) {
+Result<NpyType> parse_fields(Literal& text, unsigned depth) {
   if (depth > kDeepest) return unsupported("npy: structs are nested deeper than 16, the maximum");
   std::vector<DTypeField> fields;
   std::vector<WordSwap> swaps;
@@ -180,22 +180,22 @@ Result<Element> parse_fields(Literal& text, unsigned depth) {
     if (!text.take(",") && !text.at(']')) return text.wrong("',' or ']' is expected");
   }
   SHERD_TRY(dtype, DType::structure(std::move(fields)));
-  return Element{std::move(dtype), std::move(swaps)};
+  return NpyType{std::move(dtype), std::move(swaps)};
 }
 
-Result<Element> parse_element(Literal& text, unsigned depth) {
+Result<NpyType> parse_element(Literal& text, unsigned depth) {
   if (text.take("[")) return parse_fields(text, depth);
   SHERD_TRY(descr, text.string());
   const bool marked = !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   SHERD_TRY(dtype, parse_code(std::string_view(descr).substr(marked ? 1 : 0)));
-  Element element{std::move(dtype), {}};
+  NpyType element{std::move(dtype), {}};
   if (marked && is_foreign_order(descr[0])) element.swaps = word_swaps(element.dtype);
   return element;
 }
 
 Result<NpyHeader> parse_dictionary(std::string_view source) {
   Literal text(source);
-  std::optional<Element> element;
+  std::optional<NpyType> element;
   std::optional<Shape> shape;
   std::optional<bool> fortran;
   SHERD_TRY(text.expect("{"));
@@ -305,7 +305,7 @@ Result<std::unique_ptr<ArrayFileWriter>> create_npy(const std::string& path, con
   return flat_writer(path, mode, std::move(header), array.dtype.size());
 }
 
-constexpr std::string_view kSuffixes[] = {".npy"};
+constexpr std::string_view kNpySuffixes[] = {".npy"};
 
 }  // namespace
 
@@ -348,6 +348,6 @@ Result<std::string> npy_header(const DType& dtype, const Shape& shape) {
   return header + text;
 }
 
-constinit const FileFormat kNpyFiles{"npy", kSuffixes, open_npy, create_npy};
+constinit const FileFormat kNpyFiles{"npy", kNpySuffixes, open_npy, create_npy};
 
 }  // namespace sherd

@@ -199,10 +199,10 @@ Result<std::unique_ptr<ArrayFileWriter>> create_pgm_files(const std::string& pat
   return create_images(path, array, mode, create_pnm, planes.image.channels == 3 ? ".ppm" : ".pgm");
 }
 
-constexpr std::string_view kSuffixes[] = {".pgm", ".ppm", ".pnm"};
+constexpr std::string_view kPgmSuffixes[] = {".pgm", ".ppm", ".pnm"};
 
 }  // namespace
 
-constinit const FileFormat kPgmFiles{"pgm", kSuffixes, open_pgm_files, create_pgm_files, FileOrder::planes};
+constinit const FileFormat kPgmFiles{"pgm", kPgmSuffixes, open_pgm_files, create_pgm_files, FileOrder::planes};
 
 }  // namespace sherd

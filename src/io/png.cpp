@@ -127,7 +127,7 @@ Result<std::unique_ptr<ArrayFileWriter>> create_png_files(const std::string& pat
   return create_images(path, array, mode, create_png, ".png");
 }
 
-constexpr std::string_view kSuffixes[] = {".png"};
+constexpr std::string_view kPngSuffixes[] = {".png"};
 
 }  // namespace
 
@@ -143,6 +143,6 @@ Result<std::unique_ptr<ImageWriter>> create_png(const std::string& path, const I
   return std::unique_ptr<ImageWriter>(std::move(writer));
 }
 
-constinit const FileFormat kPngFiles{"png", kSuffixes, open_png_files, create_png_files, FileOrder::planes};
+constinit const FileFormat kPngFiles{"png", kPngSuffixes, open_png_files, create_png_files, FileOrder::planes};
 
 }  // namespace sherd

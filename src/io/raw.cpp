@@ -35,10 +35,10 @@ Result<std::unique_ptr<ArrayFileWriter>> create_raw(const std::string& path, con
   return flat_writer(path, mode, {}, array.dtype.size());
 }
 
-constexpr std::string_view kSuffixes[] = {".raw", ".bin"};
+constexpr std::string_view kRawSuffixes[] = {".raw", ".bin"};
 
 }  // namespace
 
-constinit const FileFormat kRawFiles{"raw", kSuffixes, open_raw, create_raw};
+constinit const FileFormat kRawFiles{"raw", kRawSuffixes, open_raw, create_raw};
 
 }  // namespace sherd

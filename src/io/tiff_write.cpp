@@ -218,10 +218,10 @@ Result<std::unique_ptr<ArrayFileWriter>> create_tiff(const std::string& path, co
   return std::unique_ptr<ArrayFileWriter>(std::move(writer));
 }
 
-constexpr std::string_view kSuffixes[] = {".tif", ".tiff"};
+constexpr std::string_view kTiffSuffixes[] = {".tif", ".tiff"};
 
 }  // namespace
 
-constinit const FileFormat kTiffFiles{"tiff", kSuffixes, open_tiff_files, create_tiff, FileOrder::planes};
+constinit const FileFormat kTiffFiles{"tiff", kTiffSuffixes, open_tiff_files, create_tiff, FileOrder::planes};
 
 }  // namespace sherd

@@ -19,10 +19,9 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint64_t kLongest = std::uint64_t{1} << 62U;  ///< of dimensions, and here of everything that is counted
-
+/// At most kLongestDimension, as for everything that is counted here.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-  return std::min(checked_mul(a, b).value_or(kLongest), kLongest);
+  return std::min(checked_mul(a, b).value_or(kLongestDimension), kLongestDimension);
 }
 
 class DataReader {
@@ -62,7 +61,7 @@ class DataReader {
   [[nodiscard]] std::uint64_t capacity(std::size_t part) const {
     if (dimensions_.empty()) return 1;
     const CdlDimension& first = *dimensions_[parts_[part]];
-    return first.unlimited ? kLongest : product(first.length, block(part));
+    return first.unlimited ? kLongestDimension : product(first.length, block(part));
   }
   /// Makes an unlimited dimension long enough.
   void stretch(std::size_t part, std::uint64_t items) {

@@ -11,7 +11,6 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint64_t kLongest = std::uint64_t{1} << 62U;  ///< of dimensions
 using Kind = CdlToken::Kind;
 
 /// The types by the names that CDL has for them, in lower or in upper case.
@@ -161,7 +160,7 @@ class Parser {
       dimension->unlimited = true;
     } else if (token.kind == Kind::number && token.number.type != Type::float32 && token.number.type != Type::float64) {
       dimension->length = static_cast<std::uint64_t>(token.number.bits);
-      if (dimension->length > kLongest)
+      if (dimension->length > kLongestDimension)
         return cdl_error(token.position, "the length of a dimension is from 1 to 2^62, or unlimited");
       dimension->unlimited = dimension->length == 0;  // as in netcdf-c
     } else {

@@ -67,6 +67,7 @@ struct Dataset::State {
 
 /// Groups nested more deeply are left out with a warning, and are not written.
 inline constexpr std::size_t kMaxGroupDepth = 128;
+inline constexpr std::uint64_t kLongestDimension = std::uint64_t{1} << 62U;
 
 /// The dataset for a writer, if the location is writable: consolidated metadata are not used, and documents of Zarr v2
 /// are taken as they are stored, apart from types of elements that mean others.

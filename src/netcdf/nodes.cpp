@@ -27,7 +27,7 @@ std::string prefix_of_path(const std::string& path) { return path.empty() ? path
 struct Reply {
   std::string name;  ///< of the document
   std::optional<LenientJson> json;
-  Generation generation;
+  sherd::Generation generation;
   std::optional<Error> fault;
 };
 

@@ -23,8 +23,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr unsigned kWaiting = 16;                            ///< threads that store definitions
-constexpr std::uint64_t kLongest = std::uint64_t{1} << 62U;  ///< of dimensions
+constexpr unsigned kWaiting = 16;  ///< threads that store definitions
 
 struct Split {
   std::string_view group, name;
@@ -245,7 +244,7 @@ Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) 
     DimensionDefinition& dimension = *variable.dimensions[d];
     const auto end = checked_add(box.origin[d], box.shape[d]);
     if (end && *end <= dimension.length) continue;
-    if (!end || *end > kLongest)
+    if (!end || *end > kLongestDimension)
       return invalid_argument("the box ends beyond 2^62 along '" + dimension.name + "', the largest length");
     if (!dimension.unlimited)
       return invalid_argument("the box ends at " + std::to_string(*end) + " along '" + dimension.name +
@@ -387,7 +386,7 @@ Result<void> Writer::define_dimension(std::string_view group, const std::string&
   SHERD_TRY(owner, find_group(state_->root, group));
   if (name.empty() || name.find('/') != name.npos)
     return invalid_argument("'" + name + "' cannot be the name of a dimension");
-  if (length > kLongest) return invalid_argument("the length of a dimension must be 2^62 or less");
+  if (length > kLongestDimension) return invalid_argument("the length of a dimension must be 2^62 or less");
   if (owner->dimension(name) != nullptr)
     return conflict("the dimension '" + member_path(owner->path, name) + "' is defined already");
   owner->dimensions.push_back(

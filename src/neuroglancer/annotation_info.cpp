@@ -11,7 +11,7 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kType = "neuroglancer_annotations_v1";
+constexpr std::string_view kAnnotationsType = "neuroglancer_annotations_v1";
 constexpr std::array<std::string_view, 5> kTypes{"point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"};
 
 Result<AnnotationType> parse_type(const std::string& name) {
@@ -203,7 +203,7 @@ Result<Json> print_relationship(const AnnotationRelationship& relationship) {
 }  // namespace
 
 Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kType));
+  SHERD_TRY(members, Members::open(document, kAnnotationsType));
   AnnotationInfo info;
   SHERD_TRY(dimensions, parse_dimensions(members.find("dimensions")));
   info.dimensions = std::move(dimensions);
@@ -230,7 +230,7 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
 
 Result<Json> AnnotationInfo::print() const {
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kAnnotationsType);
   SHERD_TRY(dimension_members, print_dimensions(dimensions));
   document.set("dimensions", std::move(dimension_members));
   document.set("lower_bound", numbers_json(lower_bound));

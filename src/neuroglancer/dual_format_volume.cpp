@@ -17,7 +17,7 @@ std::string key_of(const Json& resolution) {
 }
 
 // It is next to the array's own document and chunks.
-Result<void> check_key(const Json& key, const NodeKeys& taken) {
+Result<void> check_new_key(const Json& key, const NodeKeys& taken) {
   const bool good = key.is_string() && !key.text().empty() && key.text().find('/') == std::string::npos &&
                     !key.text().starts_with('.') && key.text() != "c" && key.text() != kInfo &&
                     !taken.is_document(key.text()) &&
@@ -52,7 +52,7 @@ Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& k
   const Json& resolution = *scale.find("resolution");
   if (!resolution.is_array()) return member_error("resolution", "must be three numbers, the nanometres of a voxel");
   if (scale.find("key") == nullptr) scale.set("key", key_of(resolution));
-  SHERD_TRY(check_key(*scale.find("key"), taken));
+  SHERD_TRY(check_new_key(*scale.find("key"), taken));
   scale.set("size", first_three(view.shape));
   scale.set("chunk_sizes", Json(Json::Array{first_three(view.chunk_shape)}));
   scale.set("encoding", "raw");

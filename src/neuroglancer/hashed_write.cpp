@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kSortedAtOnce = std::uint64_t{1} << 16;
 
-struct Chunk {
+struct CellChunk {
   Uint64Sharding::Location location;
   std::uint64_t id;
   std::uint64_t cell;  // its number in the call
@@ -44,7 +44,7 @@ class HashedWriter {
   Result<void> write(std::uint64_t first, std::uint64_t last, const std::function<void(std::uint64_t)>& done,
                      bool replaces_all) {
     const auto chunks = sorted(first, last);
-    std::vector<std::span<const Chunk>> shards;
+    std::vector<std::span<const CellChunk>> shards;
     for (std::size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
       while (end < chunks.size() && chunks[end].location.shard == chunks[begin].location.shard) ++end;
       shards.push_back(std::span(chunks).subspan(begin, end - begin));
@@ -52,7 +52,7 @@ class HashedWriter {
     const std::size_t batch = batch_size(shards.size());
     return parallel_for(shards.size(), config_, [&](std::size_t i) -> Result<void> {
       const std::string key = ids_.shard_key(shards[i].front().location.shard);
-      for (std::span<const Chunk> left = shards[i]; !left.empty();) {
+      for (std::span<const CellChunk> left = shards[i]; !left.empty();) {
         const auto some = left.first(std::min(batch, left.size()));
         auto done_some = write_shard(some);
         const bool damaged = !done_some && done_some.error().code() == ErrorCode::corrupt;
@@ -62,7 +62,7 @@ class HashedWriter {
         }
         SHERD_TRY(std::move(done_some).in_key(key));
         left = left.subspan(some.size());
-        for (const Chunk& chunk : some) done(part_of(chunk).element_count() * state_.dtype.size());
+        for (const CellChunk& chunk : some) done(part_of(chunk).element_count() * state_.dtype.size());
       }
       return {};
     });
@@ -76,15 +76,15 @@ class HashedWriter {
     return {};
   }
 
-  [[nodiscard]] Region part_of(const Chunk& chunk) const {
+  [[nodiscard]] Region part_of(const CellChunk& chunk) const {
     Shape cell;
     Region part;
     cells_.get(chunk.cell, cell, part);
     return part;
   }
 
-  [[nodiscard]] std::vector<Chunk> sorted(std::uint64_t first, std::uint64_t last) const {
-    std::vector<Chunk> chunks;
+  [[nodiscard]] std::vector<CellChunk> sorted(std::uint64_t first, std::uint64_t last) const {
+    std::vector<CellChunk> chunks;
     chunks.reserve(last - first);
     Shape cell;
     Region part;
@@ -93,7 +93,7 @@ class HashedWriter {
       const std::uint64_t id = state_.grid.first_id(cell);
       chunks.push_back({ids_.values().format.sharding.locate(id), id, i});
     }
-    std::ranges::sort(chunks, {}, [](const Chunk& chunk) { return std::pair(chunk.location, chunk.id); });
+    std::ranges::sort(chunks, {}, [](const CellChunk& chunk) { return std::pair(chunk.location, chunk.id); });
     return chunks;
   }
 
@@ -105,15 +105,15 @@ class HashedWriter {
     return static_cast<std::size_t>(std::clamp<std::uint64_t>(config_.memory_budget / 4 / lanes / bytes, 1, 4096));
   }
 
-  Result<void> write_shard(std::span<const Chunk> chunks) const {
+  Result<void> write_shard(std::span<const CellChunk> chunks) const {
     return retry_conflicts(config_, [&] { return write_once(chunks); });
   }
 
   /// All chunks are put into the version of the shard that the old ones were read from.
-  Result<void> write_once(std::span<const Chunk> chunks) const {
+  Result<void> write_once(std::span<const CellChunk> chunks) const {
     const ShardedStore::State& values = ids_.values();
     const bool covered =
-        std::ranges::all_of(chunks, [&](const Chunk& chunk) { return piece(access_of(chunk)).covered(); });
+        std::ranges::all_of(chunks, [&](const CellChunk& chunk) { return piece(access_of(chunk)).covered(); });
     std::unique_ptr<StoreLock> lock;
     OpenedShard seen;
     const auto lock_and_open = [&]() -> Result<void> {
@@ -145,7 +145,7 @@ class HashedWriter {
     CellAccess at;
     Region part;
   };
-  [[nodiscard]] Touched access_of(const Chunk& chunk) const {
+  [[nodiscard]] Touched access_of(const CellChunk& chunk) const {
     Shape cell;
     Region part;
     cells_.get(chunk.cell, cell, part);
@@ -155,7 +155,7 @@ class HashedWriter {
     return {state_.layout, touched.at.shape, touched.at.valid, touched.part, from_};
   }
 
-  Result<void> make(const Chunk& chunk, ByteSource* shard, Made& to) const {
+  Result<void> make(const CellChunk& chunk, ByteSource* shard, Made& to) const {
     const Touched touched = access_of(chunk);
     const WritePiece wanted = piece(touched);
     const bool update = !wanted.covered();

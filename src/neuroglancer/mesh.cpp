@@ -10,7 +10,7 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kType = "neuroglancer_legacy_mesh";
+constexpr std::string_view kMeshType = "neuroglancer_legacy_mesh";
 
 Result<Mesh> parse_mesh(Bytes bytes) {
   WordReader reader(bytes);
@@ -44,7 +44,7 @@ Result<std::string> Mesh::print() const {
 }
 
 Result<LegacyMeshInfo> LegacyMeshInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kType));
+  SHERD_TRY(members, Members::open(document, kMeshType));
   LegacyMeshInfo info;
   SHERD_TRY(properties, members.text("segment_properties", ""));
   info.segment_properties = std::move(properties);
@@ -54,7 +54,7 @@ Result<LegacyMeshInfo> LegacyMeshInfo::parse(const Json& document) {
 
 Result<Json> LegacyMeshInfo::print() const {
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kMeshType);
   set_present(document, "segment_properties", segment_properties);
   return checked_print<LegacyMeshInfo>(std::move(document), other);
 }

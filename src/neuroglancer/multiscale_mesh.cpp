@@ -15,7 +15,7 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kType = "neuroglancer_multilod_draco";
+constexpr std::string_view kMultiscaleMeshType = "neuroglancer_multilod_draco";
 constexpr std::size_t kLevelBytes = 4 + 12 + 4;
 constexpr std::size_t kFragmentBytes = 16;
 
@@ -80,7 +80,7 @@ Result<void> check_fragment(const MultiscaleMeshManifest& manifest, std::size_t 
 }  // namespace
 
 Result<MultiscaleMeshInfo> MultiscaleMeshInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kType));
+  SHERD_TRY(members, Members::open(document, kMultiscaleMeshType));
   MultiscaleMeshInfo info;
   SHERD_TRY(bits, members.integer("vertex_quantization_bits", 10, 16));
   SHERD_TRY(check_bits(bits));
@@ -96,7 +96,7 @@ Result<MultiscaleMeshInfo> MultiscaleMeshInfo::parse(const Json& document) {
 
 Result<Json> MultiscaleMeshInfo::print() const {
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kMultiscaleMeshType);
   document.set("vertex_quantization_bits", static_cast<std::uint64_t>(vertex_quantization_bits));
   document.set("transform", numbers_json(transform));
   document.set("lod_scale_multiplier", number_json(lod_scale_multiplier));

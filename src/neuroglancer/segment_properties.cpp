@@ -17,7 +17,7 @@ namespace {
 
 using Type = SegmentProperty::Type;
 
-constexpr std::string_view kType = "neuroglancer_segment_properties";
+constexpr std::string_view kPropertiesType = "neuroglancer_segment_properties";
 constexpr std::array<std::string_view, 5> kTypes{"label", "description", "string", "tags", "number"};
 
 bool is_text(Type type) { return type <= Type::string; }
@@ -228,7 +228,7 @@ Result<void> parse_inline(const Json& json, SegmentProperties& properties) {
 }  // namespace
 
 Result<SegmentProperties> SegmentProperties::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kType));
+  SHERD_TRY(members, Members::open(document, kPropertiesType));
   SegmentProperties properties;
   const Json* inlined = members.find("inline");
   if (inlined == nullptr) return member_error("inline", "must be an object");
@@ -250,7 +250,7 @@ Result<Json> SegmentProperties::print() const {
   inlined.set("properties", Json(std::move(list)));
   SHERD_TRY(whole, with_others(std::move(inlined), inline_other));
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kPropertiesType);
   document.set("inline", std::move(whole));
   return checked_print<SegmentProperties>(std::move(document), other);
 }

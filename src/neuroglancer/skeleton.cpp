@@ -13,7 +13,7 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kType = "neuroglancer_skeletons";
+constexpr std::string_view kSkeletonsType = "neuroglancer_skeletons";
 
 Result<DType> attribute_type(const std::string& name) {
   auto type = DType::parse(name);
@@ -93,7 +93,7 @@ Result<Skeleton> parse_skeleton(Bytes bytes, std::span<const VertexAttribute> at
 }  // namespace
 
 Result<SkeletonInfo> SkeletonInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kType));
+  SHERD_TRY(members, Members::open(document, kSkeletonsType));
   SkeletonInfo info;
   SHERD_TRY(transform, members.transform());
   info.transform = transform;
@@ -110,7 +110,7 @@ Result<SkeletonInfo> SkeletonInfo::parse(const Json& document) {
 
 Result<Json> SkeletonInfo::print() const {
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kSkeletonsType);
   document.set("transform", numbers_json(transform));
   Json::Array attributes;
   for (const VertexAttribute& attribute : vertex_attributes) {

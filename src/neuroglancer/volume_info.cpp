@@ -10,7 +10,7 @@ namespace sherd::neuroglancer {
 namespace {
 
 constexpr std::int64_t kFarthest = std::int64_t{1} << 62;  // so that no sum of an offset and a size overflows
-constexpr std::string_view kType = "neuroglancer_multiscale_volume";
+constexpr std::string_view kVolumeType = "neuroglancer_multiscale_volume";
 
 Result<DType> parse_data_type(const std::string& name) {
   for (const DType& dtype : {DType::uint8, DType::uint16, DType::uint32, DType::uint64, DType::int8, DType::int16,
@@ -107,9 +107,9 @@ Result<Json> print_scale(const VolumeScale& scale) {
 
 Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   SHERD_TRY(members, Members::open(document));
-  SHERD_TRY(kind, members.text("@type", kType));
-  if (kind != kType)
-    return unsupported("is \"" + kind + "\", and \"" + std::string(kType) + "\" is expected").in_member("@type");
+  SHERD_TRY(kind, members.text("@type", kVolumeType));
+  if (kind != kVolumeType)
+    return unsupported("is \"" + kind + "\", and \"" + std::string(kVolumeType) + "\" is expected").in_member("@type");
   VolumeInfo info;
   SHERD_TRY(type, members.text("type"));
   if (type != "image" && type != "segmentation") return member_error("type", "must be \"image\" or \"segmentation\"");
@@ -137,7 +137,7 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
 
 Result<Json> VolumeInfo::print() const {
   Json document;
-  document.set("@type", kType);
+  document.set("@type", kVolumeType);
   document.set("type", type == Type::image ? "image" : "segmentation");
   document.set("data_type", data_type.name());
   document.set("num_channels", num_channels);

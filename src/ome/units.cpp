@@ -21,11 +21,11 @@ constexpr Unit kUnits[] = {{Kind::length, "nanometer", "nm", 1},     {Kind::leng
                            {Kind::time, "minute", "min", 60},        {Kind::time, "hour", "h", 3600},
                            {Kind::time, "day", "d", 86400}};
 
-struct Spelling {
+struct UnitSpelling {
   std::string_view text, sign;
 };
 // A micro sign, a Greek mu, the micro sign of Latin-1, and as ImageJ escapes it.
-constexpr Spelling kSpellings[] = {
+constexpr UnitSpelling kSpellings[] = {
     {"\u00b5m", "um"}, {"\u03bcm", "um"},  {"\xb5m", "um"},   {"\\u00B5m", "um"},     {"micron", "um"},
     {"microns", "um"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}, {"\u00c5", "angstrom"}, {"\u212b", "angstrom"},
     {"inches", "in"},  {"sec", "s"},       {"seconds", "s"},  {"msec", "ms"},         {"usec", "us"},
@@ -42,7 +42,7 @@ std::optional<double> nanometres(std::string_view unit) noexcept { return size_o
 std::optional<double> seconds(std::string_view unit) noexcept { return size_of(unit, Kind::time); }
 
 const Unit* find_unit(std::string_view text) noexcept {
-  const auto* spelling = std::ranges::find(kSpellings, text, &Spelling::text);
+  const auto* spelling = std::ranges::find(kSpellings, text, &UnitSpelling::text);
   const std::string_view sign = spelling == std::end(kSpellings) ? text : spelling->sign;
   const auto* found =
       std::ranges::find_if(kUnits, [&](const Unit& unit) { return unit.name == text || unit.sign == sign; });

@@ -15,8 +15,8 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kType = "neuroglancer_uint64_sharded_v1";
-constexpr std::uint64_t kEntryBytes = 24;  // of a chunk in a list
-constexpr std::uint64_t kPlaceBytes = 16;  // of a list in the array
+constexpr std::uint64_t kChunkEntryBytes = 24;  // of a chunk in a list
+constexpr std::uint64_t kPlaceBytes = 16;       // of a list in the array
 
 constexpr int kLevel = 6;
 constexpr int kRawLevel = 3;  // of chunks that only gzip compresses: most of what writing them takes
@@ -146,9 +146,9 @@ Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTa
 
 Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
                                               std::uint64_t object_size) {
-  if (decoded.size() % kEntryBytes != 0)
+  if (decoded.size() % kChunkEntryBytes != 0)
     return corrupt("a minishard index of " + std::to_string(decoded.size()) + " bytes is not a list of entries of 24");
-  const std::size_t count = decoded.size() / kEntryBytes;
+  const std::size_t count = decoded.size() / kChunkEntryBytes;
   const auto word = [&](std::size_t row, std::size_t i) {
     return load_little<std::uint64_t>(decoded.data() + 8 * (row * count + i));
   };
@@ -211,7 +211,7 @@ Result<void> Uint64IndexCoding::encode_minishard(const ShardIndex& index, std::s
   to.truncate(0);
   if (count == 0) return {};
   Scratch decoded;
-  SHERD_TRY(decoded->resize(count * kEntryBytes));
+  SHERD_TRY(decoded->resize(count * kChunkEntryBytes));
   std::byte* at = decoded->data();
   std::uint64_t id = 0;
   std::uint64_t end = format_.sharding.head_bytes();

@@ -26,7 +26,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kBatch = 256;  // objects under way
+constexpr std::size_t kObjectsAtOnce = 256;  // objects under way
 
 class TreeCheck {
  public:
@@ -359,7 +359,7 @@ class TreeCheck {
         outcome = outside_chunk(key, state.shape());
       else
         batch.push_back({*cell, key, size});
-      if (outcome && batch.size() == kBatch) outcome = objects(state, batch);
+      if (outcome && batch.size() == kObjectsAtOnce) outcome = objects(state, batch);
       return outcome.has_value();
     };
     const auto cell_of = [&](const std::string& key) {

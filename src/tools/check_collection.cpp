@@ -21,8 +21,8 @@ using namespace neuroglancer;
 using Name = ObjectValues::Name;
 using State = Collection::State;
 
-constexpr std::size_t kBatch = 256;
-constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20;
+constexpr std::size_t kValuesAtOnce = 256;
+constexpr std::uint64_t kBytesAtOnce = std::uint64_t{16} << 20;
 
 std::string range_text(const Extent& extent) {
   return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
@@ -74,9 +74,9 @@ class CollectionCheck {
     if (values_->is_sharded()) add_directories(*listing);
     const std::span<const Listing::Object> all(listing->objects);
     for (const Listing::Object& object : all) listed_bytes_ += object.size;
-    for (std::size_t first = 0; first < all.size(); first += kBatch) {
+    for (std::size_t first = 0; first < all.size(); first += kValuesAtOnce) {
       if (config_.interrupted && config_.interrupted()) return unavailable("interrupted");
-      SHERD_TRY(objects(all.subspan(first, std::min(kBatch, all.size() - first))));
+      SHERD_TRY(objects(all.subspan(first, std::min(kValuesAtOnce, all.size() - first))));
     }
     return {};
   }
@@ -245,7 +245,8 @@ class CollectionCheck {
     if (!data_ && !is_multiscale()) return {};
     std::ranges::sort(lists.found, {}, [](const FoundChunk& each) { return each.extent.offset; });
     for (std::size_t first = 0, last = 0; first < lists.found.size(); first = last) {
-      for (std::uint64_t bytes = 0; last < lists.found.size() && last - first < kBatch && bytes < kBatchBytes; ++last)
+      for (std::uint64_t bytes = 0; last < lists.found.size() && last - first < kValuesAtOnce && bytes < kBytesAtOnce;
+           ++last)
         bytes += lists.found[last].extent.length;
       SHERD_TRY(some_values(*lists.source, std::span(lists.found).subspan(first, last - first), to));
     }

@@ -14,7 +14,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kBatch = 256;
+constexpr std::size_t kKeysAtOnce = 256;
 
 struct Objects {
   Store& from;
@@ -57,7 +57,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
     const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
     if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
     (name == "info" ? infos : batch).push_back(key);
-    if (batch.size() == kBatch) copied = flush(batch);
+    if (batch.size() == kKeysAtOnce) copied = flush(batch);
     return copied.has_value();
   }));
   SHERD_TRY(std::move(copied));

@@ -172,7 +172,7 @@ std::vector<Case> codecs() {
        open_it, refused(corrupt_code, "codecs[0].configuration.codecs")},
       {25, "inner codecs without a name, of a codec that has none",
        with_codecs(R"([{"name": "bytes", "configuration": {"endian": "little", "codecs": [{"configuration": {}}]}}])"),
-       open_it, refused(corrupt_code, "codecs[0].configuration.codecs")},
+       open_it, refused(unsupported_code, "codecs[0].configuration.codecs")},
       {26, "two codecs that make bytes",
        with_codecs("[" + kLittle.substr(1, kLittle.size() - 2) + ", " + kLittle.substr(1)), open_it,
        refused(corrupt_code, "codecs[1]")},
