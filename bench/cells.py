@@ -142,6 +142,14 @@ CELLS = [
 BY_NAME = {cell.name: cell for cell in CELLS}
 
 
+def groups(names):
+    """Cells by these names, in lists of those that are compared with each other: the same bytes as several types."""
+    def compared(cell):
+        return SMALL[cell.layout][1] if cell.is_small else cell.name
+
+    return [list(group) for _, group in itertools.groupby((BY_NAME[name] for name in names), compared)]
+
+
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """How an array is stored: lengths of the edges; no shards where `shards` is None."""

@@ -244,6 +244,7 @@ Prepare copying(const Task& task) {
 
 Prepare program(const Task& task) {
   if (task.is_volume()) return bench::volume_floor(task);
+  if (task.is_v2()) return bench::v2_floor(task);
   if (task.cell == "update") return updating(task);
   if (task.cell == "reshard") return copying(task);
   return task.cell.starts_with("write-") ? writing(task) : reading(task);

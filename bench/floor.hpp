@@ -78,5 +78,7 @@ inline std::vector<Key> pieces(const Key& box, std::uint64_t length) {
 
 // That of volumes: gzip and the files, without compressed_segmentation.
 Prepare volume_floor(const Task& task);
+// That of Zarr v2: blosc or zlib and a file for each chunk.
+Prepare v2_floor(const Task& task);
 
 }  // namespace bench

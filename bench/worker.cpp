@@ -24,13 +24,15 @@ std::vector<Triple> triples(const std::filesystem::path& path) {
   return all;
 }
 
-std::vector<Key> tiles(std::uint64_t size, std::uint64_t length) {
+std::vector<Key> tiles(std::uint64_t size, const Triple& lengths) {
   std::vector<Key> keys;
-  for (std::uint64_t z = 0; z < size; z += length)
-    for (std::uint64_t y = 0; y < size; y += length)
-      for (std::uint64_t x = 0; x < size; x += length) keys.push_back({{z, y, x}, {length, length, length}});
+  for (std::uint64_t z = 0; z < size; z += lengths[0])
+    for (std::uint64_t y = 0; y < size; y += lengths[1])
+      for (std::uint64_t x = 0; x < size; x += lengths[2]) keys.push_back({{z, y, x}, lengths});
   return keys;
 }
+
+std::vector<Key> tiles(std::uint64_t size, std::uint64_t length) { return tiles(size, {length, length, length}); }
 
 // A size in /proc/self/status, in bytes.
 std::uint64_t status(const std::string& field) {
@@ -66,6 +68,7 @@ void measure(const Call& call, bool check) {
 }  // namespace
 
 std::string Task::source() const {
+  if (is_v2()) return (data / (cell.substr(cell.find('-') + 1) + ".zarr")).string();
   const bool sharded = cell != "read-raw" && cell != "read-zstd";
   return (data / ((noisy() ? "noisy" : sharded ? "sharded" : cell.substr(5)) + ".zarr")).string();
 }
@@ -84,6 +87,7 @@ Layout Task::target_layout() const {
 std::vector<Key> Task::keys() const {
   if (cell == "shards") return tiles(size, size / 2);
   if (cell == "chunks") return tiles(size, size / 8);
+  if (cell.starts_with("tiles-")) return tiles(size, kV2Chunk);
   std::vector<Key> keys;
   if (cell == "together") {
     const auto chunks = tiles(size, size / 8);

@@ -15,6 +15,9 @@ namespace bench {
 
 using Triple = std::array<std::uint64_t, 3>;
 
+// The shape of chunks of Zarr v2.
+inline constexpr Triple kV2Chunk{64, 64, 128};
+
 // A box of the array: what one call reads or writes.
 struct Key {
   Triple origin;
@@ -38,8 +41,9 @@ struct Task {
   [[nodiscard]] bool is_volume() const {
     return cell.find("-image") != std::string::npos || cell.find("-labels") != std::string::npos;
   }
+  [[nodiscard]] bool is_v2() const { return cell.find("-v2-") != std::string::npos; }
   [[nodiscard]] bool is_together() const { return cell.ends_with("together"); }
-  [[nodiscard]] bool noisy() const { return cell.ends_with("-noisy") || cell == "update"; }
+  [[nodiscard]] bool noisy() const { return cell.ends_with("-noisy") || cell == "update" || is_v2(); }
   [[nodiscard]] std::string source() const;
   [[nodiscard]] std::string target() const { return (scratch / (cell + ".zarr")).string(); }
   [[nodiscard]] Layout source_layout() const;

@@ -47,6 +47,7 @@ class Peer:
             dtype="uint16",
             chunks=layout.chunks,
             codecs=[*transposed, "bytes", {"name": name, "configuration": codec}],
+            chunk_key_encoding={"name": "v2", "separator": "."},  # as the other peers have it
             format="zarr2",
             config=self.config,
         )
