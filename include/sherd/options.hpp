@@ -73,7 +73,7 @@ struct Progress {
 /// bytes per requested inner chunk) of the shards in progress; variable-length bytes of a result; 6 MiB per thread and
 /// 12 MiB per process for buffers, and the tables and windows that a codec keeps per thread (zstd: up to 32 MiB).
 struct Config {
-  unsigned threads = 0;                                    ///< 0: one for each core that the process may use
+  unsigned threads = 0;                                    ///< 0: one for each core, or more where they wait for a disk
   std::uint64_t memory_budget = std::uint64_t{256} << 20;  ///< bytes; see above
   CacheMode cache = CacheMode::index;
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;

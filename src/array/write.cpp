@@ -29,6 +29,15 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
   return (std::max(config.memory_budget, used) - used) / std::clamp<std::uint64_t>(cells, 1, threads);
 }
 
+constexpr std::uint64_t kSmallChunkBytes = std::uint64_t{4} << 20;
+
+/// While a thread waits in fsync(), its core is idle; and a journal makes several waiting ones one.
+Config with_syncs(Config config) {
+  constexpr unsigned kSyncsAtOnce = 8;
+  if (config.durable && config.threads == 0) config.threads = std::max(thread_count(0), kSyncsAtOnce);
+  return config;
+}
+
 /// One write call: what is the same for all of its chunks.
 class RegionWriter {
  public:
@@ -250,6 +259,9 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   // A thread for each request that can be under way: what a cell asks for depends on what was answered before.
   Config config = writing_config(with_requests(reporting, objects_->traits().parallel_requests), state.layout);
+  const std::uint64_t written = region.element_count() * state.dtype.size();
+  if (!state.layout.shard && written / std::max<std::uint64_t>(cells.size(), 1) <= kSmallChunkBytes)
+    config = with_syncs(std::move(config));
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   const RegionWriter writer(state, config, call, cells.size());
