@@ -127,6 +127,21 @@ decltype(auto) visit_real(const DType& dtype, Visitor&& visitor) {
   return visit_number(dtype, std::forward<Visitor>(visitor));
 }
 
+/// Calls visitor(Word{}) with the unsigned type of this size: 1, 2, 4 or 8 bytes.
+template <class Visitor>
+decltype(auto) visit_word(std::size_t bytes, Visitor&& visitor) {
+  switch (bytes) {
+    case 1:
+      return visitor(std::uint8_t{});
+    case 2:
+      return visitor(std::uint16_t{});
+    case 4:
+      return visitor(std::uint32_t{});
+    default:
+      return visitor(std::uint64_t{});
+  }
+}
+
 /// Elements at addresses of any alignment.
 template <class T>
 [[nodiscard]] inline T load_number(const std::byte* from, std::size_t index) noexcept {

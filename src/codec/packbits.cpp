@@ -9,7 +9,7 @@
 #include "base/endian.hpp"
 #include "base/float_format.hpp"
 #include "base/try.hpp"
-#include "codec/configuration.hpp"
+#include "codec/number.hpp"
 
 namespace sherd {
 namespace {
@@ -88,21 +88,6 @@ void unpack_booleans(const Layout& layout, std::span<const std::byte> from, std:
     store_little(to.data() + 8 * i, ((spread + 0x7f * kEveryByte) >> 7) & kEveryByte);
   }
   unpack<std::uint8_t>(layout, from.subspan(whole), to.subspan(8 * whole));
-}
-
-/// Calls visitor(Word{}) with the unsigned type of a number's size.
-template <class Visitor>
-void visit_word(std::size_t size, Visitor&& visitor) {
-  switch (size) {
-    case 1:
-      return visitor(std::uint8_t{});
-    case 2:
-      return visitor(std::uint16_t{});
-    case 4:
-      return visitor(std::uint32_t{});
-    default:
-      return visitor(std::uint64_t{});
-  }
 }
 
 bool is_packable(const DType& dtype) noexcept {

@@ -70,18 +70,21 @@ inline constexpr Word kMiddle = Word(Word{1} << (kBits<Word> - 1));
 template <class Word>
 inline constexpr unsigned kOffsetCountBits = std::bit_width(kBits<Word>);
 
-/// Between a number's word in memory and a word whose order is that of the numbers.
+/// Between a number's word in memory and a word whose order is that of the numbers. Of floats that is the complement
+/// where they are negative; signs may be random, so nothing branches on them.
 template <class Word>
 [[nodiscard]] constexpr Word to_ordered(Kind kind, Word word) noexcept {
   if (kind == Kind::unsigned_integer) return word;
-  if (kind == Kind::floating && (word & kMiddle<Word>) != 0) return static_cast<Word>(~word);
-  return word ^ kMiddle<Word>;
+  if (kind == Kind::signed_integer) return word ^ kMiddle<Word>;
+  const auto negative = static_cast<Word>(word >> (kBits<Word> - 1));
+  return word ^ static_cast<Word>(kMiddle<Word> | (Word{0} - negative));
 }
 template <class Word>
 [[nodiscard]] constexpr Word from_ordered(Kind kind, Word word) noexcept {
   if (kind == Kind::unsigned_integer) return word;
-  if (kind == Kind::floating && (word & kMiddle<Word>) == 0) return static_cast<Word>(~word);
-  return word ^ kMiddle<Word>;
+  if (kind == Kind::signed_integer) return word ^ kMiddle<Word>;
+  const auto positive = static_cast<Word>(word >> (kBits<Word> - 1));
+  return word ^ static_cast<Word>(kMiddle<Word> | (positive - Word{1}));
 }
 
 /// Floats of a word's size, as the modes of floats calculate with them.
@@ -108,10 +111,22 @@ struct Real {
       return std::bit_cast<Word>(value);
     }
   }
+  /// As product(), of a latent less than `exact` / 2 away from the middle: so it can be calculated for many at a time.
+  [[nodiscard]] static Word small_product(Word latent, Float base) noexcept
+    requires(sizeof(Word) >= 4)
+  {
+    constexpr Float shift = static_cast<Float>(exact / 2);  // its unit in the last place is 1
+    const auto below = static_cast<Word>(Word{1} - (latent >> (kBits<Word> - 1)));
+    const auto magnitude = static_cast<Word>(latent ^ (kMiddle<Word> - below));
+    const Word multiple = word(value(word(shift) | magnitude) - shift);
+    return word(value(multiple | below << (kBits<Word> - 1)) * base);
+  }
+  [[nodiscard]] static bool is_small(Word latent) noexcept {
+    return static_cast<Word>(latent - (kMiddle<Word> - Word{exact / 2})) < exact;
+  }
   /// multiple * base as a word, where `latent` is that of a multiple: the integers up to `exact` around the middle,
   /// then each float that follows, to infinities and NaNs.
   [[nodiscard]] static Word product(Word latent, Float base) noexcept {
-    // Signs may be random, so nothing branches on them.
     const bool negative = latent < kMiddle<Word>;
     const auto magnitude = static_cast<Word>(latent ^ (kMiddle<Word> - Word{negative}));
     Word bits;
@@ -130,20 +145,5 @@ struct Real {
 
 /// The state of a table of 2^log states that follows a bin's state, where the bins' states are laid out in their order.
 [[nodiscard]] constexpr std::uint32_t stride(unsigned log) noexcept { return ((std::uint32_t{3} << log) / 5) | 1U; }
-
-/// Calls visit(Word{}) with the unsigned type of a size in bytes.
-template <class Visitor>
-decltype(auto) visit_words(std::size_t bytes, Visitor&& visitor) {
-  switch (bytes) {
-    case 1:
-      return visitor(std::uint8_t{});
-    case 2:
-      return visitor(std::uint16_t{});
-    case 4:
-      return visitor(std::uint32_t{});
-    default:
-      return visitor(std::uint64_t{});
-  }
-}
 
 }  // namespace sherd::pcodec

@@ -334,6 +334,21 @@ class Chunk {
     return {};
   }
 
+  void multiply(std::span<Word> primary, const Word* secondary) const noexcept {
+    const auto base = Floats::value(from_ordered(Kind::floating, base_));
+    const auto multiply_all = [&](auto product) {
+      for (std::size_t i = 0; i < primary.size(); ++i)
+        primary[i] = turned(
+            static_cast<Word>(to_ordered(Kind::floating, static_cast<Word>(product(primary[i], base))) + secondary[i]));
+    };
+    if constexpr (sizeof(Word) >= 4) {
+      bool all_small = true;
+      for (const Word each : primary) all_small &= Floats::is_small(each);
+      if (all_small) return multiply_all(Floats::small_product);
+    }
+    multiply_all(Floats::product);
+  }
+
   /// Makes numbers of latents, in their memory.
   void join(std::span<Word> primary, const Word* secondary) const noexcept {
     switch (mode_) {
@@ -350,19 +365,16 @@ class Chunk {
         }
         break;
       }
-      case Mode::float_mult: {
-        const auto base = Floats::value(from_ordered(kind_, base_));
-        for (std::size_t i = 0; i < primary.size(); ++i)
-          primary[i] = turned(static_cast<Word>(to_ordered(kind_, Floats::product(primary[i], base)) + secondary[i]));
+      case Mode::float_mult:
+        multiply(primary, secondary);
         break;
-      }
       default:
         break;
     }
-    if (kind_ == Kind::unsigned_integer) return;
+    // A loop for each kind, so that none asks for it.
     if (kind_ == Kind::signed_integer) {
       for (Word& each : primary) each = from_ordered(Kind::signed_integer, each);
-    } else {
+    } else if (kind_ == Kind::floating) {
       for (Word& each : primary) each = from_ordered(Kind::floating, each);
     }
   }
@@ -385,7 +397,7 @@ Result<std::size_t> read_chunk(BitReader& from, std::uint64_t version, const Num
   const auto count = static_cast<std::size_t>(from.read(kChunkCountBits)) + 1;
   if (count > numbers.size() / type.bytes) return damaged("the stream has more numbers than the chunk");
   auto part = numbers.first(count * type.bytes);
-  SHERD_TRY(visit_words(type.bytes, [&]<class Word>(Word) -> Result<void> {
+  SHERD_TRY(visit_word(type.bytes, [&]<class Word>(Word) -> Result<void> {
     return Chunk<Word>(type.kind).decode(from, version, part);
   }));
   return count;

@@ -149,7 +149,7 @@ Result<void> encode_words(const NumberType& type, const Settings& settings, std:
 }  // namespace
 
 Result<void> encode(const NumberType& type, const Settings& settings, std::span<const std::byte> numbers, Buffer& to) {
-  return visit_words(type.bytes, [&]<class Word>(Word) { return encode_words<Word>(type, settings, numbers, to); });
+  return visit_word(type.bytes, [&]<class Word>(Word) { return encode_words<Word>(type, settings, numbers, to); });
 }
 
 }  // namespace sherd::pcodec

@@ -14,6 +14,13 @@ namespace sherd::pcodec {
 [[nodiscard]] inline Error damaged(std::string what) { return corrupt("pcodec: " + std::move(what)); }
 [[nodiscard]] inline Error truncated() { return damaged("the stream ends within a chunk"); }
 
+/// Decoding is shifts by numbers of bits that vary, which BMI2 does in one step each.
+#ifdef __x86_64__
+inline const bool kHasBmi2 = __builtin_cpu_supports("bmi2") != 0;
+#else
+inline constexpr bool kHasBmi2 = false;
+#endif
+
 template <class Word>
 class LatentReader {
  public:
@@ -41,20 +48,10 @@ class LatentReader {
 
   /// The next `count` latents of a batch; the caller checks is_within() before the next one.
   void read(BitReader& from, std::size_t count, Word* to) noexcept {
-    std::array<std::uint8_t, kBatch> widths;
-    const Node* const nodes = table();
-    if (bins_ <= 1) {
-      std::fill_n(to, count, nodes->lower);
-      if (widest_ == 0) return;
-      std::fill_n(widths.begin(), count, nodes->width);
-    } else {
-      read_bins_of(from, count, to, widths.data());
-    }
-    if (widest_ == 0) return;
-    if (widest_ <= 56)
-      add_offsets<false>(from, {widths.data(), count}, to);
+    if (kHasBmi2)
+      read_with_bmi2(from, count, to);
     else
-      add_offsets<true>(from, {widths.data(), count}, to);
+      read_batch(from, count, to);
   }
 
  private:
@@ -66,6 +63,33 @@ class LatentReader {
     std::uint8_t bits;
   };
   [[nodiscard]] Node* table() noexcept { return reinterpret_cast<Node*>(nodes_->data()); }
+
+#ifdef __x86_64__
+  [[gnu::target("bmi2")]] void read_with_bmi2(BitReader& from, std::size_t count, Word* to) noexcept {
+    read_batch(from, count, to);
+  }
+#else
+  void read_with_bmi2(BitReader&, std::size_t, Word*) noexcept {}
+#endif
+
+  [[gnu::always_inline]] void read_batch(BitReader& from, std::size_t count, Word* to) noexcept {
+    std::array<std::uint8_t, kBatch> widths;
+    const Node* const nodes = table();
+    if (bins_ <= 1) {
+      std::fill_n(to, count, nodes->lower);
+    } else {
+      read_bins_of(from, count, to, widths.data());
+    }
+    if (widest_ == 0) return;
+    if (widest_ > 56) {
+      if (bins_ <= 1) std::fill_n(widths.begin(), count, nodes->width);
+      add_offsets<true>(from, count, [&](std::size_t i) { return widths[i]; }, to);
+    } else if (bins_ <= 1) {
+      add_offsets<false>(from, count, [width = nodes->width](std::size_t) { return width; }, to);
+    } else {
+      add_offsets<false>(from, count, [&](std::size_t i) { return widths[i]; }, to);
+    }
+  }
 
   /// Spreads the bins over the states, each as often as its weight says.
   Result<void> lay_out(BitReader& from, const std::string& counts) {
@@ -99,7 +123,8 @@ class LatentReader {
     return {};
   }
 
-  void read_bins_of(BitReader& from, std::size_t count, Word* to, std::uint8_t* widths) noexcept {
+  [[gnu::always_inline]] void read_bins_of(BitReader& from, std::size_t count, Word* to,
+                                           std::uint8_t* widths) noexcept {
     const Node* const nodes = table();
     std::array<std::uint32_t, kStates> states = states_;
     std::uint64_t at = from.position();
@@ -120,24 +145,25 @@ class LatentReader {
       take(states[2], i + 2, word, used), take(states[3], i + 3, word, used);
       at += used - first;
     }
+    states_ = states;
     for (; i < count; ++i) {
       const auto word = load_little<std::uint64_t>(from.data() + at / 8);
       const auto first = static_cast<unsigned>(at % 8);
       unsigned used = first;
-      take(states[i % kStates], i, word, used);
+      take(states_[i % kStates], i, word, used);
       at += used - first;
     }
-    states_ = states;
     from.move_to(at);
   }
 
   /// `Wide`: some offset does not fit the word that its first byte begins.
-  template <bool Wide>
-  static void add_offsets(BitReader& from, std::span<const std::uint8_t> widths, Word* to) noexcept {
+  template <bool Wide, class Widths>
+  [[gnu::always_inline]] static void add_offsets(BitReader& from, std::size_t count, const Widths& widths,
+                                                 Word* to) noexcept {
     const std::byte* const data = from.data();
     std::uint64_t at = from.position();
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const unsigned width = widths[i];
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned width = widths(i);
       const auto shift = static_cast<unsigned>(at % 8);
       std::uint64_t word = load_little<std::uint64_t>(data + at / 8) >> shift;
       if constexpr (Wide) {
