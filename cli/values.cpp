@@ -145,6 +145,19 @@ Json parse_value_argument(const std::string& text) {
   return json ? *std::move(json) : Json(text);
 }
 
+namespace {
+
+/// A codec in the words of numcodecs, {"id": "zlib", "level": 1}, in those of Zarr v3; any other as it is.
+Json with_name(Json codec) {
+  const Json* id = codec.is_object() && codec.find("name") == nullptr ? codec.find("id") : nullptr;
+  if (id == nullptr || !id->is_string()) return codec;
+  const std::string name = "numcodecs." + id->text();
+  codec.erase("id");
+  return Json::Object{{"name", name}, {"configuration", std::move(codec)}};
+}
+
+}  // namespace
+
 Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts) {
   std::vector<Json> codecs;
   for (const std::string& text : texts) {
@@ -153,10 +166,8 @@ Result<std::vector<Json>> parse_codecs(const std::vector<std::string>& texts) {
       continue;
     }
     SHERD_TRY(json, parse_json_argument(text));
-    if (json.is_array())
-      codecs.insert(codecs.end(), json.elements().begin(), json.elements().end());
-    else
-      codecs.push_back(std::move(json));
+    if (!json.is_array()) json = Json::Array{std::move(json)};
+    for (Json& codec : json.elements()) codecs.push_back(with_name(std::move(codec)));
   }
   return codecs;
 }

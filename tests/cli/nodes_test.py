@@ -21,6 +21,16 @@ def test_create_accepts_every_option_of_an_array(sherd, tmp_path):
     assert document["attributes"] == {"a": [1, 2]} and document["dimension_names"] == ["y", "x"]
 
 
+def test_codecs_in_the_words_of_numcodecs_are_accepted(sherd, tmp_path):
+    sherd.ok("create", "a.zarr", "--store-format", "zarr2", "--shape", "10", "--dtype", "uint16",
+             "--codec", '[{"id": "shuffle", "elementsize": 2}, {"id": "zlib", "level": 3}]')
+    document = json.loads((tmp_path / "a.zarr/.zarray").read_text())
+    assert document["filters"] == [{"id": "shuffle", "elementsize": 2}] and document["compressor"] == {"id": "zlib", "level": 3}
+    sherd.ok("create", "b.zarr", "--shape", "10", "--dtype", "uint16", "--codec", '{"id": "zlib", "level": 3}')
+    codecs = json.loads((tmp_path / "b.zarr/zarr.json").read_text())["codecs"]
+    assert codecs[1:] == [{"name": "numcodecs.zlib", "configuration": {"level": 3}}]
+
+
 def test_info_reports_the_fields_that_programs_rely_on(sherd, tmp_path):
     sherd.ok("create", "a.zarr", *FULL)
     sherd.ok("write", "a.zarr", "--select", "0,0", "--value", "1")
