@@ -38,7 +38,7 @@ struct CreateOptions {
   /// Default: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
   /// other formats have other defaults. If no array->bytes codec is given, the default one is added.
   std::optional<std::vector<Json>> codecs = {};
-  /// The whole chain as JSON, verbatim; excludes codecs, shards, index_location and index_codecs.
+  /// The whole chain in the same words, none added; excludes codecs, shards, index_location and index_codecs.
   std::optional<Json> raw_codecs = {};
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};  ///< default: little-endian bytes and crc32c

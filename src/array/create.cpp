@@ -189,7 +189,12 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
 Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
                                           CodecTable table) {
   if (options.raw_codecs) {
-    SHERD_TRY(specs, parse_codec_list(*options.raw_codecs).in_member("raw_codecs"));
+    Json list = *options.raw_codecs;
+    if (list.is_array()) {
+      SHERD_TRY(objects, long_forms(options.raw_codecs->elements(), options.dtype, table).in_member("raw_codecs"));
+      list = std::move(objects);
+    }
+    SHERD_TRY(specs, parse_codec_list(list).in_member("raw_codecs"));
     SHERD_TRY(check_names(specs, table).in_member("raw_codecs"));
     return specs;
   }

@@ -254,6 +254,17 @@ TEST(CreateArray, DoesNotCompleteCodecsOfExistingDocuments) {
   EXPECT_EQ(*parsed(store->get("zarr.json").value().value()).find("codecs"), bare);
 }
 
+TEST(CreateArray, KnowsShortFormsInAWholeChainAndItsShards) {
+  EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = parsed(R"(["bytes", "gzip:9"])")}, "codecs"),
+            R"([{"name":"bytes","configuration":{"endian":"little"}},{"name":"gzip","configuration":{"level":9}}])");
+  const Json chain = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+      "codecs": ["bytes", "gzip:9"], "index_codecs": ["bytes", "crc32c"]}}])");
+  EXPECT_EQ(member({.shape = {4}, .dtype = DType::int16, .raw_codecs = chain}, "codecs"),
+            R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[2],"codecs":[{"name":"bytes",)"
+            R"("configuration":{"endian":"little"}},{"name":"gzip","configuration":{"level":9}}],)"
+            R"("index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}]}}])");
+}
+
 TEST(CreateArray, WritesAGivenChainVerbatim) {
   const Json chain = parsed(
       R"([{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 9}}])");
@@ -357,7 +368,7 @@ TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "ztsd"}}, invalid, "codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{parsed(R"({"name": "ztsd"})")}}, invalid,
                  "codecs[0].name");
-  expect_refused({.shape = shape, .raw_codecs = parsed(R"(["bytes", "ztsd"])")}, invalid, "raw_codecs[1].name");
+  expect_refused({.shape = shape, .raw_codecs = parsed(R"(["bytes", "ztsd"])")}, invalid, "raw_codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{"bytes", "wavpack"}}, ErrorCode::unsupported,
                  "codecs[1]");
   expect_refused({.shape = shape, .codecs = std::vector<Json>{Json(3)}}, invalid, "codecs[0]");
