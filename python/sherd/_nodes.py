@@ -253,7 +253,8 @@ def consolidate_metadata(
 ) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
     need one request. What Sherd changes below the group later is renewed there, too; what other software changes is by the
-    next call. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
+    next call. zarr-python does not open a group where these name a data type or codec that it does not know, unless it is
+    told use_consolidated=False. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
     name = format_name(format, zarr_format) or None
     open_group(store, mode="r+", path=path, format=name, storage_options=storage_options)._handle.consolidate()
     return open_group(store, path=path, format=name, storage_options=storage_options)

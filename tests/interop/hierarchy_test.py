@@ -76,6 +76,19 @@ def test_zarr_python_reads_what_sherd_consolidates(zarr, tmp_path):
 
 
 @with_zarr
+def test_zarr_python_needs_to_know_every_type_of_consolidated_metadata(zarr, tmp_path):
+    sherd.create_group(tmp_path / "h")
+    sherd.create_array(tmp_path / "h/known", data=numpy.arange(4))
+    sherd.create_array(tmp_path / "h/unknown", shape=4, dtype="int4")
+    assert zarr.open_group(tmp_path / "h", mode="r")["known"][3] == 3
+    sherd.consolidate_metadata(tmp_path / "h")
+    with pytest.raises(ValueError, match="int4"):
+        zarr.open_group(tmp_path / "h", mode="r")
+    assert zarr.open_group(tmp_path / "h", mode="r", use_consolidated=False)["known"][3] == 3
+    assert sherd.open_group(tmp_path / "h")["unknown"].shape == (4,)
+
+
+@with_zarr
 def test_sherd_reads_what_zarr_python_consolidates(zarr, tmp_path):
     make(zarr, tmp_path / "h")
     zarr.consolidate_metadata(tmp_path / "h")
