@@ -9,7 +9,7 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd {
-extern const CodecEntry zstd_codec, bz2_codec, lzma_codec;
+extern const CodecEntry zstd_codec, bz2_codec, lzma_codec, gzip_codec, gzip_member_codec, zlib_codec;
 }
 
 namespace sherd::test {
@@ -46,6 +46,39 @@ TEST(LongEncode, StopsWhenInterrupted) {
     EXPECT_EQ(outcome.error().message(), "interrupted");
     EXPECT_EQ(polls, 2);
   }
+}
+
+TEST(LongEncode, OfDeflateStopsWhenInterruptedInChunksAbove16MiB) {
+  const Bytes chunk = noise(std::size_t{64} << 20);
+  for (const auto* entry : {&gzip_codec, &gzip_member_codec, &zlib_codec})
+    for (const char* configuration : {R"({"level": 1})", R"({"level": 9})"}) {
+      int polls = 0;
+      const auto outcome = encode_in_call(*bytes_codec(*entry, configuration), chunk, 2, polls);
+      ASSERT_FALSE(outcome);
+      EXPECT_EQ(outcome.error().message(), "interrupted");
+      EXPECT_EQ(polls, 2);
+    }
+}
+
+TEST(LongEncode, OfDeflateMakesOneStreamThatItsDecodersRead) {
+  Bytes chunk = runs((std::size_t{16} << 20) + 1);
+  const Bytes hard = noise(std::size_t{2} << 20);
+  std::ranges::copy(hard, chunk.begin() + (std::ptrdiff_t{5} << 20));
+  for (const auto* entry : {&gzip_member_codec, &zlib_codec})
+    for (const char* configuration : {R"({"level": 1})", R"({"level": 5})"}) {
+      const auto codec = bytes_codec(*entry, configuration);
+      const Bytes stored = encoded(*codec, chunk);
+      EXPECT_LT(stored.size(), chunk.size());
+      EXPECT_EQ(decoded(*codec, stored, chunk.size()).value(), chunk);
+    }
+}
+
+TEST(LongEncode, OfDeflateNeedsNoMoreRoomThanItSays) {
+  Bytes chunk((std::size_t{16} << 20) + 77);
+  std::mt19937 random(2);
+  std::generate(chunk.begin(), chunk.end(), [&] { return static_cast<std::byte>(random()); });
+  for (const char* configuration : {R"({"level": 1})", R"({"level": 3})", R"({"level": 6})"})
+    EXPECT_GT(encoded(*bytes_codec(gzip_member_codec, configuration), chunk).size(), chunk.size());
 }
 
 TEST(LongEncode, OfZstdMakesOneFrameWithItsContentSizeAndChecksum) {
