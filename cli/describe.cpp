@@ -247,10 +247,10 @@ Result<std::vector<std::pair<std::string, NodeType>>> shown_members(const Group&
   const Json scales = scales_of(group);
   const auto place = [&](const auto& member) {
     const auto& all = scales.elements();
-    return std::ranges::find_if(all, [&](const Json& scale) { return scale.find("key")->text() == member.first; }) -
-           all.begin();
+    const auto is_it = [&](const Json& scale) { return scale.find("key")->text() == member.first; };
+    return std::pair(std::ranges::find_if(all, is_it) - all.begin(), member.first);
   };
-  std::ranges::stable_sort(members, {}, place);
+  std::ranges::sort(members, {}, place);
   return members;
 }
 
