@@ -7,6 +7,7 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "ome/ome.hpp"
+#include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::cli {
@@ -34,6 +35,23 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
     session.note(dropped ? "dropped the member '" + member + "': '" + path + "' is not part of the copy"
                          : "the member '" + member + "' is kept, but '" + path +
                                "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
+}
+
+/// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
+void note_collections(Session& session, const Group& original, const Group& copy) {
+  const auto below = [](const Group& group, const std::string& name) {
+    return group.path().empty() ? name : group.path() + "/" + name;
+  };
+  if (original.format() != "precomputed") return;
+  const auto listing = original.store()->list_dir(below(original, ""));
+  if (!listing) return;
+  for (const std::string& name : listing->prefixes) {
+    const auto is_scale = original.contains(name);
+    if (!is_scale.has_value() || *is_scale) continue;
+    const auto found = neuroglancer::Collection::open(original.store(), {.path = below(original, name)});
+    if (!found || neuroglancer::Collection::open(copy.store(), {.path = below(copy, name)})) continue;
+    session.note(found->url() + " is not part of this copy; copy it by itself");
+  }
 }
 
 /// Options of images and volumes.
@@ -128,7 +146,7 @@ struct Copy {
   }
 
   /// A copy of an image alone, such as one with other resolutions, does not have its labels.
-  void note_labels(Session& session, const Node& made) const {
+  void note_left_out(Session& session, const Node& made) const {
     const Group* const copy = std::get_if<Group>(&made);
     if (copy == nullptr) return;
     const auto from = sherd::open(source);
@@ -137,6 +155,7 @@ struct Copy {
     const auto described = describe_image(*original);
     const auto copied = copy->contains("labels");
     const Json* const labels = described && *described ? (*described)->find("labels") : nullptr;
+    note_collections(session, *original, *copy);
     if (labels == nullptr || labels->size() == 0 || (copied.has_value() && *copied)) return;
     std::string names;
     for (const Json& each : labels->elements()) names += (names.empty() ? "" : ", ") + each.text();
@@ -166,7 +185,7 @@ struct Copy {
     session.note(text);
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination)) {
-      note_labels(session, *made);
+      note_left_out(session, *made);
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));

@@ -1,6 +1,8 @@
 // Knows how a node is shown: its grid in elements, counts and binary units, its codecs in words, attributes in short.
 #include "cli/describe.hpp"
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 #include "base/scalar.hpp"
 #include "base/try.hpp"
@@ -240,9 +242,21 @@ std::vector<std::vector<std::string>> describe_rows(const Node& node) {
   return rows;
 }
 
+Result<std::vector<std::pair<std::string, NodeType>>> shown_members(const Group& group) {
+  SHERD_TRY(members, group.members());
+  const Json scales = scales_of(group);
+  const auto place = [&](const auto& member) {
+    const auto& all = scales.elements();
+    const auto is_it = [&](const Json& scale) { return scale.find("key")->text() == member.first; };
+    return std::pair(std::ranges::find_if(all, is_it) - all.begin(), member.first);
+  };
+  std::ranges::sort(members, {}, place);
+  return members;
+}
+
 Result<void> for_each_member(const Group& group,
                              const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit) {
-  SHERD_TRY(members, group.members());
+  SHERD_TRY(members, shown_members(group));
   std::vector<std::string> names;
   for (const auto& member : members) names.push_back(member.first);
   return group.open_all(names, [&](std::size_t i, Result<Node> node) {

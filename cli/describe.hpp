@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sherd/group.hpp"
@@ -18,7 +19,10 @@ namespace sherd::cli {
 [[nodiscard]] std::string dtype_text(const DType& dtype);
 [[nodiscard]] std::string_view type_name(NodeType type) noexcept;
 
-/// Calls `visit(name, node or error)` for each direct member, sorted by name. A member that cannot be opened does not
+/// The direct members in the order in which they are shown: scales of a volume from the finest on, others by name.
+Result<std::vector<std::pair<std::string, NodeType>>> shown_members(const Group& group);
+
+/// Calls `visit(name, node or error)` for each direct member, in that order. A member that cannot be opened does not
 /// hide the others.
 Result<void> for_each_member(const Group& group,
                              const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit);

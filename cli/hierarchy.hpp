@@ -1,4 +1,4 @@
-// Where the node of a URL is in its hierarchy, and what the metadata of its group say of it by its name.
+// Where the node of a URL is in its hierarchy.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,5 @@ struct MemberPath {
 };
 /// Nullopt for the root of a hierarchy.
 Result<std::optional<MemberPath>> find_member(const std::string& url, const Config& config);
-
-/// After a member of a group has been moved to the path `to` from the root or, without that, erased: the OME-NGFF
-/// metadata of the group (resolutions, labels, images of a well) name it no longer, or by its new name.
-Result<void> rename_in_metadata(Session& session, const MemberPath& member, const std::optional<std::string>& to);
 
 }  // namespace sherd::cli

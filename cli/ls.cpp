@@ -47,7 +47,7 @@ struct Ls {
           {last_component(url), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
     const Group& group = std::get<Group>(node);
     std::vector<Entry> list;
-    SHERD_TRY(members, group.members());
+    SHERD_TRY(members, shown_members(group));
     std::vector<std::size_t> opened;
     std::vector<std::string> names;
     for (const auto& [name, type] : members) {

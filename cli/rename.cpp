@@ -33,7 +33,6 @@ struct Rename {
     const std::string renamed = (member->root.empty() ? "" : member->root + "/") + path;
     if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"before", url}, {"url", renamed}})));
     session.note("renamed " + url + " to " + renamed);
-    SHERD_TRY(at(url, rename_in_metadata(session, *member, path)));
     return 0;
   }
 };

@@ -3,7 +3,6 @@
 
 #include "base/try.hpp"
 #include "cli/command.hpp"
-#include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 
@@ -29,11 +28,9 @@ struct Rm {
   Result<int> run(Session& session) const {
     const OpenOptions options = session.opening(session.guarded("rm"));
     SHERD_TRY(check_members(options));
-    SHERD_TRY(member, find_member(url, options.config));
     SHERD_TRY(at(url, erase(url, options)));
     if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"url", url}})));
     session.note("erased " + url);
-    if (member) SHERD_TRY(at(url, rename_in_metadata(session, *member, std::nullopt)));
     return 0;
   }
 };

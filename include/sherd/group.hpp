@@ -68,12 +68,12 @@ class SHERD_API Group {
   Result<void> open_all(std::span<const std::string> names,
                         const std::function<Result<void>(std::size_t i, Result<Node> node)>& visit) const;
   [[nodiscard]] Result<bool> contains(std::string_view path) const;
-  /// Erases a member and everything below it; not_found if there is none.
+  /// Erases a member and everything below it; not_found if there is none. OME-NGFF metadata no longer list it.
   Result<void> erase(std::string_view path);
   /// Moves the member at `path`, with everything below it, to the path `to` below this group or, with `/` at its start,
   /// below the root of the store. Missing groups on the way are created. Waits for active writers; in files and in
   /// memory readers find the member at one of the two paths at any moment. not_found if there is none; `conflict` if
-  /// anything exists at `to`.
+  /// anything exists at `to`. OME-NGFF metadata of the group that contained it have its new name, or no longer list it.
   Result<void> move(std::string_view path, std::string_view to);
   /// Creates a group or an array below this one, and missing groups on the path. An existing node is `conflict`
   /// unless overwritten, which erases it and its members; a foreign file below it is `conflict`
@@ -117,8 +117,8 @@ SHERD_API Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& op
 
 /// Renames the node at a path or URL, or in a store: moves it as Group::move() of the group that contains it. `to` is a
 /// path below that group or, with `/` at its start, below the root of the hierarchy. `invalid_argument` for a node that
-/// is the root of its store: its directory can be renamed. What refers to the node by its path, such as the metadata of
-/// an OME-NGFF image to its arrays, is not changed.
+/// is the root of its store: its directory can be renamed. OME-NGFF metadata of the group around it, such as those of
+/// an image, follow. What else refers to the node by its path is not changed.
 SHERD_API Result<void> rename(std::string_view url, std::string_view to, const OpenOptions& options = {});
 SHERD_API Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const OpenOptions& options = {});
 

@@ -1,5 +1,6 @@
 // Erases the node of a URL: finds it as opening does, and erases it as its group would.
 #include "api/location.hpp"
+#include "api/members.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -45,7 +46,9 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
       return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
     }
     SHERD_TRY(refuse_foreign_objects(*found));
-    return erase_node(*found);
+    SHERD_TRY(erase_node(*found));
+    SHERD_TRY(follow_in_metadata(*found, std::nullopt));
+    return {};
   });
 }
 

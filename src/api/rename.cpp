@@ -1,5 +1,6 @@
 // Renames the node of a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
+#include "api/members.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -37,7 +38,9 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
     SHERD_TRY(target, target_path(location.path, to));
     SHERD_TRY(found, find_format_of(location, formats));
     if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
-    return move_node(*found, target);
+    SHERD_TRY(move_node(*found, target));
+    SHERD_TRY(follow_in_metadata(*found, target));
+    return {};
   });
 }
 

@@ -252,30 +252,6 @@ Result<bool> Group::contains(std::string_view path) const {
   });
 }
 
-Result<void> Group::erase(std::string_view path) {
-  return as_call(state_->location.config, [&]() -> Result<void> {
-    SHERD_TRY(member, state_->below(path));
-    SHERD_TRY(require_writable(member));
-    SHERD_TRY(present, presence(member));
-    SHERD_TRY(cut_short, is_moving(member));
-    if (present == Presence::none && !cut_short)
-      return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
-    return erase_node(member);
-  });
-}
-
-Result<void> Group::move(std::string_view path, std::string_view to) {
-  return as_call(state_->location.config, [&]() -> Result<void> {
-    SHERD_TRY(member, state_->below(path));
-    SHERD_TRY(require_writable(member));
-    SHERD_TRY(present, presence(member));
-    if (present == Presence::none)
-      return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
-    SHERD_TRY(target, normal_path(to));
-    return move_node(member, to.starts_with('/') ? target : join_path(state_->location.path, target));
-  });
-}
-
 Result<Group> Group::create_group(std::string_view path, const Json& attributes, bool overwrite) {
   return as_call(state_->location.config, [&]() -> Result<Group> {
     SHERD_TRY(member, state_->below(path));

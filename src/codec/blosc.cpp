@@ -1,5 +1,7 @@
 // Knows Blosc 1 chunks, written and read by c-blosc in the calling thread, and their two names: `blosc` of Zarr v3 and
 // `numcodecs.blosc`, whose configuration counts the shuffles and may leave everything out.
+// A chunk above 16 MiB is encoded as the library encodes it, in parts, between which an interrupt is noticed: blocks do
+// not depend on each other.
 // c-blosc trusts more of a chunk than it should: so the header, every block's start and every stream's length are
 // checked here before the library sees them (README_CHUNK_FORMAT of c-blosc 1.21).
 #include <blosc.h>
@@ -8,7 +10,9 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -110,15 +114,106 @@ Result<void> check_block(const Header& header, std::span<const std::byte> from, 
   return {};
 }
 
+struct Settings {
+  std::string compressor;
+  int level = 5;
+  int shuffle = BLOSC_NOSHUFFLE;
+  std::size_t type_size = 1;
+  std::size_t block_size = 0;
+};
+
+/// What the library makes of `from`: 0 if that does not fit in `to`, or less for an error.
+int compress(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to) {
+  return blosc_compress_ctx(settings.level, settings.shuffle, settings.type_size, from.size(), from.data(), to.data(),
+                            to.size(), settings.compressor.c_str(), settings.block_size, 1);
+}
+
+constexpr std::size_t kLongChunk = std::size_t{16} << 20;
+constexpr std::size_t kPart = std::size_t{4} << 20;
+
+/// Makes one chunk of the blocks of several, each of which the library has made of some blocks.
+class LongEncoder {
+ public:
+  LongEncoder(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to)
+      : settings_(settings), from_(from), to_(to) {}
+
+  /// The encoded size; nullopt if the library has to encode the chunk as a whole.
+  Result<std::optional<std::size_t>> encode() {
+    if (!begin()) return std::optional<std::size_t>();
+    while (at_ < from_.size()) {
+      if (call_interrupted()) return unavailable("interrupted");
+      if (!add_part()) return std::optional<std::size_t>();
+    }
+    store_little(to_.data() + 4, static_cast<std::uint32_t>(from_.size()));
+    store_little(to_.data() + 12, static_cast<std::uint32_t>(made_));
+    return std::optional(made_);
+  }
+
+ private:
+  /// Finds the size of the blocks, which is the same for all lengths that are much larger.
+  bool begin() {
+    if (settings_.level == 0) return false;  // a copy
+    if (!encode_part(kPart)) return false;
+    std::memcpy(to_.data(), part_.data(), kHeaderBytes);
+    block_size_ = load_little<std::uint32_t>(part_.data() + 8);
+    if (block_size_ > kPart / 2) return false;
+    made_ = kHeaderBytes + kWordBytes * ceil_div(from_.size(), block_size_);
+    return made_ <= to_.size();
+  }
+
+  bool encode_part(std::size_t size) {
+    const auto from = from_.subspan(at_, size);
+    // Room for the blocks as they are, so that the library does not make a copy of the whole part.
+    part_.resize(2 * kHeaderBytes + size + size / 8);
+    const int made = compress(settings_, from, part_);
+    if (made <= 0) return false;
+    part_.resize(static_cast<std::size_t>(made));
+    return true;
+  }
+
+  /// Stores the bytes as they are, as the library does where they do not become fewer.
+  bool copy() {
+    if (to_.size() < kHeaderBytes + from_.size()) return false;
+    to_[2] |= std::byte{BLOSC_MEMCPYED};
+    std::memcpy(to_.data() + kHeaderBytes, from_.data(), from_.size());
+    at_ = from_.size();
+    made_ = kHeaderBytes + from_.size();
+    return true;
+  }
+
+  bool add_part() {
+    const std::size_t whole = kPart / block_size_ * block_size_;
+    const std::size_t rest = from_.size() - at_;
+    // A last part that is shorter than a block would have blocks of another size.
+    const std::size_t size = rest < whole + block_size_ + kPart / 2 ? rest : whole;
+    const bool is_made = at_ == 0 && size == kPart;  // by begin()
+    if (!is_made && !encode_part(size)) return false;
+    if (load_little<std::uint32_t>(part_.data() + 8) != block_size_ || part_[2] != to_[2]) return false;
+    const std::size_t blocks = ceil_div(size, block_size_);
+    const std::size_t table = kHeaderBytes + kWordBytes * blocks;
+    if (part_.size() - table > to_.size() - made_) return copy();
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const std::size_t start = load_little<std::uint32_t>(part_.data() + kHeaderBytes + kWordBytes * i);
+      store_little(to_.data() + kHeaderBytes + kWordBytes * (at_ / block_size_ + i),
+                   static_cast<std::uint32_t>(start - table + made_));
+    }
+    std::memcpy(to_.data() + made_, part_.data() + table, part_.size() - table);
+    made_ += part_.size() - table;
+    at_ += size;
+    return true;
+  }
+
+  const Settings& settings_;
+  std::span<const std::byte> from_;
+  std::span<std::byte> to_;
+  std::vector<std::byte> part_;
+  std::size_t block_size_ = 0;
+  std::size_t at_ = 0;    ///< of `from_`; a multiple of the block size
+  std::size_t made_ = 0;  ///< of `to_`
+};
+
 class BloscCodec final : public BytesCodec {
  public:
-  struct Settings {
-    std::string compressor;
-    int level = 5;
-    int shuffle = BLOSC_NOSHUFFLE;
-    std::size_t type_size = 1;
-    std::size_t block_size = 0;
-  };
   explicit BloscCodec(Settings settings) : settings_(std::move(settings)) {}
 
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + BLOSC_MAX_OVERHEAD; }
@@ -128,9 +223,11 @@ class BloscCodec final : public BytesCodec {
       return unsupported("blosc: a chunk of " + std::to_string(from.size()) + " bytes is larger than the format's " +
                          std::to_string(BLOSC_MAX_BUFFERSIZE) + "; choose smaller chunks");
     const std::size_t capacity = std::min<std::size_t>(to.size(), from.size() + BLOSC_MAX_OVERHEAD);
-    const int size =
-        blosc_compress_ctx(settings_.level, settings_.shuffle, settings_.type_size, from.size(), from.data(), to.data(),
-                           capacity, settings_.compressor.c_str(), settings_.block_size, 1);
+    if (from.size() > kLongChunk) {
+      SHERD_TRY(encoded, LongEncoder(settings_, from, to.first(capacity)).encode());
+      if (encoded) return *encoded;
+    }
+    const int size = compress(settings_, from, to.first(capacity));
     if (size <= 0) return unavailable("blosc: the library could not encode (code " + std::to_string(size) + ")");
     return static_cast<std::size_t>(size);
   }
@@ -188,7 +285,7 @@ struct Defaults {
 
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context, const Defaults& defaults) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  BloscCodec::Settings settings;
+  Settings settings;
   SHERD_TRY(compressor, configuration.text("cname", defaults.compressor));
   constexpr std::string_view known[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   if (std::find(std::begin(known), std::end(known), compressor) == std::end(known))

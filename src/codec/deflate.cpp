@@ -1,16 +1,19 @@
 // Knows which library does what best with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9,
-// ISA-L decodes in blocks and encodes at levels 1-3. Header, checksum and length of every gzip member are verified;
-// bytes after the last member are an error, and where only one is allowed so are those after the first. What is
-// written carries no time and no name, so it is reproducible.
+// ISA-L decodes in blocks and encodes at levels 1-3. libdeflate encodes in one call, which nothing can interrupt: zlib
+// encodes chunks that are larger than 16 MiB at its levels, and ISA-L encodes them in steps. Header, checksum and
+// length of every gzip member are verified; bytes after the last member are an error, and where only one is allowed so
+// are those after the first. What is written carries no time and no name, so it is reproducible.
 #include "codec/deflate.hpp"
 
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <limits>
 #include <new>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -18,7 +21,10 @@ namespace {
 
 using Wrapper = DeflateCodec::Wrapper;
 
-constexpr std::size_t kMax32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L counts in 32 bits
+constexpr std::size_t kMax32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L and zlib count in 32 bits
+/// A larger chunk is encoded in steps, between which an interrupt of the call is noticed.
+constexpr std::size_t kLongChunk = std::size_t{16} << 20;
+constexpr std::size_t kEncodeStep = std::size_t{1} << 20;
 
 struct FreeDeflate {
   void operator()(libdeflate_compressor* context) const noexcept { libdeflate_free_compressor(context); }
@@ -44,31 +50,123 @@ libdeflate_decompressor* decompressor() {
   return context.get();
 }
 
+bool is_fast(int level) noexcept { return level >= 1 && level <= 3; }
+
 /// ISA-L's encoder with the buffer that its highest level needs.
 struct FastEncoder {
   isal_zstream stream;
   std::uint8_t buffer[std::max({ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT})];
 };
 
-/// The encoded size, or 0 if the buffer is too small for ISA-L.
-std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> from, std::span<std::byte> to) {
+/// This thread's encoder, at the beginning of a stream; nullptr if there is no memory for one.
+isal_zstream* fast_stream(Wrapper wrapper, int level, void (*init)(isal_zstream*)) {
   thread_local std::unique_ptr<FastEncoder> encoder;
   if (!encoder) encoder.reset(new (std::nothrow) FastEncoder);
-  if (!encoder) return 0;
+  if (!encoder) return nullptr;
   isal_zstream& stream = encoder->stream;
-  isal_deflate_stateless_init(&stream);
+  init(&stream);
   stream.level = static_cast<std::uint32_t>(level);
   stream.level_buf = encoder->buffer;
   stream.level_buf_size = sizeof encoder->buffer;
   stream.gzip_flag = wrapper == Wrapper::zlib ? IGZIP_ZLIB : IGZIP_GZIP;
-  stream.end_of_stream = 1;
   stream.flush = NO_FLUSH;
-  stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(from.data()));
-  stream.avail_in = static_cast<std::uint32_t>(from.size());
-  stream.next_out = reinterpret_cast<std::uint8_t*>(to.data());
-  stream.avail_out = static_cast<std::uint32_t>(std::min(to.size(), kMax32));
-  if (isal_deflate_stateless(&stream) != COMP_OK || stream.avail_in != 0) return 0;
-  return stream.total_out;
+  return &stream;
+}
+
+/// The encoded size, or 0 if the buffer is too small for ISA-L.
+std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> from, std::span<std::byte> to) {
+  isal_zstream* const stream = fast_stream(wrapper, level, isal_deflate_stateless_init);
+  if (stream == nullptr) return 0;
+  stream->end_of_stream = 1;
+  stream->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(from.data()));
+  stream->avail_in = static_cast<std::uint32_t>(from.size());
+  stream->next_out = reinterpret_cast<std::uint8_t*>(to.data());
+  stream->avail_out = static_cast<std::uint32_t>(std::min(to.size(), kMax32));
+  if (isal_deflate_stateless(stream) != COMP_OK || stream->avail_in != 0) return 0;
+  return stream->total_out;
+}
+
+/// Where a library goes on: the bytes of one step, and where the encoded ones go.
+struct Step {
+  std::span<const std::byte> from;
+  std::span<std::byte> to;
+  bool is_last = false;
+  std::size_t made = 0;   ///< of `to`
+  bool finished = false;  ///< the stream has ended
+};
+
+/// Calls encode(step), which takes all of step.from, for one part of a chunk after the other. The encoded size, or 0
+/// if `to` is too small.
+template <class Encode>
+Result<std::size_t> in_steps(std::span<const std::byte> from, std::span<std::byte> to, const Encode& encode) {
+  std::size_t made = 0;
+  for (Step step; !step.finished;) {
+    if (call_interrupted()) return unavailable("interrupted");
+    const std::size_t taken = std::min(from.size(), kEncodeStep);
+    step = {from.first(taken), to.subspan(made, std::min(to.size() - made, kMax32)), taken == from.size()};
+    if (!encode(step) || (step.is_last && !step.finished)) return 0;
+    made += step.made;
+    from = from.subspan(taken);
+  }
+  return made;
+}
+
+Result<std::size_t> encode_fast_in_steps(Wrapper wrapper, int level, std::span<const std::byte> from,
+                                         std::span<std::byte> to) {
+  isal_zstream* const stream = fast_stream(wrapper, level, isal_deflate_init);
+  if (stream == nullptr) return 0;
+  return in_steps(from, to, [&](Step& step) {
+    stream->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(step.from.data()));
+    stream->avail_in = static_cast<std::uint32_t>(step.from.size());
+    stream->next_out = reinterpret_cast<std::uint8_t*>(step.to.data());
+    stream->avail_out = static_cast<std::uint32_t>(step.to.size());
+    stream->end_of_stream = step.is_last ? 1 : 0;
+    if (isal_deflate(stream) != COMP_OK || stream->avail_in != 0) return false;
+    step.made = step.to.size() - stream->avail_out;
+    step.finished = stream->internal_state.state == ZSTATE_END;
+    return true;
+  });
+}
+
+/// One stream of zlib, freed on every way out.
+class ZlibEncoder {
+ public:
+  ZlibEncoder(Wrapper wrapper, int level) {
+    constexpr int kWindowBits = 15, kGzip = 16, kMemoryLevel = 9;
+    const int bits = kWindowBits + (wrapper == Wrapper::zlib ? 0 : kGzip);
+    started_ = deflateInit2(&stream_, level, Z_DEFLATED, bits, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  ZlibEncoder(const ZlibEncoder&) = delete;
+  ZlibEncoder& operator=(const ZlibEncoder&) = delete;
+  ~ZlibEncoder() {
+    if (started_) deflateEnd(&stream_);
+  }
+  [[nodiscard]] bool started() const noexcept { return started_; }
+  bool encode(Step& step) {
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(step.from.data()));
+    stream_.avail_in = static_cast<uInt>(step.from.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(step.to.data());
+    stream_.avail_out = static_cast<uInt>(step.to.size());
+    const int status = deflate(&stream_, step.is_last ? Z_FINISH : Z_NO_FLUSH);
+    step.made = step.to.size() - stream_.avail_out;
+    step.finished = status == Z_STREAM_END;
+    return status >= Z_OK && stream_.avail_in == 0;
+  }
+
+ private:
+  z_stream stream_ = {};
+  bool started_ = false;
+};
+
+/// The encoded size, or 0 if `to` is too small.
+Result<std::size_t> encode_long(Wrapper wrapper, int level, std::span<const std::byte> from, std::span<std::byte> to) {
+  if (is_fast(level)) {
+    SHERD_TRY(size, encode_fast_in_steps(wrapper, level, from, to));
+    if (size != 0) return size;
+  }
+  ZlibEncoder encoder(wrapper, level);
+  if (!encoder.started()) return out_of_memory();
+  return in_steps(from, to, [&](Step& step) { return encoder.encode(step); });
 }
 
 Error truncated(std::size_t at) { return corrupt("truncated stream at byte " + std::to_string(at)); }
@@ -171,12 +269,19 @@ std::uint64_t DeflateCodec::max_encoded_size(std::uint64_t decoded) const {
 }
 
 Result<std::size_t> DeflateCodec::encode(std::span<const std::byte> from, std::span<std::byte> to) const {
-  const bool fast = level_ >= 1 && level_ <= 3 && from.size() < kMax32 / 2;
-  if (const std::size_t size = fast ? encode_fast(wrapper_, level_, from, to) : 0; size != 0) return size;
-  libdeflate_compressor* context = compressor(level_);
-  if (context == nullptr) return out_of_memory();
-  const auto compress = wrapper_ == Wrapper::zlib ? libdeflate_zlib_compress : libdeflate_gzip_compress;
-  const std::size_t size = compress(context, from.data(), from.size(), to.data(), to.size());
+  std::size_t size = 0;
+  if (level_ != 0 && from.size() > kLongChunk) {
+    SHERD_TRY(encoded, encode_long(wrapper_, level_, from, to));
+    size = encoded;
+  } else {
+    if (is_fast(level_)) size = encode_fast(wrapper_, level_, from, to);
+    if (size == 0) {
+      libdeflate_compressor* context = compressor(level_);
+      if (context == nullptr) return out_of_memory();
+      const auto compress = wrapper_ == Wrapper::zlib ? libdeflate_zlib_compress : libdeflate_gzip_compress;
+      size = compress(context, from.data(), from.size(), to.data(), to.size());
+    }
+  }
   if (size == 0) return invalid_argument("the buffer for the encoded bytes is too small");
   return size;
 }

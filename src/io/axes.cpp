@@ -313,6 +313,7 @@ Result<ImageFacts> find_image_facts(const Array& array) {
   facts.label_colours = label_colours_of(around->image.label);
   take_axes(axes_of(around->image, around->level));
   if (around->level > 0) inherit(facts, *around);
+  if (around->image.name.is_string()) facts.attributes.set("image_name", around->image.name);
   return facts;
 }
 

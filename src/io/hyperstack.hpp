@@ -52,6 +52,7 @@ struct Hyperstack {
   std::map<char, AxisStep> steps = {};    ///< of x, y, z and t
   Json channels = {};                     ///< an object per channel: label, color, window; null: nothing is known
   Json labels = {};                       ///< a text per plane; null: none
+  std::string name = {};                  ///< of the image; empty: none
   std::string left_out = {};              ///< what else the file contains; empty: nothing
 
   [[nodiscard]] std::uint64_t planes() const { return pages.size() * samples; }

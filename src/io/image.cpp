@@ -90,6 +90,7 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   const std::size_t channel = dimension_of(image.axes, "c");
   image.channels = channels_of(attributes, channel == rank ? 1 : spec.shape[channel], spec.dtype);
   read_label(attributes, image);
+  if (const Json* name = attributes.find("image_name"); name != nullptr && name->is_string()) image.name = *name;
   if (const Json* info = attributes.find(kVolumeInfo)) image.info = *info;
   return image;
 }
@@ -131,6 +132,7 @@ Json array_attributes(const Image& image, Json given) {
   }
   given.set("voxel_offset", numbers_of(image.levels.front().offset));
   if (!image.channels.is_null()) given.set("channels", image.channels);
+  if (image.name.is_string()) given.set("image_name", image.name);
   write_label(image, given);
   if (!image.info.is_null()) given.set(kVolumeInfo, image.info);
   return given;

@@ -110,6 +110,7 @@ class OmeImage {
     set_lengths(stack, {lengths_.t, lengths_.c * stack.samples, lengths_.z});
     add_steps(stack);
     add_channels(stack);
+    stack.name = metadata_text(name_);
     if (images_ > 1)
       stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), only the first is imported";
     return stack;
@@ -121,7 +122,9 @@ class OmeImage {
       return several_files(other.attribute("MetadataFile").value());
     for (const pugi::xml_node image : root_.children()) {
       if (local_name(image) != "Image") continue;
-      if (++images_ == 1) pixels_ = child(image, "Pixels");
+      if (++images_ > 1) continue;
+      pixels_ = child(image, "Pixels");
+      name_ = image.attribute("Name").value();
     }
     if (!pixels_) return wrong("describes no image");
     return {};
@@ -253,6 +256,7 @@ class OmeImage {
   pugi::xml_node root_, pixels_;
   const PageFacts& facts_;
   std::size_t images_ = 0;
+  std::string_view name_;
   StackLengths lengths_;
   std::string order_;                                ///< fastest first
   std::vector<std::optional<std::uint64_t>> pages_;  ///< of each plane, in the order of the file

@@ -143,6 +143,8 @@ std::optional<std::string> ome_xml(const FileArray& array, const Planes& planes)
       "http://www.openmicroscopy.org/Schemas/OME/2016-06 http://www.openmicroscopy.org/Schemas/OME/2016-06/ome.xsd";
   pugi::xml_node image = ome.append_child("Image");
   image.append_attribute("ID") = "Image:0";
+  if (const Json* name = array.attributes.find("image_name"); name != nullptr && name->is_string())
+    image.append_attribute("Name") = name->text().c_str();
   pugi::xml_node pixels = image.append_child("Pixels");
   pixels.append_attribute("ID") = "Pixels:0";
   pixels.append_attribute("DimensionOrder") = order.c_str();

@@ -335,6 +335,7 @@ Json TiffFile::attributes() const {
   if (displaced) attributes.set("voxel_offset", std::move(offsets));
   if (stack_ && !stack_->channels.is_null()) attributes.set("channels", stack_->channels);
   if (stack_ && !stack_->labels.is_null()) attributes.set("slice_labels", stack_->labels);
+  if (stack_ && !stack_->name.empty()) attributes.set("image_name", stack_->name);
   return attributes;
 }
 

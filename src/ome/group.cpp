@@ -1,5 +1,7 @@
 // What a group is by OME-NGFF's metadata: an image, labels, a plate, a well, a series of images. Metadata of 0.4 have
 // no attribute of their own, so that only those count which have the form of OME-NGFF's.
+#include <algorithm>
+
 #include "base/try.hpp"
 #include "ome/rules.hpp"
 #include "store/key.hpp"
@@ -30,23 +32,71 @@ void read_numbers(const Json* list, const char* name, std::vector<std::uint64_t>
   }
 }
 
-/// Renames what a list has by this name, or removes it. Entries are names or, with `member`, objects that have them.
+/// The path that `path` has after the member `name` became `to`; the same if it is not below that member, nullopt if
+/// it no longer exists.
+std::optional<std::string> moved_path(const std::string& path, std::string_view name,
+                                      const std::optional<std::string>& to) {
+  const bool is_below = path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '/');
+  if (!is_below) return path;
+  return to ? std::optional(*to + path.substr(name.size())) : std::nullopt;
+}
+
+/// Renames what a list has by this name or below it, or removes it. Entries are names or, with `member`, objects that
+/// have them.
 bool rename_listed(Json* list, const char* member, std::string_view name, const std::optional<std::string>& to) {
   if (list == nullptr) return false;
   Json::Array kept;
   bool found = false;
   for (const Json& each : list->elements()) {
     const std::string* text = member != nullptr ? text_of(each, member) : (each.is_string() ? &each.text() : nullptr);
-    const bool is_named = text != nullptr && *text == name;
+    const auto path = text != nullptr ? moved_path(*text, name, to) : std::optional(std::string());
+    const bool is_named = text != nullptr && path != *text;
     found = found || is_named;
-    if (is_named && !to) continue;
+    if (!path) continue;
     Json entry = each;
-    if (is_named && member != nullptr) entry.set(member, *to);
-    if (is_named && member == nullptr) entry = *to;
+    if (is_named && member != nullptr) entry.set(member, *path);
+    if (is_named && member == nullptr) entry = *path;
     kept.push_back(std::move(entry));
   }
   if (!found || (kept.empty() && member != nullptr)) return false;
   *list = std::move(kept);
+  return true;
+}
+
+std::optional<std::size_t> number_of(const Json* list, std::string_view name) {
+  if (list == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < list->elements().size(); ++i)
+    if (const std::string* text = text_of(list->elements()[i], "name"); text != nullptr && *text == name) return i;
+  return std::nullopt;
+}
+
+/// The same for the wells of a plate. A well is in a row and a column: one that has moved elsewhere is not listed.
+bool rename_wells(Json& plate, std::string_view name, const std::optional<std::string>& to) {
+  Json* const wells = plate.find("wells");
+  if (wells == nullptr) return false;
+  Json::Array kept;
+  bool found = false;
+  for (const Json& each : wells->elements()) {
+    const std::string* text = text_of(each, "path");
+    const auto path = text != nullptr ? moved_path(*text, name, to) : std::nullopt;
+    if (text == nullptr || path == *text) {
+      kept.push_back(each);
+      continue;
+    }
+    found = true;
+    if (!path) continue;
+    const std::size_t slash = std::min(path->find('/'), path->size());
+    const auto row = number_of(plate.find("rows"), path->substr(0, slash));
+    const auto column = number_of(plate.find("columns"), path->substr(std::min(slash + 1, path->size())));
+    if (!row || !column) continue;
+    Json well = each;
+    well.set("path", *path);
+    well.set("rowIndex", *row);
+    well.set("columnIndex", *column);
+    kept.push_back(std::move(well));
+  }
+  if (!found || kept.empty()) return false;
+  *wells = std::move(kept);
   return true;
 }
 
@@ -148,6 +198,7 @@ std::optional<Json> with_renamed_member(const Json& attributes, const std::strin
       any |= rename_listed(image.find("datasets"), "path", name, to);
   if (is_ome_member(attributes, "well", path))
     any |= rename_listed(members.find("well")->find("images"), "path", name, to);
+  if (is_ome_member(attributes, "plate", path)) any |= rename_wells(*members.find("plate"), name, to);
   return any ? std::optional(std::move(changed)) : std::nullopt;
 }
 

@@ -51,9 +51,9 @@ struct OmeDataset {
 /// A group's list of the labels below it, with `name` in it; the attributes of the group `labels`.
 Json with_label(Json attributes, const std::string& name, std::string_view version);
 
-/// The attributes of a group whose member `name` has become `to` or, without that, no longer exists: what the metadata
-/// list by that name (resolutions, labels, images of a well) follows. `path` is the group's. Nullopt if nothing
-/// changes; the last resolution of an image stays listed, because there is no image without any.
+/// The attributes of a group in which the path `name` has become `to` or, without that, no longer exists: what the
+/// metadata list by that path or one below it (resolutions, labels, images of a well, wells of a plate) follows. `path`
+/// is the group's. Nullopt if nothing changes; the last entry of a list stays, except that of labels.
 [[nodiscard]] std::optional<Json> with_renamed_member(const Json& attributes, const std::string& path,
                                                       std::string_view name, const std::optional<std::string>& to);
 

@@ -114,6 +114,19 @@ def test_links_that_lead_to_nothing_in_a_copy_are_reported_and_dropped_on_reques
     assert "mesh" not in info and info["skeletons"] == "skeletons" and (tmp_path / "there/dropped/skeletons/7").exists()
 
 
+def test_a_copy_says_which_collections_it_does_not_have(sherd, tmp_path):
+    volume(sherd, tmp_path)
+    (tmp_path / "7.swc").write_text(SWC)
+    sherd.ok("import", "7.swc", "em/skeletons")
+    sherd.ok("import", "7.swc", "em/spare")
+    sherd.ok("link", "em", "--skeletons", "skeletons")
+    notes = sherd.ok("copy", "em", "copied").stderr
+    assert "em/spare is not part of this copy; copy it by itself" in notes and "em/skeletons" not in notes
+    assert not (tmp_path / "copied/spare").exists()
+    sherd.ok("copy", "em/spare", "copied/spare")
+    assert (tmp_path / "copied/spare/7").exists()
+
+
 def test_a_scale_is_chosen_by_its_resolution(sherd, tmp_path):
     volume(sherd, tmp_path)
     sherd.ok("copy", "em", "two", "--pyramid", "mean:1")

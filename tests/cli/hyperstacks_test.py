@@ -457,3 +457,16 @@ def test_the_samples_of_an_ome_tiff_are_channels_before_y_and_x(sherd, tmp_path)
     numpy.testing.assert_array_equal(got, values.transpose(2, 0, 1))
     sherd.ok("export", "a.zarr", "again.ome.tif")
     numpy.testing.assert_array_equal(tifffile.imread(tmp_path / "again.ome.tif"), values)
+
+
+def test_the_name_of_an_ome_tiff_is_that_of_the_image(sherd, tmp_path):
+    tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 5, 6), metadata={**SIZES, "Name": "Fish & Chips 3 µm"})
+    assert imported(sherd, tmp_path, "a.ome.tif")[2]["image_name"] == "Fish & Chips 3 µm"
+    sherd.ok("import", "a.ome.tif", "img.zarr", "--pyramid", "mean:1")
+    sherd.ok("copy", "a.zarr", "img2.zarr", "--pyramid", "mean:1")
+    for image in ("img.zarr", "img2.zarr"):
+        ome = json.loads((tmp_path / image / "zarr.json").read_text())["attributes"]["ome"]
+        assert ome["multiscales"][0]["name"] == "Fish & Chips 3 µm"
+        sherd.ok("export", f"{image}/0", "b.ome.tif")
+        with tifffile.TiffFile(tmp_path / "b.ome.tif") as file:
+            assert tifffile.xml2dict(file.ome_metadata)["OME"]["Image"]["Name"] == "Fish & Chips 3 µm"

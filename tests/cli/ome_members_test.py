@@ -67,10 +67,39 @@ def test_metadata_follow_renamed_labels_and_resolutions(sherd, image):
 
 
 def test_metadata_no_longer_list_what_is_erased_or_moved_away(sherd, image):
-    assert "no longer list it" in sherd.ok("rm", "i/2").stderr
+    assert "no longer list 2" in sherd.ok("rm", "i/2").stderr
     sherd.ok("rm", "-r", "i/labels/a")
     sherd.ok("rename", "i/labels/b", "/other")
     assert ome_of(image / "labels")["labels"] == [] and len(levels_of(image)[0]) == 2
+
+
+@pytest.fixture
+def plate(sherd, tmp_path):
+    """Two rows and two columns with the wells A/1 and B/2, of one image each."""
+    plate = {"rows": [{"name": "A"}, {"name": "B"}], "columns": [{"name": "1"}, {"name": "2"}], "version": "0.5", "wells": [
+        {"path": "A/1", "rowIndex": 0, "columnIndex": 0}, {"path": "B/2", "rowIndex": 1, "columnIndex": 1}]}
+    numpy.save(tmp_path / "i.npy", VALUES)
+    sherd.ok("create", "p.zarr", "--group", "--attributes", json.dumps({"ome": {"version": "0.5", "plate": plate}}))
+    for well in ("A/1", "B/2"):
+        images = {"ome": {"version": "0.5", "well": {"images": [{"path": "0"}]}}}
+        sherd.ok("create", f"p.zarr/{well}", "--group", "--attributes", json.dumps(images))
+        sherd.ok("import", "i.npy", f"p.zarr/{well}/0", "--axes", "z,y,x", "--pyramid", "mean:1")
+    sherd.ok("check", "p.zarr")
+    return tmp_path / "p.zarr"
+
+
+def test_the_wells_of_a_plate_follow_what_is_renamed_and_erased(sherd, plate):
+    sherd.ok("rename", "p.zarr/A/1", "2")
+    assert ome_of(plate)["plate"]["wells"][0] == {"path": "A/2", "rowIndex": 0, "columnIndex": 1}
+    sherd.ok("check", "p.zarr")
+    sherd.ok("rm", "-r", "p.zarr/A")
+    assert [well["path"] for well in ome_of(plate)["plate"]["wells"]] == ["B/2"]
+    sherd.ok("check", "p.zarr")
+
+
+def test_a_well_that_left_the_grid_of_its_plate_is_not_listed(sherd, plate):
+    sherd.ok("rename", "p.zarr/A/1", "/other/1")
+    assert [well["path"] for well in ome_of(plate)["plate"]["wells"]] == ["B/2"]
 
 
 def test_the_last_resolution_stays_listed(sherd, image):

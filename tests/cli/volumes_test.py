@@ -254,3 +254,13 @@ def test_a_source_without_the_dimensions_of_a_volume_is_refused(sherd, tmp_path,
     assert not (tmp_path / "v").exists()
     rank = shape.count(",") + 1
     sherd.ok("copy", "a.zarr", "v", "--to", "precomputed", "--axes", {3: "z,y,x", 4: "c,z,y,x"}[rank])
+
+
+def test_scales_are_listed_from_the_finest_on(sherd):
+    sherd.ok("create", "em", "--store-format", "precomputed", "--shape", "64,8,8", "--dtype", "uint8", "--resolution",
+             "8,8,40", "--chunks", "8,8,8")
+    sherd.ok("write", "em", "--value", "7")
+    sherd.ok("copy", "em", "em2", "--pyramid", "mean:2", "--factors", "2,1,1")
+    keys = ["8_8_40", "16_8_40", "32_8_40"]
+    assert sherd.ok("ls", "em2").stdout.decode().split() == keys
+    assert [each["name"] for each in sherd.ok("tree", "em2", "--json").json["children"]] == keys

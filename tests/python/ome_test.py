@@ -35,6 +35,23 @@ def test_an_image_has_axes_levels_and_channels(tmp_path):
     assert [channel["label"] for channel in image.channels] == ["DAPI", "GFP"] and len(image.labels) == 0
 
 
+def test_metadata_follow_moved_and_erased_members(tmp_path):
+    make_image(tmp_path / "i")
+    zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"version": "0.5", "labels": ["a", "b"]}})
+    for name in "ab":
+        make_image(tmp_path / "i/labels" / name, label=True)
+    group = sherd.open_group(tmp_path / "i", mode="r+")
+    labels = group["labels"]
+    labels.move("a", "cells")
+    assert labels.attrs["ome"]["labels"] == ["cells", "b"]
+    del group["labels/b"]
+    group.move("s1", "half")
+    assert [level["path"] for level in group.attrs["ome"]["multiscales"][0]["datasets"]] == ["s0", "half"]
+    assert zarr.open_group(tmp_path / "i/labels").attrs["ome"]["labels"] == ["cells"]
+    image = sherd.ome.open(tmp_path / "i")
+    assert list(image.labels) == ["cells"] and [level.path for level in image.levels] == ["s0", "half"]
+
+
 def test_labels_are_images_of_their_own(tmp_path):
     make_image(tmp_path / "i")
     zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"version": "0.5", "labels": ["nuclei"]}})

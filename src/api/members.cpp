@@ -1,0 +1,110 @@
+// Erases and moves the members of a group. The OME-NGFF metadata of the group that contains them follow.
+#include "api/members.hpp"
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "array/consolidated.hpp"
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/call.hpp"
+#include "base/try.hpp"
+#include "ome/ome.hpp"
+#include "sherd/group.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+/// The location of the member at `path` of a group, which may not exist.
+Result<NodeLocation> location_below(const Group& group, std::string_view path) {
+  SHERD_TRY(normal, normal_path(path));
+  if (normal.empty()) return invalid_argument("the path of a member cannot be empty");
+  SHERD_TRY(formats, formats_called(std::string(group.format())));
+  SHERD_TRY(format, formats.front()->in(*group.store(), group.config().limits));
+  if (format == nullptr) return other_hierarchy(*formats.front());
+  NodeLocation member{.store = group.store(),
+                      .path = join_path(group.path(), normal),
+                      .format = std::move(format),
+                      .tables = tables(),
+                      .writable = !group.read_only(),
+                      .config = group.config()};
+  SHERD_TRY(require_writable(member));
+  return member;
+}
+
+Error nothing_at(const NodeLocation& member) {
+  return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
+}
+
+/// What a group's metadata list as `name` has the name `to` or, without that, is not listed any more.
+Result<bool> rename_in_group(const NodeLocation& group, const std::string& name, const std::optional<std::string>& to) {
+  const std::string url = group.store->url() + (group.path.empty() ? "" : "/" + group.path);
+  const auto changed = [&](const NodeDocument& now) { return with_renamed_member(now.attributes, url, name, to); };
+  const auto document = group.format->open(*group.store, group.path, group.config.limits);
+  // A directory without a document has no metadata, and damaged ones are not changed.
+  if (!document || !*document || (*document)->type != NodeType::group || !changed(**document)) return false;
+  auto edited = edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
+    const auto attributes = changed(now);
+    return attributes ? group.format->changed(now.document, {.attributes = *attributes}) : Result<Json>(now.document);
+  });
+  if (!edited)
+    return std::move(edited).error().in("the node has been moved or erased, but the OME-NGFF metadata still list it");
+  SHERD_TRY(renew_consolidated(group));
+  if (Call* const call = Call::current())
+    call->notify("the OME-NGFF metadata of " + url + (to ? " list " + *to + " instead of " : " no longer list ") +
+                 name);
+  return true;
+}
+
+}  // namespace
+
+Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<std::string>& to) {
+  bool any = false;
+  for (std::string path = node.path; !path.empty();) {
+    path = std::string(split_key(path).prefix);  // ends in '/'
+    const std::string name = node.path.substr(path.size());
+    const bool stays = to && to->starts_with(path);
+    if (!path.empty()) path.pop_back();
+    SHERD_TRY(changed,
+              rename_in_group(at_path(node, path), name,
+                              stays ? std::optional(to->substr(node.path.size() - name.size())) : std::nullopt));
+    any = any || changed;
+  }
+  return any;
+}
+
+namespace {
+
+/// The same for a member of `group`, whose handle has the attributes that were read last.
+Result<void> follow(Group& group, const NodeLocation& member, const std::optional<std::string>& to) {
+  SHERD_TRY(changed, follow_in_metadata(member, to));
+  if (changed) SHERD_TRY(group.update_attributes(Json(Json::Object{})));
+  return {};
+}
+
+}  // namespace
+
+Result<void> Group::erase(std::string_view path) {
+  return as_call(config(), [&]() -> Result<void> {
+    SHERD_TRY(member, location_below(*this, path));
+    SHERD_TRY(present, presence(member));
+    SHERD_TRY(cut_short, is_moving(member));
+    if (present == Presence::none && !cut_short) return nothing_at(member);
+    SHERD_TRY(erase_node(member));
+    return follow(*this, member, std::nullopt);
+  });
+}
+
+Result<void> Group::move(std::string_view path, std::string_view to) {
+  return as_call(config(), [&]() -> Result<void> {
+    SHERD_TRY(member, location_below(*this, path));
+    SHERD_TRY(present, presence(member));
+    if (present == Presence::none) return nothing_at(member);
+    SHERD_TRY(normal, normal_path(to));
+    const std::string target = to.starts_with('/') ? normal : join_path(this->path(), normal);
+    SHERD_TRY(move_node(member, target));
+    return follow(*this, member, target);
+  });
+}
+
+}  // namespace sherd
