@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "base/base64.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/type.hpp"
@@ -224,6 +226,7 @@ bool is_hidden_attribute(std::string_view name) noexcept {
                                         "_NCZARR_ATTR",
                                         "_nczarr_attrs",
                                         "_ARRAY_DIMENSIONS",
+                                        "sherd_zarr2",
                                         "_Netcdf4Coordinates",
                                         "_Netcdf4Dimid",
                                         "CLASS",
@@ -242,6 +245,28 @@ std::optional<std::uint64_t> string_length_in(const std::vector<Attribute>& attr
   const auto* numbers = std::get_if<std::vector<std::int32_t>>(&found->values);
   if (numbers == nullptr || numbers->size() != 1 || numbers->front() < 1) return std::nullopt;
   return static_cast<std::uint64_t>(numbers->front());
+}
+
+std::optional<Json> fill_for_xarray(const Values& fill) {
+  if (size_of(fill) != 1) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&fill))
+    return Json(std::uint64_t{static_cast<unsigned char>(text->front())});
+  double value = 0;
+  if (const auto* floats = std::get_if<std::vector<float>>(&fill))
+    value = floats->front();
+  else if (const auto* doubles = std::get_if<std::vector<double>>(&fill))
+    value = doubles->front();
+  else
+    return std::nullopt;
+  return Json(encode_base64({reinterpret_cast<const char*>(&value), sizeof value}));
+}
+
+std::optional<double> float_of_xarray(const Json& fill) {
+  const auto bytes = fill.is_string() ? decode_base64(fill.text()) : std::nullopt;
+  double value = 0;
+  if (!bytes || bytes->size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, bytes->data(), sizeof value);
+  return value;
 }
 
 }  // namespace sherd::netcdf

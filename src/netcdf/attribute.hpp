@@ -35,6 +35,11 @@ template <class T>
 [[nodiscard]] bool is_hidden_attribute(std::string_view name) noexcept;
 
 inline constexpr std::string_view kFillValue = "_FillValue";
+/// `_FillValue` as xarray stores it in Zarr v3, and requires it: a float is the base64 of a double. Characters, which
+/// are arrays of uint8 there, are numbers. nullopt for values that need no other form.
+[[nodiscard]] std::optional<Json> fill_for_xarray(const Values& fill);
+/// The float that such text is; nullopt for anything else.
+[[nodiscard]] std::optional<double> float_of_xarray(const Json& fill);
 
 /// The bytes of a string in Zarr v2 are in an attribute of its variable, or else in the other one of the root group.
 inline constexpr std::string_view kMaxLength = "_nczarr_maxstrlen", kDefaultMaxLength = "_nczarr_default_maxstrlen";

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "array/hierarchy.hpp"
-#include "base/base64.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
@@ -33,22 +32,6 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
     types.set(each.name, attribute_type_name(each.values));
   }
   return stored;
-}
-
-/// `_FillValue` as xarray stores it in Zarr v3, and requires it: a float is the base64 of a double. Characters, which
-/// are arrays of uint8 there, are numbers.
-std::optional<Json> fill_for_xarray(const Values& fill) {
-  if (size_of(fill) != 1) return std::nullopt;
-  if (const auto* text = std::get_if<std::string>(&fill))
-    return Json(std::uint64_t{static_cast<unsigned char>(text->front())});
-  double value = 0;
-  if (const auto* floats = std::get_if<std::vector<float>>(&fill))
-    value = floats->front();
-  else if (const auto* doubles = std::get_if<std::vector<double>>(&fill))
-    value = doubles->front();
-  else
-    return std::nullopt;
-  return Json(encode_base64({reinterpret_cast<const char*>(&value), sizeof value}));
 }
 
 void note_types(const Form& form, Json types, Json& stored) {

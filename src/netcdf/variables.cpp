@@ -3,7 +3,6 @@
 #include "netcdf/variables.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -163,12 +162,9 @@ std::optional<Values> encoded_fill(const Json& json, Type type, bool is_v3) {
     if (!code || *code > 0xFF) return std::nullopt;
     return Values(std::string(1, static_cast<char>(*code)));
   }
-  const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
-  if (!bytes || bytes->size() != sizeof(double)) return std::nullopt;
-  double value = 0;
-  std::memcpy(&value, bytes->data(), sizeof value);
-  if (type == Type::float32) return Values(std::vector{static_cast<float>(value)});
-  if (type == Type::float64) return Values(std::vector{value});
+  const auto value = float_of_xarray(json);
+  if (value && type == Type::float32) return Values(std::vector{static_cast<float>(*value)});
+  if (value && type == Type::float64) return Values(std::vector{*value});
   return std::nullopt;
 }
 

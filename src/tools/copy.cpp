@@ -241,7 +241,7 @@ class TreeCopy {
         if (const auto below = normal_path(dataset.path))
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
       SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
-      carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits);
+      SHERD_TRY(carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits));
       const auto* consolidation = capability<Consolidation>(new_format_);
       if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
         SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // which run() fills
@@ -285,7 +285,7 @@ class TreeCopy {
     if (path.empty()) SHERD_TRY(keep_image(*source, node));
     NodeLocation to = at(destination_, path);
     // An array whose layout stays keeps its document to the byte.
-    Json attributes = node.document.attributes;
+    Json attributes = copied_attributes(format_, new_format_, node.document);
     if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
     if (changes_format()) name_axes(path, spec);
     SHERD_TRY(name_axes(spec));
@@ -293,7 +293,7 @@ class TreeCopy {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
       NodeDocument spelled = document;
       spelled.array = fresh.array;  // as a copy of the copy will express it
-      if (changes_format()) carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits);
+      if (changes_format()) SHERD_TRY(carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits));
       node.document = std::move(fresh);
       node.stored.clear();
     } else if (cutout || options.chunks || options.shards || options.auto_shards || options.codecs ||

@@ -115,10 +115,12 @@ Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeO
 /// The document of a new array, as the destination's format lays it out. Keys stay alike as far as the format lets
 /// them: what they begin with is its own.
 Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes);
+/// The attributes of an array's copy: in Zarr v3 `_FillValue` is what xarray requires there, elsewhere the number.
+Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array);
 /// Adds to `copied`, the metadata of a copy of `source` in another format, what Spelling keeps or restores. A spelling
 /// with which the metadata would describe other data is not restored.
-void carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
-                    const Limits& limits);
+Result<void> carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
+                            const Limits& limits);
 
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);

@@ -1,6 +1,8 @@
 // Documents may spell a value differently than Sherd writes it. A copy to another format keeps the spelling in a member
-// that readers ignore, and a copy back restores it.
+// that readers ignore, and a copy back restores it. Of a group that is an attribute: zarr-python opens no group of Zarr
+// v3 with an unknown member.
 #include "array/format.hpp"
+#include "base/try.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -22,21 +24,38 @@ bool say_the_same(const Format& format, const Json& one, const Json& other, cons
 
 }  // namespace
 
-void carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
-                    const Limits& limits) {
+Result<void> carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
+                            const Limits& limits) {
+  const bool is_group = source.type == NodeType::group;
   if (const auto* own = capability<Spelling>(from); own != nullptr && to.traits().ignores_members) {
     const Json spelling = own->spelling(source);
-    if (spelling.is_null()) return;
+    if (spelling.is_null()) return {};
     Json member(Json::Object{{kIgnored, false}});
     for (const auto& [key, value] : spelling.members()) member.set(key, value);
-    copied.set(std::string(own->member()), std::move(member));
+    if (!is_group) {
+      copied.set(std::string(own->member()), std::move(member));
+      return {};
+    }
+    SHERD_TRY(lowered, to.lower(copied, limits));
+    lowered.attributes.set(std::string(own->member()), std::move(member));
+    SHERD_TRY(changed, to.changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
+    copied = std::move(changed);
   }
   if (const auto* own = capability<Spelling>(to); own != nullptr && from.traits().ignores_members) {
     const Json* kept = source.document.find(own->member());
-    if (kept == nullptr || !kept->is_object()) return;
+    const Json* noted = is_group ? source.attributes.find(own->member()) : nullptr;
+    if (noted != nullptr && noted->is_object()) {
+      SHERD_TRY(lowered, to.lower(copied, limits));
+      lowered.attributes.erase(own->member());
+      SHERD_TRY(changed, to.changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
+      copied = std::move(changed);
+      kept = noted;
+    }
+    if (kept == nullptr || !kept->is_object()) return {};
     Json respelled = own->respelled(copied, *kept);
     if (say_the_same(to, respelled, copied, limits)) copied = std::move(respelled);
   }
+  return {};
 }
 
 }  // namespace sherd

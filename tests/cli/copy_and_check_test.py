@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+import xarray
 
 VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
 
@@ -122,3 +123,20 @@ def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_pa
     ran = sherd("check", "study", "--json")
     assert ran.code == 1 and ran.json["faults"][0]["key"] == "a/zarr.json"
     assert sherd("check", "nothing").code == 3
+
+
+def test_fill_values_of_a_copied_netcdf_dataset_are_as_xarray_needs_them(sherd):
+    cdl = "netcdf n {dimensions: x = 4 ; variables: double d(x) ; d:_FillValue = NaN ; float f(x) ; f:_FillValue = -7.1f ;" \
+          " short s(x) ; s:_FillValue = -9s ; data: d = _, 2, 3, 4 ; f = 1, _, 3, _ ; s = 1, 2, _, 4 ; }"
+    sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
+    sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
+    sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+    expected = sherd.ok("ncdump", "-n", "n", "n.nczarr").stdout
+    for copied in ("n3.zarr", "n2.nczarr"):
+        assert sherd.ok("ncdump", "-n", "n", copied).stdout == expected
+        with xarray.open_zarr(sherd.folder / copied, consolidated=False) as dataset:
+            assert numpy.isnan(dataset["f"]).values.tolist() == [False, True, False, True]
+            assert numpy.isnan(dataset["d"]).values.tolist() == [True, False, False, False]
+            assert numpy.isnan(dataset["s"]).values.tolist() == [False, False, True, False]
+    attributes = sherd.ok("info", "n2.nczarr/f", "--json").json["attributes"]
+    assert attributes["_FillValue"] == -7.1
