@@ -451,10 +451,10 @@ Result<void> TiffFile::read_rows(std::uint64_t page, std::uint64_t first, std::s
   if (!stack_) return read_pixels(page, first, into);
   const PlaneSource source = stack_->source(page);
   if (stack_->samples == 1) return read_pixels(source.page, first, into);
-  constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kBytesAtOnce = std::uint64_t{1} << 20;
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, info_.row_bytes());
   const std::uint64_t page_row_bytes = std::max<std::uint64_t>(1, page_info_.row_bytes());
-  const std::uint64_t most = std::max<std::uint64_t>(1, kPart / page_row_bytes);
+  const std::uint64_t most = std::max<std::uint64_t>(1, kBytesAtOnce / page_row_bytes);
   const std::size_t size = info_.dtype.size(), pixel = size * page_info_.channels;
   while (!into.empty()) {
     const std::uint64_t rows = std::min(into.size() / row_bytes, most);
