@@ -9,6 +9,7 @@
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
+#include "store/key.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -39,17 +40,14 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
 
 /// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
-  const auto below = [](const Group& group, const std::string& name) {
-    return group.path().empty() ? name : group.path() + "/" + name;
-  };
   if (original.format() != "precomputed") return;
-  const auto listing = original.store()->list_dir(below(original, ""));
+  const auto listing = original.store()->list_dir(prefix_of(original.path()));
   if (!listing) return;
   for (const std::string& name : listing->prefixes) {
     const auto is_scale = original.contains(name);
     if (!is_scale.has_value() || *is_scale) continue;
-    const auto found = neuroglancer::Collection::open(original.store(), {.path = below(original, name)});
-    if (!found || neuroglancer::Collection::open(copy.store(), {.path = below(copy, name)})) continue;
+    const auto found = neuroglancer::Collection::open(original.store(), {.path = prefix_of(original.path()) + name});
+    if (!found || neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + name})) continue;
     session.note(found->url() + " is not part of this copy; copy it by itself");
   }
 }

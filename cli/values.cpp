@@ -147,7 +147,7 @@ Json parse_value_argument(const std::string& text) {
 
 namespace {
 
-/// A codec in the words of numcodecs, {"id": "zlib", "level": 1}, in those of Zarr v3; any other as it is.
+/// Converts a codec as numcodecs spells it, {"id": "zlib", "level": 1}, to the form of Zarr v3; keeps any other.
 Json with_name(Json codec) {
   const Json* id = codec.is_object() && codec.find("name") == nullptr ? codec.find("id") : nullptr;
   if (id == nullptr || !id->is_string()) return codec;

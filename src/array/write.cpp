@@ -31,7 +31,7 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
 
 constexpr std::uint64_t kSmallChunkBytes = std::uint64_t{4} << 20;
 
-/// While a thread waits in fsync(), its core is idle; and a journal makes several waiting ones one.
+/// A thread that waits in fsync() uses no core, and a journal commits several waiting calls at once.
 Config with_syncs(Config config) {
   constexpr unsigned kSyncsAtOnce = 8;
   if (config.durable && config.threads == 0) config.threads = std::max(thread_count(0), kSyncsAtOnce);
@@ -256,10 +256,10 @@ Result<void> check_inside(const Array::State& state, const Shape& cell, const Re
 Result<void> ChunkStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
-  const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  const std::uint64_t written = region.element_count() * state.dtype.size();
+  const Config reporting = with_progress(state.config(), done, written);
   // A thread for each request that can be under way: what a cell asks for depends on what was answered before.
   Config config = writing_config(with_requests(reporting, objects_->traits().parallel_requests), state.layout);
-  const std::uint64_t written = region.element_count() * state.dtype.size();
   if (!state.layout.shard && written / std::max<std::uint64_t>(cells.size(), 1) <= kSmallChunkBytes)
     config = with_syncs(std::move(config));
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled

@@ -1,7 +1,7 @@
 // Knows Blosc 1 chunks, written and read by c-blosc in the calling thread, and their two names: `blosc` of Zarr v3 and
 // `numcodecs.blosc`, whose configuration counts the shuffles and may leave everything out.
-// A chunk above 16 MiB is encoded as the library encodes it, in parts, between which an interrupt is noticed: blocks do
-// not depend on each other.
+// A chunk above 16 MiB is encoded in parts, and an interrupt is noticed between two of them. The bytes are those that
+// the library makes of the whole chunk, because blocks do not depend on each other.
 // c-blosc trusts more of a chunk than it should: so the header, every block's start and every stream's length are
 // checked here before the library sees them (README_CHUNK_FORMAT of c-blosc 1.21).
 #include <blosc.h>
@@ -131,7 +131,7 @@ int compress(const Settings& settings, std::span<const std::byte> from, std::spa
 constexpr std::size_t kLongChunk = std::size_t{16} << 20;
 constexpr std::size_t kPart = std::size_t{4} << 20;
 
-/// Makes one chunk of the blocks of several, each of which the library has made of some blocks.
+/// Encodes a long chunk: the library encodes one part after another as a chunk of its own, and their blocks are joined.
 class LongEncoder {
  public:
   LongEncoder(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to)

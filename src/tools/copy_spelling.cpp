@@ -1,6 +1,6 @@
 // Documents may spell a value differently than Sherd writes it. A copy to another format keeps the spelling in a member
-// that readers ignore, and a copy back restores it. Of a group that is an attribute: zarr-python opens no group of Zarr
-// v3 with an unknown member.
+// that readers ignore, and a copy back restores it. In a group it is an attribute, because zarr-python does not open a
+// group of Zarr v3 with an unknown member.
 #include "array/format.hpp"
 #include "base/try.hpp"
 #include "tools/copy.hpp"
@@ -22,6 +22,16 @@ bool say_the_same(const Format& format, const Json& one, const Json& other, cons
          a->array->no_change.has_value() == b->array->no_change.has_value();
 }
 
+Result<Json> with_attribute(const Format& format, Json document, const Limits& limits, std::string_view name,
+                            std::optional<Json> value) {
+  SHERD_TRY(lowered, format.lower(document, limits));
+  if (value)
+    lowered.attributes.set(std::string(name), *std::move(value));
+  else
+    lowered.attributes.erase(name);
+  return format.changed(std::move(document), {.attributes = std::move(lowered.attributes)});
+}
+
 }  // namespace
 
 Result<void> carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
@@ -36,18 +46,14 @@ Result<void> carry_spelling(const Format& from, const NodeDocument& source, cons
       copied.set(std::string(own->member()), std::move(member));
       return {};
     }
-    SHERD_TRY(lowered, to.lower(copied, limits));
-    lowered.attributes.set(std::string(own->member()), std::move(member));
-    SHERD_TRY(changed, to.changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
+    SHERD_TRY(changed, with_attribute(to, std::move(copied), limits, own->member(), std::move(member)));
     copied = std::move(changed);
   }
   if (const auto* own = capability<Spelling>(to); own != nullptr && from.traits().ignores_members) {
     const Json* kept = source.document.find(own->member());
     const Json* noted = is_group ? source.attributes.find(own->member()) : nullptr;
     if (noted != nullptr && noted->is_object()) {
-      SHERD_TRY(lowered, to.lower(copied, limits));
-      lowered.attributes.erase(own->member());
-      SHERD_TRY(changed, to.changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
+      SHERD_TRY(changed, with_attribute(to, std::move(copied), limits, own->member(), std::nullopt));
       copied = std::move(changed);
       kept = noted;
     }
