@@ -71,12 +71,28 @@ nb::dict types_to(const std::vector<netcdf::Attribute>& attributes) {
   return all;
 }
 
+/// Characters are bytes.
+DType dtype_of(netcdf::Type type) {
+  return std::visit(
+      [](const auto& list) {
+        using Value = typename std::remove_cvref_t<decltype(list)>::value_type;
+        if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, char>) return DType::of<Value>();
+        return DType(DType::uint8);
+      },
+      netcdf::default_fill(type));
+}
+
 nb::object read(const Variable& self, const std::vector<std::uint64_t>& origin,
                 const std::vector<std::uint64_t>& shape) {
   const Box box{origin, shape};
-  const auto run = [&] { return self.read(box); };
-  const Values values = self.has_array() ? call(*self.array().store(), run) : call(run);
-  return array_to(values, shape);
+  const auto run = [&](const auto& reading) {
+    return self.has_array() ? call(*self.array().store(), reading) : call(reading);
+  };
+  if (self.type() == netcdf::Type::string) return array_to(run([&] { return self.read(box); }), shape);
+  const DType dtype = dtype_of(self.type());
+  const NewArray made = new_array(shape, dtype, numpy_dtype(dtype), Order::c);
+  run([&] { return self.read(box, {made.data, byte_count(shape, dtype)}); });
+  return self.type() == netcdf::Type::character ? made.array.attr("view")("S1") : made.array;
 }
 
 Dataset open(nb::handle store, const std::string& path, bool pure, bool noxarray, bool seed, nb::handle settings) {

@@ -138,8 +138,15 @@ Writer open_writer(nb::handle store, const nb::dict& options) {
 
 void write_box(Writer& self, const std::string& variable, const std::vector<std::uint64_t>& origin,
                const std::vector<std::uint64_t>& shape, const std::string& type, nb::handle given) {
-  const Values values = values_from(type_from(type), given);
-  call([&] { return self.write(variable, Box{origin, shape}, values); });
+  const Box box{origin, shape};
+  if (type_from(type) == Type::string) {
+    const Values values = values_from(Type::string, given);
+    call([&] { return self.write(variable, box, values); });
+  } else {
+    const MemoryView memory(given);
+    const std::span elements(static_cast<const std::byte*>(memory.data()), memory.size());
+    call([&] { return self.write(variable, box, elements); });
+  }
 }
 
 }  // namespace
