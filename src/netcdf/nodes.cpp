@@ -77,6 +77,27 @@ std::optional<Json::Object> root_in(const std::optional<LenientJson>& consolidat
   return documents;
 }
 
+/// The members that a group listed in Zarr v2, in a copy of it that `sherd copy` has made in Zarr v3.
+std::vector<std::string> names_before_copy(const StoredNode& group) {
+  std::vector<std::string> names;
+  const Json* kept = group.attributes.find("sherd_zarr2");
+  for (const char* key : {"members", "_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
+  if (!is_object(kept)) return names;
+  for (const char* list : {"vars", "groups"})
+    if (const Json* members = kept->find(list))
+      for (const Json& each : members->elements()) names.push_back(each.text());
+  return names;
+}
+
+void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group) {
+  std::map<std::string, std::size_t, std::less<>> positions;
+  for (std::string& name : names_before_copy(group)) positions.emplace(std::move(name), positions.size());
+  std::ranges::stable_sort(nodes, {}, [&](const StoredNode& node) {
+    const auto known = positions.find(node.name);
+    return known == positions.end() ? positions.size() : known->second;
+  });
+}
+
 /// Takes the type and the attributes out of a node's metadata.
 Result<void> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
@@ -296,7 +317,10 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
     SHERD_TRY(found, read(group, names));
     nodes = std::move(found);
   }
-  if (listed == nullptr) return nodes;
+  if (listed == nullptr) {
+    sort_as_before_copy(nodes, group);
+    return nodes;
+  }
   const std::set<std::string, std::less<>> unlisted(names.begin() + static_cast<std::ptrdiff_t>(count), names.end());
   std::set<std::string, std::less<>> found;
   for (const StoredNode& node : nodes) {
