@@ -21,9 +21,9 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 struct Ncdump {
-  std::string url, name, variables, groups, digits, brief, full;
-  bool header = false, coordinates = false, special = false, times = false, iso = false, kind = false, xml = false,
-       cache = false;
+  std::string url, name, variables, groups, digits;
+  bool header = false, coordinates = false, special = false, times = false, iso = false, brief = false, full = false,
+       fortran = false, kind = false, xml = false, cache = false;
   std::uint64_t length = 80;
 
   Result<int> run(Session& session) const {
@@ -52,12 +52,12 @@ struct Ncdump {
     options.variables = split(variables);
     options.groups = groups.empty() ? std::vector<std::string>() : split(groups);
     options.special_attributes = special;
-    options.times = times || iso;
+    options.times = times;
     options.iso_times = iso;
     options.line_length = length;
-    if (!brief.empty()) options.comments = netcdf::DumpOptions::Comments::brief;
-    if (!full.empty()) options.comments = netcdf::DumpOptions::Comments::full;
-    options.fortran = (full.empty() ? brief : full) == "f";
+    options.row_comments = brief;
+    options.value_comments = full;
+    options.fortran = fortran;
     SHERD_TRY(set_digits(options));
     return options;
   }
@@ -79,6 +79,31 @@ struct Ncdump {
   }
 };
 
+/// Options of which the last one decides what they have in common.
+void add_times_and_comments(Arguments& arguments, const std::shared_ptr<Ncdump>& dump) {
+  const auto times = [dump](bool iso) {
+    return [dump, iso](const std::string&) {
+      dump->times = true;
+      dump->iso = iso;
+      return std::string();
+    };
+  };
+  const auto comments = [dump](bool Ncdump::* which) {
+    return [dump, which](const std::string& language) {
+      const char first = language.empty() ? '\0' : language.front();
+      if (std::string_view("cCfF").find(first) == std::string_view::npos) return "'" + language + "' is none of c, f";
+      dump.get()->*which = true;
+      dump->fortran = first == 'f' || first == 'F';
+      return std::string();
+    };
+  };
+  arguments.in_order("-t", "", "Times as dates, in the calendar of the variable", times(false));
+  arguments.in_order("-i", "", "As -t, with T between date and time", times(true));
+  arguments.in_order("-b", "c|f", "A comment before each row, with indices as in C or Fortran",
+                     comments(&Ncdump::brief));
+  arguments.in_order("-f", "c|f", "A comment after each value, likewise", comments(&Ncdump::full));
+}
+
 }  // namespace
 
 Run add_ncdump(Arguments& arguments) {
@@ -91,10 +116,7 @@ Run add_ncdump(Arguments& arguments) {
   arguments.text("-v", "NAME,...", dump->variables, "Data of these variables only: name, group/name, /group/name");
   arguments.text("-g", "NAME,...", dump->groups, "Data of these groups only: name, /group/name");
   arguments.flag("-s", dump->special, "Also attributes that describe the storage, such as _ChunkSizes");
-  arguments.flag("-t", dump->times, "Times as dates, in the calendar of the variable");
-  arguments.flag("-i", dump->iso, "As -t, with T between date and time");
-  arguments.choice("-b", {"c", "f"}, dump->brief, "A comment before each row, with indices as in C or Fortran");
-  arguments.choice("-f", {"c", "f"}, dump->full, "A comment after each value, likewise");
+  add_times_and_comments(arguments, dump);
   arguments.number("-l", dump->length, "The length of lines in the data section");
   arguments.text("-n", "NAME", dump->name, "The name of the dataset; default: derived from the URL");
   arguments.text("-p", "N[,N]", dump->digits, "Significant digits of floats and of doubles");

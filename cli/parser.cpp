@@ -153,6 +153,17 @@ void Arguments::choice(const std::string& name, const std::vector<std::string>& 
   add_to_group(option);
 }
 
+void Arguments::in_order(const std::string& name, const std::string& type, const std::string& help,
+                         const std::function<std::string(const std::string& value)>& call) {
+  const auto run = [name, call](const std::string& given) {
+    if (const std::string refusal = call(given); !refusal.empty()) throw CLI::ValidationError(name, refusal);
+  };
+  CLI::Option* option = type.empty() ? app_->add_flag_function(
+                                           name, [run](std::int64_t) { run(""); }, help)
+                                     : app_->add_option_function<std::string>(name, run, help)->type_name(type);
+  add_to_group(*option->trigger_on_parse());
+}
+
 void Arguments::release_h() { app_->set_help_flag("--help"); }
 
 void Arguments::later(const std::vector<std::string>& options) {

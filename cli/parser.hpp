@@ -40,6 +40,10 @@ class Arguments {
   /// One of several words; a name without dashes is a required argument. `later` are words as the options of later().
   void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
               const std::string& help, const std::string& later = {});
+  /// Options that are called in the order of the line, each time they are given; without a type they are flags. What
+  /// `call` returns is why the value is refused, if it is not empty.
+  void in_order(const std::string& name, const std::string& type, const std::string& help,
+                const std::function<std::string(const std::string& value)>& call);
   /// May be given several times, one value each.
   void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                 const std::string& help);

@@ -149,6 +149,12 @@ void write_box(Writer& self, const std::string& variable, const std::vector<std:
   }
 }
 
+auto renamed(Result<void> (Writer::*rename)(std::string_view, const std::string&)) {
+  return [rename](Writer& self, const std::string& path, const std::string& to) {
+    call([&] { return (self.*rename)(path, to); });
+  };
+}
+
 }  // namespace
 
 void bind_netcdf_writer(nb::module_& module) {
@@ -180,6 +186,15 @@ void bind_netcdf_writer(nb::module_& module) {
             call([&] { return self.set_attribute(path, given); });
           },
           nb::arg("path"), nb::arg("attribute"))
+      .def("rename_dimension", renamed(&Writer::rename_dimension), nb::arg("path"), nb::arg("to"))
+      .def("rename_variable", renamed(&Writer::rename_variable), nb::arg("path"), nb::arg("to"))
+      .def("rename_group", renamed(&Writer::rename_group), nb::arg("path"), nb::arg("to"))
+      .def(
+          "rename_attribute",
+          [](Writer& self, const std::string& path, const std::string& name, const std::string& to) {
+            call([&] { return self.rename_attribute(path, name, to); });
+          },
+          nb::arg("path"), nb::arg("name"), nb::arg("to"))
       .def(
           "shape",
           [](const Writer& self, const std::string& variable) {

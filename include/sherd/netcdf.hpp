@@ -212,7 +212,6 @@ class SHERD_API Dataset {
 
 /// What ncdump's options ask for.
 struct DumpOptions {
-  enum class Comments : std::uint8_t { none, brief, full };
   std::string name = {};                    ///< of the dataset; empty: derived from the URL
   bool header_only = false;                 ///< -h
   bool coordinates_only = false;            ///< -c: data of coordinate variables only
@@ -221,7 +220,8 @@ struct DumpOptions {
   bool special_attributes = false;          ///< -s
   bool times = false;                       ///< -t: times as dates
   bool iso_times = false;                   ///< -i: the same with 'T' between date and time
-  Comments comments = Comments::none;       ///< -b, -f
+  bool row_comments = false;                ///< -b: the indices of a row before it
+  bool value_comments = false;              ///< -f: the indices of each value behind it
   bool fortran = false;                     ///< indices in comments as Fortran counts them
   std::uint64_t line_length = 80;           ///< -l
   std::optional<int> float_digits = {};     ///< -p

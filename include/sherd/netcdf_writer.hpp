@@ -72,6 +72,16 @@ class SHERD_API Writer {
   Result<void> define_variable(std::string_view group, NewVariable variable);
   /// Sets an attribute of the group or variable at a path; one of the same name is replaced.
   Result<void> set_attribute(std::string_view path, Attribute attribute);
+  /// Renames the dimension at a path, "x" or "/g1/x", in its group and in all variables that have it, and stores that.
+  /// A variable with the dimension's name keeps its own; rename it too. Readers meanwhile, and after a kill, find both
+  /// names, and the same call finishes what was cut short. `conflict` if the group has a dimension called `to`.
+  Result<void> rename_dimension(std::string_view path, const std::string& to);
+  /// Moves a variable or group within its group, and stores that; the path is that of Zarr, too. Other writers and
+  /// arrays of the dataset that are open have to be opened again. `conflict` if the group has a member called `to`.
+  Result<void> rename_variable(std::string_view path, const std::string& to);
+  Result<void> rename_group(std::string_view path, const std::string& to);
+  /// Renames an attribute of the group or variable at a path, and stores that.
+  Result<void> rename_attribute(std::string_view path, std::string_view from, const std::string& to);
   /// The lengths of a variable's dimensions, as they are now.
   [[nodiscard]] Result<Shape> shape(std::string_view variable) const;
   /// Writes the elements of a box, which are of the variable's type. A text that is longer than the variable's strings

@@ -42,6 +42,10 @@ class VariableWriter:
         """Sets an attribute, as GroupWriter.set_attribute()."""
         self._dataset._set_attribute(self.full_name, name, value, type)
 
+    def rename_attribute(self, name: str, to: str) -> None:
+        """Renames an attribute, as GroupWriter.rename_attribute()."""
+        self._dataset._rename_attribute(self.full_name, name, to)
+
     def _box(self, key: Any, given: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
         """Origin and lengths, and the lengths without those of integers. An open slice of an unlimited dimension is as long
         as what is written."""
@@ -192,6 +196,30 @@ class GroupWriter:
         double. It is stored by the next write or sync()."""
         self._dataset._set_attribute(self.path, name, value, type)
 
+    def rename_dimension(self, name: str, to: str) -> None:
+        """Renames a dimension of this group, and stores that at once. A variable with the dimension's name keeps its own: rename
+        it, too. The same call finishes what a killed process began. Conflict if the group has a dimension `to`."""
+        self._dataset._check_open()
+        self._dataset._bound.rename_dimension(self._member(name), _arguments.text(to, "to"))
+        unlimited = self._dataset._unlimited
+        unlimited[self._member(to)] = unlimited.pop(self._member(name), unlimited.get(self._member(to), False))
+
+    def rename_variable(self, name: str, to: str) -> None:
+        """Renames a variable of this group, and stores that at once. Conflict if there is a member `to`."""
+        self._dataset._check_open()
+        self._dataset._bound.rename_variable(self._member(name), _arguments.text(to, "to"))
+        self._dataset._follow(self._member(name), self._member(to))
+
+    def rename_group(self, name: str, to: str) -> None:
+        """Renames a group in this group, and stores that at once. Conflict if there is a member `to`."""
+        self._dataset._check_open()
+        self._dataset._bound.rename_group(self._member(name), _arguments.text(to, "to"))
+        self._dataset._follow(self._member(name), self._member(to))
+
+    def rename_attribute(self, name: str, to: str) -> None:
+        """Renames an attribute, and stores that at once. Conflict if there is an attribute `to`."""
+        self._dataset._rename_attribute(self.path, name, to)
+
     def __getitem__(self, path: str) -> VariableWriter | GroupWriter:
         """The variable or group at a path from here, or from the root: "/g/v"."""
         whole = path if path.startswith("/") else self._member(path)
@@ -221,6 +249,24 @@ class DatasetWriter(GroupWriter):
     def _set_attribute(self, path: str, name: str, value: Any, type: Any) -> None:
         self._check_open()
         self._bound.set_attribute(path, _netcdf_values.attribute(_arguments.text(name, "name"), value, type))
+
+    def _rename_attribute(self, path: str, name: str, to: str) -> None:
+        self._check_open()
+        self._bound.rename_attribute(path, _arguments.text(name, "name"), _arguments.text(to, "to"))
+
+    def _follow(self, old: str, new: str) -> None:
+        """After a member was renamed: its path, and those of what is below it."""
+
+        def moved(path: str) -> str:
+            return new + path[len(old) :] if path == old or path.startswith(old + "/") else path
+
+        self._members = {moved(path): member for path, member in self._members.items()}
+        self._unlimited = {moved(path): unlimited for path, unlimited in self._unlimited.items()}
+        for member in self._members.values():
+            if isinstance(member, VariableWriter):
+                member.full_name = moved(member.full_name)
+            else:
+                member.path = moved(member.path)
 
     def sync(self) -> None:
         """Stores all definitions, attributes and lengths, and the consolidated metadata. What is stored before a sync()

@@ -62,6 +62,28 @@ std::optional<EntryKey> entry_key(const std::string& key) {
 
 /// In a spelling: names of dimensions that only the copy has.
 constexpr const char* kAddedNames = "added_dimension_names";
+/// In a spelling that is needed anyway: the attribute before which the names of dimensions are.
+constexpr const char* kNamesBefore = "dimension_names_before";
+
+/// The attribute behind the names of dimensions; empty if they are the last or there are none.
+std::string behind_names(const Json& attributes) {
+  const Json::Object& members = attributes.members();
+  const auto names = std::ranges::find(members, kNamesAttribute, &Json::Member::first);
+  return names == members.end() || names + 1 == members.end() ? std::string() : (names + 1)->first;
+}
+
+/// The attributes with the names of dimensions before another one, if both are there.
+Json with_names_before(const Json& attributes, std::string_view next) {
+  const Json* names = attributes.find(kNamesAttribute);
+  if (names == nullptr || attributes.find(next) == nullptr) return attributes;
+  Json::Object members;
+  for (const auto& [key, value] : attributes.members()) {
+    if (key == kNamesAttribute) continue;
+    if (key == next) members.emplace_back(kNamesAttribute, *names);
+    members.emplace_back(key, value);
+  }
+  return Json(std::move(members));
+}
 
 template <NodeType type>
 std::optional<NodeType> stored_type(const Json& document) {
@@ -362,6 +384,8 @@ Json Zarr2::spelling(const NodeDocument& node) const {
   const auto names = names_attribute_of(*node.array);
   if (names && names->size() > 0 && (attributes == nullptr || attributes->find(kNamesAttribute) == nullptr))
     spelling.set(kAddedNames, *names);
+  const std::string next = attributes == nullptr ? std::string() : behind_names(*attributes);
+  if (!spelling.is_null() && !next.empty()) spelling.set(kNamesBefore, next);
   return spelling;
 }
 
@@ -379,6 +403,9 @@ Json Zarr2::respelled(Json document, const Json& spelling) const {
   Json* attributes = document.find(kAttributes);
   const Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
   if (added != nullptr && names != nullptr && *names == *added) attributes->erase(kNamesAttribute);
+  const Json* next = spelling.find(kNamesBefore);
+  if (next != nullptr && next->is_string() && names != nullptr)
+    *attributes = with_names_before(*attributes, next->text());
   return document;
 }
 

@@ -209,6 +209,36 @@ bool GroupDefinition::has_member(std::string_view called) const noexcept {
          std::ranges::any_of(groups, [&](const auto& each) { return each->name == called; });
 }
 
+SplitPath split_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return {"/", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path) {
+  GroupDefinition* group = &root;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (name.empty()) continue;
+    const auto next =
+        std::ranges::find(group->groups, name, [](const auto& each) { return std::string_view(each->name); });
+    if (next == group->groups.end()) return not_found("the dataset has no group '" + std::string(path) + "'");
+    group = next->get();
+  }
+  return group;
+}
+
+Result<VariableDefinition*> find_variable(GroupDefinition& root, std::string_view path) {
+  const auto [group_path, name] = split_path(path);
+  SHERD_TRY(group, find_group(root, group_path));
+  for (const auto& each : group->variables)
+    if (each->options.name == name) return each.get();
+  return not_found("the dataset has no variable '" + std::string(path) + "'");
+}
+
 NodeLocation Form::at(const std::string& path) const {
   return at_path(location, join_path(location.path, path.substr(1)));
 }

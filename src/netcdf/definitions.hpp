@@ -53,6 +53,14 @@ struct GroupDefinition {
   [[nodiscard]] bool has_member(std::string_view called) const noexcept;
 };
 
+/// The group in which a path leads to a member, and the member's name.
+struct SplitPath {
+  std::string_view group, name;
+};
+[[nodiscard]] SplitPath split_path(std::string_view path);
+[[nodiscard]] Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path);
+[[nodiscard]] Result<VariableDefinition*> find_variable(GroupDefinition& root, std::string_view path);
+
 /// How metadata are written.
 struct Form {
   NodeLocation location;  ///< of the root

@@ -199,7 +199,7 @@ class RowPrinter {
     for (std::size_t d = index_.size(); d-- > 0; rest /= shape_[d]) index_[d] = rest % shape_[d];
     lines_.set_position(lines_.depth() + (shape_.size() <= 1 ? rows_.variable.name().size() + 4 : 2));
     const std::size_t braces = open_braces();
-    if (options_.comments == DumpOptions::Comments::brief && shape_.size() > 1) comment_row();
+    if (options_.row_comments && shape_.size() > 1) comment_row();
     std::string last;
     const std::uint64_t begin = row * rows_.length();
     SHERD_TRY(rows_.are_texts() ? text_row(begin, source) : value_row(begin, source, last));
@@ -259,7 +259,7 @@ class RowPrinter {
 
   /// All values but the last, which is left in `last`.
   Result<void> value_row(std::uint64_t begin, Source& source, std::string& last) {
-    const bool commented = options_.comments == DumpOptions::Comments::full;
+    const bool commented = options_.value_comments;
     for (std::uint64_t i = 0; i < rows_.length();) {
       SHERD_TRY(part, source.from(begin + i));
       const auto count = std::min(part.count, rows_.length() - i);
@@ -284,7 +284,7 @@ class RowPrinter {
   void end_of_row(const std::string& last) {
     bool last_row = true;
     for (std::size_t d = 0; d < index_.size(); ++d) last_row = last_row && index_[d] + 1 == shape_[d];
-    if (options_.comments == DumpOptions::Comments::full) {
+    if (options_.value_comments) {
       lines_.raw(last);
       lines_.raw(last_row ? ";" : ",");
       comment_value(rows_.length() - 1);

@@ -169,6 +169,7 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   auto state = std::make_shared<Writer::State>();
   state->opened.emplace(dataset);
   state->form.location = *dataset->location;
+  state->notes = state->form.location.tables.notes;
   state->form.location.tables.notes = {};  // it makes its own
   state->form.mode = dataset->mode;
   state->consolidated = dataset->consolidated;

@@ -16,7 +16,7 @@ namespace sherd::netcdf {
 namespace {
 
 /// Where a generation of NCZarr has its notes, and what they are called.
-struct Form {
+struct NoteForm {
   const char *group_part, *array_part;
   const char *group, *array, *superblock;
   const char *dimensions, *arrays, *references;
@@ -24,7 +24,7 @@ struct Form {
 constexpr const char* kTypes = "_nczarr_attr";
 constexpr const char* kGroups = "groups";
 constexpr const char* kAttributeParts[] = {".zattrs", "attributes"};
-constexpr Form kForms[] = {
+constexpr NoteForm kForms[] = {
     {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
     {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
     {".zattrs", ".zattrs", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
@@ -33,8 +33,8 @@ constexpr Form kForms[] = {
      "dimension_references"},
 };
 
-bool in_attributes(const Form& form) { return std::string_view(form.group_part) != ".zgroup"; }
-bool in_upper_case(const Form& form) { return form.group[1] == 'N'; }
+bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != ".zgroup"; }
+bool in_upper_case(const NoteForm& form) { return form.group[1] == 'N'; }
 
 template <class Document>
 auto* part_of(Document& document, const char* part, const char* note) {
@@ -43,9 +43,9 @@ auto* part_of(Document& document, const char* part, const char* note) {
 }
 
 /// The forms in which a group has its notes.
-std::vector<const Form*> forms_of(const Json& group) {
-  std::vector<const Form*> forms;
-  for (const Form& form : kForms) {
+std::vector<const NoteForm*> forms_of(const Json& group) {
+  std::vector<const NoteForm*> forms;
+  for (const NoteForm& form : kForms) {
     const Json* note = part_of(group, form.group_part, form.group);
     if (note != nullptr && note->is_object()) forms.push_back(&form);
   }
@@ -116,8 +116,9 @@ class Scope {
       const Json& document = groups[groups.size() - 1 - depth].document;
       if (forms_of(document).empty()) break;
       ++depth;
-      if (std::ranges::any_of(
-              kForms, [&](const Form& form) { return part_of(document, form.group_part, form.superblock) != nullptr; }))
+      if (std::ranges::any_of(kForms, [&](const NoteForm& form) {
+            return part_of(document, form.group_part, form.superblock) != nullptr;
+          }))
         break;
     }
     return depth;
@@ -139,7 +140,7 @@ class Scope {
   }
   void define(const std::string& name, std::uint64_t length) {
     Json& document = groups_.back().document;
-    for (const Form* form : forms_of(document)) {
+    for (const NoteForm* form : forms_of(document)) {
       Json& note = *part_of(document, form->group_part, form->group);
       Json* lengths = note.find(form->dimensions);
       if (lengths == nullptr || !lengths->is_object()) lengths = &note.set(form->dimensions, Json::Object{});
@@ -177,7 +178,7 @@ void note_types(Json& document, bool upper) {
 }
 
 void erase_notes(Json& document) {
-  for (const Form& form : kForms)
+  for (const NoteForm& form : kForms)
     for (const char* part : {form.group_part, form.array_part})
       if (Json* found = document.find(part); found != nullptr && found->is_object())
         for (const char* note : {form.group, form.array, form.superblock}) found->erase(note);
@@ -201,7 +202,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
   }
   const Json full = Json::Array(references.begin(), references.end());
   erase_notes(document);
-  const auto set_note = [&](const Form& form) {
+  const auto set_note = [&](const NoteForm& form) {
     Json made{Json::Object{{form.references, full}}};
     if (scalar && in_attributes(form)) made.set("scalar", 1);
     made.set("storage", scalar && !in_attributes(form) ? "scalar" : "chunked");
@@ -209,7 +210,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
     Json& part = in_attributes(form) ? attributes_of(document) : *document.find(form.array_part);
     part.set(form.array, std::move(made));
   };
-  for (const Form* form : forms) set_note(*form);
+  for (const NoteForm* form : forms) set_note(*form);
   // Releases from 4.9.3 on look for this note of scalars in attributes only.
   if (scalar && forms.size() == 1 && !in_attributes(*forms.front())) set_note(kForms[2]);
   if (is_v3(document) && !scalar) document.set("dimension_names", Json(names));
@@ -226,7 +227,7 @@ Json introduced_group(const Json& parent, const NodeDocument& node) {
   Json document = node.document;
   const GroupNote note = group_note_of(document);
   erase_notes(document);
-  for (const Form* form : forms_of(parent)) {
+  for (const NoteForm* form : forms_of(parent)) {
     Json lengths{Json::Object{}};
     for (const DimensionNote& each : note.dimensions)
       lengths.set(each.name, each.unlimited && in_attributes(*form)
@@ -275,7 +276,7 @@ class NczarrNotes final : public MemberNotes {
   }
 
   [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {
-    for (const Form* form : forms_of(group)) {
+    for (const NoteForm* form : forms_of(group)) {
       Json& note = *part_of(group, form->group_part, form->group);
       for (const auto& [list, of] : {std::pair(form->arrays, NodeType::array), std::pair(kGroups, NodeType::group)}) {
         Json* names = note.find(list);

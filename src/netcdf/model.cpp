@@ -161,6 +161,7 @@ class Builder {
   /// netcdf-c has no arrays without dimensions: it writes one element, and in place of a name "_scalar_" or nothing.
   static bool is_pure_scalar(const StoredNode& node, const Shape& shape) {
     const Json* names = node.attributes.find(kNamesAttribute);
+    if (names == nullptr) names = node.document.find("dimension_names");  // of a copy in Zarr v3
     if (shape != Shape{1} || names == nullptr || !names->is_array()) return false;
     return names->size() == 0 || (names->size() == 1 && names->elements()[0].text() == "_scalar_");
   }

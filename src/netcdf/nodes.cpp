@@ -19,16 +19,15 @@ constexpr std::string_view kArrayDocument = ".zarray", kGroupDocument = ".zgroup
                            kConsolidated = ".zmetadata", kSuperblock = ".nczarr";
 constexpr std::string_view kNodeDocuments[] = {kArrayDocument, kGroupDocument, kAttributes};
 constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
-constexpr std::string_view kRootDocuments[] = {kArrayDocument, kGroupDocument, kAttributes, kConsolidated, kSuperblock};
 
 std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
 
 /// What is stored at one key.
 struct Reply {
   std::string name;  ///< of the document
-  std::optional<LenientJson> json;
-  sherd::Generation generation;
-  std::optional<Error> fault;
+  std::optional<LenientJson> json = {};
+  sherd::Generation generation = {};
+  std::optional<Error> fault = {};
 };
 
 Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits) {
@@ -65,6 +64,40 @@ Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::s
 
 bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
 
+/// The root group's own documents in consolidated metadata of Zarr v2; nullopt if they are not there.
+std::optional<Json::Object> root_in(const std::optional<LenientJson>& consolidated) {
+  const Json* entries = consolidated ? consolidated->json.find("metadata") : nullptr;
+  if (!is_object(entries) || entries->find(kArrayDocument) != nullptr) return std::nullopt;
+  const Json* attributes = entries->find(kAttributes);
+  if (!is_object(entries->find(kGroupDocument)) || (attributes != nullptr && !attributes->is_object()))
+    return std::nullopt;
+  Json::Object documents;
+  for (const std::string_view name : {kGroupDocument, kAttributes})
+    if (const Json* found = entries->find(name)) documents.emplace_back(name, *found);
+  return documents;
+}
+
+/// The members that a group listed in Zarr v2, in a copy of it that `sherd copy` has made in Zarr v3.
+std::vector<std::string> names_before_copy(const StoredNode& group) {
+  std::vector<std::string> names;
+  const Json* kept = group.attributes.find("sherd_zarr2");
+  for (const char* key : {"members", "_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
+  if (!is_object(kept)) return names;
+  for (const char* list : {"vars", "groups"})
+    if (const Json* members = kept->find(list))
+      for (const Json& each : members->elements()) names.push_back(each.text());
+  return names;
+}
+
+void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group) {
+  std::map<std::string, std::size_t, std::less<>> positions;
+  for (std::string& name : names_before_copy(group)) positions.emplace(std::move(name), positions.size());
+  std::ranges::stable_sort(nodes, {}, [&](const StoredNode& node) {
+    const auto known = positions.find(node.name);
+    return known == positions.end() ? positions.size() : known->second;
+  });
+}
+
 /// Takes the type and the attributes out of a node's metadata.
 Result<void> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
@@ -84,6 +117,35 @@ Result<void> complete(StoredNode& node, bool is_v3) {
     return corrupt("must be \"array\" or \"group\"").in_member("node_type");
   node.type = type->text() == "array" ? NodeType::array : NodeType::group;
   return {};
+}
+
+/// The documents of the root that exist. Consolidated metadata of Zarr v2 have the others in them, which are then not
+/// read. Where requests have latency, both versions of Zarr are asked for at once.
+Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
+  std::vector<Reply> found;
+  const auto read_more = [&](std::initializer_list<std::string_view> names) -> Result<void> {
+    std::vector<std::string> keys;
+    for (const std::string_view name : names) keys.push_back(prefix_of_path(location.path) + std::string(name));
+    SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      replies[i].name = names.begin()[i];
+      if (replies[i].json || replies[i].fault) found.push_back(std::move(replies[i]));
+    }
+    return {};
+  };
+  const bool at_once = location.store->traits().parallel_requests > 1;
+  SHERD_TRY(at_once ? read_more({kZarrJson, kConsolidated}) : read_more({kZarrJson}));
+  if (!found.empty() && found.front().name == kZarrJson) {
+    found.resize(1);
+    return found;
+  }
+  if (!at_once) SHERD_TRY(read_more({kConsolidated}));
+  const auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
+  if (!own) SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
+  for (const auto& [name, json] : own.value_or(Json::Object{}))
+    found.push_back({.name = name, .json = LenientJson{json}});
+  std::ranges::stable_partition(found, [](const Reply& each) { return each.name != kConsolidated; });
+  return found;
 }
 
 }  // namespace
@@ -109,37 +171,26 @@ Result<NodeReader> NodeReader::open(NodeLocation location) {
 
 Result<bool> NodeReader::read_root() {
   const std::string prefix = prefix_of_path(location_.path);
-  std::vector<std::string_view> names = {kZarrJson};
-  std::vector<std::string> keys = {prefix + std::string(kZarrJson)};
-  SHERD_TRY(replies, read_documents(*location_.store, keys, location_.config.limits));
-  const bool is_v3 = replies[0].json || replies[0].fault;
-  if (!is_v3) {
-    names.assign(std::begin(kRootDocuments), std::end(kRootDocuments));
-    keys.clear();
-    for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
-    SHERD_TRY(older, read_documents(*location_.store, keys, location_.config.limits));
-    replies = std::move(older);
-  }
+  SHERD_TRY(replies, read_root_documents(location_));
+  const bool is_v3 = !replies.empty() && replies.front().name == kZarrJson;
   const auto format = std::ranges::find(location_.tables.formats, is_v3 ? "zarr3" : "zarr2", &Format::name);
   location_.format = std::shared_ptr<const Format>(std::shared_ptr<void>(), *format);
   root_.path = location_.path;
   root_.document = Json(Json::Object{});
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    Reply& reply = replies[i];
-    const std::string_view name = names[i];
+  for (Reply& reply : replies) {
+    const std::string_view name = reply.name;
     if (name == kConsolidated && reply.fault) {
-      warn(name.data(), "ignored: " + reply.fault->text());
+      warn(reply.name, "ignored: " + reply.fault->text());
       continue;
     }
     if (reply.fault) return *std::move(reply.fault);
-    if (!reply.json) continue;
-    if (reply.json->has_tail) warn(name.data(), "bytes after the document were ignored");
+    if (reply.json->has_tail) warn(reply.name, "bytes after the document were ignored");
     if (name == kSuperblock) {
       v1_ = true;
       root_.legacy.set(name, std::move(reply.json->json));
       continue;
     }
-    root_.versions.insert(root_.versions.begin(), {keys[i], std::move(reply.generation)});
+    root_.versions.insert(root_.versions.begin(), {prefix + reply.name, std::move(reply.generation)});
     if (is_v3)
       root_.document = std::move(reply.json->json);
     else
@@ -148,24 +199,25 @@ Result<bool> NodeReader::read_root() {
   if (!is_v3 && root_.document.find(kArrayDocument) == nullptr && root_.document.find(kGroupDocument) == nullptr)
     return false;
   SHERD_TRY(complete(root_, is_v3).in_key(prefix + std::string(is_v3 ? kZarrJson : kGroupDocument)));
-  if (root_.type == NodeType::group) {
-    auto entries = consolidated_entries(*location_.format, root_.document);
-    consolidated_ = entries.has_value();
-    if (entries && !location_.writable) {
-      entries_.emplace();
-      for (auto& [path, json] : *entries) {
-        const std::size_t slash = path.rfind('/');
-        const std::string above = slash == path.npos ? "" : path.substr(0, slash);
-        children_[join_path(root_.path, above)].push_back(path.substr(slash == path.npos ? 0 : slash + 1));
-        entries_->emplace(path, std::move(json));
-      }
-    }
-  }
+  if (root_.type == NodeType::group) use_consolidated();
   if (v1_) {
     SHERD_TRY(again, read(root_, {""}));
     if (!again.empty()) root_.legacy = again.front().legacy;
   }
   return true;
+}
+
+void NodeReader::use_consolidated() {
+  auto entries = consolidated_entries(*location_.format, root_.document);
+  consolidated_ = entries.has_value();
+  if (!entries || location_.writable) return;
+  entries_.emplace();
+  for (auto& [path, json] : *entries) {
+    const std::size_t slash = path.rfind('/');
+    const std::string above = slash == path.npos ? "" : path.substr(0, slash);
+    children_[join_path(root_.path, above)].push_back(path.substr(slash == path.npos ? 0 : slash + 1));
+    entries_->emplace(path, std::move(json));
+  }
 }
 
 Result<std::vector<std::string>> NodeReader::names_in(const StoredNode& group) const {
@@ -265,7 +317,10 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
     SHERD_TRY(found, read(group, names));
     nodes = std::move(found);
   }
-  if (listed == nullptr) return nodes;
+  if (listed == nullptr) {
+    sort_as_before_copy(nodes, group);
+    return nodes;
+  }
   const std::set<std::string, std::less<>> unlisted(names.begin() + static_cast<std::ptrdiff_t>(count), names.end());
   std::set<std::string, std::less<>> found;
   for (const StoredNode& node : nodes) {

@@ -54,6 +54,7 @@ class NodeReader {
   explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
 
   Result<bool> read_root();
+  void use_consolidated();
   Result<std::vector<StoredNode>> read(const StoredNode& group, const std::vector<std::string>& names);
   std::vector<StoredNode> from_entries(const StoredNode& group, const std::vector<std::string>& names);
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;

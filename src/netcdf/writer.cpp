@@ -23,50 +23,9 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr unsigned kWaiting = 16;  ///< threads that store definitions
-
-struct Split {
-  std::string_view group, name;
-};
-Split split(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return {"/", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
-}
-
-Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path) {
-  GroupDefinition* group = &root;
-  std::string_view rest = path;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    const std::string_view name = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (name.empty()) continue;
-    const auto next =
-        std::ranges::find(group->groups, name, [](const auto& each) { return std::string_view(each->name); });
-    if (next == group->groups.end()) return not_found("the dataset has no group '" + std::string(path) + "'");
-    group = next->get();
-  }
-  return group;
-}
-
-VariableDefinition* own_variable(const GroupDefinition& group, std::string_view name) {
-  const auto found =
-      std::ranges::find(group.variables, name, [](const auto& each) { return std::string_view(each->options.name); });
-  return found == group.variables.end() ? nullptr : found->get();
-}
-
-Result<VariableDefinition*> find_variable(GroupDefinition& root, std::string_view path) {
-  const auto [group_path, name] = split(path);
-  SHERD_TRY(group, find_group(root, group_path));
-  VariableDefinition* found = own_variable(*group, name);
-  if (found == nullptr) return not_found("the dataset has no variable '" + std::string(path) + "'");
-  return found;
-}
-
 Result<DimensionDefinition*> find_dimension(GroupDefinition& root, const GroupDefinition& from, std::string_view name) {
   if (name.starts_with('/')) {
-    const auto [group_path, own] = split(name);
+    const auto [group_path, own] = split_path(name);
     SHERD_TRY(group, find_group(root, group_path));
     if (DimensionDefinition* found = group->dimension(own)) return found;
   } else {
@@ -77,9 +36,7 @@ Result<DimensionDefinition*> find_dimension(GroupDefinition& root, const GroupDe
 }
 
 Result<void> check_attribute(const Attribute& attribute) {
-  if (attribute.name.empty()) return invalid_argument("an attribute needs a name");
-  if (is_hidden_attribute(attribute.name))
-    return invalid_argument("'" + attribute.name + "' is reserved for metadata of the storage");
+  SHERD_TRY(check_attribute_name(attribute.name));
   SHERD_TRY(
       attribute_json(attribute.values, TextForm::plain).in([&] { return "the attribute '" + attribute.name + "'"; }));
   return {};
@@ -293,12 +250,6 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   return {};
 }
 
-Result<void> check_new_name(const Writer::State& state, const GroupDefinition& group, const std::string& name) {
-  SHERD_TRY(state.form.location.format->check_name(name));
-  if (group.has_member(name)) return conflict("'" + member_path(group.path, name) + "' is defined already");
-  return {};
-}
-
 Result<void> check_fill(const NewVariable& variable) {
   const Values* fill = attribute_of(variable.attributes, kFillValue);
   if (fill == nullptr) return {};
@@ -329,8 +280,7 @@ Result<Target> prepare(Writer::State& state, std::string_view variable, const Bo
     return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
                             std::to_string(count) + " values");
   SHERD_TRY(check_writable(*found));
-  if (state.defined) SHERD_TRY(store_definitions(state, state.root));
-  state.defined = false;
+  if (state.defined) SHERD_TRY(store_all(state));
   if (count > 0) SHERD_TRY(grow(state, *found, box));
   const Array array = *found->array;
   return Target{array, rank == 0 ? Box{Shape(array.ndim(), 0), Shape(array.ndim(), 1)} : box};
@@ -338,9 +288,42 @@ Result<Target> prepare(Writer::State& state, std::string_view variable, const Bo
 
 }  // namespace
 
+Result<void> check_attribute_name(const std::string& name) {
+  if (name.empty()) return invalid_argument("an attribute needs a name");
+  if (is_hidden_attribute(name)) return invalid_argument("'" + name + "' is reserved for metadata of the storage");
+  return {};
+}
+
+Result<void> check_dimension_name(const std::string& name) {
+  if (name.empty() || name.find('/') != name.npos)
+    return invalid_argument("'" + name + "' cannot be the name of a dimension");
+  return {};
+}
+
+Result<void> check_new_name(const Writer::State& state, const GroupDefinition& group, const std::string& name) {
+  SHERD_TRY(state.form.location.format->check_name(name));
+  if (group.has_member(name)) return conflict("'" + member_path(group.path, name) + "' is defined already");
+  return {};
+}
+
+Result<void> store_all(Writer::State& state) {
+  SHERD_TRY(store_definitions(state, state.root));
+  state.defined = false;
+  return {};
+}
+
+Result<void> consolidate(const Writer::State& state) {
+  if (!state.consolidated) return {};
+  SHERD_TRY(node, find_node(state.form.location));
+  auto* root = node ? std::get_if<sherd::Group>(&*node) : nullptr;
+  if (root == nullptr) return conflict("another process replaced the dataset in the meantime");
+  return root->consolidate();
+}
+
 Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   auto state = std::make_shared<Writer::State>();
   state->form.location = std::move(location);
+  state->notes = state->form.location.tables.notes;
   state->form.location.tables.notes = {};  // it makes its own
   state->form.mode = options.mode;
   state->overwrite = options.overwrite;
@@ -360,7 +343,7 @@ Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> 
   state_->defined = true;
   for (const Attribute& each : attributes) SHERD_TRY(check_attribute(each));
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  const auto [above, name] = split(path);
+  const auto [above, name] = split_path(path);
   SHERD_TRY(parent, find_group(state_->root, above));
   SHERD_TRY(check_new_name(*state_, *parent, std::string(name)));
   std::size_t depth = 1;
@@ -384,8 +367,7 @@ Result<void> Writer::define_dimension(std::string_view group, const std::string&
   const std::scoped_lock lock(state_->mutex);
   state_->defined = true;
   SHERD_TRY(owner, find_group(state_->root, group));
-  if (name.empty() || name.find('/') != name.npos)
-    return invalid_argument("'" + name + "' cannot be the name of a dimension");
+  SHERD_TRY(check_dimension_name(name));
   if (length > kLongestDimension) return invalid_argument("the length of a dimension must be 2^62 or less");
   if (owner->dimension(name) != nullptr)
     return conflict("the dimension '" + member_path(owner->path, name) + "' is defined already");
@@ -472,19 +454,13 @@ Result<void> Writer::write(std::string_view variable, const Box& box, std::span<
 
 Result<void> Writer::store_definitions() {
   const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(netcdf::store_definitions(*state_, state_->root));
-  state_->defined = false;
-  return {};
+  return store_all(*state_);
 }
 
 Result<void> Writer::sync() {
   const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(netcdf::store_definitions(*state_, state_->root));
-  if (!state_->consolidated) return {};
-  SHERD_TRY(node, find_node(state_->form.location));
-  auto* root = node ? std::get_if<sherd::Group>(&*node) : nullptr;
-  if (root == nullptr) return conflict("another process replaced the dataset in the meantime");
-  return root->consolidate();
+  SHERD_TRY(store_all(*state_));
+  return consolidate(*state_);
 }
 
 Result<void> Writer::discard() {

@@ -7,14 +7,26 @@
 
 namespace sherd::netcdf {
 
+inline constexpr unsigned kWaiting = 16;  ///< threads that store definitions
+
 struct Writer::State {
   std::mutex mutex;  ///< of all that follows; elements are written without it
   Form form;
-  std::optional<Dataset> opened;  ///< as it was found
+  decltype(Tables::notes) notes = {};  ///< of nodes that are moved; `form` has none, since the writer makes its own
+  std::optional<Dataset> opened;       ///< as it was found
   bool overwrite = false, consolidated = true;
   bool defined = false;  ///< something that is not stored yet; lengths that have grown do not count
   GroupDefinition root;
 };
+
+Result<void> check_attribute_name(const std::string& name);
+Result<void> check_dimension_name(const std::string& name);
+/// `conflict` if the group has a member of this name.
+Result<void> check_new_name(const Writer::State& state, const GroupDefinition& group, const std::string& name);
+/// Stores everything that is defined and has changed; the caller holds the mutex, as for consolidate().
+Result<void> store_all(Writer::State& state);
+/// Writes consolidated metadata, if the dataset is to have them.
+Result<void> consolidate(const Writer::State& state);
 
 /// A writer of a new dataset at `location`, which is writable and has its format. Nothing is stored yet.
 Result<Writer> create_writer(NodeLocation location, const NewDataset& options);

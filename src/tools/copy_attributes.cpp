@@ -5,22 +5,36 @@
 
 namespace sherd {
 
+namespace {
+
+/// A float of `_FillValue`, or a part of a complex number there.
+Json copied_fill(const Json& fill, netcdf::Type type, bool to_v3) {
+  if (to_v3) {
+    const auto values = netcdf::values_of_type(fill, type);
+    return (values ? netcdf::fill_for_xarray(*values) : std::nullopt).value_or(fill);
+  }
+  const auto value = netcdf::float_of_xarray(fill);
+  if (!value) return fill;
+  netcdf::Values values = std::vector{*value};
+  if (type == netcdf::Type::float32) values = std::vector{static_cast<float>(*value)};
+  auto number = netcdf::attribute_json(values, netcdf::TextForm::plain);
+  return number ? *std::move(number) : fill;
+}
+
+}  // namespace
+
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array) {
   Json attributes = array.attributes;
   Json* fill = attributes.is_object() ? attributes.find(netcdf::kFillValue) : nullptr;
-  const bool is_v3 = to.name() == "zarr3";
-  if (fill == nullptr || !array.array || is_v3 == (from.name() == "zarr3")) return attributes;
+  const bool to_v3 = to.name() == "zarr3";
+  if (fill == nullptr || !array.array || to_v3 == (from.name() == "zarr3")) return attributes;
   const DType::Kind kind = array.array->dtype.kind();
-  if (kind != DType::Kind::float16 && kind != DType::Kind::float32 && kind != DType::Kind::float64) return attributes;
-  if (is_v3) {
-    const auto type = kind == DType::Kind::float32 ? netcdf::Type::float32 : netcdf::Type::float64;
-    const auto values = netcdf::values_of_type(*fill, type);
-    if (auto encoded = values ? netcdf::fill_for_xarray(*values) : std::nullopt) *fill = *std::move(encoded);
-  } else if (const auto value = netcdf::float_of_xarray(*fill)) {
-    netcdf::Values values = std::vector{*value};
-    if (kind == DType::Kind::float32) values = std::vector{static_cast<float>(*value)};
-    if (auto number = netcdf::attribute_json(values, netcdf::TextForm::plain)) *fill = *std::move(number);
-  }
+  const bool single = kind == DType::Kind::float32 || kind == DType::Kind::complex64;
+  const netcdf::Type type = single ? netcdf::Type::float32 : netcdf::Type::float64;
+  if (kind == DType::Kind::float16 || kind == DType::Kind::float32 || kind == DType::Kind::float64)
+    *fill = copied_fill(*fill, type, to_v3);
+  else if ((kind == DType::Kind::complex64 || kind == DType::Kind::complex128) && fill->elements().size() == 2)
+    for (Json& part : fill->elements()) part = copied_fill(part, type, to_v3);
   return attributes;
 }
 

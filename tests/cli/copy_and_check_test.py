@@ -3,6 +3,7 @@
 import numpy
 import pytest
 import xarray
+import zarr
 
 VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
 
@@ -140,3 +141,29 @@ def test_fill_values_of_a_copied_netcdf_dataset_are_as_xarray_needs_them(sherd):
             assert numpy.isnan(dataset["s"]).values.tolist() == [False, False, True, False]
     attributes = sherd.ok("info", "n2.nczarr/f", "--json").json["attributes"]
     assert attributes["_FillValue"] == -7.1
+
+
+def test_fill_values_of_copied_complex_numbers_are_as_xarray_needs_them(sherd):
+    root = zarr.create_group(sherd.folder / "c2.zarr", zarr_format=2)
+    array = root.create_array("c", shape=(2,), dtype="c16", attributes={"_FillValue": [1.0, 0.5], "_ARRAY_DIMENSIONS": ["x"]})
+    array[:] = [2, 1 + 0.5j]
+    sherd.ok("copy", "c2.zarr", "c3.zarr", "--to", "zarr3")
+    with xarray.open_zarr(sherd.folder / "c3.zarr", consolidated=False) as dataset:
+        assert dataset["c"].encoding["_FillValue"] == 1 + 0.5j and numpy.isnan(dataset["c"].values).tolist() == [False, True]
+    sherd.ok("copy", "c3.zarr", "back.zarr", "--to", "zarr2", "--shards", "none")
+    assert sherd.ok("info", "back.zarr/c", "--json").json["attributes"]["_FillValue"] == [1, 0.5]
+
+
+def test_a_copied_netcdf_dataset_keeps_its_order_and_its_scalars(sherd):
+    cdl = "netcdf n {dimensions: z = 2 ; b = 3 ; variables: int zz(z, b) ; zz:units = \"K\" ; int scalar ; float aa(b) ;" \
+          " short mm(z) ; mm:_FillValue = -3s ; data: zz = 1, 2, 3, 4, 5, 6 ; scalar = 7 ; aa = 1, 2, 3 ; mm = 1, 2 ;" \
+          " group: y { variables: int inner(b) ; data: inner = 1, 2, 3 ; } group: x { variables: int inner(z) ; } }"
+    sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
+    sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
+    sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+    expected = sherd.ok("ncdump", "-n", "n", "n.nczarr").text
+    for copied in ("n3.zarr", "n2.nczarr"):
+        assert sherd.ok("ncdump", "-n", "n", copied).text == expected
+    for document in sherd.folder.glob("n.nczarr/**/.z[ga]*"):
+        assert (sherd.folder / "n2.nczarr" / document.relative_to(sherd.folder / "n.nczarr")).read_text() == document.read_text()
+

@@ -30,6 +30,25 @@ def test_the_text_is_that_of_ncdump(sherd, pair, options):
     assert sherd.ok("ncdump", *options, dataset).text == expected(*options, file)
 
 
+@pytest.mark.parametrize("options", ["-t -i", "-i -t", "-i -t -i", "-b c -b f", "-f c -f Fortran", "-b F", "-b cobol", "-f f -b c",
+                                     "-b f -f c", "-f C -b fortran"])
+def test_the_last_of_several_options_decides(sherd, tmp_path, options):
+    values = [[1, 2, 3], [4, 5, 6]]
+    dataset = Dataset({"t": (2,), "x": 3, "one": 1},
+                      {"t": ("double", ["t"], [0.0, 1.25], {"units": ("char", "days since 2000-01-01")}), "v": ("int", ["t", "x"], values, {}),
+                       "deep": ("short", ["t", "x", "one"], [[[1], [2], [3]]] * 2, {}), "letters": ("char", ["t", "x"], [b"abc", b"def"], {}),
+                       "names": ("string", ["x"], ["a", "b", "c"], {})}, {}, {})
+    write(dataset, tmp_path / "x.zarr")
+    netcdf4_file(dataset, tmp_path / "x.nc")
+    assert sherd.ok("ncdump", *options.split(), "x.zarr").text == expected(*options.split(), tmp_path / "x.nc")
+
+
+def test_a_language_of_comments_is_that_of_its_first_letter(sherd, tmp_path):
+    write(EVERY_TYPE, tmp_path / "x.zarr")
+    wrong = sherd("ncdump", "-f", "pascal", "x.zarr")
+    assert wrong.code == 2 and "'pascal' is none of c, f" in wrong.stderr
+
+
 @pytest.mark.parametrize("options", [["-v", "v"], ["-v", "own,rows"], ["-v", "g1/own"], ["-v", "/g1/inner/deep"], ["-g", "g1"],
                                      ["-g", "/g1/inner"], ["-g", "/"], ["-g", "inner,empty"]], ids="".join)
 def test_variables_and_groups_are_chosen_as_by_ncdump(sherd, tmp_path, options):

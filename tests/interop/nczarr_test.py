@@ -4,6 +4,7 @@ dataset that netcdf-c reads or writes has a process of its own, forked from one 
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import numpy as np
@@ -149,6 +150,49 @@ def test_a_dataset_of_netcdf_c_is_changed_and_still_read_by_it(tmp_path, release
         variables.pop("vt")
         expected["dimensions"]["t"] = [5, True]
     assert found == expected
+
+
+RENAMED = {"x": "lon", "vi": "numbers", "g1": "group", "z": "level", "about": "comment", "units": "unit"}
+
+
+def renamed(value):
+    if isinstance(value, dict):
+        return {RENAMED.get(key, key): renamed(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [RENAMED.get(each, each) if isinstance(each, str) else each for each in value]
+    return value
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_renamed_is_read_by_netcdf_c(tmp_path, release):
+    folder = written_in_python(tmp_path / "x.zarr", "zarr2", "", "unlimited" if release in NEWER else "fixed")
+    url = f"file://{folder}#mode=nczarr,file"
+    [before] = peer(release, "read", url)
+    with sherd.netcdf.edit_dataset(folder) as dataset:
+        dataset.rename_dimension("x", "lon")
+        dataset.rename_variable("vi", "numbers")
+        dataset.rename_group("g1", "group")
+        dataset["group"].rename_dimension("z", "level")
+        dataset["group"].rename_attribute("about", "comment")
+        dataset["numbers"].rename_attribute("units", "unit")
+    assert peer(release, "read", url) == [renamed(before)]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_dimension_that_is_half_renamed_is_read_by_netcdf_c(tmp_path, release):
+    folder = written_in_python(tmp_path / "x.zarr", "zarr2", "", "unlimited" if release in NEWER else "fixed")
+    with sherd.netcdf.edit_dataset(folder) as dataset:
+        names = ["bytes/.zarray", "bytes/.zattrs", "letters/.zarray", ".zgroup", ".zattrs"]
+        old = {name: (folder / name).read_text() for name in names}
+        dataset.rename_dimension("x", "lon")
+    for name, text in old.items():  # as a kill leaves them: the group has both names, and each document one of them
+        both = text if name[0] != "." else re.sub(r'"x":\s*(\{[^}]*\}|4)', r'"x": \1, "lon": \1', text)
+        both = both.replace("{", '{"_nczarr_renaming": {"x": "lon"}, ', 1) if name == ".zattrs" else both
+        (folder / name).write_text(both)
+    [found] = peer(release, "read", f"file://{folder}#mode=nczarr,file")
+    assert found["variables"]["vi"]["dimensions"] == ["lon", "y"] and found["variables"]["bytes"]["dimensions"] == ["x"]
+    assert found["variables"]["letters"]["dimensions"] in (["x"], ["lon"])
+    assert {name: length for name, (length, _) in found["dimensions"].items()} == {"x": 4, "lon": 4, "y": 5}
 
 
 CDL = """netcdf x {

@@ -4,6 +4,7 @@
 
 #include "sherd/group.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
+#include "tests/store/round_trips.hpp"
 #include "tests/test_data.hpp"
 
 namespace sherd::netcdf {
@@ -164,6 +165,30 @@ TEST(Generations, ShowConsolidatedMetadataAlike) {
   open_group(store, {.writable = true}).value().consolidate().value();
   store->erase("v/.zarray").value();  // no longer looked at
   EXPECT_EQ(header_of(Dataset::open(store).value()), kHeader);
+}
+
+TEST(ConsolidatedDataset, IsOpenedInOneRoundTrip) {
+  for (const Texts& texts : {v2(true), v2(false), v2c(), v3()}) {
+    const auto beneath = store_of(texts);
+    open_group(beneath, {.writable = true}).value().consolidate().value();
+    const auto store = slow_store(beneath);
+    const Dataset dataset = Dataset::open(store).value();
+    EXPECT_EQ(store->batches, 1U);
+    EXPECT_EQ(store->requests, 2U);
+    EXPECT_EQ(header_of(dataset), kHeader);
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+  }
+}
+
+TEST(ConsolidatedDataset, WithoutDocumentsOfTheRootIsReadAsItIsStored) {
+  for (const char* own : {"", R"(".zgroup": 7, ".zattrs": {},)", R"(".zgroup": {}, ".zattrs": [],)"}) {
+    Texts texts = v2(false);
+    texts.emplace_back(".zmetadata", std::string(R"({"metadata": {)") + own + R"("v/.zarray": )" +
+                                         v2_array("[2, 3]", "<i4", "_nczarr_array", R"(["/t", "/n"])") + "}}");
+    const Dataset dataset = open_texts(texts).value();
+    EXPECT_EQ(dataset.root().attribute("title") != nullptr, true) << own;
+    EXPECT_TRUE(dataset.root().variable("v")) << own;
+  }
 }
 
 TEST(HybridDataset, HasAnUnlimitedDimensionIfItsAttributesSaySo) {

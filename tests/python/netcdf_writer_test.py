@@ -336,6 +336,45 @@ def test_a_store_of_xarray_is_changed_and_read_by_it(tmp_path, zarr_format):
         assert found["b"].values.tolist() == [1, 2, 3]
 
 
+def test_what_is_renamed_is_read_by_xarray(tmp_path, writer, zarr_format):
+    writer.create_variable("t", "double", "t", attributes={"units": "days since 2000-01-01"})[:] = [0, 1.5]
+    writer.create_variable("v", "int", ("t", "x"), attributes={"units": "K"})[:] = [[1, 2, 3, 4]] * 2
+    group = writer.create_group("g")
+    group.create_dimension("y", 2)
+    inner = group.create_variable("w", "int", ("y", "x"))
+    inner[:] = 5
+    writer.close()
+    with netcdf.edit_dataset(tmp_path / "x.zarr") as dataset:
+        dataset.rename_dimension("t", "time")
+        dataset.rename_variable("t", "time")
+        dataset.rename_dimension("x", "lon")
+        dataset.rename_group("g", "group")
+        dataset["v"].rename_attribute("units", "unit")
+        dataset["group"].rename_dimension("y", "lat")
+        dataset["v"][2] = [6, 7, 8, 9]
+        dataset["group/w"][0] = 6
+        assert dataset["group"].path == "/group" and dataset["/group/w"].full_name == "/group/w" and "t" not in dataset
+        dataset.create_variable("late", "int", "time")[:] = 1
+    for engine in ("zarr", "sherd"):
+        found = xarray.open_datatree(tmp_path / "x.zarr", engine=engine)
+        assert found["v"].dims == ("time", "lon") and found["v"].attrs == {"unit": "K"} and dict(found.sizes) == {"time": 3, "lon": 4}
+        assert str(found["time"].values[1]) == "2000-01-02T12:00:00.000000000" and found["v"].values[2].tolist() == [6, 7, 8, 9]
+        assert found["group/w"].dims == ("lat", "lon") and found["group/w"].values.tolist() == [[6] * 4, [5] * 4]
+        assert set(found.children) == {"group"} and set(found.variables) == {"time", "v", "late"}
+
+
+def test_a_name_that_is_used_or_unknown_is_refused(writer):
+    writer.create_variable("v", "int", "x")
+    with pytest.raises(sherd.Conflict):
+        writer.rename_dimension("x", "t")
+    with pytest.raises(sherd.NotFound):
+        writer.rename_variable("nope", "w")
+    with pytest.raises(sherd.NotFound):
+        writer["v"].rename_attribute("units", "unit")
+    writer.rename_variable("v", "w")
+    writer["w"][:] = 1
+
+
 def test_what_cannot_be_changed_is_refused(tmp_path, writer):
     writer.create_variable("v", "int", "x")
     writer.close()

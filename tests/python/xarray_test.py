@@ -66,6 +66,15 @@ def test_a_consolidated_dataset_opens_in_one_request_and_reads_no_elements(path)
     assert log.stats["chunks_decoded"] == 1
 
 
+def test_a_consolidated_dataset_of_zarr_2_is_opened_with_its_consolidated_metadata_alone(noted):
+    sherd.consolidate_metadata(noted)
+    with sherd.record() as log:
+        dataset = opened(noted, decode_times=False, create_default_indexes=False)
+    keys = [request["key"] for request in log.requests]
+    assert [key for key in keys if ".z" in key or "zarr.json" in key] == ["zarr.json", ".zmetadata"]
+    assert dataset.attrs == {"title": "root", "number": 7} and dataset["v"].dims == ("t", "x")
+
+
 def test_only_coordinates_that_are_indices_are_read_when_a_dataset_is_opened(path):
     group = sherd.open_group(path, mode="r+")
     group.create_array("x", data=np.arange(48.0), chunks=(48,), dimension_names=("x",))

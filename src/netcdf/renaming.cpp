@@ -1,0 +1,304 @@
+// Renaming in a dataset that is being written. Groups and variables are moved as nodes of Zarr are. The name of a
+// dimension is in the metadata of its group and of every variable that has it, which cannot all be replaced at once:
+// the new name is defined next to the old one, then each variable refers to it, then the old one is removed. Readers
+// that come in between, or after a kill, find two dimensions of the same length. Until it is done, an attribute of the
+// group says what is being renamed, so that the same call finishes it.
+#include <algorithm>
+
+#include "array/core.hpp"
+#include "array/document.hpp"
+#include "array/hierarchy.hpp"
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "format/zarr_common.hpp"
+#include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/writer.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+/// A list in a note of a node's metadata.
+struct NoteList {
+  const char *part, *note, *list;
+};
+constexpr NoteList kDimensionLists[] = {{".zgroup", "_nczarr_group", "dims"},
+                                        {".zattrs", "_nczarr_group", "dimensions"},
+                                        {"attributes", "_nczarr_group", "dimensions"}};
+constexpr NoteList kReferenceLists[] = {{".zarray", "_nczarr_array", "dimrefs"},
+                                        {".zattrs", "_nczarr_array", "dimension_references"},
+                                        {"attributes", "_nczarr_array", "dimension_references"}};
+constexpr NoteList kVariableLists[] = {{".zgroup", "_nczarr_group", "vars"},
+                                       {".zattrs", "_nczarr_group", "arrays"},
+                                       {"attributes", "_nczarr_group", "arrays"}};
+constexpr NoteList kGroupLists[] = {{".zgroup", "_nczarr_group", "groups"},
+                                    {".zattrs", "_nczarr_group", "groups"},
+                                    {"attributes", "_nczarr_group", "groups"}};
+
+Json* list_in(Json& document, const NoteList& where) {
+  Json* part = document.find(where.part);
+  Json* note = part != nullptr && part->is_object() ? part->find(where.note) : nullptr;
+  return note != nullptr && note->is_object() ? note->find(where.list) : nullptr;
+}
+
+const char* attributes_part(const Json& document) {
+  return document.find("node_type") != nullptr ? "attributes" : ".zattrs";
+}
+
+/// nullptr if the node has none.
+Json* attributes_in(Json& document) {
+  Json* found = document.find(attributes_part(document));
+  return found != nullptr && found->is_object() ? found : nullptr;
+}
+
+/// The object with a member `to` in the place of `from`, or next to it.
+Json with_name(const Json& object, std::string_view from, const std::string& to, bool keeps_old) {
+  const Json* value = object.find(from);
+  if (value == nullptr) return object;
+  const Json* present = object.find(to);
+  if (present == nullptr) present = value;
+  Json::Object members;
+  for (const auto& [name, each] : object.members()) {
+    if (name == to) continue;
+    if (name != from || keeps_old) members.emplace_back(name, each);
+    if (name == from) members.emplace_back(to, *present);
+  }
+  return Json(std::move(members));
+}
+
+void rename_length(Json& group, std::string_view from, const std::string& to, bool keeps_old) {
+  for (const NoteList& where : kDimensionLists)
+    if (Json* lengths = list_in(group, where); lengths != nullptr && lengths->is_object())
+      *lengths = with_name(*lengths, from, to, keeps_old);
+}
+
+/// Makes an array's metadata refer to the new name of a dimension of its variable.
+void rename_references(Json& array, const VariableDefinition& variable, const DimensionDefinition& dimension,
+                       const std::string& to) {
+  const auto replace = [&](Json* names, const std::string& old, const std::string& now) {
+    if (names == nullptr || !names->is_array() || names->size() != variable.dimensions.size()) return;
+    for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
+      if (Json& name = names->elements()[d]; variable.dimensions[d] == &dimension && name.text() == old) name = now;
+  };
+  const std::string& group = dimension.group->path;
+  for (const NoteList& where : kReferenceLists)
+    replace(list_in(array, where), member_path(group, dimension.name), member_path(group, to));
+  Json* attributes = attributes_in(array);
+  replace(attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr, dimension.name, to);
+  replace(array.find("dimension_names"), dimension.name, to);
+}
+
+/// Sorts the names in a list by their order in `names`; those that are not there stay behind the others.
+void sort_as(Json* list, const std::vector<std::string>& names) {
+  if (list == nullptr || !list->is_array()) return;
+  const auto position = [&](const Json& each) { return std::ranges::find(names, each.text()) - names.begin(); };
+  std::ranges::stable_sort(list->elements(), {}, position);
+}
+
+using Using = std::vector<std::pair<const GroupDefinition*, VariableDefinition*>>;
+
+void add_variables_of(GroupDefinition& group, const DimensionDefinition& dimension,
+                      Using& found) {  // NOLINT(misc-no-recursion)
+  for (const auto& each : group.variables)
+    if (std::ranges::find(each->dimensions, &dimension) != each->dimensions.end())
+      found.emplace_back(&group, each.get());
+  for (const auto& each : group.groups) add_variables_of(*each, dimension, found);
+}
+
+Result<void> edit_group(const Writer::State& state, const GroupDefinition& group,
+                        const std::function<void(Json&)>& change) {
+  SHERD_TRY(edit_document(state.form.at(group.path), NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
+    Json next = now.document;
+    change(next);
+    return next;
+  }));
+  return {};
+}
+
+/// Lists the members of a stored group in the order in which they are defined.
+Result<void> restore_order(const Writer::State& state, const GroupDefinition& group) {
+  std::vector<std::string> variables, groups;
+  for (const auto& each : group.variables) variables.push_back(each->options.name);
+  for (const auto& each : group.groups) groups.push_back(each->name);
+  return edit_group(state, group, [&](Json& document) {
+    for (const NoteList& where : kVariableLists) sort_as(list_in(document, where), variables);
+    for (const NoteList& where : kGroupLists) sort_as(list_in(document, where), groups);
+  });
+}
+
+/// Whether a process was killed while it renamed this dimension.
+Result<bool> is_unfinished(const Writer::State& state, const GroupDefinition& group, const Json& renaming) {
+  bool found = false;
+  SHERD_TRY(edit_group(state, group, [&](Json& document) {
+    const Json* attributes = attributes_in(document);
+    const Json* noted = attributes != nullptr ? attributes->find(kRenamingAttribute) : nullptr;
+    found = noted != nullptr && *noted == renaming;
+  }));
+  return found;
+}
+
+Result<void> refer_to(const Writer::State& state, const Using& variables, const DimensionDefinition& dimension,
+                      const std::string& to) {
+  Config config = with_requests(state.form.location.config, kWaiting);
+  config.progress = nullptr;
+  return parallel_for(variables.size(), config, [&](std::size_t i) -> Result<void> {
+    const auto& [group, variable] = variables[i];
+    const NodeLocation location = state.form.at(member_path(group->path, variable->options.name));
+    SHERD_TRY(edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+      Json next = now.document;
+      rename_references(next, *variable, dimension, to);
+      return next;
+    }));
+    return {};
+  });
+}
+
+/// `from` is called `to` in all stored metadata.
+Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from, const std::string& to) {
+  const GroupDefinition& group = *from.group;
+  Using variables;
+  add_variables_of(state.root, from, variables);
+  SHERD_TRY(edit_group(state, group, [&](Json& document) {
+    if (attributes_in(document) == nullptr) document.set(attributes_part(document), Json::Object{});
+    attributes_in(document)->set(kRenamingAttribute, Json::Object{{from.name, to}});
+    rename_length(document, from.name, to, true);
+  }));
+  SHERD_TRY(refer_to(state, variables, from, to));
+  SHERD_TRY(consolidate(state));  // before readers of consolidated metadata miss the old name
+  return edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); });
+}
+
+/// After a rename that was continued: `from` and `to` are one.
+void join_definitions(GroupDefinition& root, DimensionDefinition& from, DimensionDefinition& to) {
+  Using variables;
+  add_variables_of(root, from, variables);
+  for (const auto& [group, variable] : variables) std::ranges::replace(variable->dimensions, &from, &to);
+  to.length = std::max(to.length, from.length);
+  std::erase_if(from.group->dimensions, [&](const auto& each) { return each.get() == &from; });
+}
+
+/// The array of a variable that was moved.
+Result<void> reopen(const Writer::State& state, const GroupDefinition& group, VariableDefinition& variable) {
+  NodeDocument document = variable.array->state().document();
+  document.versions.clear();
+  SHERD_TRY(node, make_node(state.form.at(member_path(group.path, variable.options.name)), std::move(document)));
+  variable.array = std::get<Array>(std::move(node));
+  return {};
+}
+
+/// After a group was moved: the paths below it, and the order of its members.
+Result<void> follow_path(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
+  group.path = member_path(group.parent->path, group.name);
+  SHERD_TRY(restore_order(state, group));
+  for (const auto& each : group.variables) SHERD_TRY(reopen(state, group, *each));
+  for (const auto& each : group.groups) SHERD_TRY(follow_path(state, *each));
+  return {};
+}
+
+/// Moves a member of a group, whose name in the definitions is still the old one.
+Result<void> move_member(const Writer::State& state, const GroupDefinition& group, const std::string& from,
+                         const std::string& to) {
+  NodeLocation location = state.form.at(member_path(group.path, from));
+  location.tables.notes = state.notes;
+  return move_node(location, state.form.at(member_path(group.path, to)).path);
+}
+
+/// The attributes of a group or variable that has been defined, and where they are stored.
+struct AttributesAt {
+  std::vector<Attribute>* attributes;
+  Touched* touched;
+  std::string path;
+  NodeType type;
+};
+Result<AttributesAt> attributes_at(Writer::State& state, std::string_view path) {
+  if (auto group = find_group(state.root, path))
+    return AttributesAt{&(*group)->attributes, &(*group)->touched, (*group)->path, NodeType::group};
+  SHERD_TRY(variable, find_variable(state.root, path));
+  SHERD_TRY(owner, find_group(state.root, split_path(path).group));
+  return AttributesAt{&variable->options.attributes, &variable->touched,
+                      member_path(owner->path, variable->options.name), NodeType::array};
+}
+
+}  // namespace
+
+Result<void> Writer::rename_attribute(std::string_view path, std::string_view from, const std::string& to) {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(found, attributes_at(*state_, path));
+  SHERD_TRY(check_attribute_name(to));
+  for (const std::string_view name : {from, std::string_view(to)})
+    if (found.type == NodeType::array && (name == kFillValue || name == kMaxLength))
+      return invalid_argument("'" + std::string(name) + "' is set when the variable is defined");
+  const auto old = std::ranges::find(*found.attributes, from, &Attribute::name);
+  if (old == found.attributes->end())
+    return not_found("'" + found.path + "' has no attribute '" + std::string(from) + "'");
+  if (std::ranges::find(*found.attributes, to, &Attribute::name) != found.attributes->end())
+    return conflict("'" + found.path + "' has an attribute '" + to + "' already");
+  SHERD_TRY(store_all(*state_));
+  SHERD_TRY(edit_document(state_->form.at(found.path), found.type, [&](const NodeDocument& now) -> Result<Json> {
+    Json next = now.document;
+    Json* stored = attributes_in(next);
+    if (stored == nullptr) return next;
+    *stored = with_name(*stored, from, to, false);
+    Json* note = stored->find("_nczarr_attr");
+    if (Json* types = note != nullptr ? note->find("types") : nullptr) *types = with_name(*types, from, to, false);
+    return next;
+  }));
+  old->name = to;
+  if (*found.touched && (*found.touched)->erase(std::string(from)) > 0) (*found.touched)->insert(to);
+  return {};
+}
+
+Result<void> Writer::rename_dimension(std::string_view path, const std::string& to) {
+  const std::scoped_lock lock(state_->mutex);
+  const auto [above, name] = split_path(path);
+  SHERD_TRY(owner, find_group(state_->root, above));
+  SHERD_TRY(check_dimension_name(to));
+  SHERD_TRY(store_all(*state_));
+  SHERD_TRY(unfinished, is_unfinished(*state_, *owner, Json::Object{{std::string(name), to}}));
+  DimensionDefinition* const from = owner->dimension(name);
+  DimensionDefinition* const known = owner->dimension(to);
+  if (from == nullptr && !(known != nullptr && unfinished))
+    return not_found("the dimension '" + std::string(name) + "' is not defined in the group '" + owner->path + "'");
+  if (known != nullptr && !unfinished)
+    return conflict("the dimension '" + member_path(owner->path, to) + "' is defined already");
+  if (from != nullptr && from->anonymous)
+    return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
+  if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
+  SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
+    if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
+  }));
+  if (from != nullptr && known != nullptr)
+    join_definitions(state_->root, *from, *known);
+  else if (from != nullptr)
+    from->name = to;
+  return consolidate(*state_);
+}
+
+Result<void> Writer::rename_variable(std::string_view path, const std::string& to) {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(variable, find_variable(state_->root, path));
+  SHERD_TRY(owner, find_group(state_->root, split_path(path).group));
+  SHERD_TRY(check_new_name(*state_, *owner, to));
+  SHERD_TRY(store_all(*state_));
+  SHERD_TRY(move_member(*state_, *owner, variable->options.name, to));
+  variable->options.name = to;
+  SHERD_TRY(reopen(*state_, *owner, *variable));
+  SHERD_TRY(restore_order(*state_, *owner));
+  return consolidate(*state_);
+}
+
+Result<void> Writer::rename_group(std::string_view path, const std::string& to) {
+  const std::scoped_lock lock(state_->mutex);
+  SHERD_TRY(group, find_group(state_->root, path));
+  if (group->parent == nullptr) return invalid_argument("the root group has no name");
+  SHERD_TRY(check_new_name(*state_, *group->parent, to));
+  SHERD_TRY(store_all(*state_));
+  SHERD_TRY(move_member(*state_, *group->parent, group->name, to));
+  group->name = to;
+  SHERD_TRY(follow_path(*state_, *group));
+  SHERD_TRY(restore_order(*state_, *group->parent));
+  return consolidate(*state_);
+}
+
+}  // namespace sherd::netcdf
