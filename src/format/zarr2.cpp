@@ -335,7 +335,7 @@ std::optional<Consolidation::Entries> Zarr2::entries(const Json& group) const {
     if (entry && !entry->path.empty()) nodes[entry->path].set(entry->name, document);
   }
   std::erase_if(nodes, [](const auto& node) { return !type_of(node.second); });
-  return Entries(nodes.begin(), nodes.end());
+  return Entries(std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
 }
 
 // Existing entries keep their order, and unknown ones are preserved.

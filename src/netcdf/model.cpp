@@ -7,6 +7,7 @@
 #include <map>
 
 #include "array/hierarchy.hpp"
+#include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
@@ -63,7 +64,7 @@ class Builder {
       add_array(root_, single(root));
     else
       SHERD_TRY(add_group(root_, root, 0));
-    resolve(root_);
+    SHERD_TRY(resolve(root_));
     auto state = std::make_shared<Dataset::State>();
     state->url = url_below(reading_.location.store->url(), reading_.location.path);
     state->format = reading_.location.format->name();
@@ -121,9 +122,24 @@ class Builder {
     return {};
   }
 
-  void resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
-    for (auto& [node, note] : branch.arrays) {
-      auto variable = make_variable(reading_, node, note, warnings_, branch.other_arrays);
+  struct Made {
+    Result<std::unique_ptr<Variable::State>> variable = nullptr;
+    Warnings warnings = {};
+    std::vector<Array> others = {};
+  };
+
+  Result<void> resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
+    std::vector<Made> all(branch.arrays.size());
+    SHERD_TRY(parallel_for(all.size(), reading_.location.config, [&](std::size_t i) -> Result<void> {
+      const auto& [node, note] = branch.arrays[i];
+      all[i].variable = make_variable(reading_, node, note, all[i].warnings, all[i].others);
+      return {};
+    }));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto& [variable, warnings, others] = all[i];
+      const auto& [node, note] = branch.arrays[i];
+      std::ranges::move(warnings, std::back_inserter(warnings_));
+      std::ranges::move(others, std::back_inserter(branch.other_arrays));
       if (!variable) {
         warn("/" + node.path, "the variable is left out: " + variable.error().text());
         continue;
@@ -132,7 +148,8 @@ class Builder {
       auto dimensions = dimensions_of(branch, **variable, node, note);
       branch.variables.push_back({*std::move(variable), std::move(dimensions)});
     }
-    for (const auto& group : branch.groups) resolve(*group);
+    for (const auto& group : branch.groups) SHERD_TRY(resolve(*group));
+    return {};
   }
 
   std::vector<Dimension*> dimensions_of(Branch& branch, Variable::State& variable, const StoredNode& node,

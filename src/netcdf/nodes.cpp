@@ -239,7 +239,7 @@ std::vector<StoredNode> NodeReader::from_entries(const StoredNode& group, const 
     const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
     if (entry == entries_->end()) continue;
-    StoredNode node{.path = path, .name = name, .document = entry->second};
+    StoredNode node{.path = path, .name = name, .document = std::move(entry->second)};  // each is asked for once
     const auto completed = complete(node, location_.format->name() == "zarr3");
     if (completed)
       nodes.push_back(std::move(node));
