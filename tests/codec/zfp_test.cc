@@ -262,6 +262,18 @@ TEST_F(Zfpy, HeadersThatLieAreRefused) {
   EXPECT_THAT(refusal(stored), HasSubstr("does not begin with a header"));
 }
 
+// zfpy looks at the memory of NumPy's times as int64: tests/interop/zarr2_test.py compares with it.
+TEST_F(Zfpy, TimesAreStoredAsTheirCounts) {
+  Bytes elements(192);
+  for (std::size_t i = 0; i < elements.size(); i += 8) elements[i] = static_cast<std::byte>(i);
+  const Bytes counts = encoded(chain(DType::int64), {4, 6}, elements).value();
+  for (const DType& dtype : {DType::datetime64("s").value(), DType::timedelta64("ns", 10).value()}) {
+    EXPECT_EQ(encoded(chain(dtype), {4, 6}, elements).value(), counts);
+    EXPECT_EQ(decoded(chain(dtype), {4, 6}, counts, 192).value(),
+              decoded(chain(DType::int64), {4, 6}, counts, 192).value());
+  }
+}
+
 TEST_F(Zfpy, IsForTheTypesOfZfpyAlone) {
   for (const DType& dtype : {DType::uint8, DType::int16, DType::uint32, DType::bool_}) {
     const auto refused = chain_of(R"({"name": "zfpy", "configuration": {"mode": 2, "rate": 12}})", dtype, {4});

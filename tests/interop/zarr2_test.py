@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import zipfile
 
+import numcodecs
 import numpy
 import pytest
 import sherd
@@ -209,3 +210,15 @@ def test_what_peers_write_is_read(name, dtype, tmp_path):
     values[0, 0] = values[6, 4]
     assert_equal(sherd.open_array(store)[...], values)
     assert sherd.check(store, data=True)["faults"] == []
+
+
+@pytest.mark.parametrize("dtype", ["<M8[s]", "<m8[10ns]"])
+def test_times_by_zfpy_are_those_of_numcodecs(tmp_path, dtype):
+    data = (numpy.arange(64) ** 2).reshape(8, 8).astype(dtype)
+    zfpy = {"id": "zfpy", "mode": 4, "tolerance": -1, "rate": -1, "precision": -1}
+    array = sherd.create_array(tmp_path / "a", shape=(8, 8), chunks=(8, 8), dtype=dtype, compressors=zfpy, format="zarr2")
+    array[...] = data
+    chunk = (tmp_path / "a/0/0").read_bytes()
+    assert numpy.asarray(numcodecs.get_codec(dict(zfpy)).decode(chunk)).tobytes() == data.tobytes()
+    (tmp_path / "a/0/0").write_bytes(numcodecs.get_codec(dict(zfpy)).encode(data[::-1].copy()))
+    assert (sherd.open(tmp_path / "a")[...] == data[::-1]).all()
