@@ -150,11 +150,11 @@ def test_null_terminated_bytes_of_sherd_are_read_by_zarr_python(tmp_path, format
     array[0] = b"ab"
     assert array[0] == b"ab" and array[3] == b"xy"
     read = zarr.open_array(tmp_path / "a", mode="r")
-    assert read.dtype == "S4" and read.fill_value == b"xy"
+    assert read.dtype == "S4" and read.fill_value.rstrip(b"\0") == b"xy"
     assert read[...].tolist() == [b"ab", b"", b"abcd", b"xy"]
     sherd.copy(tmp_path / "a", tmp_path / "b", to="zarr2" if format == "zarr3" else "zarr3")
     copied = zarr.open_array(tmp_path / "b", mode="r")
-    assert copied.dtype == "S4" and copied.fill_value == b"xy"
+    assert copied.dtype == "S4" and copied.fill_value.rstrip(b"\0") == b"xy"
     assert copied[...].tolist() == read[...].tolist()
 
 
