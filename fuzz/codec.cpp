@@ -1,6 +1,6 @@
 // One codec's decoder, compiled once for each row of the table: any bytes are refused or decode to exactly one chunk,
-// decoding in blocks gives the same as decoding the whole, and a chunk that is decoded and encoded again decodes to the
-// same elements (to any elements, if the codec is lossy).
+// decoding in blocks or a part gives the same as decoding the whole, and a chunk that is decoded and encoded again
+// decodes to the same elements (to any elements, if the codec is lossy).
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -163,6 +163,19 @@ void check_blocks(std::span<const std::byte> from, const Result<void>& whole, co
   if (!whole && done.has_value() && *done) std::abort();
 }
 
+/// A part of a valid chunk is that part of the whole. Of another one it may be valid: what is not decoded is not
+/// verified.
+void check_part(std::span<const std::byte> from, const Result<void>& whole, const Chunk& chunk) {
+  const std::size_t size = chunk.elements.size();
+  const std::size_t begin = size / 8 * (from.empty() ? 0 : std::to_integer<std::size_t>(from.back()) % 8);
+  const std::size_t end = begin + size / 8;
+  Buffer part;
+  const auto at = chain().decode_part(shape(), from, {begin, end}, part);
+  if (!at || !*at) return whole && !at ? std::abort() : void();
+  if (**at > begin || **at + part.size() < end || **at + part.size() > size) std::abort();
+  if (whole && std::memcmp(part.data(), chunk.elements.data() + **at, part.size()) != 0) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -170,6 +183,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Chunk chunk;
   const auto whole = chunk.decode(from);
   check_blocks(from, whole, chunk);
+  check_part(from, whole, chunk);
   if (!whole) return 0;
   Buffer encoded;
   if (!chain().encode(shape(), chunk.elements, encoded)) return 0;

@@ -137,8 +137,9 @@ DType from_numpy(nb::handle dtype) {
     case 'O':
       throw Exception(invalid_argument("dtype object does not say what the elements are: use \"string\" or \"bytes\""));
     case 'S':
-      throw Exception(unsupported("Zarr has no type for " + text + "; use \"bytes\" for bytes of any length, or V" +
-                                  std::to_string(size) + " for bytes of this length"));
+      if (size == 0)
+        throw Exception(invalid_argument("dtype S does not say how long the elements are: use \"bytes\", or \"S8\""));
+      return DType::null_terminated_bytes(size).value();
     default:
       break;
   }
@@ -152,6 +153,8 @@ nb::object numpy_dtype(const DType& dtype) {
   switch (dtype.kind()) {
     case Kind::raw:
       return make_dtype("V" + std::to_string(dtype.size()));
+    case Kind::null_terminated_bytes:
+      return make_dtype("S" + std::to_string(dtype.size()));
     case Kind::utf32:
       return make_dtype("U" + std::to_string(dtype.size() / 4));
     case Kind::datetime64:

@@ -44,6 +44,17 @@ CONFIGURED = {
 }
 # What a `.zarray` can say and Sherd refuses; types by NumPy's names.
 REFUSED_TYPES = {"<f16": "<f16", "<c32": "<c32", "fields that are objects": [["a", "|O"]]}
+# Codecs and types that numcodecs combines, and Sherd does not: the codec, and NumPy's name of the type.
+REFUSED_COMBINATIONS = [
+    ({"id": "delta", "dtype": "|b1"}, "|b1"), ({"id": "delta", "dtype": "<c8"}, "<c8"), ({"id": "delta", "dtype": "<m8[s]"}, "<m8[s]"),
+    ({"id": "fixedscaleoffset", "dtype": "|b1", "offset": 0, "scale": 1}, "|b1"),
+    ({"id": "fixedscaleoffset", "dtype": "<c8", "offset": 0, "scale": 1}, "<c8"),
+    ({"id": "astype", "decode_dtype": "<c16", "encode_dtype": "<c8"}, "<c16"),
+    ({"id": "astype", "decode_dtype": "<M8[s]", "encode_dtype": "<i4"}, "<M8[s]"),
+    ({"id": "packbits"}, "|u1"),
+]
+# What numcodecs does not write either.
+REFUSED_BY_ALL = [({"id": "zfpy", "mode": 4}, "<f2"), ({"id": "zfpy", "mode": 4}, ">f4"), ({"id": "pcodec"}, ">f4"), ({"id": "pcodec"}, "|b1")]
 KINDS = {"type": "data type", "objects": "objects (`|O`) by their filter", "codec": "codec", "layout": "layout",
          "fill": "fill value"}
 
@@ -245,6 +256,16 @@ def zarr2_codec_rows():
             yield id, refusal(error, id), ""
 
 
+def combination_rows():
+    for codec, dtype in [*REFUSED_COMBINATIONS, *REFUSED_BY_ALL]:
+        name = f"{codec['id']}` of `{dtype}"
+        alone = {"compressor": codec} if codec["id"] in ("zfpy", "pcodec") else {"filters": [codec]}
+        error = zarray_error({"dtype": dtype, "fill_value": None, **alone})
+        if error is None:
+            raise Unexplained(f"{name} is read; take it out of the combinations that are refused")
+        yield name, reason(error) + (" (nor does numcodecs)" if (codec, dtype) in REFUSED_BY_ALL else "")
+
+
 def table(heads, rows):
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     lines += ["| " + " | ".join([f"`{name}`", *rest]) + " |" for name, *rest in rows]
@@ -268,6 +289,8 @@ def page():
         f"## Zarr v2\n\nPeers: {', '.join(old)}. GDAL and zarrita are asked to read only, and netcdf-c's wheel has no filters.\n",
         "### Codecs, by their ids in numcodecs\n",
         table(("codec", *plain[1:]), zarr2_codec_rows()),
+        "### Codecs of types that they do not take\n",
+        table(("codec and type", "what"), combination_rows()),
     ]
     for kind, title in KINDS.items():
         if kind != "codec":

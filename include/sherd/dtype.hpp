@@ -46,13 +46,14 @@ class SHERD_API DType {
     float64,
     complex64,
     complex128,
-    raw,          ///< r<bits>: opaque bytes of a fixed count
-    string,       ///< variable-length UTF-8; VarBytes in memory
-    bytes,        ///< variable-length bytes; VarBytes in memory
-    datetime64,   ///< numpy.datetime64: int64 counts of a unit since 1970; -2^63 is NaT
-    timedelta64,  ///< numpy.timedelta64
-    utf32,        ///< fixed_length_utf32: code points, zero-padded
-    structure,    ///< struct: named fields, packed
+    raw,                    ///< r<bits>: opaque bytes of a fixed count
+    string,                 ///< variable-length UTF-8; VarBytes in memory
+    bytes,                  ///< variable-length bytes; VarBytes in memory
+    datetime64,             ///< numpy.datetime64: int64 counts of a unit since 1970; -2^63 is NaT
+    timedelta64,            ///< numpy.timedelta64
+    utf32,                  ///< fixed_length_utf32: code points, zero-padded
+    null_terminated_bytes,  ///< NumPy's S: bytes of a fixed count, zero-padded
+    structure,              ///< struct: named fields, packed
     int2,
     int4,
     uint2,
@@ -104,6 +105,7 @@ class SHERD_API DType {
   static Result<DType> timedelta64(std::string_view unit, std::int32_t scale_factor = 1);
   /// length_bytes is a positive multiple of 4.
   static Result<DType> fixed_length_utf32(std::uint64_t length_bytes);
+  static Result<DType> null_terminated_bytes(std::uint64_t length_bytes);
   /// Packed fields with distinct, non-empty names and fixed-size types.
   static Result<DType> structure(std::vector<DTypeField> fields);
   /// Values of a fixed-size type, which may be missing; `value` may itself be optional.
@@ -128,7 +130,7 @@ class SHERD_API DType {
   /// The fields of a struct; of an optional type "value" and "present", as they are in memory; empty otherwise. Offsets
   /// are packed: the sum of the sizes before.
   [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
-  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32; 1 for raw, string and bytes.
+  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32; 1 for those of bytes.
   /// 0 for struct and optional: by field.
   [[nodiscard]] std::size_t word_size() const noexcept;
 

@@ -26,8 +26,8 @@ class Info(dict[str, Any]):
 
 def _name(extension: Any) -> str:
     """A data type or a codec in short: its name and what it is configured to."""
-    if isinstance(extension, str):
-        return extension
+    if not isinstance(extension, dict):  # of Zarr v2 a type is "<i4" or a list of fields
+        return str(extension)
     configuration = extension.get("configuration", {})
     if extension["name"] == "sharding_indexed":
         inner, index = _chain(configuration["codecs"]), _chain(configuration["index_codecs"])
@@ -44,16 +44,17 @@ def info(array: _sherd.Array) -> Info:
     """The facts of an array, without a look at its chunks."""
     metadata = array.metadata
     volume = metadata.get("info")  # a scale is described in the document of its volume
+    document = volume or metadata.get(".zarray", metadata)
     facts = Info(
         url=array.url,
         format=array.format,
         node_type="array",
         shape=array.shape,
-        dtype=(volume or metadata)["data_type"],
+        dtype=document["dtype" if ".zarray" in metadata else "data_type"],
         chunks=array.chunks,
         shards=array.shards,
         codecs=array.codecs,
-        fill_value=0 if volume else metadata["fill_value"],
+        fill_value=0 if volume else document["fill_value"],
         dimension_names=array.dimension_names,
         attributes=array.attrs.asdict(),
         read_only=array.read_only,

@@ -68,22 +68,12 @@ def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if not _HIDDEN.match(name)}
 
 
-def _is_null_terminated(array: Any) -> bool:
-    """Whether the elements, bytes of a fixed length, end at the first NUL: NumPy's S, which Sherd has as V."""
-    document = array.metadata
-    if ".zarray" in document:
-        return str(document[".zarray"]["dtype"])[1:2] == "S"
-    return isinstance(document.get("data_type"), dict) and document["data_type"].get("name") == "null_terminated_bytes"
-
-
 def _dtype_of(array: Any) -> np.dtype[Any]:
     dtype: np.dtype[Any] = array.dtype
     if dtype.kind == "O":
         if codec_parts(array)[1]["name"] == "vlen-bytes":
             return create_vlen_dtype(bytes)
         return create_vlen_dtype(str) if _StringDType is None else _StringDType()
-    if dtype.kind == "V" and dtype.names is None and _is_null_terminated(array):
-        return np.dtype(f"S{dtype.itemsize}")
     return dtype
 
 
@@ -138,8 +128,6 @@ class Lazy(BackendArray):
     def _made(self, values: Any) -> Any:
         if self.dtype.kind == "S" and isinstance(values, str):  # a scalar, which is an array of one element
             return np.asarray(values.encode(), self.dtype)
-        if self.dtype.kind == "S" and not isinstance(values, bytes) and values.dtype.kind == "V":
-            return np.ascontiguousarray(values).view(self.dtype).reshape(np.shape(values))
         if self.dtype.kind not in "OT":
             return np.asarray(values, None if self.dtype.names else self.dtype)
         if isinstance(values, np.ndarray) or self.dtype.kind == "T":

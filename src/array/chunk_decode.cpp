@@ -126,6 +126,10 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
         copy_out(layout.dtype.size(), to, strides, part.region, part.target);
     return {};
   }
+  if (layout.chain.decodes_parts()) {
+    SHERD_TRY(done, decode_wanted(encoded, stored));
+    if (done) return {};
+  }
   if (bytes > kStreamBytes && std::ranges::all_of(stored.parts, is_affine)) {
     SHERD_TRY(done, stream_leaf(encoded, stored));
     if (done) return {};
@@ -146,6 +150,18 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   }
   copy_out(layout.dtype.size(), elements->data(), strides, stored.parts);
   return {};
+}
+
+// Of a chunk whose parts can be decoded alone, those from the first to the last byte that is wanted.
+Result<bool> ChunkReader::decode_wanted(std::span<const std::byte> encoded, const Piece& stored) const {
+  const std::size_t element = stored.layout.dtype.size();
+  const auto strides = chunk_strides(stored.shape, element);
+  const auto wanted = byte_range(stored.parts, strides, element);
+  const auto share = take_for(stored, encoded.size(), chunk_bytes(stored.layout, stored.shape));
+  Scratch part;
+  SHERD_TRY(begin, stored.layout.chain.decode_part(stored.shape, encoded, wanted, *part));
+  if (begin) copy_out(element, part->data() - *begin, strides, stored.parts);
+  return begin.has_value();
 }
 
 // A chunk is decoded up to the last byte that is wanted.

@@ -106,6 +106,7 @@ class ChunkReader {
   Result<void> opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   Result<void> leaf_in_memory(std::span<const std::byte> encoded, const Piece& piece) const;
   Result<void> raw_in_memory(std::span<const std::byte> bytes, std::uint64_t skipped, const Piece& stored) const;
+  Result<bool> decode_wanted(std::span<const std::byte> encoded, const Piece& stored) const;
   Result<bool> decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const;
   Result<bool> stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const;
   void count_decoded() const noexcept;

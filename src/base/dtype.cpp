@@ -49,6 +49,7 @@ constexpr std::string_view kNames[] = {"bool",
                                        "numpy.datetime64",
                                        "numpy.timedelta64",
                                        "fixed_length_utf32",
+                                       "null_terminated_bytes",
                                        "struct",
                                        "int2",
                                        "int4",
@@ -194,6 +195,12 @@ Result<DType> DType::fixed_length_utf32(std::uint64_t length_bytes) {
   return DType(Kind::utf32, length_bytes, nullptr);
 }
 
+Result<DType> DType::null_terminated_bytes(std::uint64_t length_bytes) {
+  if (length_bytes == 0) return invalid_argument("null_terminated_bytes: the length must be 1 byte or more");
+  if (length_bytes > kMaxElementBytes) return too_large("null_terminated_bytes");
+  return DType(Kind::null_terminated_bytes, length_bytes, nullptr);
+}
+
 Result<DType> DType::structure(std::vector<DTypeField> fields) {
   if (fields.empty()) return invalid_argument("a struct must have at least one field");
   std::uint64_t size = 0;
@@ -242,7 +249,8 @@ Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown) {
     return DType::raw(*bits);
   }
   const std::string quoted = "data type '" + std::string(name) + "'";
-  for (const Kind kind : {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::structure, Kind::optional})
+  for (const Kind kind :
+       {Kind::datetime64, Kind::timedelta64, Kind::utf32, Kind::null_terminated_bytes, Kind::structure, Kind::optional})
     if (name == name_of(kind) || (kind == Kind::optional && name == "optional"))
       return invalid_argument(quoted + " needs a configuration: write it as {\"name\": …, \"configuration\": …}");
   std::vector<std::string_view> names;
@@ -268,6 +276,7 @@ std::size_t DType::word_size() const noexcept {
     case Kind::raw:
     case Kind::string:
     case Kind::bytes:
+    case Kind::null_terminated_bytes:
       return 1;
     case Kind::utf32:
       return 4;

@@ -61,8 +61,7 @@ Result<std::string> parse_bytes(const Json& json, const DType& dtype) {
 
 Result<void> parse_raw(const Json& json, const DType& dtype, std::byte* to) {
   SHERD_TRY(bytes, parse_bytes(json, dtype));
-  // zarr-python's null_terminated_bytes writes base64 without the trailing zeros.
-  const bool padded = json.is_string() && bytes.size() < dtype.size();
+  const bool padded = dtype.kind() == Kind::null_terminated_bytes && bytes.size() < dtype.size();
   if (bytes.size() != dtype.size() && !padded)
     return invalid_argument("a value of " + dtype.name() + " has " + std::to_string(dtype.size()) + " bytes, not " +
                             std::to_string(bytes.size()));
@@ -149,6 +148,7 @@ Result<void> parse_into(const Json& json, const DType& dtype, std::byte* to) {
     case Kind::boolean:
       return parse_boolean(json, dtype, to);
     case Kind::raw:
+    case Kind::null_terminated_bytes:
       return parse_raw(json, dtype, to);
     case Kind::utf32:
       return parse_utf32(json, dtype, to);
@@ -196,6 +196,13 @@ Json print_struct(std::span<const std::byte> element, const DType& dtype) {
     offset += field.dtype.size();
   }
   return members;
+}
+
+/// Base64 without the trailing zeros, as zarr-python writes it.
+Json print_null_terminated(std::span<const std::byte> element) {
+  std::string_view text(reinterpret_cast<const char*>(element.data()), element.size());
+  text.remove_suffix(text.size() - (text.find_last_not_of('\0') + 1));
+  return encode_base64(text);
 }
 
 VarBytes var_bytes(const std::byte* element) {
@@ -249,6 +256,8 @@ Json print_scalar(std::span<const std::byte> element, const DType& dtype) {
       return var_bytes(from).view();
     case Kind::bytes:
       return encode_base64(var_bytes(from).view());  // the one form that zarr-python and zarrs both read
+    case Kind::null_terminated_bytes:
+      return print_null_terminated(element);
     case Kind::utf32:
       return print_utf32(element);
     case Kind::structure:

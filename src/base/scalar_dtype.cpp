@@ -60,7 +60,9 @@ Result<DType> parse_length(const Json& configuration, const std::string& name) {
   if (!length || *length == 0)
     return invalid_argument("must be a positive integer").in_member("configuration.length_bytes");
   const std::uint64_t bits = *length > std::numeric_limits<std::uint64_t>::max() / 8 ? ~std::uint64_t{7} : *length * 8;
-  auto dtype = name == "fixed_length_utf32" ? DType::fixed_length_utf32(*length) : DType::raw(bits);
+  auto dtype = name == "fixed_length_utf32"      ? DType::fixed_length_utf32(*length)
+               : name == "null_terminated_bytes" ? DType::null_terminated_bytes(*length)
+                                                 : DType::raw(bits);
   return std::move(dtype).in_member("configuration.length_bytes");
 }
 
@@ -140,6 +142,7 @@ Json configuration_of(const DType& dtype) {
     case Kind::timedelta64:
       return Json::Object{{"unit", dtype.unit()}, {"scale_factor", dtype.scale_factor()}};
     case Kind::utf32:
+    case Kind::null_terminated_bytes:
       return Json::Object{{"length_bytes", static_cast<std::uint64_t>(dtype.size())}};
     case Kind::structure: {
       Json::Array fields;

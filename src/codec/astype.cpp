@@ -24,21 +24,16 @@ template <class T>
 auto number(T value) noexcept {
   if constexpr (std::is_same_v<T, Boolean>)
     return static_cast<std::uint8_t>(value.byte != 0);
-  else if constexpr (std::is_arithmetic_v<T>)
-    return value;
   else
-    return static_cast<float>(value.value());
+    return value;
 }
 
 template <class To, class From>
 To converted(From from) noexcept {
-  const auto value = number(from);
   if constexpr (std::is_same_v<To, Boolean>)
-    return {static_cast<std::uint8_t>(value != 0)};
-  else if constexpr (std::is_arithmetic_v<To>)
-    return convert_number<To>(value);
+    return {static_cast<std::uint8_t>(convert_number<double>(number(from)) != 0)};
   else
-    return To(static_cast<double>(value));
+    return convert_number<To>(number(from));
 }
 
 void convert(const DType& source, std::span<const std::byte> from, const DType& target, std::byte* to) noexcept {

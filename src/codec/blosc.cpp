@@ -89,8 +89,10 @@ bool overflows_blosclz(std::span<const std::byte> stream) noexcept {
   return false;
 }
 
-/// Checks that a block's streams lie within the bytes and that each is of a length that can hold its part.
-Result<void> check_block(const Header& header, std::span<const std::byte> from, std::uint64_t index) {
+/// Checks that a block's streams lie within the bytes and that each is of a length that can hold its part; returns
+/// them.
+Result<std::span<const std::byte>> check_block(const Header& header, std::span<const std::byte> from,
+                                               std::uint64_t index) {
   const std::uint64_t begin = index * header.block_size;
   const std::uint64_t size = std::min(header.block_size, header.size - begin);
   const bool split = (header.flags & kUnsplitFlag) == 0 && header.type_size <= kMaxSplits &&
@@ -98,8 +100,9 @@ Result<void> check_block(const Header& header, std::span<const std::byte> from, 
   const std::uint64_t splits = split ? header.type_size : 1;
   if (size % splits != 0) return wrong("the typesize does not divide the block of size", size);
   const std::uint64_t table_end = kHeaderBytes + header.blocks() * kWordBytes;
-  std::uint64_t at = load_little<std::uint32_t>(from.data() + kHeaderBytes + index * kWordBytes);
-  if (at < table_end) return wrong("a block starts inside the header, at byte", at);
+  const std::uint64_t start = load_little<std::uint32_t>(from.data() + kHeaderBytes + index * kWordBytes);
+  if (start < table_end) return wrong("a block starts inside the header, at byte", start);
+  std::uint64_t at = start;
   for (std::uint64_t i = 0; i < splits; ++i) {
     if (at > from.size() || from.size() - at < kWordBytes)
       return wrong("a block's stream starts after the end, at byte", at);
@@ -111,7 +114,44 @@ Result<void> check_block(const Header& header, std::span<const std::byte> from, 
       return wrong("a match without end at byte", at);
     at += length;
   }
-  return {};
+  return from.subspan(start, at - start);
+}
+
+/// Decodes a chunk whose blocks have been checked.
+Result<void> decode_checked(std::span<const std::byte> from, std::span<std::byte> to) {
+  std::size_t validated = 0;
+  if (blosc_cbuffer_validate(from.data(), from.size(), &validated) != 0 || validated != to.size())
+    return corrupt("blosc: the library refuses the chunk");
+  const int decoded = blosc_decompress_ctx(from.data(), to.data(), to.size(), 1);
+  if (decoded < 0) return corrupt("blosc: malformed stream");
+  if (static_cast<std::size_t>(decoded) == to.size()) return {};
+  return corrupt("blosc: the header states " + std::to_string(to.size()) + " bytes, the blocks hold " +
+                 std::to_string(decoded));
+}
+
+/// The blocks from `first` to before `last` of a chunk, as a chunk of their own; false where blocks overlap, which no
+/// writer makes, and which would make it larger than the whole.
+Result<bool> cut_out(const Header& header, std::span<const std::byte> from, std::uint64_t first, std::uint64_t last,
+                     Buffer& to) {
+  std::vector<std::span<const std::byte>> blocks;
+  std::size_t made = kHeaderBytes + kWordBytes * (last - first);
+  std::size_t size = made;
+  for (std::uint64_t i = first; i < last; ++i) {
+    SHERD_TRY(block, check_block(header, from, i));
+    size += block.size();
+    if (size > from.size()) return false;
+    blocks.push_back(block);
+  }
+  SHERD_TRY(to.resize(size));
+  std::memcpy(to.data(), from.data(), kHeaderBytes);
+  const std::uint64_t end = std::min(last * header.block_size, header.size);
+  store_little(to.data() + 4, static_cast<std::uint32_t>(end - first * header.block_size));
+  store_little(to.data() + 12, static_cast<std::uint32_t>(size));
+  for (std::size_t i = 0; i < blocks.size(); made += blocks[i++].size()) {
+    store_little(to.data() + kHeaderBytes + kWordBytes * i, static_cast<std::uint32_t>(made));
+    std::memcpy(to.data() + made, blocks[i].data(), blocks[i].size());
+  }
+  return true;
 }
 
 struct Settings {
@@ -242,15 +282,32 @@ class BloscCodec final : public BytesCodec {
       return std::optional(size);
     }
     for (std::uint64_t i = 0; i < header.blocks(); ++i) SHERD_TRY(check_block(header, from, i));
-    std::size_t validated = 0;
-    if (blosc_cbuffer_validate(from.data(), from.size(), &validated) != 0 || validated != size)
-      return corrupt("blosc: the library refuses the chunk");
-    const int decoded = blosc_decompress_ctx(from.data(), to.data(), size, 1);
-    if (decoded < 0) return corrupt("blosc: malformed stream");
-    if (static_cast<std::size_t>(decoded) != size)
-      return corrupt("blosc: the header states " + std::to_string(size) + " bytes, the blocks hold " +
-                     std::to_string(decoded));
+    SHERD_TRY(decode_checked(from, to.first(size)));
     return std::optional(size);
+  }
+
+  bool decodes_parts() const noexcept override { return true; }
+  Result<std::optional<std::uint64_t>> decode_part(std::span<const std::byte> from, const BytePart& part,
+                                                   Buffer& to) const override {
+    SHERD_TRY(header, read_header(from));
+    if (header.size != part.size || part.begin >= part.end) return std::nullopt;
+    if (header.is_copy()) {
+      SHERD_TRY(to.resize(part.end - part.begin));
+      std::memcpy(to.data(), from.data() + kHeaderBytes + part.begin, to.size());
+      return std::optional(part.begin);
+    }
+    std::uint64_t first = part.begin / header.block_size;
+    const std::uint64_t last = ceil_div(part.end, header.block_size);
+    // The last block may be short, and a chunk cannot be shorter than a block.
+    if (last - first == 1 && last == header.blocks() && first > 0) --first;
+    if (last - first == header.blocks()) return std::nullopt;
+    const std::uint64_t begin = first * header.block_size;
+    Scratch blocks;
+    SHERD_TRY(cut, cut_out(header, from, first, last, *blocks));
+    if (!cut) return std::nullopt;
+    SHERD_TRY(to.resize(std::min(last * header.block_size, header.size) - begin));
+    SHERD_TRY(decode_checked(blocks->span(), to.span()));
+    return std::optional(begin);
   }
 
  private:

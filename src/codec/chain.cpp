@@ -21,12 +21,15 @@ struct NotSupported {
 };
 constexpr NotSupported kNotSupported[] = {
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
+    {"json", ": numcodecs 0.6 replaced it by json2, because it does not store the shape"},
+    {"msgpack", ": numcodecs 0.6 replaced it by msgpack2, because it does not store the shape"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.
 constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},
                                                                        {"flac", "flac-numcodecs"},
                                                                        {"wavpack", "wavpack-numcodecs"},
-                                                                       {"grib", "kerchunk"}};
+                                                                       {"grib", "kerchunk"},
+                                                                       {"fill_hdf_strings", "kerchunk"}};
 
 Result<CodecSpec> parse_codec(const Json& entry) {
   if (entry.is_string()) return CodecSpec{entry.text(), {}};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/float_format.hpp"
@@ -71,6 +72,11 @@ class CodecChain {
   using Sink = std::function<bool(std::uint64_t, std::span<const std::byte>)>;
   Result<bool> decode_blocks(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> block,
                              const Sink& sink) const;
+  /// As decode, but only the elements in the `wanted` bytes of the chunk and what has to be decoded with them, into
+  /// `to`; returns the byte of the chunk at which `to` begins. nullopt: the chunk has to be decoded as a whole.
+  Result<std::optional<std::uint64_t>> decode_part(const Shape& stored, std::span<const std::byte> encoded,
+                                                   std::pair<std::uint64_t, std::uint64_t> wanted, Buffer& to) const;
+  [[nodiscard]] bool decodes_parts() const noexcept;
   /// Whether decoding only the beginning of a chunk by decode_blocks pays.
   [[nodiscard]] bool decodes_prefixes() const noexcept;
   /// Elements in stored order -> encoded bytes, replacing `to`. For chains without sharding.
@@ -113,6 +119,7 @@ class CodecChain {
   /// Of what the array->bytes codec is given.
   [[nodiscard]] Bound innermost_bound(const ChunkType& type) const;
   [[nodiscard]] Bound bound_of(std::size_t codec, Bound innermost) const;
+  Result<std::size_t> undo_frames(std::span<const std::byte>& encoded) const;
   Result<std::span<const std::byte>> undo(std::span<const std::byte> encoded, Bound innermost, Target target,
                                           Spare& spare) const;
   Result<std::span<const std::byte>> undo_one(std::size_t codec, std::span<const std::byte> from, Bound bound,

@@ -190,18 +190,41 @@ Result<void> CodecChain::decode(const Shape& stored, Bytes encoded, std::span<st
   return decode_arrays(stored, inner.span(), elements);
 }
 
-Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::span<std::byte> block,
-                                       const Sink& sink) const {
-  const std::size_t element = std::max<std::size_t>(dtype_.size(), 1);
-  block = block.first(block.size() / element * element);
-  if (word_size_ == 0 || block.empty()) return false;
-  SHERD_TRY(expected, byte_size({dtype_, stored}));
+/// Checks the frames around the bytes and removes them; returns how many codecs are left.
+Result<std::size_t> CodecChain::undo_frames(Bytes& encoded) const {
   std::size_t left = bytes_codecs_.size();
   while (left > 0 && bytes_codecs_[left - 1]->frame()) {
     --left;
     SHERD_TRY(inside, undo_one(left, encoded, {}, {}).in([&] { return bytes_names_[left]; }));
     encoded = inside;
   }
+  return left;
+}
+
+Result<std::optional<std::uint64_t>> CodecChain::decode_part(const Shape& stored, Bytes encoded,
+                                                             std::pair<std::uint64_t, std::uint64_t> wanted,
+                                                             Buffer& to) const {
+  if (!decodes_parts()) return std::nullopt;
+  SHERD_TRY(size, byte_size({dtype_, stored}));
+  SHERD_TRY(left, undo_frames(encoded));
+  const bool suspicious = limits_.decode_ratio != 0 && size > saturating_mul(encoded.size(), limits_.decode_ratio);
+  if (left != 1 || suspicious) return std::nullopt;
+  SHERD_TRY(begin, bytes_codecs_[0]->decode_part(encoded, {wanted.first, wanted.second, size}, to).in([&] {
+    return bytes_names_[0];
+  }));
+  const std::size_t element = dtype_.size();
+  if (!begin || *begin % element != 0 || to.size() % element != 0) return std::nullopt;
+  if (!is_native(to.span())) to_native(to.span(), to.span());
+  return begin;
+}
+
+Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::span<std::byte> block,
+                                       const Sink& sink) const {
+  const std::size_t element = std::max<std::size_t>(dtype_.size(), 1);
+  block = block.first(block.size() / element * element);
+  if (word_size_ == 0 || block.empty()) return false;
+  SHERD_TRY(expected, byte_size({dtype_, stored}));
+  SHERD_TRY(left, undo_frames(encoded));
   if (left > 1) return false;
 
   std::uint64_t done = 0;
@@ -225,6 +248,10 @@ Result<bool> CodecChain::decode_blocks(const Shape& stored, Bytes encoded, std::
             bytes_codecs_[0]->decode_blocks(encoded, block, expected, pass_on).in([&] { return bytes_names_[0]; }));
   if (streamed && !ended && done != expected) return wrong_size(done, expected);
   return streamed;
+}
+
+bool CodecChain::decodes_parts() const noexcept {
+  return word_size_ != 0 && !bytes_codecs_.empty() && bytes_codecs_[0]->decodes_parts();
 }
 
 bool CodecChain::decodes_prefixes() const noexcept {

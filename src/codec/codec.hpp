@@ -72,6 +72,12 @@ class ArrayBytesCodec {
                               VarBytesArena* arena) const = 0;
 };
 
+/// The bytes from `begin` to `end` of a content.
+struct BytePart {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t size = 0;  ///< of the content
+};
+
 /// bytes -> bytes
 class BytesCodec {
  public:
@@ -99,6 +105,14 @@ class BytesCodec {
   virtual Result<void> check_frame(std::span<const std::byte> framed) const { return (void)framed, Result<void>{}; }
   /// For codecs with a frame: fills in the bytes before and after.
   virtual void fill_frame(std::span<std::byte> framed) const noexcept { (void)framed; }
+  /// Whether decode_part may decode less than everything.
+  [[nodiscard]] virtual bool decodes_parts() const noexcept { return false; }
+  /// Decodes what holds these bytes of the content into `to`, and returns the byte of the content at which `to` begins.
+  /// nullopt: the whole has to be decoded, or costs as much. What is not decoded is not verified.
+  virtual Result<std::optional<std::uint64_t>> decode_part(std::span<const std::byte> from, const BytePart& part,
+                                                           Buffer& to) const {
+    return (void)from, (void)part, (void)to, std::nullopt;
+  }
   /// Whether decode_blocks costs as much a byte as decode, and may end early without leaving a checksum unverified that
   /// follows the content: then decoding the beginning of a chunk pays.
   [[nodiscard]] virtual bool decodes_prefixes() const noexcept { return false; }

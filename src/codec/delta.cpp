@@ -11,9 +11,12 @@
 namespace sherd {
 namespace {
 
-/// T without a sign where it is an integer: the arithmetic that wraps.
 template <class T>
-using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+constexpr bool is_half = std::is_same_v<T, Float16>;
+/// Whether a T and an A together are a float of 32 bits for numpy.
+template <class T, class A>
+constexpr bool is_single =
+    sizeof(A) <= 2 ? std::is_same_v<T, float> || is_half<T> : std::is_same_v<T, float> && std::is_same_v<A, float>;
 
 /// The type in which numpy adds an A to a T.
 template <class T, class A>
@@ -22,33 +25,26 @@ using Sum = std::conditional_t<
     std::conditional_t<(std::is_signed_v<T> != std::is_signed_v<A>) &&
                            (std::is_same_v<T, std::uint64_t> || std::is_same_v<A, std::uint64_t>),
                        double, T>,
-    std::conditional_t<(std::is_same_v<T, float> && sizeof(A) <= 2) || (std::is_same_v<A, float> && sizeof(T) <= 2) ||
-                           (std::is_same_v<T, float> && std::is_same_v<A, float>),
-                       float, double>>;
-
-template <class T>
-T difference(T next, T previous) noexcept {
-  using W = Wrapping<T>;
-  return static_cast<T>(static_cast<W>(static_cast<W>(next) - static_cast<W>(previous)));
-}
+    std::conditional_t<(is_half<T> && (is_half<A> || sizeof(A) == 1)) || (is_half<A> && sizeof(T) == 1), Float16,
+                       std::conditional_t<is_single<T, A> || is_single<A, T>, float, double>>>;
 
 template <class T, class A>
 void encode_delta(std::span<const std::byte> from, std::byte* to) noexcept {
   T previous{};
   for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
     const T value = load_number<T>(from.data(), i);
-    store_number<A>(to, i, convert_number<A>(i == 0 ? value : difference(value, previous)));
+    store_number<A>(to, i, convert_number<A>(i == 0 ? value : number_difference(value, previous)));
     previous = value;
   }
 }
 
 template <class T, class A>
 void decode_delta(std::span<const std::byte> from, std::byte* to) noexcept {
-  using S = Wrapping<Sum<T, A>>;
+  using S = Sum<T, A>;
   S sum{};
   for (std::size_t i = 0; i < from.size() / sizeof(A); ++i) {
     const S step = convert_number<S>(load_number<A>(from.data(), i));
-    sum = i == 0 ? step : static_cast<S>(sum + step);
+    sum = i == 0 ? step : number_sum(sum, step);
     store_number<T>(to, i, convert_number<T>(sum));
   }
 }
@@ -65,14 +61,16 @@ class DeltaCodec final : public ArrayCodec {
   }
 
   Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_,
-                 [&]<class T>(T) { visit_number(stored(), [&]<class A>(A) { encode_delta<T, A>(from, to.data()); }); });
+    visit_calculable(dtype_, [&]<class T>(T) {
+      visit_calculable(stored(), [&]<class A>(A) { encode_delta<T, A>(from, to.data()); });
+    });
     return {};
   }
 
   Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_,
-                 [&]<class T>(T) { visit_number(stored(), [&]<class A>(A) { decode_delta<T, A>(from, to.data()); }); });
+    visit_calculable(dtype_, [&]<class T>(T) {
+      visit_calculable(stored(), [&]<class A>(A) { decode_delta<T, A>(from, to.data()); });
+    });
     return {};
   }
 
@@ -85,11 +83,11 @@ class DeltaCodec final : public ArrayCodec {
 
 Result<std::unique_ptr<ArrayCodec>> make_delta(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(dtype, number_member(configuration, "dtype"));
+  SHERD_TRY(dtype, calculable_member(configuration, "dtype"));
   const Json* given = configuration.find("astype");
   std::optional<DType> astype;
   if (given != nullptr && !given->is_null()) {
-    SHERD_TRY(parsed, number_member(configuration, "astype"));
+    SHERD_TRY(parsed, calculable_member(configuration, "astype"));
     astype = std::move(parsed);
   }
   SHERD_TRY(configuration.done());
@@ -98,7 +96,7 @@ Result<std::unique_ptr<ArrayCodec>> make_delta(const CodecSpec& spec, const Code
 
 Result<Json> short_delta(std::string_view argument, const DType& dtype) {
   SHERD_TRY(no_argument(argument));
-  if (!is_number(dtype)) return unsupported("delta: elements of type " + dtype.name() + " have no differences");
+  if (!is_calculable(dtype)) return unsupported("delta: elements of type " + dtype.name() + " have no differences");
   return Json(Json::Object{{"dtype", numpy_name(dtype)}});
 }
 

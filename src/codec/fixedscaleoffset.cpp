@@ -36,7 +36,7 @@ struct Steps {
 
 /// What numpy makes of an array of T under one operation with a constant.
 template <class T, bool IntegerConstant>
-using Operand = std::conditional_t<std::is_floating_point_v<T> || IntegerConstant, T, double>;
+using Operand = std::conditional_t<!std::is_integral_v<T> || IntegerConstant, T, double>;
 
 template <class T, bool IntegerConstant>
 Operand<T, IntegerConstant> as_operand(const Constant& constant) noexcept {
@@ -46,21 +46,6 @@ Operand<T, IntegerConstant> as_operand(const Constant& constant) noexcept {
     return static_cast<Operand<T, IntegerConstant>>(constant.value);
 }
 
-template <class T>
-T wrapping_difference(T a, T b) noexcept {
-  if constexpr (std::is_floating_point_v<T>)
-    return a - b;
-  else
-    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-template <class T>
-T wrapping_product(T a, T b) noexcept {
-  if constexpr (std::is_floating_point_v<T>)
-    return a * b;
-  else
-    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-
 template <class T, class A, bool IntegerOffset, bool IntegerScale>
 void encode_elements(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
   using Shifted = Operand<T, IntegerOffset>;
@@ -68,10 +53,12 @@ void encode_elements(const Steps& steps, std::span<const std::byte> from, std::b
   const Shifted offset = as_operand<T, IntegerOffset>(steps.offset);
   const Scaled scale = as_operand<Shifted, IntegerScale>(steps.scale);
   for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
-    const Shifted shifted = wrapping_difference(static_cast<Shifted>(load_number<T>(from.data(), i)), offset);
-    const Scaled scaled = wrapping_product(static_cast<Scaled>(shifted), scale);
+    const Shifted shifted = number_difference(static_cast<Shifted>(load_number<T>(from.data(), i)), offset);
+    const Scaled scaled = number_product(static_cast<Scaled>(shifted), scale);
     if constexpr (std::is_floating_point_v<Scaled>)
       store_number<A>(to, i, convert_number<A>(round_half_even(scaled)));
+    else if constexpr (std::is_same_v<Scaled, Float16>)
+      store_number<A>(to, i, convert_number<A>(Float16(round_half_even(scaled.value()))));
     else
       store_number<A>(to, i, convert_number<A>(scaled));
   }
@@ -79,7 +66,7 @@ void encode_elements(const Steps& steps, std::span<const std::byte> from, std::b
 
 template <class T, class A>
 void encode_numbers(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_integral_v<T>) {
     encode_elements<T, A, false, false>(steps, from, to);
   } else if (!steps.offset.integer) {
     encode_elements<T, A, false, false>(steps, from, to);
@@ -92,12 +79,12 @@ void encode_numbers(const Steps& steps, std::span<const std::byte> from, std::by
 
 template <class T, class A>
 void decode_numbers(const Steps& steps, std::span<const std::byte> from, std::byte* to) noexcept {
-  using Quotient = std::conditional_t<std::is_same_v<A, float>, float, double>;
+  using Quotient = std::conditional_t<std::is_integral_v<A>, double, A>;
   const auto scale = static_cast<Quotient>(steps.scale.value);
   const auto offset = static_cast<Quotient>(steps.offset.value);
   for (std::size_t i = 0; i < from.size() / sizeof(A); ++i) {
     const auto value = static_cast<Quotient>(load_number<A>(from.data(), i));
-    store_number<T>(to, i, convert_number<T>(value / scale + offset));
+    store_number<T>(to, i, convert_number<T>(number_sum(float_quotient(value, scale), offset)));
   }
 }
 
@@ -114,15 +101,15 @@ class FixedScaleOffsetCodec final : public ArrayCodec {
   }
 
   Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_, [&]<class T>(T) {
-      visit_number(stored(), [&]<class A>(A) { encode_numbers<T, A>(steps_, from, to.data()); });
+    visit_calculable(dtype_, [&]<class T>(T) {
+      visit_calculable(stored(), [&]<class A>(A) { encode_numbers<T, A>(steps_, from, to.data()); });
     });
     return {};
   }
 
   Result<void> decode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
-    visit_number(dtype_, [&]<class T>(T) {
-      visit_number(stored(), [&]<class A>(A) { decode_numbers<T, A>(steps_, from, to.data()); });
+    visit_calculable(dtype_, [&]<class T>(T) {
+      visit_calculable(stored(), [&]<class A>(A) { decode_numbers<T, A>(steps_, from, to.data()); });
     });
     return {};
   }
@@ -145,7 +132,7 @@ Result<Constant> constant_member(Configuration& configuration, std::string_view 
 
 /// numpy refuses an integer constant that the elements' type cannot hold.
 Result<void> check_fits(const Constant& constant, const DType& dtype, std::string_view key) {
-  const bool fits = visit_number(dtype, [&]<class T>(T) {
+  const bool fits = visit_calculable(dtype, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>)
       return !constant.integer || std::in_range<T>(*constant.integer);
     else
@@ -161,12 +148,12 @@ Result<std::unique_ptr<ArrayCodec>> make_fixedscaleoffset(const CodecSpec& spec,
   SHERD_TRY(offset, constant_member(configuration, "offset"));
   SHERD_TRY(scale, constant_member(configuration, "scale"));
   if (scale.value == 0) return configuration_error("scale", "fixedscaleoffset: 'scale' must not be 0");
-  const auto own = is_number(context.in.dtype) ? std::optional(context.in.dtype) : std::nullopt;
-  SHERD_TRY(dtype, number_member(configuration, "dtype", own));
+  const auto own = is_calculable(context.in.dtype) ? std::optional(context.in.dtype) : std::nullopt;
+  SHERD_TRY(dtype, calculable_member(configuration, "dtype", own));
   const Json* given = configuration.find("astype");
   std::optional<DType> astype;
   if (given != nullptr && !given->is_null()) {
-    SHERD_TRY(parsed, number_member(configuration, "astype"));
+    SHERD_TRY(parsed, calculable_member(configuration, "astype"));
     astype = std::move(parsed);
   }
   SHERD_TRY(configuration.done());

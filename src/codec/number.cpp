@@ -31,6 +31,7 @@ constexpr std::array<NumberName, 12> kNames = {{{"i1", &DType::int8},
                                                 {"f2", &DType::float16},
                                                 {"b1", &DType::bool_}}};
 constexpr std::span kNumbers{kNames.begin(), 10};
+constexpr std::span kCalculable{kNames.begin(), 11};
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 constexpr std::string_view kOrders = "<>=|";
 
@@ -71,10 +72,9 @@ bool is_integer(const DType& dtype) noexcept {
 }
 
 bool is_number(const DType& dtype) noexcept { return is_among(kNumbers, dtype); }
+bool is_calculable(const DType& dtype) noexcept { return is_among(kCalculable, dtype); }
 bool is_numeric(const DType& dtype) noexcept { return is_among(kNames, dtype); }
-bool is_real(const DType& dtype) noexcept {
-  return is_number(dtype) || dtype == DType::float16 || dtype == DType::bfloat16;
-}
+bool is_real(const DType& dtype) noexcept { return is_calculable(dtype) || dtype == DType::bfloat16; }
 
 std::string numpy_name(const DType& dtype) {
   for (const NumberName& row : kNames) {
@@ -85,6 +85,10 @@ std::string numpy_name(const DType& dtype) {
 
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {
   return member_of(kNumbers, "an integer type or a float of 32 or 64 bits", configuration, {key, std::move(absent)});
+}
+
+Result<DType> calculable_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {
+  return member_of(kCalculable, "an integer or float type", configuration, {key, std::move(absent)});
 }
 
 Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {

@@ -20,6 +20,8 @@ namespace sherd {
 
 /// Integers of 8 to 64 bits, float32 and float64.
 [[nodiscard]] bool is_number(const DType& dtype) noexcept;
+/// The same and float16: what numpy calculates with.
+[[nodiscard]] bool is_calculable(const DType& dtype) noexcept;
 [[nodiscard]] bool is_integer(const DType& dtype) noexcept;
 /// Numbers, booleans and float16: what numpy casts from one to the other.
 [[nodiscard]] bool is_numeric(const DType& dtype) noexcept;
@@ -30,6 +32,8 @@ namespace sherd {
 /// A member that holds numpy's name of a number type ("<i4", "uint16", "f8"); absent or null: `absent`, and without
 /// that invalid_argument. Other types and foreign byte order are unsupported.
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
+/// As number_member, but also for float16.
+Result<DType> calculable_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// As number_member, but for every numeric type.
 Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// True where elements of `dtype` are numbers of the type `number`, bit for bit: the same type, or an integer's other
@@ -40,7 +44,11 @@ Result<DType> numeric_member(Configuration& configuration, std::string_view key,
 /// is what x86 returns: of the smallest int32 (for 8 and 16 bits and int32) or int64 (otherwise), the lowest bits.
 template <class To, class From>
 [[nodiscard]] inline To convert_number(From value) noexcept {
-  if constexpr (std::is_integral_v<From> || std::is_floating_point_v<To>) {
+  if constexpr (!std::is_arithmetic_v<From>) {
+    return convert_number<To>(static_cast<float>(value.value()));
+  } else if constexpr (!std::is_arithmetic_v<To>) {
+    return To(static_cast<double>(value));
+  } else if constexpr (std::is_integral_v<From> || std::is_floating_point_v<To>) {
     return static_cast<To>(value);
   } else {
     using Wide = std::conditional_t<sizeof(To) < 4 || std::is_same_v<To, std::int32_t>, std::int32_t, std::int64_t>;
@@ -92,6 +100,42 @@ struct SmallFloat {
 using Float16 = SmallFloat<10>;
 using BFloat16 = SmallFloat<7>;
 
+/// a - b, a + b, a * b and a / b as numpy has them: integers wrap, and every result of floats is rounded to their type.
+template <class T>
+[[nodiscard]] T number_difference(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  else if constexpr (std::is_floating_point_v<T>)
+    return a - b;
+  else
+    return T(a.value() - b.value());
+}
+template <class T>
+[[nodiscard]] T number_sum(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else if constexpr (std::is_floating_point_v<T>)
+    return a + b;
+  else
+    return T(a.value() + b.value());
+}
+template <class T>
+[[nodiscard]] T number_product(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else if constexpr (std::is_floating_point_v<T>)
+    return a * b;
+  else
+    return T(a.value() * b.value());
+}
+template <class T>
+[[nodiscard]] T float_quotient(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>)
+    return a / b;
+  else
+    return T(a.value() / b.value());
+}
+
 /// Calls visitor(T{}) with the C++ type of a number type.
 template <class Visitor>
 decltype(auto) visit_number(const DType& dtype, Visitor&& visitor) {
@@ -119,12 +163,18 @@ decltype(auto) visit_number(const DType& dtype, Visitor&& visitor) {
   }
 }
 
+/// The same with Float16.
+template <class Visitor>
+decltype(auto) visit_calculable(const DType& dtype, Visitor&& visitor) {
+  if (dtype.kind() == DType::Kind::float16) return visitor(Float16{});
+  return visit_number(dtype, std::forward<Visitor>(visitor));
+}
+
 /// The same with Float16 and BFloat16.
 template <class Visitor>
 decltype(auto) visit_real(const DType& dtype, Visitor&& visitor) {
-  if (dtype.kind() == DType::Kind::float16) return visitor(Float16{});
   if (dtype.kind() == DType::Kind::bfloat16) return visitor(BFloat16{});
-  return visit_number(dtype, std::forward<Visitor>(visitor));
+  return visit_calculable(dtype, std::forward<Visitor>(visitor));
 }
 
 /// Calls visitor(Word{}) with the unsigned type of this size: 1, 2, 4 or 8 bytes.

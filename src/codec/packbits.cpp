@@ -97,6 +97,7 @@ bool is_packable(const DType& dtype) noexcept {
     case Kind::string:
     case Kind::bytes:
     case Kind::utf32:
+    case Kind::null_terminated_bytes:
     case Kind::structure:
     case Kind::optional:
       return false;

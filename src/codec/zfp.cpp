@@ -222,11 +222,10 @@ class Zfp final : public ArrayBytesCodec {
 
   Result<void> check(const ChunkType& in) const override {
     const zfp_type type = native_type(in.dtype.kind());
-    const bool promoted = visit_promoted(in.dtype.kind(), [](auto) {}) || in.dtype.kind() == DType::Kind::datetime64 ||
-                          in.dtype.kind() == DType::Kind::timedelta64;
+    const bool promoted = visit_promoted(in.dtype.kind(), [](auto) {});
     if (type == zfp_type_none || (has_header_ && promoted))
-      return unsupported(named("elements are int32, int64, float32 or float64") +
-                         (has_header_ ? "" : ", or integers and times that become such") + ", not " + in.dtype.name());
+      return unsupported(named("elements are int32, int64, float32, float64 or times") +
+                         (has_header_ ? "" : ", or integers that become such") + ", not " + in.dtype.name());
     if (in.shape.size() > 4)
       return unsupported(named("chunks have at most 4 dimensions, not ") + std::to_string(in.shape.size()) +
                          "; put a codec before it that leaves out dimensions of extent 1, such as 'reshape'");

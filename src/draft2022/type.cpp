@@ -55,6 +55,7 @@ std::string_view extension_uri(const DType& dtype) {
     case Kind::bytes:
       return "TODO: object array protocol URL";
     case Kind::raw:
+    case Kind::null_terminated_bytes:
     case Kind::structure:
       return "TODO: structured array protocol URL";
     default:

@@ -66,7 +66,8 @@ Result<DType> sized_type(char kind, std::string_view digits) {
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || count == 0 || count > most)
     return invalid_argument("'" + std::string(1, kind) + std::string(digits) + "' does not have a valid size");
-  return kind == 'U' ? DType::fixed_length_utf32(count * 4) : DType::raw(count * 8);
+  if (kind == 'U') return DType::fixed_length_utf32(count * 4);
+  return kind == 'S' ? DType::null_terminated_bytes(count) : DType::raw(count * 8);
 }
 
 /// "<i4", "|S5", "<M8[ns]", …
@@ -247,6 +248,8 @@ std::string short_name(const NumpyType& type) {
       return name('c');
     case Kind::raw:
       return name('V');
+    case Kind::null_terminated_bytes:
+      return name('S');
     case Kind::utf32:
       return name('U', 4);
     case Kind::string:
@@ -282,7 +285,7 @@ Result<Scalar> parse_bytes(const Json& json, const NumpyType& type) {
   std::vector<std::byte> element(type.dtype.size());
   if (json.as_int() == 0) return Scalar(std::move(element));
   const auto bytes = json.is_string() ? decode_base64(json.text()) : std::nullopt;
-  const bool shorter = type.dtype.kind() == Kind::raw;
+  const bool shorter = type.dtype.kind() != Kind::structure;
   if (!bytes || bytes->size() > element.size() || (!shorter && bytes->size() != element.size()))
     return wrong_value(json, std::to_string(element.size()) + " bytes in base64");
   std::transform(bytes->begin(), bytes->end(), element.begin(), [](char c) { return static_cast<std::byte>(c); });
@@ -371,7 +374,8 @@ Result<Json> print_numpy_type(const NumpyType& type) {
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
   const DType& dtype = type.dtype;
   if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
-  if (dtype.kind() == Kind::raw || dtype.kind() == Kind::structure) return parse_bytes(json, type);
+  if (dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure)
+    return parse_bytes(json, type);
   return parse_scalar(json, dtype);
 }
 
@@ -382,7 +386,9 @@ Json print_numpy_fill(const Scalar& fill, const NumpyType& type) {
     std::memcpy(&count, fill.bytes().data(), sizeof count);
     return count;
   }
-  if (kind != Kind::raw && kind != Kind::structure) return print_scalar(fill.bytes(), type.dtype);
+  // All bytes of null_terminated_bytes too: tensorstore wants them.
+  const bool in_base64 = kind == Kind::raw || kind == Kind::null_terminated_bytes || kind == Kind::structure;
+  if (!in_base64) return print_scalar(fill.bytes(), type.dtype);
   std::vector<std::byte> element(fill.bytes().begin(), fill.bytes().end());
   to_machine_order(element, type);
   return encode_base64({reinterpret_cast<const char*>(element.data()), element.size()});

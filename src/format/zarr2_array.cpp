@@ -80,10 +80,6 @@ Result<CodecSpec> parse_codec(const Json& json, const Encoded& encoded) {
   const std::string name = id->text();
   if (name == "pickle")
     return unsupported("decoding 'pickle' executes code from the stored data, so it is never decoded").in_member("id");
-  if (name.starts_with("imagecodecs_"))
-    return unsupported("the codec '" + name +
-                       "' is of the Python package imagecodecs and not supported by this version")
-        .in_member("id");
   Json configuration = json;
   configuration.erase("id");
   configuration = repaired(std::move(configuration), name, encoded.type.dtype, encoded.array.remarks);
@@ -149,11 +145,7 @@ Result<Shape> parse_chunks(const Json& json, ArraySpec& array, const Limits& lim
   return chunks;
 }
 
-/// Whether these are elements of single bytes that NumPy calls text.
-bool is_byte_text(const Json& dtype) { return dtype.text().size() > 1 && dtype.text()[1] == 'S'; }
-
-Result<Scalar> parse_fill(const Json& json, const Json& dtype, const NumpyType& type,
-                          std::vector<std::string>& remarks) {
+Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<std::string>& remarks) {
   const Kind kind = type.dtype.kind();
   const auto number = json.is_number() ? json.as_double() : std::nullopt;
   if (kind == Kind::boolean && (number == 0.0 || number == 1.0)) {
@@ -165,7 +157,7 @@ Result<Scalar> parse_fill(const Json& json, const Json& dtype, const NumpyType& 
     remarks.emplace_back("'fill_value' of an integer is written as a float");
     return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
   }
-  if (is_byte_text(dtype) && json.is_string() && !decode_base64(json.text()) &&
+  if (kind == Kind::null_terminated_bytes && json.is_string() && !decode_base64(json.text()) &&
       json.text().size() <= type.dtype.size()) {
     remarks.emplace_back("'fill_value' is text, as netcdf-c writes it, where base64 is meant");
     return parse_numpy_fill(encode_base64(json.text()), type);
@@ -241,7 +233,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(chain, parse_chain(document, type, spec));
   spec.codecs = std::move(chain);
   SHERD_TRY(fill, required(document, "fill_value"));
-  SHERD_TRY(value, parse_fill(*fill, *document.find("dtype"), type, spec.remarks).in_member("fill_value"));
+  SHERD_TRY(value, parse_fill(*fill, type, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
   return spec;
 }

@@ -154,7 +154,8 @@ Result<DType> parse_code(std::string_view code) {
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == digits.data() + digits.size();
   if (!whole || length > (std::uint64_t{1} << 32) || std::string_view("USVa").find(code[0]) == std::string_view::npos)
     return unsupported("npy: the type '" + std::string(code) + "' is not supported");
-  return code[0] == 'U' ? DType::fixed_length_utf32(4 * length) : DType::raw(8 * length);
+  if (code[0] == 'U') return DType::fixed_length_utf32(4 * length);
+  return code[0] == 'V' ? DType::raw(8 * length) : DType::null_terminated_bytes(length);
 }
 
 Result<NpyType> parse_element(Literal& text, unsigned depth);
@@ -278,6 +279,8 @@ Result<std::string> print_descr(const DType& dtype) {
       return "'" + order + "c" + size + "'";
     case raw:
       return "'|V" + size + "'";
+    case null_terminated_bytes:
+      return "'|S" + size + "'";
     case utf32:
       return "'" + order + "U" + std::to_string(dtype.size() / 4) + "'";
     case datetime64:

@@ -6,6 +6,7 @@
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_schema.hpp"
+#include "netcdf/filter_id.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
@@ -144,30 +145,29 @@ Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
 Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t element_size, NewVariable& definition,
                         std::vector<Json>& codecs) {
   const auto parameter = [&](std::uint64_t otherwise) { return filter.size() > 1 ? filter[1] : otherwise; };
-  constexpr std::uint64_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kSzip = 4, kBzip2 = 307, kZstd = 32015;
-  if (filter.front() != kShuffle && filter.front() != kFletcher32 && parameter(0) > 0xFF)
+  if (filter.front() != filter_id::shuffle && filter.front() != filter_id::fletcher32 && parameter(0) > 0xFF)
     return corrupt("the level " + std::to_string(parameter(0)) + " in _Filter is out of range");
   switch (filter.front()) {
-    case kDeflate:
+    case filter_id::deflate:
       definition.deflate_level = static_cast<int>(parameter(1));
       codecs.push_back(codec("numcodecs.zlib", Json::Object{{"level", parameter(1)}}));
       return {};
-    case kShuffle:
+    case filter_id::shuffle:
       definition.shuffle = true;
       if (element_size > 1) codecs.push_back(codec("numcodecs.shuffle", Json::Object{{"elementsize", element_size}}));
       return {};
-    case kFletcher32:
+    case filter_id::fletcher32:
       definition.fletcher32 = true;
       codecs.push_back(codec("numcodecs.fletcher32", Json::Object{}));
       return {};
-    case kSzip:
+    case filter_id::szip:
       codecs.push_back(codec("numcodecs.szip", Json::Object{{"mask", parameter(32)},
                                                             {"pixels-per-block", filter.size() > 2 ? filter[2] : 32}}));
       return {};
-    case kBzip2:
+    case filter_id::bzip2:
       codecs.push_back(codec("numcodecs.bz2", Json::Object{{"level", parameter(9)}}));
       return {};
-    case kZstd:
+    case filter_id::zstd:
       codecs.push_back(codec("numcodecs.zstd", Json::Object{{"level", parameter(3)}}));
       return {};
     default:
@@ -189,8 +189,8 @@ Result<void> set_filters(CdlVariable& variable, std::string_view text) {
     const std::size_t end = std::min(text.find('|'), text.size());
     SHERD_TRY(filter, filter_numbers(text.substr(0, end)));
     SHERD_TRY(add_filter(filter, size, definition, codecs));
-    plain = plain && filter.front() <= 3;
-    shuffles = shuffles || filter.front() == 2;
+    plain = plain && filter.front() <= filter_id::fletcher32;
+    shuffles = shuffles || filter.front() == filter_id::shuffle;
     if (end == text.size()) break;
     text.remove_prefix(end + 1);
   }

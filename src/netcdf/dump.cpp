@@ -7,6 +7,7 @@
 #include <set>
 
 #include "netcdf/attribute.hpp"
+#include "netcdf/filter_id.hpp"
 
 namespace sherd::netcdf {
 
@@ -49,9 +50,9 @@ void add_filters(const Json& codecs, std::vector<Filter>& filters) {  // NOLINT(
       return static_cast<std::uint32_t>(value != nullptr ? value->as_int().value_or(0) : 0);
     };
     const auto is = [&](std::string_view wanted) { return name != nullptr && name->text().ends_with(wanted); };
-    if (is("szip")) filters.push_back({4, {number("mask") & kSzipOptions, number("pixels-per-block")}});
-    if (is("bz2")) filters.push_back({307, {number("level")}});
-    if (is("zstd")) filters.push_back({32015, {number("level")}});
+    if (is("szip")) filters.push_back({filter_id::szip, {number("mask") & kSzipOptions, number("pixels-per-block")}});
+    if (is("bz2")) filters.push_back({filter_id::bzip2, {number("level")}});
+    if (is("zstd")) filters.push_back({filter_id::zstd, {number("level")}});
     const Json* inner = is("sharding_indexed") && configuration != nullptr ? configuration->find("codecs") : nullptr;
     if (inner != nullptr) add_filters(*inner, filters);
   }
@@ -63,7 +64,7 @@ std::string filter_text(const Storage& storage) {
   add_filters(storage.codecs, filters);
   std::string text;
   for (const Filter& each : filters) {
-    if (each.id <= 3) continue;  // deflate, shuffle and fletcher32
+    if (each.id <= filter_id::fletcher32) continue;  // nor deflate and shuffle
     text += (text.empty() ? "" : "|") + std::to_string(each.id);
     for (const std::uint32_t parameter : each.parameters) text += "," + std::to_string(parameter);
   }

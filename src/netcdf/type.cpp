@@ -121,6 +121,7 @@ std::optional<Type> variable_type(const DType& dtype, bool characters) noexcept 
     case DType::Kind::float64:
       return Type::float64;
     case DType::Kind::raw:
+    case DType::Kind::null_terminated_bytes:
       return characters && dtype.size() == 1 ? Type::character : Type::string;
     case DType::Kind::string:
     case DType::Kind::bytes:
@@ -136,7 +137,7 @@ Result<DType> array_type(Type type, std::uint64_t string_length) {
     case Type::int8:
       return DType::int8;
     case Type::character:
-      return DType::raw(8);
+      return DType::null_terminated_bytes(1);
     case Type::int16:
       return DType::int16;
     case Type::int32:
@@ -158,7 +159,7 @@ Result<DType> array_type(Type type, std::uint64_t string_length) {
     case Type::string:
       if (string_length == 0 || string_length > std::numeric_limits<std::uint32_t>::max() / 8)
         return invalid_argument("the maximum length of strings must be from 1 to 536870911 bytes");
-      return DType::raw(string_length * 8);
+      return DType::null_terminated_bytes(string_length);
   }
   return invalid_argument("not a type of netCDF");
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/try.hpp"
+#include "netcdf/filter_id.hpp"
 #include "netcdf/type.hpp"
 #include "tools/netcdf_copy.hpp"
 
@@ -11,17 +12,24 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint32_t kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kSzip = 4, kBzip2 = 307, kBlosc = 32001,
-                        kZstd = 32015;
 constexpr std::array<std::string_view, 6> kBloscCompressors = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
 constexpr std::string_view kAdvice = "; choose filters with -d or -F";
 
 std::string filter_name(std::uint32_t id) {
-  constexpr std::pair<std::uint32_t, std::string_view> names[] = {
-      {kDeflate, "deflate"}, {kShuffle, "shuffle"}, {kFletcher32, "fletcher32"}, {kSzip, "szip"},
-      {5, "nbit"},           {6, "scaleoffset"},    {kBzip2, "bzip2"},           {32000, "lzf"},
-      {32004, "lz4"},        {kBlosc, "blosc"},     {32008, "bitshuffle"},       {32013, "zfp"},
-      {kZstd, "zstd"},       {32017, "sz"}};
+  constexpr std::pair<std::uint32_t, std::string_view> names[] = {{filter_id::deflate, "deflate"},
+                                                                  {filter_id::shuffle, "shuffle"},
+                                                                  {filter_id::fletcher32, "fletcher32"},
+                                                                  {filter_id::szip, "szip"},
+                                                                  {filter_id::nbit, "nbit"},
+                                                                  {filter_id::scaleoffset, "scaleoffset"},
+                                                                  {filter_id::bzip2, "bzip2"},
+                                                                  {filter_id::lzf, "lzf"},
+                                                                  {filter_id::lz4, "lz4"},
+                                                                  {filter_id::blosc, "blosc"},
+                                                                  {filter_id::bitshuffle, "bitshuffle"},
+                                                                  {filter_id::zfp, "zfp"},
+                                                                  {filter_id::zstd, "zstd"},
+                                                                  {filter_id::sz, "sz"}};
   for (const auto& [known, name] : names)
     if (known == id) return std::string(name) + " (" + std::to_string(id) + ")";
   return std::to_string(id);
@@ -67,17 +75,17 @@ Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
     const auto level = [&](std::int64_t usual) { return static_cast<std::uint32_t>(number_in(codec, "level", usual)); };
     if (is_layout(name)) continue;
     if (name == "zlib" || name == "gzip")
-      filters.push_back({kDeflate, {level(1)}});
+      filters.push_back({filter_id::deflate, {level(1)}});
     else if (name == "shuffle")
-      filters.push_back({kShuffle, {}});
+      filters.push_back({filter_id::shuffle, {}});
     else if (name == "fletcher32")
-      filters.push_back({kFletcher32, {}});
+      filters.push_back({filter_id::fletcher32, {}});
     else if (name == "bz2")
-      filters.push_back({kBzip2, {level(1)}});
+      filters.push_back({filter_id::bzip2, {level(1)}});
     else if (name == "zstd")
-      filters.push_back({kZstd, {level(0)}});
+      filters.push_back({filter_id::zstd, {level(0)}});
     else if (name == "szip")
-      filters.push_back({kSzip,
+      filters.push_back({filter_id::szip,
                          {static_cast<std::uint32_t>(number_in(codec, "mask", 0)),
                           static_cast<std::uint32_t>(number_in(codec, "pixels-per-block", 0))}});
     else
@@ -97,20 +105,20 @@ Result<Json> codec_of(const Filter& filter, FilterForm form, std::size_t element
     return static_cast<std::uint64_t>(i < filter.parameters.size() ? filter.parameters[i] : otherwise);
   };
   switch (filter.id) {
-    case kDeflate:
+    case filter_id::deflate:
       return codec_json("numcodecs.zlib", {{"level", parameter(0, 1)}});
-    case kShuffle:
+    case filter_id::shuffle:
       return codec_json("numcodecs.shuffle", {{"elementsize", static_cast<std::uint64_t>(element)}});
-    case kFletcher32:
+    case filter_id::fletcher32:
       return codec_json("numcodecs.fletcher32", {});
-    case kBzip2:
+    case filter_id::bzip2:
       return codec_json("numcodecs.bz2", {{"level", parameter(0, 9)}});
-    case kZstd:
+    case filter_id::zstd:
       if (form == FilterForm::zarr3) return codec_json("zstd", {{"level", parameter(0, 3)}, {"checksum", false}});
       return codec_json("numcodecs.zstd", {{"level", parameter(0, 3)}});
-    case kSzip:  // two parameters; HDF5 stores two more, which follow from the type and the chunk
+    case filter_id::szip:  // two parameters; HDF5 stores two more, which follow from the type and the chunk
       return codec_json("numcodecs.szip", {{"mask", parameter(0, 0)}, {"pixels-per-block", parameter(1, 0)}});
-    case kBlosc: {
+    case filter_id::blosc: {
       const std::uint64_t compressor = parameter(6, 0);
       if (compressor >= kBloscCompressors.size()) break;
       return codec_json("numcodecs.blosc", {{"cname", std::string(kBloscCompressors[compressor])},
@@ -133,7 +141,7 @@ Json serializer(const Variable& source, FilterForm form, bool big_endian) {
 }
 
 bool is_plain(const std::vector<Filter>& filters) {
-  constexpr std::uint32_t order[] = {kShuffle, kDeflate, kFletcher32};
+  constexpr std::uint32_t order[] = {filter_id::shuffle, filter_id::deflate, filter_id::fletcher32};
   std::size_t at = 0;
   for (const Filter& each : filters) {
     while (at < 3 && order[at] != each.id) ++at;
@@ -145,9 +153,9 @@ bool is_plain(const std::vector<Filter>& filters) {
 /// Sets the members for the three filters that netCDF has functions for.
 Result<void> set_members(const std::vector<Filter>& filters, NewVariable& to) {
   for (const Filter& each : filters) {
-    if (each.id == kShuffle) to.shuffle = true;
-    if (each.id == kFletcher32) to.fletcher32 = true;
-    if (each.id != kDeflate) continue;
+    if (each.id == filter_id::shuffle) to.shuffle = true;
+    if (each.id == filter_id::fletcher32) to.fletcher32 = true;
+    if (each.id != filter_id::deflate) continue;
     const std::uint32_t level = each.parameters.empty() ? 1 : each.parameters.front();
     if (level > 9) return invalid_argument("the level of deflate is from 0 to 9, not " + std::to_string(level));
     to.deflate_level = static_cast<int>(level);
@@ -161,12 +169,13 @@ Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Fi
     std::vector<Filter> others;
     SHERD_TRY(set_members(filters, to));
     for (Filter& each : filters)
-      if (each.id > kFletcher32) others.push_back(std::move(each));
+      if (each.id > filter_id::fletcher32) others.push_back(std::move(each));
     return others;
   }
-  const bool checked = std::ranges::find(filters, kFletcher32, &Filter::id) != filters.end();
-  if (checked && filters.size() > 1 &&
-      std::ranges::any_of(filters, [](const Filter& each) { return each.id != kFletcher32 && each.id != kShuffle; }))
+  const bool checked = std::ranges::find(filters, filter_id::fletcher32, &Filter::id) != filters.end();
+  if (checked && filters.size() > 1 && std::ranges::any_of(filters, [](const Filter& each) {
+        return each.id != filter_id::fletcher32 && each.id != filter_id::shuffle;
+      }))
     return unsupported(
         "the checksum fletcher32 together with compression cannot be stored in NCZarr, because readers of Zarr v2 do "
         "not agree on it" +
@@ -178,7 +187,7 @@ Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Fi
   std::vector<Json> codecs = {serializer(source, form, to.big_endian)};
   const std::size_t element = std::max<std::size_t>(1, element_size(source.type()));
   for (const Filter& each : filters) {
-    if (each.id == kShuffle && source.type() == Type::string) continue;
+    if (each.id == filter_id::shuffle && source.type() == Type::string) continue;
     SHERD_TRY(codec, codec_of(each, form, element));
     codecs.push_back(std::move(codec));
   }
@@ -220,8 +229,8 @@ std::optional<std::vector<Filter>> asked_for(const Variable& source, const Datas
   if (!options.deflate_level) return std::nullopt;
   std::vector<Filter> filters;
   if (*options.deflate_level == 0) return filters;
-  if (options.shuffle) filters.push_back({kShuffle, {}});
-  filters.push_back({kDeflate, {static_cast<std::uint32_t>(*options.deflate_level)}});
+  if (options.shuffle) filters.push_back({filter_id::shuffle, {}});
+  filters.push_back({filter_id::deflate, {static_cast<std::uint32_t>(*options.deflate_level)}});
   return filters;
 }
 

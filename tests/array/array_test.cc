@@ -2,6 +2,7 @@
 // for readers, bounded growth of updated shards, and refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -256,6 +257,56 @@ TEST(Array, TheBeginningOfAChunkIsReadAndItsChecksumVerified) {
   writer->write(0, chunk).value();
   writer->commit().value();
   EXPECT_EQ(array.read(Box{{0}, {1}}, std::span(one)).error().code(), ErrorCode::corrupt);
+}
+
+constexpr std::string_view kBloscOfManyBlocks =
+    R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 256}})";
+
+TEST(Array, BoxesOfBloscChunksAreReadFromTheBlocksThatHoldThem) {
+  for (const std::string_view around :
+       {R"([{"name": "bytes", "configuration": {"endian": "little"}}, BLOSC])",
+        R"([{"name": "bytes", "configuration": {"endian": "big"}}, BLOSC, {"name": "crc32c"}])",
+        R"([{"name": "transpose", "configuration": {"order": [2, 0, 1]}},
+            {"name": "bytes", "configuration": {"endian": "big"}}, BLOSC])"}) {
+    std::string text(around);
+    text.replace(text.find("BLOSC"), 5, kBloscOfManyBlocks);
+    CreateOptions options{.shape = {9, 10, 11}, .dtype = DType::uint16, .chunks = {9, 10, 11}};
+    const Json codecs = Json::parse(text).value();
+    options.codecs.emplace(codecs.elements().begin(), codecs.elements().end());
+    const Array array = create_array(memory_store(), "", options).value();
+    const auto all = counting(9 * 10 * 11);
+    array.write(Box{{0, 0, 0}, {9, 10, 11}}, std::span<const std::uint16_t>(all)).value();
+    for (std::uint64_t z = 0; z < 9; ++z) {
+      for (std::uint64_t x = 0; x < 11; ++x) {
+        std::vector<std::uint16_t> line(10), plane(110);
+        array.read(Box{{z, 0, x}, {z + 1, 10, x + 1}}, std::span(line)).value();
+        for (std::size_t y = 0; y < 10; ++y) ASSERT_EQ(line[y], all[(z * 10 + y) * 11 + x]) << text;
+        array.read(Box{{z, 0, 0}, {z + 1, 10, 11}}, std::span(plane)).value();
+        ASSERT_TRUE(std::ranges::equal(plane, std::span(all).subspan(z * 110, 110))) << text;
+      }
+    }
+  }
+}
+
+TEST(Array, DamageOfABloscBlockMattersToTheBoxesThatNeedItAlone) {
+  const auto store = memory_store();
+  CreateOptions options{.shape = {1024}, .dtype = DType::uint16, .chunks = {1024}};
+  options.codecs = {*Json::parse(kBloscOfManyBlocks)};
+  const Array array = create_array(store, "", options).value();
+  const auto all = counting(1024);
+  array.write(Box{{0}, {1024}}, std::span<const std::uint16_t>(all)).value();
+  const auto source = store->open("c/0").value();
+  std::vector<std::byte> chunk(source->size().value());
+  const RangeRead range{0, std::span(chunk)};
+  source->read(std::span(&range, 1)).value();
+  std::fill(chunk.begin() + 16 + 4 * 7, chunk.begin() + 16 + 4 * 8, std::byte{0xff});  // where the last block begins
+  const auto writer = store->write("c/0").value();
+  writer->write(0, chunk).value();
+  writer->commit().value();
+  std::vector<std::uint16_t> some(896), rest(1);
+  array.read(Box{{0}, {896}}, std::span(some)).value();
+  EXPECT_TRUE(std::ranges::equal(some, std::span(all).first(896)));
+  EXPECT_EQ(array.read(Box{{1023}, {1024}}, std::span(rest)).error().code(), ErrorCode::corrupt);
 }
 
 TEST(Array, AnInterruptedCallEndsAsUnavailable) {

@@ -90,8 +90,8 @@ TEST(DType, RefusesByNameWhatItDoesNotSupport) {
     EXPECT_EQ(dtype.error().code(), ErrorCode::unsupported) << name;
     EXPECT_NE(dtype.error().text().find("'" + std::string(name) + "'"), std::string::npos) << dtype.error().text();
   }
-  for (const char* name :
-       {"numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "struct", "optional", "zarrs.optional"})
+  for (const char* name : {"numpy.datetime64", "numpy.timedelta64", "fixed_length_utf32", "null_terminated_bytes",
+                           "struct", "optional", "zarrs.optional"})
     EXPECT_EQ(DType::parse(name).error().code(), ErrorCode::invalid_argument) << name << " needs a configuration";
 }
 
@@ -104,6 +104,8 @@ TEST(DType, BoundsTheSizeOfAnElement) {
   EXPECT_EQ(DType::fixed_length_utf32(0).error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(DType::fixed_length_utf32(6).error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(DType::fixed_length_utf32(~std::uint64_t{3}).error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(DType::null_terminated_bytes(0).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(DType::null_terminated_bytes(~std::uint64_t{0}).error().code(), ErrorCode::unsupported);
   const DType half = *DType::raw(std::uint64_t{8} << 29);
   EXPECT_TRUE(DType::structure({{"a", half}, {"b", half}}));
   EXPECT_EQ(DType::structure({{"a", half}, {"b", half}, {"c", DType::uint8}}).error().code(), ErrorCode::unsupported);

@@ -55,6 +55,78 @@ TEST(Blosc, ALargeChunkHasManyBlocks) {
   expect_round_trip(*codec, runs(5 << 20));
 }
 
+/// The bytes that hold a part, and where they begin; nullopt where the whole has to be decoded.
+std::optional<std::pair<std::uint64_t, Bytes>> part_of(const BytesCodec& codec, const Bytes& stored,
+                                                       const BytePart& part) {
+  Buffer to;
+  const auto begin = codec.decode_part(stored, part, to).value();
+  if (!begin) return std::nullopt;
+  return std::pair(*begin, Bytes(to.span().begin(), to.span().end()));
+}
+
+TEST(Blosc, APartIsDecodedByTheBlocksThatHoldIt) {
+  for (const auto compressor : kCompressors) {
+    for (const auto shuffle : kShuffles) {
+      const auto codec = bytes_codec(blosc_codec, configuration(compressor, shuffle, 4, 4096));
+      const Bytes all = runs(20004);
+      const Bytes stored = encoded(*codec, all);
+      const std::uint64_t block = word(stored, 8);
+      for (const auto& [begin, end] : {std::pair<std::uint64_t, std::uint64_t>{0, 1},
+                                       {4095, 4097},
+                                       {4096, 8192},
+                                       {5000, 12289},
+                                       {16383, 16384},
+                                       {16384, 16385},
+                                       {20003, 20004},
+                                       {100, 20000}}) {
+        SCOPED_TRACE(std::string(compressor) + ' ' + std::string(shuffle) + ' ' + std::to_string(begin));
+        const std::uint64_t whole = all.size() / block * block;  // the last block may be short, and needs one before it
+        const std::uint64_t first = std::min(begin, whole - 1) / block * block;
+        const std::uint64_t last = std::min<std::uint64_t>(all.size(), (end + block - 1) / block * block);
+        const auto part = part_of(*codec, stored, {begin, end, all.size()});
+        ASSERT_EQ(part.has_value(), last - first < all.size());
+        if (!part) continue;
+        EXPECT_LE(part->first, begin);
+        EXPECT_GE(part->first, first);
+        EXPECT_EQ(part->first + part->second.size(), last);
+        EXPECT_TRUE(std::ranges::equal(part->second, std::span(all).subspan(part->first, part->second.size())));
+      }
+      EXPECT_FALSE(part_of(*codec, stored, {0, 1, all.size() - 4})) << "the content has another size";
+    }
+  }
+}
+
+TEST(Blosc, APartOfAStoredChunkIsCopied) {
+  const auto codec = bytes_codec(blosc_codec, configuration("lz4", "shuffle"));
+  const Bytes all = noise(70001);
+  const auto part = part_of(*codec, encoded(*codec, all), {1000, 1010, all.size()});
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->first, 1000U);
+  EXPECT_EQ(part->second, Bytes(all.begin() + 1000, all.begin() + 1010));
+}
+
+TEST(Blosc, APartBesideADamagedBlockIsDecodedAndWithItRefused) {
+  const auto codec = bytes_codec(blosc_codec, configuration("zstd", "shuffle", 4, 4096));
+  Bytes stored = encoded(*codec, runs(20000));
+  put_word(stored, word(stored, 16 + 4), 0x7fffffff);  // the length of the second block's first stream
+  EXPECT_TRUE(part_of(*codec, stored, {0, 4096, 20000}));
+  EXPECT_TRUE(part_of(*codec, stored, {8192, 20000, 20000}));
+  Buffer to;
+  EXPECT_EQ(codec->decode_part(stored, {0, 4097, 20000}, to).error().code(), ErrorCode::corrupt);
+}
+
+TEST(Blosc, APartOfBlocksThatOverlapIsLeftToTheWhole) {
+  const auto codec = bytes_codec(blosc_codec, configuration("zstd", "noshuffle", 1, 4096));
+  const Bytes block = noise(4096);
+  Bytes all = block;
+  all.resize(5 * block.size());  // zeros, so that the chunk is hardly longer than the first block
+  Bytes stored = encoded(*codec, all);
+  for (std::size_t i = 1; i < 5; ++i) put_word(stored, 16 + 4 * i, word(stored, 16));
+  EXPECT_FALSE(part_of(*codec, stored, {0, 4 * block.size(), all.size()}));
+  EXPECT_TRUE(part_of(*codec, stored, {0, block.size(), all.size()}));
+  EXPECT_EQ(decoded(*codec, stored, all.size()).value(), concatenated({block, block, block, block, block}));
+}
+
 TEST(Blosc, EveryTruncationAndEveryTailIsRefused) {
   for (const auto compressor : kCompressors)
     expect_exact_end(*bytes_codec(blosc_codec, configuration(compressor, "shuffle", 4, 512)), runs(3000));

@@ -330,6 +330,9 @@ TEST(CodecChain, NamesWhatOtherProgramsHave) {
             "the codec 'numcodecs.wavpack' is not supported by this version; its id in numcodecs is 'wavpack', of the "
             "Python package wavpack-numcodecs");
   EXPECT_THAT(message("numcodecs.imagecodecs_jpeg2k"), HasSubstr("of the Python package imagecodecs"));
+  EXPECT_THAT(message("numcodecs.fill_hdf_strings"), HasSubstr("of the Python package kerchunk"));
+  EXPECT_THAT(message("numcodecs.json"), HasSubstr("numcodecs 0.6 replaced it by json2"));
+  EXPECT_THAT(message("numcodecs.msgpack"), HasSubstr("numcodecs 0.6 replaced it by msgpack2"));
   for (const std::string_view name : {"pickle", "numcodecs.pickle"})
     EXPECT_THAT(message(name), HasSubstr("reading a pickle would execute code from the stored data"));
 }

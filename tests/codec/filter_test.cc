@@ -73,7 +73,7 @@ TEST(Delta, TypesThatDoNotFitAreRefused) {
   const auto codec = filter(delta_codec, R"({"dtype":"<i4"})", DType::int32).value();
   EXPECT_FALSE(codec->encoded_type({DType::int16, {1}}).has_value());
   EXPECT_FALSE(codec->encoded_type({DType::float32, {1}}).has_value());
-  for (const auto name : {">i4", "<f2", "<c8", "bool", "S4", "", "<"}) {
+  for (const auto name : {">i4", "<c8", "bool", "S4", "", "<"}) {
     const auto made = filter(delta_codec, R"({"dtype":")" + std::string(name) + R"("})", DType::int32);
     ASSERT_FALSE(made.has_value()) << name;
     EXPECT_EQ(made.error().code(), ErrorCode::unsupported) << name;

@@ -212,7 +212,12 @@ TEST_F(Zfp, AConfigurationSaysWhatIsWrongWithIt) {
        {8},
        ErrorCode::unsupported},
       {R"({"mode": "fixed_accuracy", "tolerance": 1})", "", "for floats", DType::int32, {8}, ErrorCode::unsupported},
-      {R"({"mode": "reversible"})", "", "int32, int64, float32 or float64", DType::bool_, {8}, ErrorCode::unsupported},
+      {R"({"mode": "reversible"})",
+       "",
+       "int32, int64, float32, float64 or times",
+       DType::bool_,
+       {8},
+       ErrorCode::unsupported},
       {R"({"mode": "reversible"})", "", "at most 4 dimensions", DType::int32, {1, 1, 1, 1, 1}, ErrorCode::unsupported},
   };
   for (const Case& each : cases) {
@@ -260,6 +265,18 @@ TEST_F(Zfpy, HeadersThatLieAreRefused) {
   Bytes stored = encoded(chain(), {4, 6}, elements).value();
   stored[0] = std::byte{'Z'};
   EXPECT_THAT(refusal(stored), HasSubstr("does not begin with a header"));
+}
+
+// zfpy looks at the memory of NumPy's times as int64: tests/interop/zarr2_test.py compares with it.
+TEST_F(Zfpy, TimesAreStoredAsTheirCounts) {
+  Bytes elements(192);
+  for (std::size_t i = 0; i < elements.size(); i += 8) elements[i] = static_cast<std::byte>(i);
+  const Bytes counts = encoded(chain(DType::int64), {4, 6}, elements).value();
+  for (const DType& dtype : {DType::datetime64("s").value(), DType::timedelta64("ns", 10).value()}) {
+    EXPECT_EQ(encoded(chain(dtype), {4, 6}, elements).value(), counts);
+    EXPECT_EQ(decoded(chain(dtype), {4, 6}, counts, 192).value(),
+              decoded(chain(DType::int64), {4, 6}, counts, 192).value());
+  }
 }
 
 TEST_F(Zfpy, IsForTheTypesOfZfpyAlone) {

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import zipfile
 
+import numcodecs
 import numpy
 import pytest
 import sherd
@@ -21,7 +22,7 @@ SAMPLES = zipfile.ZipFile(ROOT / "tests/data/zarr2/samples.zip")
 CASES = json.loads(SAMPLES.read("manifest.json"))
 VALUES = numpy.arange(35).reshape(7, 5)
 DTYPES = ["bool", "int8", "uint8", *(order + kind for order in "<>" for kind in ("i2", "u4", "i8", "f2", "f4", "f8")),
-          "<c8", ">c16", "<M8[ns]", ">m8[25s]", "<U3", ">U3", "V3"]
+          "<c8", ">c16", "<M8[ns]", ">m8[25s]", "<U3", ">U3", "S4", "V3"]
 CODECS = {
     "blosc": {},
     "raw": {"compressors": None},
@@ -78,7 +79,7 @@ def documents(store):
 
 
 def assert_equal(found, expected):
-    """The same elements, whatever their byte order; NumPy's S5 are V5 here."""
+    """The same elements, whatever their byte order."""
     expected = numpy.asarray(expected)
     found = numpy.asarray(found)
     assert found.shape == expected.shape
@@ -163,7 +164,7 @@ def made(store, dtype="<i4", **options):
 def test_peers_read_every_type(dtype, tmp_path, read_by):
     store = tmp_path / "a"
     values = made(store, dtype)
-    unknown = {"zarr-python 3": ["m8[25"], "tensorstore": ["M8", "m8", "U", "V"]}
+    unknown = {"zarr-python 3": ["m8[25"], "tensorstore": ["M8", "m8", "U", "S", "V"]}  # of S it makes elements of no bytes
     for name, read in read_by.items():
         if not any(each in dtype for each in unknown.get(name, [])):
             assert_equal(read(store), values)
@@ -209,3 +210,15 @@ def test_what_peers_write_is_read(name, dtype, tmp_path):
     values[0, 0] = values[6, 4]
     assert_equal(sherd.open_array(store)[...], values)
     assert sherd.check(store, data=True)["faults"] == []
+
+
+@pytest.mark.parametrize("dtype", ["<M8[s]", "<m8[10ns]"])
+def test_times_by_zfpy_are_those_of_numcodecs(tmp_path, dtype):
+    data = (numpy.arange(64) ** 2).reshape(8, 8).astype(dtype)
+    zfpy = {"id": "zfpy", "mode": 4, "tolerance": -1, "rate": -1, "precision": -1}
+    array = sherd.create_array(tmp_path / "a", shape=(8, 8), chunks=(8, 8), dtype=dtype, compressors=zfpy, format="zarr2")
+    array[...] = data
+    chunk = (tmp_path / "a/0/0").read_bytes()
+    assert numpy.asarray(numcodecs.get_codec(dict(zfpy)).decode(chunk)).tobytes() == data.tobytes()
+    (tmp_path / "a/0/0").write_bytes(numcodecs.get_codec(dict(zfpy)).encode(data[::-1].copy()))
+    assert (sherd.open(tmp_path / "a")[...] == data[::-1]).all()

@@ -77,13 +77,13 @@ TEST(Npy, AScalarHasNoDimensionsAndAnEmptyArrayNoElements) {
   EXPECT_TRUE(read_all(*empty).value().empty());
 }
 
-TEST(Npy, TextBecomesCodePointsAndBytesBecomeRaw) {
+TEST(Npy, TextBecomesCodePointsAndBytesStayNullTerminated) {
   auto text = open_file(data("text.npy")).value();
   EXPECT_EQ(text->array().dtype, DType::fixed_length_utf32(12).value());
   EXPECT_EQ(values_of<std::uint32_t>(read_all(*text).value()),
             (std::vector<std::uint32_t>{'a', 'b', 0, 0xfc, 0x4e2d, 0x1f600}));
   auto raw = open_file(data("raw.npy")).value();
-  EXPECT_EQ(raw->array().dtype, DType::raw(24).value());
+  EXPECT_EQ(raw->array().dtype, DType::null_terminated_bytes(3).value());
   const auto bytes = read_all(*raw).value();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), 6), std::string("abcde\0", 6));
 }

@@ -52,6 +52,15 @@ def test_info_is_a_dict_that_prints_as_a_table(volume):
     assert lines[3].split() == ["shape", "(60,", "40)"]
 
 
+@pytest.mark.parametrize("dtype", ["<i4", "|S3", [["x", "<i2"], ["y", "<f8"]]], ids=str)
+def test_info_of_an_array_of_zarr_v2_has_the_type_of_its_document(dtype):
+    native = dtype if isinstance(dtype, str) else [tuple(field) for field in dtype]
+    array = sherd.create_array(sherd.MemoryStore(), shape=(4,), dtype=native, format="zarr2")
+    assert array.info["dtype"] == dtype
+    assert array.info["fill_value"] == array.metadata[".zarray"]["fill_value"]
+    assert str(dtype) in repr(array.info)
+
+
 def test_what_was_never_written_is_the_fill_value(volume):
     assert np.array_equal(volume[...], np.full((60, 40), 7, "uint16"))
     assert volume.nchunks_initialized == 0

@@ -71,12 +71,13 @@ def test_types_with_a_configuration_are_written_as_registered():
 
     assert stored("M8[10us]") == {"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}
     assert stored("U5") == {"name": "fixed_length_utf32", "configuration": {"length_bytes": 20}}
+    assert stored("S5") == stored(np.array([b"abcde"]).dtype) == {"name": "null_terminated_bytes", "configuration": {"length_bytes": 5}}
     assert stored([("x", "u1")])["name"] == "struct"
 
 
 @pytest.mark.parametrize(
     ("dtype", "error"),
-    [("S5", sherd.Unsupported), (object, sherd.InvalidArgument), ("nonsense", sherd.InvalidArgument), ("int3", sherd.InvalidArgument), ("(2,)u1", sherd.Unsupported),
+    [("S", sherd.InvalidArgument), (object, sherd.InvalidArgument), ("nonsense", sherd.InvalidArgument), ("int3", sherd.InvalidArgument), ("(2,)u1", sherd.Unsupported),
      (np.longdouble, sherd.Unsupported), (ml_dtypes.int1, sherd.Unsupported), ({"name": "int3"}, sherd.InvalidArgument),
      ({"name": "optional", "configuration": {"name": "string"}}, sherd.Unsupported), ("V0", sherd.Unsupported)],
     ids=str,

@@ -63,8 +63,6 @@ TEST(Check, DocumentsSpelledAsNoSpecificationHasThemAreWarnedOf) {
         Spelling{R"("bool")", R"("0")", kPlain, "'fill_value' of a bool is \"0\""},
         Spelling{R"({"name": "raw_bytes", "configuration": {"length_bytes": 2}})", "[0, 0]", kPlain,
                  "'raw_bytes' is read as 'r16'"},
-        Spelling{R"({"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}})", "[0, 0]", kPlain,
-                 "'null_terminated_bytes' is read as 'r16'"},
         Spelling{R"("r16")", R"("AAA=")", kPlain, "raw bytes is base64"},
         Spelling{R"({"name": "structured", "configuration": {"fields": [["a", "uint8"]]}})", R"("AA==")", kPlain,
                  "'structured' is read as 'struct'"},
