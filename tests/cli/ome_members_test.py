@@ -80,23 +80,23 @@ def test_metadata_no_longer_list_what_is_erased_or_moved_away(sherd, image):
 
 
 def test_labels_that_move_to_another_image_are_listed_there(sherd, image, tmp_path):
-    sherd.ok("copy", "i", "root/one")
-    sherd.ok("copy", "i", "root/two", "--pyramid", "mean:2")  # without labels
-    sherd.ok("rename", "root/one/labels/a", "/two/labels/cells")
-    assert ome_of(tmp_path / "root/one/labels")["labels"] == ["b"]
-    assert ome_of(tmp_path / "root/two/labels")["labels"] == ["cells"]
-    sherd.ok("rename", "root/one/labels/b", "/two/labels/b")
-    assert ome_of(tmp_path / "root/two/labels")["labels"] == ["cells", "b"]
-    assert sherd.ok("info", "root/two", "--json").json["image"]["labels"] == ["cells", "b"]
+    sherd.ok("copy", "i", "root.zarr/one")
+    sherd.ok("copy", "i", "root.zarr/two", "--pyramid", "mean:2")  # without labels
+    sherd.ok("rename", "root.zarr/one/labels/a", "/two/labels/cells")
+    assert ome_of(tmp_path / "root.zarr/one/labels")["labels"] == ["b"]
+    assert ome_of(tmp_path / "root.zarr/two/labels")["labels"] == ["cells"]
+    sherd.ok("rename", "root.zarr/one/labels/b", "/two/labels/b")
+    assert ome_of(tmp_path / "root.zarr/two/labels")["labels"] == ["cells", "b"]
+    assert sherd.ok("info", "root.zarr/two", "--json").json["image"]["labels"] == ["cells", "b"]
     for name in ("one", "two"):
-        sherd.ok("check", f"root/{name}", "--data")
+        sherd.ok("check", f"root.zarr/{name}", "--data")
 
 
 def test_what_is_no_image_of_labels_is_not_listed_among_them(sherd, image, tmp_path):
-    sherd.ok("copy", "i", "root/one")
-    sherd.ok("copy", "i/0", "root/array")
-    sherd.ok("rename", "root/array", "/one/labels/array")
-    assert ome_of(tmp_path / "root/one/labels")["labels"] == ["a", "b"]
+    sherd.ok("copy", "i", "root.zarr/one")
+    sherd.ok("copy", "i/0", "root.zarr/array")
+    sherd.ok("rename", "root.zarr/array", "/one/labels/array")
+    assert ome_of(tmp_path / "root.zarr/one/labels")["labels"] == ["a", "b"]
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def test_metadata_follow_moved_and_erased_members(tmp_path):
 
 
 def test_labels_that_move_to_another_image_are_listed_there(tmp_path):
+    zarr.create_group(tmp_path / "g")
     for name in ("one", "two"):
         make_image(tmp_path / "g" / name)
     zarr.create_group(tmp_path / "g/one/labels", attributes={"ome": {"version": "0.5", "labels": ["a"]}})
