@@ -6,6 +6,7 @@
 #include "cli/pyramid.hpp"
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
+#include "cli/volume.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
@@ -99,11 +100,7 @@ struct ImageOptions {
       options.voxel_offset = voxels;
     }
     if (!sharding) return {};
-    if (*sharding == "auto" || *sharding == "none") {
-      options.sharding = *sharding == "auto" ? Json("auto") : Json();
-      return {};
-    }
-    SHERD_TRY(given, in_option(parse_json_argument(*sharding), "--sharding"));
+    SHERD_TRY(given, parse_sharding(*sharding));
     options.sharding = std::move(given);
     return {};
   }

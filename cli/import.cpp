@@ -16,7 +16,7 @@ namespace sherd::cli {
 namespace {
 
 struct Import {
-  std::string source, url, from, dtype;
+  std::string source, url, from, to, dtype;
   std::optional<std::string> shape, axes, spacing, units;
   std::optional<std::uint64_t> id;
   bool big_endian = false, apply_scale = false;
@@ -27,7 +27,7 @@ struct Import {
   /// A skeleton or a mesh.
   Result<int> run_object(Session& session) const {
     if (shape || axes || spacing || pyramid.pyramid || pyramid.factors || !dtype.empty() || big_endian || apply_scale ||
-        !array.is_plain() || array.attributes || volume.is_given())
+        !array.is_plain() || array.attributes || volume.is_given() || !to.empty())
       return invalid_argument("skeletons and meshes are imported with --id, --units, --from and --overwrite only");
     ObjectFileOptions options{.format = from, .id = id, .overwrite = array.overwrite};
     if (units) options.unit = *units;
@@ -41,6 +41,10 @@ struct Import {
     options.create.config = session.guarded("import");
     options.note = [&session](const std::string& text) { session.note(text); };
     options.create.format = session.format();
+    if (!to.empty() && !options.create.format.empty() && to != options.create.format)
+      return invalid_argument("--to and --store-format name different formats: " + to + " and " +
+                              options.create.format);
+    if (!to.empty()) options.create.format = to;
     SHERD_TRY(array.apply(options.create));
     SHERD_TRY(apply_space(options));
     SHERD_TRY(levels, pyramid.get());
@@ -65,17 +69,24 @@ struct Import {
       return Error(made.error().code(), made.error().message()).in_key("standard input");
     if (!made) return std::move(made).error();
     warn_of_suffix(session, url, made->format());
+    note_labels(session);
     session.note("imported " + source + ": " + summary(*made) + " in " + url);
     if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;
   }
 
  private:
-  // --resolution is of the array too; what else is of a volume can only be used with the layout.
+  // At IMAGE/labels/NAME, but there is no image.
+  void note_labels(Session& session) const {
+    const std::size_t end = url.rfind('/');
+    if (end == url.npos || last_component(url.substr(0, end)) != "labels" || sherd::open_group(url)) return;
+    session.note(url +
+                 " is an array and not labels of an image: no OME-NGFF image is around 'labels'; make that first");
+  }
+
   Result<void> apply_space(ImportOptions& options) const {
-    VolumeOptions of_volume = volume;
-    if (options.create.config.layout != Layout::zarr_neuroglancer) of_volume.resolution.reset();
-    SHERD_TRY(of_volume.apply(options.create));
+    const bool with_array = options.create.config.layout == Layout::zarr_neuroglancer;
+    SHERD_TRY(with_array ? volume.apply(options.create) : volume.apply(options));
     if (axes)
       for (const auto& name : parse_names(*axes)) options.axes.push_back(name.value_or(""));
     if (spacing) {
@@ -104,6 +115,8 @@ Run add_import(Arguments& arguments) {
       "does not exist");
   arguments.choice("--from", {"nifti", "npy", "raw", "png", "pgm", "tiff", "swc", "ply", "obj"}, import->from,
                    "The format of SRC; default: by its suffix");
+  arguments.text("--to", "FORMAT", import->to,
+                 "The format of the array, such as zarr3 or precomputed; the same as --store-format");
   arguments.text("--shape", "512,512", import->shape, "raw: length of each dimension");
   arguments.text("--dtype", "NAME|JSON", import->dtype, "raw: type of the elements");
   arguments.flag("--big-endian", import->big_endian, "raw: the most significant byte comes first");
@@ -122,7 +135,7 @@ Run add_import(Arguments& arguments) {
                  "of coordinates in SWC (default: um), PLY and OBJ (default: nm)");
   import->pyramid.add_to(arguments);
   import->array.add_to(arguments);
-  import->volume.add_to(arguments, "--layout zarr+neuroglancer");
+  import->volume.add_to(arguments, "--to precomputed, --layout zarr+neuroglancer");
   add_object_id(arguments, import->id,
                 "Of the object; default: the number with which the name of SRC begins. An existing object is replaced "
                 "only with --overwrite");
@@ -133,6 +146,8 @@ Run add_import(Arguments& arguments) {
        {"sherd import cells.ome.tif cells.zarr", "an OME-TIFF, its dimensions t,c,z,y,x as far as it has them"},
        {"sherd import cells.ome.tif cells.ome.zarr --pyramid mean",
         "straight into an OME-Zarr image of several resolutions"},
+       {"sherd import 'slices/z_*.tif' em --to precomputed --resolution 4,4,40 --pyramid mean --sharding auto",
+        "straight into a volume that Neuroglancer shows"},
        {"curl -s URL | sherd import - brain.zarr --from nifti", "from another program"},
        {"sherd import 17.swc em/skeletons", "a skeleton, the object 17"},
        {"sherd import cell.ply em/mesh --id 17", "a mesh in nanometers"},

@@ -68,7 +68,8 @@ Result<void> apply_shards(const std::string& shards, bool chunks_given, CreateOp
 void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.begin_group("Everywhere");
   arguments.flag("--json", options.json, "Reports on stdout and errors on stderr as JSON");
-  arguments.number("--threads", options.threads, "Threads to use; 0, the default, means all cores");
+  arguments.number("--threads", options.threads,
+                   "Threads to use; 0, the default: one per core, or more for writes that wait for a disk");
   arguments.flag("--quiet", options.quiet, "Only errors on stderr");
   arguments.choice("--progress", {"auto", "always", "never"}, options.progress,
                    "Progress on stderr; auto: on a terminal");

@@ -26,13 +26,20 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 
 }  // namespace
 
+Result<Json> parse_sharding(const std::string& text) {
+  if (text == "auto") return Json("auto");
+  if (text == "none") return Json();
+  return in_option(parse_json_argument(text), "--sharding");
+}
+
 void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
   arguments.begin_group("Volumes of Neuroglancer (" + made_by + ")");
   arguments.text(
       "--resolution", "X,Y,Z", resolution,
-      "Nanometres per voxel; required for a volume, with --layout 1,1,1 by default; import sets the spacing of "
-      "any array by it");
-  arguments.text("--voxel-offset", "X,Y,Z", voxel_offset, "Where the first voxel is; default: 0,0,0");
+      "Nanometres per voxel; create needs it for a volume, with --layout 1,1,1 by default; import sets the spacing of "
+      "any array by it, default: as the file says");
+  arguments.text("--voxel-offset", "X,Y,Z", voxel_offset,
+                 "Where the first voxel is; default: 0,0,0, and of an import as the file says");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
   arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
@@ -84,6 +91,24 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
       "options of volumes (--resolution of a new array, --voxel-offset, --type, --encoding, --sharding, --key) can "
       "only be "
       "used with --store-format precomputed or --layout zarr+neuroglancer");
+}
+
+Result<void> VolumeOptions::apply(ImportOptions& options) const {
+  if (key)
+    return invalid_argument(
+        "--key can only be used with --layout zarr+neuroglancer; the scales of an imported volume are named by their "
+        "resolutions, such as 8_8_40");
+  options.type = type;
+  options.encoding = encoding;
+  if (voxel_offset) {
+    SHERD_TRY(voxels, parse_voxel(*voxel_offset).in([] { return "--voxel-offset"; }));
+    options.voxel_offset = voxels;
+  }
+  if (sharding) {
+    SHERD_TRY(given, parse_sharding(*sharding));
+    options.sharding = std::move(given);
+  }
+  return {};
 }
 
 Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const DType& dtype) const {

@@ -8,10 +8,14 @@
 #include "cli/parser.hpp"
 #include "sherd/array.hpp"
 #include "sherd/precomputed.hpp"
+#include "sherd/tools.hpp"
 
 namespace sherd::cli {
 
 inline constexpr std::string_view kVolumeFormat = "precomputed";
+
+/// What --sharding says: "auto", null for "none", or parameters.
+[[nodiscard]] Result<Json> parse_sharding(const std::string& text);
 
 struct VolumeOptions {
   std::string type, encoding;
@@ -23,6 +27,8 @@ struct VolumeOptions {
   /// To a new array: what an array that is also laid out as a volume needs of them. invalid_argument where they are
   /// given for one that is not a volume.
   Result<void> apply(CreateOptions& create) const;
+  /// To an import into a volume, or into an array. The resolution is not among them.
+  Result<void> apply(ImportOptions& options) const;
   /// Of one scale, whose shape is x,y,z or x,y,z,channel; what of `create` a volume cannot have is invalid_argument.
   [[nodiscard]] Result<neuroglancer::VolumeInfo> info(const CreateOptions& create) const;
 

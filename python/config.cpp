@@ -187,7 +187,8 @@ void set_storage_options(Config& config, nb::handle value) {
 }
 
 constexpr Setting kSettings[] = {
-    {"threads", "int", get<&Config::threads>, set_count<&Config::threads>, "Threads that one call uses; 0: all cores."},
+    {"threads", "int", get<&Config::threads>, set_count<&Config::threads>,
+     "Threads that one call uses; 0: one per core, or more for writes that wait for a disk."},
     {"memory_budget", "int", get<&Config::memory_budget>, set_count<&Config::memory_budget>,
      "Bytes in flight in one call: encoded chunks and scratch, not the result."},
     {"cache", "typing.Literal['index', 'shard', 'chunks']", get_name<&Config::cache, kCacheModes>,

@@ -1,4 +1,5 @@
 // Files of other formats, as sherd._files calls it: they become arrays, and arrays become files.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/json.hpp"
@@ -36,6 +37,14 @@ void apply(ImportOptions& to, const std::string& name, nb::handle value) {
     to.units = texts_from(value, "units");
   else if (name == "resolution")
     to.resolution = {nb::cast<double>(value[0]), nb::cast<double>(value[1]), nb::cast<double>(value[2])};
+  else if (name == "voxel_offset")
+    to.voxel_offset = nb::cast<std::array<std::int64_t, 3>>(value);
+  else if (name == "type")
+    to.type = text_of(value, "type");
+  else if (name == "encoding")
+    to.encoding = text_of(value, "encoding");
+  else if (name == "sharding")
+    to.sharding = json_from(value);
 }
 
 /// The array, and what of the file was left out.

@@ -21,6 +21,7 @@ namespace sherd {
 enum class NodeType : std::uint8_t { array, group, unknown };
 
 class Group;
+struct NodeLocation;  ///< an internal representation; see src/array
 using Node = std::variant<Array, Group>;
 
 /// How a node is opened.
@@ -73,7 +74,8 @@ class SHERD_API Group {
   /// Moves the member at `path`, with everything below it, to the path `to` below this group or, with `/` at its start,
   /// below the root of the store. Missing groups on the way are created. Waits for active writers; in files and in
   /// memory readers find the member at one of the two paths at any moment. not_found if there is none; `conflict` if
-  /// anything exists at `to`. OME-NGFF metadata of the group that contained it have its new name, or no longer list it.
+  /// anything exists at `to`. OME-NGFF metadata of the group that contained it have its new name, or no longer list it;
+  /// an image of labels that comes to IMAGE/labels/NAME is listed there.
   Result<void> move(std::string_view path, std::string_view to);
   /// Creates a group or an array below this one, and missing groups on the path. An existing node is `conflict`
   /// unless overwritten, which erases it and its members; a foreign file below it is `conflict`
@@ -84,6 +86,8 @@ class SHERD_API Group {
   Result<void> consolidate();
 
  private:
+  /// The location of the member at `path`, which may not exist. invalid_argument for a group opened for reading only.
+  [[nodiscard]] Result<NodeLocation> writable_below(std::string_view path) const;
   std::shared_ptr<State> state_;
 };
 

@@ -143,11 +143,18 @@ struct ImportOptions {
   /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
   /// known, by it or by `axes`; channels are put before space.
   std::optional<Pyramid> pyramid = {};
+  /// The voxel at which the image begins, along x, y and z; becomes the attribute of this name.
+  std::optional<std::array<std::int64_t, 3>> voxel_offset = {};
+  std::string type = {};  ///< as in CopyOptions: with a pyramid, or of a volume (create.format "precomputed")
+  /// Of a volume, as in CopyOptions.
+  std::string encoding = {};
+  std::optional<Json> sharding = {};
   CreateOptions create = {};  ///< shape and dtype are taken from the source
 };
 /// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. If it fails, no array
-/// remains. Spatial metadata becomes attributes (docs/files.md); those of create.attributes take precedence.
-/// Returns the array; of a pyramid the finest level.
+/// remains. Spatial metadata becomes attributes (docs/files.md); those of create.attributes take precedence. A volume
+/// has its resolution and offset from the spacing, units and affine of the file, and from an image one slice.
+/// Returns the array; of a pyramid or a volume the finest level.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
 
 struct ExportOptions {

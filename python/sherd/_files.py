@@ -21,7 +21,11 @@ def _numbers(values: Any, name: str) -> list[float]:
         raise InvalidArgument(f"{name} must be a list of numbers, not {values!r}", member=name) from None
 
 
-def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any) -> dict[str, Any]:
+def _whole(value: Any) -> int:
+    return _arguments.whole(value, "voxel_offset")
+
+
+def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any, voxel_offset: Any) -> dict[str, Any]:
     """What the caller says of the axes of a file."""
     options: dict[str, Any] = {}
     if axes is not None:
@@ -34,6 +38,8 @@ def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any) -> dict[str, 
         options["resolution"] = _numbers(resolution, "resolution")
         if len(options["resolution"]) != 3:
             raise InvalidArgument("resolution must be three numbers: x, y, z", member="resolution")
+    if voxel_offset is not None:
+        options["voxel_offset"] = _arguments.triple(voxel_offset, "voxel_offset", _whole)
     return options
 
 
@@ -50,6 +56,7 @@ def import_(
     spacing: Sequence[float] | None = None,
     units: str | Sequence[str] | None = None,
     resolution: Sequence[float] | None = None,
+    voxel_offset: Sequence[int] | None = None,
     chunks: Any = "auto",
     shards: Any = None,
     filters: Any = "auto",
@@ -60,6 +67,9 @@ def import_(
     pyramid: str | None = None,
     factors: Literal["auto"] | Sequence[int] | Mapping[str, int] | None = None,
     ignore_zero: bool = False,
+    type: Literal["image", "segmentation"] | None = None,
+    encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
+    sharding: Any = ...,
     overwrite: bool = False,
     format: str | None = None,
     config: dict[str, Any] | None = None,
@@ -73,9 +83,12 @@ def import_(
     from_: which of these it is; None: by its suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
     axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
     number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
-    resolution: nanometres along x, y and z: spacing and units in one. They go before what the file says.
+    resolution: nanometres along x, y and z: spacing and units in one. voxel_offset: the voxel at which the image begins,
+    likewise. They go before what the file says.
     pyramid, factors, ignore_zero: as `copy` has them: store becomes an OME-NGFF image of several resolutions, whose finest
     one, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that image.
+    format="precomputed" makes a volume of Neuroglancer's, with type, encoding and sharding as `copy` has them, and chunks as
+    (x, y, z); its finest scale is returned. A plane becomes one slice.
     The other arguments are those of create_array; attributes are added to those that the file has, and win.
     A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
     file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
@@ -84,10 +97,12 @@ def import_(
     url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)
     if url.startswith("memory:"):
         raise InvalidArgument("an import needs a path or a URL, which a MemoryStore does not have", member="store")
-    options = _of_file(axes, spacing, units, resolution)
+    options = _of_file(axes, spacing, units, resolution, voxel_offset)
     options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
-    given = {"from": from_, "shape": shape, "dtype": dtype}
+    given = {"from": from_, "shape": shape, "dtype": dtype, "type": type, "encoding": encoding}
     options |= {name: value for name, value in given.items() if value is not None}
+    if sharding is not ...:
+        options["sharding"] = sharding
     options |= _options.pyramid(pyramid, factors, ignore_zero)
     create: dict[str, Any] = {"overwrite": _arguments.flag(overwrite, "overwrite")} | _options.layout(chunks, shards)
     compressor = "gzip:6" if _options.is_dual_format(config) else "zstd:3"

@@ -1,8 +1,6 @@
 // Erases and moves the members of a group. The OME-NGFF metadata of the group that contains them follow.
 #include "api/members.hpp"
 
-#include "api/location.hpp"
-#include "api/registry.hpp"
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -11,26 +9,10 @@
 #include "ome/ome.hpp"
 #include "sherd/group.hpp"
 #include "store/key.hpp"
+#include "tools/copy_labels.hpp"
 
 namespace sherd {
 namespace {
-
-/// The location of the member at `path` of a group, which may not exist.
-Result<NodeLocation> location_below(const Group& group, std::string_view path) {
-  SHERD_TRY(normal, normal_path(path));
-  if (normal.empty()) return invalid_argument("the path of a member cannot be empty");
-  SHERD_TRY(formats, formats_called(std::string(group.format())));
-  SHERD_TRY(format, formats.front()->in(*group.store(), group.config().limits));
-  if (format == nullptr) return other_hierarchy(*formats.front());
-  NodeLocation member{.store = group.store(),
-                      .path = join_path(group.path(), normal),
-                      .format = std::move(format),
-                      .tables = tables(),
-                      .writable = !group.read_only(),
-                      .config = group.config()};
-  SHERD_TRY(require_writable(member));
-  return member;
-}
 
 Error nothing_at(const NodeLocation& member) {
   return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
@@ -56,6 +38,18 @@ Result<bool> rename_in_group(const NodeLocation& group, const std::string& name,
   return true;
 }
 
+/// Lists a node among the labels of an image, if it is one of labels and has moved there.
+Result<bool> list_moved_labels(const NodeLocation& node) {
+  const auto document = node.format->open(*node.store, node.path, node.config.limits);
+  if (!document || !*document || (*document)->type != NodeType::group) return false;
+  const auto image = image_of_group((*document)->attributes);
+  if (!image || !*image || !(*image)->labels) return false;
+  SHERD_TRY(labelled, find_labelled_image(node));
+  if (!labelled) return false;
+  SHERD_TRY(list_labels(*labelled));
+  return true;
+}
+
 }  // namespace
 
 Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<std::string>& to) {
@@ -70,7 +64,11 @@ Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<st
                               stays ? std::optional(to->substr(node.path.size() - name.size())) : std::nullopt));
     any = any || changed;
   }
-  return any;
+  if (!to) return any;
+  auto listed = list_moved_labels(at_path(node, *to));
+  if (!listed.has_value())
+    return std::move(listed).error().in("the node has been moved, but is not listed among the labels there");
+  return any || *listed;
 }
 
 namespace {
@@ -86,7 +84,7 @@ Result<void> follow(Group& group, const NodeLocation& member, const std::optiona
 
 Result<void> Group::erase(std::string_view path) {
   return as_call(config(), [&]() -> Result<void> {
-    SHERD_TRY(member, location_below(*this, path));
+    SHERD_TRY(member, writable_below(path));
     SHERD_TRY(present, presence(member));
     SHERD_TRY(cut_short, is_moving(member));
     if (present == Presence::none && !cut_short) return nothing_at(member);
@@ -97,7 +95,7 @@ Result<void> Group::erase(std::string_view path) {
 
 Result<void> Group::move(std::string_view path, std::string_view to) {
   return as_call(config(), [&]() -> Result<void> {
-    SHERD_TRY(member, location_below(*this, path));
+    SHERD_TRY(member, writable_below(path));
     SHERD_TRY(present, presence(member));
     if (present == Presence::none) return nothing_at(member);
     SHERD_TRY(normal, normal_path(to));

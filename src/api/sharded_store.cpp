@@ -63,7 +63,10 @@ Result<std::optional<std::vector<ShardedPart>>> read_parts(Store& store, const L
 
 Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
   if (parts.empty())
-    return invalid_argument("describes nothing that is sharded; specify the sharding").in_key(std::string(kInfo));
+    return invalid_argument(
+               "describes objects that are not sharded, each a file of its own ('sherd ls' lists them); for other "
+               "shards, specify the sharding")
+        .in_key(std::string(kInfo));
   std::string keys;
   for (const ShardedPart& part : parts) keys += (keys.empty() ? "" : ", ") + part.key;
   return invalid_argument("describes several sharded parts (" + keys + "); open the URL of one of them, such as " +

@@ -155,22 +155,30 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
   return check(std::move(location.store), inside);
 }
 
+namespace {
+
+/// What an array on its own cannot have.
+Result<void> refuse_image_options(const ImportOptions& options) {
+  SHERD_TRY(refuse_volume_options({.encoding = options.encoding, .sharding = options.sharding}));
+  if (options.type.empty()) return {};
+  return std::move(invalid_argument("can only be used with a pyramid, or for a volume")).in_member("type");
+}
+
+}  // namespace
+
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
   SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
-  if (!location.format->arrays_have_documents())
-    return unsupported(
-        "an import into a volume is not supported by this version; import into an array, and copy that with --to "
-        "precomputed");
-  ImportOptions wanted = options;
-  if (!wanted.pyramid) {
-    SHERD_TRY(labelled, find_labelled_image(location));
-    if (labelled) wanted.pyramid = Pyramid{.method = Pyramid::Method::mode};
+  if (!location.format->arrays_have_documents()) {
+    SHERD_TRY(import_volume(source, options, location));
+    return open_array(url, {.writable = true, .config = options.create.config});
   }
-  if (!wanted.pyramid) {
+  SHERD_TRY(labelled, find_labelled_image(location));
+  if (!options.pyramid && !labelled) {
+    SHERD_TRY(refuse_image_options(options));
     SHERD_TRY(import_at(source, options, location));
     return open_array(url, {.writable = true, .config = options.create.config});
   }
-  SHERD_TRY(import_pyramid(source, wanted, location));
+  SHERD_TRY(import_pyramid(source, options, location, labelled));
   return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
 }
 

@@ -188,6 +188,12 @@ const Config& Group::config() const noexcept { return state_->location.config; }
 Json Group::attributes() const { return state_->present().attributes; }
 Json Group::metadata() const { return state_->present().document; }
 
+Result<NodeLocation> Group::writable_below(std::string_view path) const {
+  SHERD_TRY(member, state_->below(path));
+  SHERD_TRY(require_writable(member));
+  return member;
+}
+
 std::string Group::url() const { return url_below(store()->url(), path()); }
 
 Result<void> Group::set_attributes(const Json& attributes) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/try.hpp"
+#include "io/nifti_header.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "ome/units.hpp"
@@ -15,6 +16,7 @@ namespace {
 using neuroglancer::VolumeInfo;
 
 constexpr double kFarthest = 0x1p62;
+constexpr double kTurn = 1e-6;  ///< of an affine that is as good as parallel to the axes
 
 // A unit that is not known stays, and is refused where it would have to be nanometres.
 std::string_view unit_of_length(std::string_view name) {
@@ -57,6 +59,20 @@ Result<std::vector<double>> listed(const Json& attributes, std::string_view name
 
 }  // namespace
 
+std::optional<std::array<double, 3>> offset_of_affine(const Json& attributes) {
+  const Json* affine = attributes.find("affine");
+  const auto matrix = affine == nullptr ? std::nullopt : parse_affine(*affine);
+  if (!matrix) return std::nullopt;
+  std::array<double, 3> offset{};
+  for (std::size_t r = 0; r < 3; ++r) {
+    const double step = (*matrix)[r][r];
+    for (std::size_t k = 0; k < 3; ++k)
+      if (!(step > 0) || (k != r && std::abs((*matrix)[r][k]) > kTurn * step)) return std::nullopt;
+    offset[r] = tidy((*matrix)[r][3] / step);
+  }
+  return offset;
+}
+
 Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes) {
   const std::size_t rank = spec.shape.size();
   Image image;
@@ -86,6 +102,9 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   }
   SHERD_TRY(spacing, listed(attributes, "spacing", rank, 1, 0));
   SHERD_TRY(offset, listed(attributes, "voxel_offset", rank, 0, -INFINITY));
+  if (const auto placed = offset_of_affine(attributes); placed && attributes.find("voxel_offset") == nullptr)
+    for (std::size_t d = 0; d < rank; ++d)
+      if (image.is_spatial(d)) offset[d] = (*placed)[std::string_view("xyz").find(image.axes[d])];
   image.levels.push_back({"", std::move(spacing), std::move(offset)});
   const std::size_t channel = dimension_of(image.axes, "c");
   image.channels = channels_of(attributes, channel == rank ? 1 : spec.shape[channel], spec.dtype);

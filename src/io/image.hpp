@@ -21,6 +21,9 @@ struct SingleLevel {
 
 /// Of an array. `axes` are its dimensions where the caller names them. invalid_argument if unknown.
 Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes);
+/// The voxel of the axes x, y, z at which an array begins by its attribute `affine`; nullopt where that has none, or
+/// also mirrors or turns the array.
+std::optional<std::array<double, 3>> offset_of_affine(const Json& attributes);
 /// Of a volume, or of one scale of it, seen with these axes.
 Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale, const std::vector<std::string>& axes);
 

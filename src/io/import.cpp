@@ -85,15 +85,34 @@ Config quiet(Config config) {
   return config;
 }
 
-// The dimension of the file for each of the array: in C order the last one is the fastest of both.
+// The dimension of the file for each of the array, if it has one: in C order the last one is the fastest of both.
 std::vector<std::size_t> file_order(const FileImport& from) {
   const std::size_t rank = from.reader->array().shape.size();
   std::vector<std::size_t> order = from.order;
-  order.resize(rank);
-  if (from.order.empty()) std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.empty()) {
+    order.resize(rank);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+  }
   for (std::size_t& d : order)
-    if (from.reader->array().fortran) d = rank - 1 - d;
+    if (from.reader->array().fortran && d != FileImport::kNoDimension) d = rank - 1 - d;
   return order;
+}
+
+// What the dimensions of the array have, of what those of the file have; `absent` where the file has none.
+template <class T>
+std::vector<T> in_array(const std::vector<T>& values, const std::vector<std::size_t>& order, T absent) {
+  std::vector<T> result;
+  for (const std::size_t d : order) result.push_back(d == FileImport::kNoDimension ? absent : values[d]);
+  return result;
+}
+
+// And back.
+Shape in_file(const Shape& lengths, const std::vector<std::size_t>& order, std::size_t rank) {
+  if (lengths.empty()) return lengths;
+  Shape result(rank);
+  for (std::size_t d = 0; d < order.size(); ++d)
+    if (order[d] != FileImport::kNoDimension) result[order[d]] = lengths[d];
+  return result;
 }
 
 // Options of one kind of file have no effect on others.
@@ -131,13 +150,10 @@ Result<void> fill_array(const FileImport& from, const Array& array, const std::s
   const FileArray& file = reader.array();
   const Array target = array.with_config(quiet(config));
   const std::vector<std::size_t> order = file_order(from);
-  std::vector<std::size_t> back(order.size());
-  for (std::size_t d = 0; d < order.size(); ++d) back[order[d]] = d;
-  const auto in_file = [&](const Shape& lengths) { return lengths.empty() ? lengths : in_order(lengths, back); };
   BlockRequest request;
   request.shape = file.shape;
-  request.coarse = in_file(array.shards().value_or(Shape{}));
-  request.fine = in_file(array.chunks());
+  request.coarse = in_file(array.shards().value_or(Shape{}), order, file.shape.size());
+  request.fine = in_file(array.chunks(), order, file.shape.size());
   request.elements = std::max<std::uint64_t>(1, config.memory_budget / 4 / file.dtype.size());
   request.random_access = reader.random_access();
   Transfer transfer;
@@ -148,8 +164,9 @@ Result<void> fill_array(const FileImport& from, const Array& array, const std::s
   };
   transfer.give = [&](const Box& box, std::span<std::byte> bytes) {
     const auto dense = ConstAnyView::dense(bytes.data(), file.dtype, box.shape);
-    const ConstAnyView view{dense.data, dense.dtype, in_order(dense.shape, order), in_order(dense.strides, order)};
-    return in_store(target.write(Box{in_order(box.origin, order), view.shape}, view), url);
+    const ConstAnyView view{dense.data, dense.dtype, in_array(dense.shape, order, std::uint64_t{1}),
+                            in_array(dense.strides, order, std::int64_t{0})};
+    return in_store(target.write(Box{in_array(box.origin, order, std::uint64_t{0}), view.shape}, view), url);
   };
   SHERD_TRY(transfer_blocks(request, file.dtype.size(), config, transfer));
   return reader.finish();

@@ -13,8 +13,10 @@ namespace sherd {
 /// A file that is to become an array, and the array.
 struct FileImport {
   std::unique_ptr<ArrayFileReader> reader;
-  CreateOptions create;            ///< with the shape, type, names and attributes of the file
-  std::vector<std::size_t> order;  ///< the dimension of `create` for each of the array; empty: the same
+  CreateOptions create;  ///< with the shape, type, names and attributes of the file
+  /// The dimension of `create` for each of the array, or kNoDimension for one of length 1; empty: the same.
+  std::vector<std::size_t> order;
+  static constexpr std::size_t kNoDimension = ~std::size_t{0};
 };
 Result<FileImport> open_import(const std::string& source, const ImportOptions& options);
 /// Fills the array with the file's elements, box by box, within the memory budget. `url` is for messages.

@@ -30,6 +30,7 @@ class SpaceOptions {
     if (options_.resolution) SHERD_TRY(set_resolution().in_member("resolution"));
     if (!options_.spacing.empty()) SHERD_TRY(set_spacing().in_member("spacing"));
     if (!options_.units.empty()) SHERD_TRY(set_units().in_member("units"));
+    if (options_.voxel_offset) SHERD_TRY(set_voxel_offset().in_member("voxel_offset"));
     return {};
   }
 
@@ -45,7 +46,9 @@ class SpaceOptions {
           .in_member(options_.resolution ? "resolution" : std::string(name));
     };
     SHERD_TRY(refuse(spacing, "spacing"));
-    return refuse(units, "units");
+    SHERD_TRY(refuse(units, "units"));
+    if (!options_.voxel_offset || !given || given->find("voxel_offset") == nullptr) return {};
+    return std::move(invalid_argument("cannot be combined with an attribute of this name")).in_member("voxel_offset");
   }
 
   [[nodiscard]] std::size_t rank() const { return space_.shape.size(); }
@@ -101,16 +104,32 @@ class SpaceOptions {
   Result<void> set_resolution() {
     if (!options_.spacing.empty() || !options_.units.empty())
       return invalid_argument("cannot be combined with spacing and units, which it sets");
+    SHERD_TRY(for_each_axis([&](std::size_t d, std::size_t axis) -> Result<void> {
+      entry("units", d) = "nanometer";
+      return set("spacing", d, (*options_.resolution)[axis]);
+    }));
+    forget_location();
+    return {};
+  }
+
+  Result<void> set_voxel_offset() {
+    forget_location();
+    return for_each_axis([&](std::size_t d, std::size_t axis) -> Result<void> {
+      entry("voxel_offset", d) = (*options_.voxel_offset)[axis];
+      return {};
+    });
+  }
+
+  // Calls visit(dimension, axis) for x, y and z, which are the axes 0, 1 and 2.
+  template <class Visit>
+  Result<void> for_each_axis(const Visit& visit) {
     bool any = false;
     for (std::size_t d = 0; d < rank(); ++d) {
-      const std::size_t axis = is_spatial_axis(axes_[d]) ? std::string_view("xyz").find(axes_[d]) : 3;
-      if (axis == 3) continue;
+      if (!is_spatial_axis(axes_[d])) continue;
       any = true;
-      SHERD_TRY(set("spacing", d, (*options_.resolution)[axis]));
-      entry("units", d) = "nanometer";
+      SHERD_TRY(visit(d, std::string_view("xyz").find(axes_[d])));
     }
-    forget_location();
-    // A volume in the same files has it without any names.
+    // A volume in the same files has them without any names.
     if (any || options_.create.config.layout == Layout::zarr_neuroglancer) return {};
     return invalid_argument("no dimension of the array is x, y or z; name its dimensions with axes");
   }

@@ -16,10 +16,10 @@ std::vector<T> in_order(const std::vector<T>& values, const std::vector<std::siz
   return result;
 }
 
-/// White for a single channel; several would add up to white, so each has one of its own.
-std::string_view default_colour(std::size_t channel, std::size_t count) {
-  constexpr std::string_view kColours[] = {"FF0000", "00FF00", "0000FF", "FF00FF", "00FFFF", "FFFF00"};
-  return count == 1 ? "FFFFFF" : kColours[channel % std::size(kColours)];
+std::string colour_text(std::uint32_t colour) {
+  std::string text(6, '0');
+  for (std::size_t i = 0; i < 6; ++i) text[i] = "0123456789ABCDEF"[colour >> (20 - 4 * i) & 0xf];
+  return text;
 }
 
 bool is_colour(const Json* text) {
@@ -47,6 +47,12 @@ std::pair<Json, Json> bounds_of(const DType& dtype) {
   return {Json(-high - 1), Json(high)};
 }
 
+// Several white ones would add up to white, so each has a colour of its own.
+std::uint32_t default_colour(std::size_t channel, std::size_t count) {
+  constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
+  return count == 1 ? 0xffffff : kColours[channel % std::size(kColours)];
+}
+
 double spacing_product(double a, double b) { return a == 1 || b == 1 ? a * b : tidy(a * b); }
 
 Json complete_channels(const Json& given, const DType& dtype) {
@@ -56,7 +62,8 @@ Json complete_channels(const Json& given, const DType& dtype) {
   for (const Json& each : given.elements()) {
     if (!each.is_object()) return {};
     Json channel = each;
-    if (!is_colour(channel.find("color"))) channel.set("color", default_colour(channels.size(), given.size()));
+    if (!is_colour(channel.find("color")))
+      channel.set("color", colour_text(default_colour(channels.size(), given.size())));
     if (channel.find("active") == nullptr) channel.set("active", true);
     const Json* known = each.find("window");
     const auto end = [&](std::string_view name, const Json& otherwise) {

@@ -2,6 +2,8 @@
 // elements are and where they begin. A group says it by OME-NGFF's `multiscales`; this layer reads and writes them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +46,8 @@ struct Image {
 /// The least and the greatest value of a type; 0 and 1 of floats, whose values have no bounds. A channel without a
 /// known window has this one.
 [[nodiscard]] std::pair<Json, Json> bounds_of(const DType& dtype);
+/// 0xRRGGBB of a channel for which nothing says its colour: white where it is the only one.
+[[nodiscard]] std::uint32_t default_colour(std::size_t channel, std::size_t count);
 /// What `channels` of `omero` needs in addition to what is given: a colour and a window for each. Null if the entries
 /// are not objects.
 [[nodiscard]] Json complete_channels(const Json& given, const DType& dtype);

@@ -85,6 +85,15 @@ struct FilledImage {
 };
 Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
                                           const CopyOptions& options);
+/// The scales of a volume whose finest one is filled by a function. The axes of the image are x, y, z and c.
+struct FilledVolume {
+  Image image;
+  Shape shape;
+  DType dtype;
+  std::function<Result<void>(const Array&)> fill;
+};
+Result<std::vector<NodeCopy>> plan_filled(FilledVolume volume, const NodeLocation& destination,
+                                          const CopyOptions& options);
 /// Makes the consolidated metadata of each group that has any describe what is copied, regardless of the source's.
 Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const Format& format);
 /// Whether a node's documents are stored as they are planned.
@@ -98,8 +107,11 @@ Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destina
                                       const CopyOptions& options);
 /// Makes nodes that are planned, as copy_nodes() does.
 Result<CopyReport> make_nodes(std::vector<NodeCopy> nodes, const NodeLocation& destination, const CopyOptions& options);
-/// Makes an OME-NGFF group of a file, in the resolutions of options.pyramid.
-Result<void> import_pyramid(const std::string& source, const ImportOptions& options, const NodeLocation& destination);
+/// Makes an OME-NGFF group of a file, in the resolutions of options.pyramid or of the image whose labels it is to be.
+Result<void> import_pyramid(const std::string& source, const ImportOptions& options, const NodeLocation& destination,
+                            const std::optional<LabelledImage>& labelled);
+/// Makes a volume of a file, where `destination` has that format.
+Result<void> import_volume(const std::string& source, const ImportOptions& options, const NodeLocation& destination);
 /// The location of a copy's source; if the copy becomes a volume, the volume counterpart of a dual-format array.
 Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,
                                     const CopyOptions& options);

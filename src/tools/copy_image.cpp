@@ -158,23 +158,6 @@ Result<void> add_slices(ImageSource& source) {
   return {};
 }
 
-// Whether the copy is one of labels: as the options say, else as its pyramid or the source has it.
-Result<void> set_type(ImageSource& source, const CopyOptions& options) {
-  const DType& dtype = source.dtype();
-  const bool has_integers = is_integer(dtype);
-  if (!options.type.empty() && options.type != "image" && options.type != "segmentation")
-    return std::move(invalid_argument("'" + options.type + "' is neither image nor segmentation")).in_member("type");
-  if (options.type == "segmentation" && !has_integers)
-    return std::move(invalid_argument("a segmentation has integers, and the elements are " + dtype.name()))
-        .in_member("type");
-  const bool of_modes = options.pyramid && options.pyramid->method == Pyramid::Method::mode && has_integers;
-  if (options.type.empty() && !of_modes) return {};
-  Image& image = source.image;
-  image.labels = options.type.empty() || options.type == "segmentation";
-  if (image.info.find("type") != nullptr) image.info.set("type", image.labels ? "segmentation" : "image");
-  return {};
-}
-
 // The order of a volume's dimensions is x, y, z, channel, however the copy sees them.
 std::vector<std::size_t> volume_order(const std::vector<std::string>& axes) {
   std::vector<std::size_t> order;
@@ -398,7 +381,7 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
     found.is_group = true;
   }
   if (options.pyramid) name_factors(*options.pyramid, found.image.axes);
-  SHERD_TRY(set_type(found, options));
+  SHERD_TRY(set_type(found.image, found.dtype(), options));
   if (labelled) refer_to_image(found.image);
   found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
   if (options.pyramid) {
@@ -425,6 +408,20 @@ Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation&
                                           const CopyOptions& options) {
   ImageSource source{std::move(image.image), {}, true};
   return ArraysPlan(std::move(source), destination, options).run(std::move(image));
+}
+
+Result<void> set_type(Image& image, const DType& dtype, const CopyOptions& options) {
+  const bool has_integers = is_integer(dtype);
+  if (!options.type.empty() && options.type != "image" && options.type != "segmentation")
+    return std::move(invalid_argument("'" + options.type + "' is neither image nor segmentation")).in_member("type");
+  if (options.type == "segmentation" && !has_integers)
+    return std::move(invalid_argument("a segmentation has integers, and the elements are " + dtype.name()))
+        .in_member("type");
+  const bool of_modes = options.pyramid && options.pyramid->method == Pyramid::Method::mode && has_integers;
+  if (options.type.empty() && !of_modes) return {};
+  image.labels = options.type.empty() || options.type == "segmentation";
+  if (image.info.find("type") != nullptr) image.info.set("type", image.labels ? "segmentation" : "image");
+  return {};
 }
 
 Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume) {

@@ -28,6 +28,14 @@ struct ImageSource {
   [[nodiscard]] const DType& dtype() const { return cutout ? cutout->dtype() : levels.front().document.array->dtype; }
 };
 
+/// Decides whether an image is one of labels: as the options say, else as their pyramid or the image has it.
+Result<void> set_type(Image& image, const DType& dtype, const CopyOptions& options);
+
+/// invalid_argument if an image with these axes cannot be a volume. `of` is what has them, or empty where the caller
+/// has named them; `of_one_time` says how to get one of several times.
+Result<void> check_volume_axes(const std::vector<std::string>& axes, const std::string& of,
+                               const std::string& of_one_time);
+
 /// Reads the documents at `source`; `volume` says whether the copy is one of Neuroglancer's.
 Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume);
 

@@ -21,6 +21,7 @@ using neuroglancer::VolumeInfo;
 using neuroglancer::VolumeScale;
 
 constexpr std::uint64_t kBlock = 8;
+constexpr std::uint64_t kChunk = 64;  ///< of a volume that is not a copy
 
 // x, y and z of lengths in the order of axes; 1 if the axis does not exist.
 Triple in_xyz(const Shape& lengths, const std::vector<std::string>& axes) {
@@ -65,32 +66,30 @@ class VolumePlan {
 
   Result<std::vector<NodeCopy>> run() && {
     SHERD_TRY(check_options(options_));
-    SHERD_TRY(check_axes());
+    SHERD_TRY(check_volume_axes(image_.axes, options_.axes.empty() ? "source" : "", "select one time (--select 0)"));
     SHERD_TRY(open_levels());
-    start_info();
-    for (std::size_t i = 0; i < arrays_.size(); ++i) SHERD_TRY(add_scale(i, shape_of(i)));
-    if (options_.pyramid) SHERD_TRY(add_pyramid());
-    SHERD_TRY(printed, print());
-    return nodes(printed);
+    dtype_ = source_.dtype();
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+      shapes_.push_back(source_.cutout ? source_.cutout->shape() : arrays_[i].shape());
+    return plan();
+  }
+
+  // Of a volume that has no source.
+  Result<std::vector<NodeCopy>> run(FilledVolume volume) && {
+    SHERD_TRY(check_options(options_));
+    dtype_ = volume.dtype;
+    shapes_.push_back(std::move(volume.shape));
+    fill_ = std::move(volume.fill);
+    return plan();
   }
 
  private:
-  Result<void> check_axes() const {
-    const auto refuse = [&](const std::string& reason) {
-      const std::string of_source = "the dimensions of the source are " + listed_names(image_.axes) + ", and ";
-      return std::move(invalid_argument((options_.axes.empty() ? of_source : "") + reason)).in_member("axes");
-    };
-    for (const std::string& axis : image_.axes)
-      if (axis == "t") return refuse("a volume has no time (t); select one time (--select 0)");
-    for (const char* axis : {"x", "y", "z"})
-      if (dimension_of(image_.axes, axis) == image_.axes.size())
-        return refuse("a volume has x, y and z: there is no " + std::string(axis) +
-                      "; if they are others, name them (--axes z,y,x)");
-    return {};
-  }
-
-  [[nodiscard]] Shape shape_of(std::size_t level) const {
-    return source_.cutout ? source_.cutout->shape() : arrays_[level].shape();
+  Result<std::vector<NodeCopy>> plan() {
+    start_info();
+    for (std::size_t i = 0; i < shapes_.size(); ++i) SHERD_TRY(add_scale(i, shapes_[i]));
+    if (options_.pyramid) SHERD_TRY(add_pyramid());
+    SHERD_TRY(printed, print());
+    return nodes(printed);
   }
 
   [[nodiscard]] std::uint64_t channels_of(const Shape& shape) const {
@@ -117,8 +116,8 @@ class VolumePlan {
     if (auto kept = VolumeInfo::parse(image_.info)) kept_ = *std::move(kept);
     if (kept_) info_ = *kept_;
     info_.scales.clear();
-    info_.data_type = source_.dtype();
-    info_.num_channels = channels_of(shape_of(0));
+    info_.data_type = dtype_;
+    info_.num_channels = channels_of(shapes_.front());
     if (!options_.type.empty()) {
       info_.type = image_.labels ? VolumeInfo::Type::segmentation : VolumeInfo::Type::image;
       return;
@@ -140,6 +139,11 @@ class VolumePlan {
     return scale;
   }
 
+  // The array of the source that is the nearest to a scale; nullptr if there is no source.
+  [[nodiscard]] const Array* source_of(std::size_t level) const {
+    return arrays_.empty() ? nullptr : &arrays_[std::min(level, arrays_.size() - 1)];
+  }
+
   Result<Triple> chunk_of(std::size_t level) const {
     if (options_.chunks) {
       const Shape& chunks = *options_.chunks;
@@ -148,11 +152,16 @@ class VolumePlan {
       return std::move(invalid_argument("a chunk of a volume has the lengths x, y, z, and all channels"))
           .in_member("chunks");
     }
-    const Array& array = arrays_[std::min(level, arrays_.size() - 1)];
-    if (array.chunks().empty())
+    const Array* const array = source_of(level);
+    if (array == nullptr) {
+      Triple chunk = in_xyz(shapes_.front(), image_.axes);
+      for (std::uint64_t& length : chunk) length = std::clamp<std::uint64_t>(length, 1, kChunk);
+      return chunk;
+    }
+    if (array->chunks().empty())
       return std::move(invalid_argument("the source's chunks differ in shape; choose the chunk shape of the copy"))
           .in_member("chunks");
-    return in_xyz(source_.cutout ? source_.cutout->pick(array.chunks()) : array.chunks(), image_.axes);
+    return in_xyz(source_.cutout ? source_.cutout->pick(array->chunks()) : array->chunks(), image_.axes);
   }
 
   Result<void> add_scale(std::size_t level, const Shape& shape) {
@@ -168,7 +177,7 @@ class VolumePlan {
     if (scale.key.empty() || options_.resolution) scale.key = free_key(key_of(resolution));
     set_encoding(scale);
     const bool same = before.size == scale.size && before.chunk_sizes == scale.chunk_sizes;
-    SHERD_TRY(sharding, sharding_of(scale, same, arrays_[std::min(level, arrays_.size() - 1)]));
+    SHERD_TRY(sharding, sharding_of(scale, same, source_of(level)));
     scale.sharding = std::move(sharding);
     info_.scales.push_back(std::move(scale));
     return {};
@@ -193,13 +202,13 @@ class VolumePlan {
   }
 
   // As it was where that still fits, as it is asked for, or as shards are chosen where the source has any.
-  Result<Json> sharding_of(const VolumeScale& scale, bool same, const Array& source) const {
+  Result<Json> sharding_of(const VolumeScale& scale, bool same, const Array* source) const {
     const bool asked = options_.sharding.has_value();
     if (!asked && same) return scale.sharding;
     if (asked && !options_.sharding->is_string()) return *options_.sharding;
     if (asked && options_.sharding->text() != "auto")
       return std::move(invalid_argument("must be \"auto\" or an object of parameters")).in_member("sharding");
-    if (!asked && scale.sharding.is_null() && !source.shards()) return Json();
+    if (!asked && scale.sharding.is_null() && (source == nullptr || !source->shards())) return Json();
     const Triple& size = scale.size;
     const Triple& chunk = scale.chunk_sizes.front();
     SHERD_TRY(chosen,
@@ -209,7 +218,8 @@ class VolumePlan {
                                                           .encoding = scale.encoding})
                   .in_member("sharding"));
     // Uncompressed chunks are moved as they are.
-    if (scale.encoding == "raw" && !is_compressed(source.state())) chosen.set("data_encoding", "raw");
+    if (scale.encoding == "raw" && source != nullptr && !is_compressed(source->state()))
+      chosen.set("data_encoding", "raw");
     return chosen;
   }
 
@@ -218,7 +228,7 @@ class VolumePlan {
     if (plan.shrinks_channels(image_))
       return std::move(invalid_argument("all scales of a volume have the same channels")).in_member("factors");
     for (double& offset : image_.levels.front().offset) offset = std::round(offset);
-    Shape shape = shape_of(0);
+    Shape shape = shapes_.front();
     SHERD_TRY(chunk, chunk_of(0));
     Shape chunks(shape.size(), 1);
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -241,7 +251,7 @@ class VolumePlan {
 
   Result<NodeDocument> scale_node(const Json& info, std::size_t number) const {
     Json document{Json::Object{{"info", info}, {"scale", std::uint64_t{number}}}};
-    if (source_.levels.front().location.format->arrays_have_documents())
+    if (!arrays_.empty() && source_.levels.front().location.format->arrays_have_documents())
       document.set("axes", Json(Json::Array(image_.axes.begin(), image_.axes.end())));
     SHERD_TRY(node, neuroglancer::lower_volume(std::move(document), destination_.path));
     const std::string member = "scales[" + std::to_string(number) + "]";
@@ -261,11 +271,13 @@ class VolumePlan {
       auto array = make_array(at_path(destination_, join_path(destination_.path, node.path)), std::move(document));
       if (!array)
         return neuroglancer::in_encoding(std::move(array).error()).in_member("scales[" + std::to_string(i) + "]");
-      if (i < arrays_.size()) {
+      if (i >= shapes_.size()) {
+        node.reduced = ReducedFrom{nodes.size() - 1, reductions_[i - shapes_.size()]};
+      } else if (fill_) {
+        node.fill = fill_;
+      } else {
         SHERD_TRY(planned, plan_copy(arrays_[i], *std::move(array), source_.cutout));
         node.array = std::move(planned);
-      } else {
-        node.reduced = ReducedFrom{nodes.size() - 1, reductions_[i - arrays_.size()]};
       }
       nodes.push_back(std::move(node));
     }
@@ -274,6 +286,7 @@ class VolumePlan {
 
   // A volume that stays as it is keeps its document to the byte.
   Result<std::vector<Document>> stored_documents(const Json& info) const {
+    if (source_.levels.empty()) return std::vector<Document>();
     const LevelSource& first = source_.levels.front();
     if (first.location.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
       return std::vector<Document>();
@@ -288,7 +301,10 @@ class VolumePlan {
   Image& image_;
   const NodeLocation& destination_;
   const CopyOptions& options_;
-  std::vector<Array> arrays_;
+  std::vector<Array> arrays_;  ///< of the source
+  std::vector<Shape> shapes_;  ///< of the scales that are not made of finer ones
+  DType dtype_;
+  std::function<Result<void>(const Array&)> fill_;  ///< what the finest scale is made of, if not of a source
   std::optional<VolumeInfo> kept_;
   VolumeInfo info_;
   std::vector<Reduction> reductions_;
@@ -296,9 +312,28 @@ class VolumePlan {
 
 }  // namespace
 
+Result<void> check_volume_axes(const std::vector<std::string>& axes, const std::string& of,
+                               const std::string& of_one_time) {
+  const auto refuse = [&](const std::string& reason) {
+    const std::string all = "the dimensions of the " + of + " are " + listed_names(axes) + ", and ";
+    return std::move(invalid_argument((of.empty() ? "" : all) + reason)).in_member("axes");
+  };
+  if (std::ranges::find(axes, "t") != axes.end()) return refuse("a volume has no time (t); " + of_one_time);
+  for (const char* axis : {"x", "y", "z"})
+    if (std::ranges::find(axes, axis) == axes.end())
+      return refuse("a volume has x, y and z: there is no " + std::string(axis) +
+                    "; if they are others, name them (--axes z,y,x)");
+  return {};
+}
+
 Result<std::vector<NodeCopy>> plan_volume(ImageSource source, const NodeLocation& destination,
                                           const CopyOptions& options) {
   return VolumePlan(std::move(source), destination, options).run();
+}
+
+Result<std::vector<NodeCopy>> plan_filled(FilledVolume volume, const NodeLocation& destination,
+                                          const CopyOptions& options) {
+  return VolumePlan({std::move(volume.image), {}, true}, destination, options).run(std::move(volume));
 }
 
 }  // namespace sherd

@@ -130,9 +130,6 @@ struct Shade {
   }
 };
 
-// Where nothing says how channels are shown.
-constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
-
 /// Whether it is not merely the window of a pyramid where none is known: with that of a type of 16 bits or more, most
 /// pictures would be black.
 bool is_known(const std::pair<double, double>& window, const DType& dtype) {
@@ -151,7 +148,7 @@ std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, con
   std::vector<Shade> shades(bands.channels());
   bool any = false;
   for (std::size_t i = 0; i < shades.size(); ++i) {
-    if (shades.size() > 1) shades[i].colour = kColours[i % std::size(kColours)];
+    shades[i].colour = default_colour(i, shades.size());
     if (first + i < facts.channels.size() && (c || facts.channels.size() == 1)) {
       const ImageChannel& known = facts.channels[first + i];
       if (known.window && is_known(*known.window, dtype)) std::tie(shades[i].black, shades[i].white) = *known.window;

@@ -116,7 +116,7 @@ def test_an_error_of_the_source_still_names_its_document(sherd, source, tmp_path
     ("info --frobnicate a", "unknown option --frobnicate; see 'sherd info --help'"),
     ("info --zzz --jsno a", "unknown option --zzz; see 'sherd info --help'"),
     ("info a b c", "unexpected argument 'b'; see 'sherd info --help'"),
-    ("import a b --to x", "unknown option --to; see 'sherd import --help'"),
+    ("import a b --frobnicate x", "unknown option --frobnicate; see 'sherd import --help'"),
     ("import a b --pyramid --axes z,y,x", "--pyramid needs a value: mean|mode[:LEVELS]; see 'sherd import --help'"),
     ("inof --jsno a", "unknown subcommand 'inof'; did you mean 'info'?"),
     ("exprot a", "unknown subcommand 'exprot'; did you mean 'export'?"),

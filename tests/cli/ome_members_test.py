@@ -58,6 +58,12 @@ def test_an_import_without_a_pyramid_makes_labels_of_an_image(sherd, image):
     assert sherd.ok("info", "i", "--json").json["image"]["labels"] == ["a", "b"]
 
 
+def test_an_import_to_labels_without_an_image_says_so(sherd, image):
+    note = "x/labels/a is an array and not labels of an image"
+    assert note in sherd.ok("import", "l.npy", "x/labels/a", "--axes", "z,y,x").stderr
+    assert "not labels" not in sherd.ok("import", "l.npy", "i/labels/c", "--axes", "z,y,x").stderr
+
+
 def test_metadata_follow_renamed_labels_and_resolutions(sherd, image):
     sherd.ok("rename", "i/labels/a", "cells")
     sherd.ok("rename", "i/1", "i/half")
@@ -71,6 +77,26 @@ def test_metadata_no_longer_list_what_is_erased_or_moved_away(sherd, image):
     sherd.ok("rm", "-r", "i/labels/a")
     sherd.ok("rename", "i/labels/b", "/other")
     assert ome_of(image / "labels")["labels"] == [] and len(levels_of(image)[0]) == 2
+
+
+def test_labels_that_move_to_another_image_are_listed_there(sherd, image, tmp_path):
+    sherd.ok("copy", "i", "root.zarr/one")
+    sherd.ok("copy", "i", "root.zarr/two", "--pyramid", "mean:2")  # without labels
+    sherd.ok("rename", "root.zarr/one/labels/a", "/two/labels/cells")
+    assert ome_of(tmp_path / "root.zarr/one/labels")["labels"] == ["b"]
+    assert ome_of(tmp_path / "root.zarr/two/labels")["labels"] == ["cells"]
+    sherd.ok("rename", "root.zarr/one/labels/b", "/two/labels/b")
+    assert ome_of(tmp_path / "root.zarr/two/labels")["labels"] == ["cells", "b"]
+    assert sherd.ok("info", "root.zarr/two", "--json").json["image"]["labels"] == ["cells", "b"]
+    for name in ("one", "two"):
+        sherd.ok("check", f"root.zarr/{name}", "--data")
+
+
+def test_what_is_no_image_of_labels_is_not_listed_among_them(sherd, image, tmp_path):
+    sherd.ok("copy", "i", "root.zarr/one")
+    sherd.ok("copy", "i/0", "root.zarr/array")
+    sherd.ok("rename", "root.zarr/array", "/one/labels/array")
+    assert ome_of(tmp_path / "root.zarr/one/labels")["labels"] == ["a", "b"]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import os
 import pathlib
 
+import cloudvolume
 import nibabel
 import numpy as np
 import pytest
@@ -87,3 +88,25 @@ def test_what_of_a_file_is_left_out_is_warned_of(tmp_path):
     with pytest.warns(UserWarning, match="only the first is imported") as warned:
         array = sherd.import_(tmp_path / "two.ome.tif", tmp_path / "a")
     assert warned[0].filename == __file__ and array.shape == (4, 4) and (array[...] == 1).all()
+
+
+def test_a_file_becomes_a_volume_of_neuroglancers(tmp_path):
+    data = np.random.default_rng(5).integers(1, 9, (9, 10, 11), dtype="u4")
+    np.save(tmp_path / "in.npy", data)
+    array = sherd.import_(tmp_path / "in.npy", tmp_path / "seg", format="precomputed", axes="zyx", resolution=(8, 8, 40),
+                          voxel_offset=(4, -6, 2), type="segmentation", encoding="compressed_segmentation", sharding="auto",
+                          pyramid="mode:1", factors=(1, 2, 2), chunks=(8, 8, 8))  # fmt: skip
+    assert array.shape == (11, 10, 9, 1) and np.array_equal(array[..., 0], data.T) and array.voxel_offset == (4, -6, 2, 0)
+    seen = cloudvolume.CloudVolume(f"file://{tmp_path}/seg", progress=False)
+    assert np.array_equal(np.asarray(seen[:, :, :])[..., 0], data.T)
+    assert seen.layer_type == "segmentation" and seen.encoding == "compressed_segmentation" and seen.scale["sharding"]
+    assert [tuple(scale["resolution"]) for scale in seen.info["scales"]] == [(8, 8, 40), (16, 16, 40)]
+    with pytest.raises(sherd.InvalidArgument, match="no time") as caught:
+        sherd.import_(tmp_path / "in.npy", tmp_path / "em", format="precomputed", axes="tyx")
+    assert caught.value.member == "axes" and not (tmp_path / "em").exists()
+    for given in ({"encoding": "png"}, {"sharding": "auto"}, {"type": "image"}):
+        with pytest.raises(sherd.InvalidArgument) as caught:
+            sherd.import_(tmp_path / "in.npy", tmp_path / "b", axes="zyx", **given)
+        assert caught.value.member in given
+    with pytest.raises(TypeError, match="voxel_offset must be an int"):
+        sherd.import_(tmp_path / "in.npy", tmp_path / "b", axes="zyx", voxel_offset=(1, 2.5, 3))

@@ -52,6 +52,23 @@ def test_metadata_follow_moved_and_erased_members(tmp_path):
     assert list(image.labels) == ["cells"] and [level.path for level in image.levels] == ["s0", "half"]
 
 
+def test_labels_that_move_to_another_image_are_listed_there(tmp_path):
+    zarr.create_group(tmp_path / "g")
+    for name in ("one", "two"):
+        make_image(tmp_path / "g" / name)
+    zarr.create_group(tmp_path / "g/one/labels", attributes={"ome": {"version": "0.5", "labels": ["a"]}})
+    make_image(tmp_path / "g/one/labels/a", label=True)
+    make_image(tmp_path / "g/one/labels/plain")
+    group = sherd.open_group(tmp_path / "g", mode="r+")
+    group.move("one/labels/a", "two/labels/cells")
+    group.move("one/labels/plain", "two/labels/plain")
+    assert zarr.open_group(tmp_path / "g/one/labels").attrs["ome"]["labels"] == []
+    assert zarr.open_group(tmp_path / "g/two/labels").attrs["ome"] == {"version": "0.5", "labels": ["cells"]}
+    assert list(sherd.ome.open(tmp_path / "g/two").labels) == ["cells"]
+    del group["two/labels/cells"]
+    assert zarr.open_group(tmp_path / "g/two/labels").attrs["ome"]["labels"] == []
+
+
 def test_labels_are_images_of_their_own(tmp_path):
     make_image(tmp_path / "i")
     zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"version": "0.5", "labels": ["nuclei"]}})

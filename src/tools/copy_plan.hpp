@@ -1,0 +1,31 @@
+// What a copy of a tree is made of, decided before anything is written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/copy.hpp"
+#include "tools/copy_labels.hpp"
+
+namespace sherd {
+
+struct TreePlan {
+  std::vector<NodeCopy> nodes;  ///< groups before their members
+  /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
+  std::map<std::string, std::string> referred = {};
+  std::vector<std::pair<std::string, std::string>> dangling = {};  ///< CopyReport::dangling
+  std::optional<LabelledImage> labelled = {};                      ///< the image whose labels the copy is
+  std::uint64_t bytes = 0;                                         ///< of elements, as far as they are known
+};
+Result<TreePlan> plan_tree(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
+
+/// The location of a node of a copy whose root is there.
+[[nodiscard]] NodeLocation location_below(const NodeLocation& root, const std::string& path);
+/// The documents of a node, with texts that are printed anew.
+[[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node, const NodeLocation& destination);
+
+}  // namespace sherd
