@@ -35,7 +35,7 @@ if(PROJECT_IS_TOP_LEVEL)
     # Clones share what they compiled: paths below the tree are hashed relative to it, and the clone's own path is not.
     # The language of warnings is hashed, so it is the same for all; Python sets LC_CTYPE where there is no LANG.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env --unset=LC_ALL --unset=LC_CTYPE --unset=LC_MESSAGES LANG=C.UTF-8
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true ${SHERD_CCACHE})
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros ${SHERD_CCACHE})
     set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
 endif()
