@@ -76,10 +76,13 @@ void rename_length(Json& group, std::string_view from, const std::string& to, bo
 /// Makes an array's metadata refer to the new name of a dimension of its variable.
 void rename_references(Json& array, const VariableDefinition& variable, const DimensionDefinition& dimension,
                        const std::string& to) {
+  // After a kill some documents of a variable can have the new name already, and others not.
+  const DimensionDefinition* const known = dimension.group->dimension(to);
+  const auto is_either = [&](const DimensionDefinition* each) { return each == &dimension || each == known; };
   const auto replace = [&](Json* names, const std::string& old, const std::string& now) {
     if (names == nullptr || !names->is_array() || names->size() != variable.dimensions.size()) return;
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
-      if (Json& name = names->elements()[d]; variable.dimensions[d] == &dimension && name.text() == old) name = now;
+      if (Json& name = names->elements()[d]; is_either(variable.dimensions[d]) && name.text() == old) name = now;
   };
   const std::string& group = dimension.group->path;
   for (const NoteList& where : kReferenceLists)
@@ -159,6 +162,7 @@ Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from
   const GroupDefinition& group = *from.group;
   Using variables;
   add_variables_of(state.root, from, variables);
+  if (const DimensionDefinition* known = group.dimension(to)) add_variables_of(state.root, *known, variables);
   SHERD_TRY(edit_group(state, group, [&](Json& document) {
     if (attributes_in(document) == nullptr) document.set(attributes_part(document), Json::Object{});
     attributes_in(document)->set(kRenamingAttribute, Json::Object{{from.name, to}});
@@ -166,7 +170,8 @@ Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from
   }));
   SHERD_TRY(refer_to(state, variables, from, to));
   SHERD_TRY(consolidate(state));  // before readers of consolidated metadata miss the old name
-  return edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); });
+  SHERD_TRY(edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); }));
+  return consolidate(state);
 }
 
 /// After a rename that was continued: `from` and `to` are one.

@@ -119,7 +119,8 @@ TEST_P(Renamed, DimensionIsOneOfTwoAfterAKillUntilTheSameCallFinishes) {
       EXPECT_THAT(names_of(between, name).front(), testing::AnyOf("/x", "/lon")) << commits;
     EXPECT_EQ(between.root().variable("g/b")->read().value(), Values(Ints{1, 2, 3, 4, 5, 6}));
     Writer again = Writer::open(store).value();
-    again.rename_dimension("x", "lon").value();
+    const auto renamed = again.rename_dimension("x", "lon");
+    EXPECT_TRUE(renamed || renamed.error().code() == ErrorCode::not_found) << "there is nothing left to do then";
     again.sync().value();
     EXPECT_EQ(all_documents(*store), all_documents(*done)) << commits;
   }
