@@ -270,6 +270,8 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
   if (from != nullptr && from->anonymous)
     return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
   if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
+  if (from == nullptr)  // one of the group's documents can still have the old name
+    SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
   SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
     if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
   }));
