@@ -352,6 +352,7 @@ def test_what_is_renamed_is_read_by_xarray(tmp_path, writer, zarr_format):
         dataset["v"].rename_attribute("units", "unit")
         dataset["group"].rename_dimension("y", "lat")
         dataset["v"][2] = [6, 7, 8, 9]
+        dataset["time"][2] = 2.5
         dataset["group/w"][0] = 6
         assert dataset["group"].path == "/group" and dataset["/group/w"].full_name == "/group/w" and "t" not in dataset
         dataset.create_variable("late", "int", "time")[:] = 1
