@@ -99,9 +99,9 @@ void add_times_and_comments(Arguments& arguments, const std::shared_ptr<Ncdump>&
   };
   arguments.in_order("-t", "", "Times as dates, in the calendar of the variable", times(false));
   arguments.in_order("-i", "", "As -t, with T between date and time", times(true));
-  arguments.in_order("-b", "c|f", "A comment before each row, with indices as in C or Fortran",
+  arguments.in_order("-b", "LANGUAGE", "A comment before each row, with indices as in C (c) or Fortran (f)",
                      comments(&Ncdump::brief));
-  arguments.in_order("-f", "c|f", "A comment after each value, likewise", comments(&Ncdump::full));
+  arguments.in_order("-f", "LANGUAGE", "A comment after each value, likewise", comments(&Ncdump::full));
 }
 
 }  // namespace

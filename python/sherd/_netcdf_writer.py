@@ -198,7 +198,8 @@ class GroupWriter:
 
     def rename_dimension(self, name: str, to: str) -> None:
         """Renames a dimension of this group, and stores that at once. A variable with the dimension's name keeps its own: rename
-        it, too. The same call finishes what a killed process began. Conflict if the group has a dimension `to`."""
+        it, too. The same call finishes what a killed process began. Conflict if the group has a dimension `to`, or in pure Zarr if
+        variables of a group would have two of that name; Unsupported there if no variable of the group has it."""
         self._dataset._check_open()
         self._dataset._bound.rename_dimension(self._member(name), _arguments.text(to, "to"))
         unlimited = self._dataset._unlimited

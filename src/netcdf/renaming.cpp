@@ -2,8 +2,10 @@
 // dimension is in the metadata of its group and of every variable that has it, which cannot all be replaced at once:
 // the new name is defined next to the old one, then each variable refers to it, then the old one is removed. Readers
 // that come in between, or after a kill, find two dimensions of the same length. Until it is done, an attribute of the
-// group says what is being renamed, so that the same call finishes it.
+// group says what is being renamed, so that the same call finishes it. In pure Zarr the variables of a group define its
+// dimensions by naming them: those of the groups below refer to the new name first, and find the old one until then.
 #include <algorithm>
+#include <span>
 
 #include "array/core.hpp"
 #include "array/document.hpp"
@@ -76,10 +78,13 @@ void rename_length(Json& group, std::string_view from, const std::string& to, bo
 /// Makes an array's metadata refer to the new name of a dimension of its variable.
 void rename_references(Json& array, const VariableDefinition& variable, const DimensionDefinition& dimension,
                        const std::string& to) {
+  // After a kill some documents of a variable can have the new name already, and others not.
+  const DimensionDefinition* const known = dimension.group->dimension(to);
+  const auto is_either = [&](const DimensionDefinition* each) { return each == &dimension || each == known; };
   const auto replace = [&](Json* names, const std::string& old, const std::string& now) {
     if (names == nullptr || !names->is_array() || names->size() != variable.dimensions.size()) return;
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
-      if (Json& name = names->elements()[d]; variable.dimensions[d] == &dimension && name.text() == old) name = now;
+      if (Json& name = names->elements()[d]; is_either(variable.dimensions[d]) && name.text() == old) name = now;
   };
   const std::string& group = dimension.group->path;
   for (const NoteList& where : kReferenceLists)
@@ -138,8 +143,8 @@ Result<bool> is_unfinished(const Writer::State& state, const GroupDefinition& gr
   return found;
 }
 
-Result<void> refer_to(const Writer::State& state, const Using& variables, const DimensionDefinition& dimension,
-                      const std::string& to) {
+Result<void> refer_to(const Writer::State& state, std::span<const Using::value_type> variables,
+                      const DimensionDefinition& dimension, const std::string& to) {
   Config config = with_requests(state.form.location.config, kWaiting);
   config.progress = nullptr;
   return parallel_for(variables.size(), config, [&](std::size_t i) -> Result<void> {
@@ -154,19 +159,43 @@ Result<void> refer_to(const Writer::State& state, const Using& variables, const 
   });
 }
 
+/// Whether names alone can say which dimension is meant, as they have to in pure Zarr.
+Result<void> check_pure_names(const DimensionDefinition& dimension, const std::string& to, const Using& variables) {
+  const std::string& owner = dimension.group->path;
+  const auto is_own = [&](const auto& each) { return each.first == dimension.group; };
+  if (!variables.empty() && std::ranges::none_of(variables, is_own))
+    return unsupported("no variable of the group '" + owner + "' has the dimension '" + dimension.name +
+                       "', so that pure Zarr has one in each group below; open the dataset again and rename those");
+  for (const auto& [group, renamed] : variables)
+    for (const auto& each : group->variables)
+      for (const DimensionDefinition* other : each->dimensions)
+        if (other->name == to && other->length != dimension.length)
+          return conflict("'" + member_path(group->path, each->options.name) + "' is " + std::to_string(other->length) +
+                          " long along '" + to + "', and '" + member_path(group->path, renamed->options.name) +
+                          "' would be " + std::to_string(dimension.length) +
+                          "; in pure Zarr the variables of a group cannot have two dimensions of one name");
+  return {};
+}
+
 /// `from` is called `to` in all stored metadata.
 Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from, const std::string& to) {
   const GroupDefinition& group = *from.group;
   Using variables;
   add_variables_of(state.root, from, variables);
+  if (state.form.mode.pure) SHERD_TRY(check_pure_names(from, to, variables));
+  if (const DimensionDefinition* known = group.dimension(to)) add_variables_of(state.root, *known, variables);
+  const auto is_below = [&](const auto& each) { return each.first != &group; };
+  const std::size_t own = std::ranges::stable_partition(variables, is_below).begin() - variables.begin();
   SHERD_TRY(edit_group(state, group, [&](Json& document) {
     if (attributes_in(document) == nullptr) document.set(attributes_part(document), Json::Object{});
     attributes_in(document)->set(kRenamingAttribute, Json::Object{{from.name, to}});
     rename_length(document, from.name, to, true);
   }));
-  SHERD_TRY(refer_to(state, variables, from, to));
+  SHERD_TRY(refer_to(state, std::span(variables).first(own), from, to));
+  SHERD_TRY(refer_to(state, std::span(variables).subspan(own), from, to));
   SHERD_TRY(consolidate(state));  // before readers of consolidated metadata miss the old name
-  return edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); });
+  SHERD_TRY(edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); }));
+  return consolidate(state);
 }
 
 /// After a rename that was continued: `from` and `to` are one.
@@ -176,6 +205,15 @@ void join_definitions(GroupDefinition& root, DimensionDefinition& from, Dimensio
   for (const auto& [group, variable] : variables) std::ranges::replace(variable->dimensions, &from, &to);
   to.length = std::max(to.length, from.length);
   std::erase_if(from.group->dimensions, [&](const auto& each) { return each.get() == &from; });
+}
+
+/// After a rename in pure Zarr that was continued: readers found the new name in the groups below.
+void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefinition& to) {  // NOLINT(misc-no-recursion)
+  for (const auto& each : group.groups) {
+    DimensionDefinition* const found = each->dimension(to.name);
+    if (found != nullptr && found->length == to.length) join_definitions(root, *found, to);
+    join_below(root, *each, to);
+  }
 }
 
 /// The array of a variable that was moved.
@@ -258,13 +296,15 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
   SHERD_TRY(unfinished, is_unfinished(*state_, *owner, Json::Object{{std::string(name), to}}));
   DimensionDefinition* const from = owner->dimension(name);
   DimensionDefinition* const known = owner->dimension(to);
-  if (from == nullptr && !(known != nullptr && unfinished))
+  if (from == nullptr && !unfinished)
     return not_found("the dimension '" + std::string(name) + "' is not defined in the group '" + owner->path + "'");
   if (known != nullptr && !unfinished)
     return conflict("the dimension '" + member_path(owner->path, to) + "' is defined already");
   if (from != nullptr && from->anonymous)
     return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
   if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
+  if (from == nullptr)  // one of the group's documents can still have the old name
+    SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
   SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
     if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
   }));
@@ -272,6 +312,8 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
     join_definitions(state_->root, *from, *known);
   else if (from != nullptr)
     from->name = to;
+  if (DimensionDefinition* const now = owner->dimension(to); now != nullptr && unfinished && state_->form.mode.pure)
+    join_below(state_->root, *owner, *now);
   return consolidate(*state_);
 }
 

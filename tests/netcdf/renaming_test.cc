@@ -17,7 +17,7 @@ using testing::Not;
 
 using Ints = std::vector<std::int32_t>;
 
-/// `x` is a dimension of variables in two groups, one of which is called as the dimension is.
+/// `x` is a dimension of variables in three groups, one of which is called as the dimension is.
 void write_dataset(const std::shared_ptr<Store>& store, const NewDataset& options, bool unlimited) {
   Writer writer = Writer::create(store, options).value();
   writer.define_dimension("/", "x", 3, unlimited).value();
@@ -30,6 +30,8 @@ void write_dataset(const std::shared_ptr<Store>& store, const NewDataset& option
   writer.define_dimension("/g", "y", 2).value();
   writer.define_variable("/g", {.name = "w", .dimensions = {"y"}}).value();
   writer.define_variable("/g", {.name = "b", .dimensions = {"/x", "y"}}).value();
+  writer.define_group("/g/h").value();
+  writer.define_variable("/g/h", {.name = "c", .dimensions = {"/x"}}).value();
   writer.write("x", {{0}, {3}}, Ints{1, 2, 3}).value();
   writer.write("/g/b", {{0, 0}, {3, 2}}, Ints{1, 2, 3, 4, 5, 6}).value();
   writer.write("/g/w", {{0}, {2}}, Ints{7, 8}).value();
@@ -113,13 +115,18 @@ TEST_P(Renamed, DimensionIsOneOfTwoAfterAKillUntilTheSameCallFinishes) {
     Writer killed = Writer::open(failing).value();
     failing->commits_left = commits;
     finished = killed.rename_dimension("x", "lon").has_value();
-    const Dataset between = Dataset::open(store).value();
-    EXPECT_THAT(between.warnings(), IsEmpty()) << commits;
-    for (const char* name : {"a", "x", "g/b"})
-      EXPECT_THAT(names_of(between, name).front(), testing::AnyOf("/x", "/lon")) << commits;
-    EXPECT_EQ(between.root().variable("g/b")->read().value(), Values(Ints{1, 2, 3, 4, 5, 6}));
     Writer again = Writer::open(store).value();
-    again.rename_dimension("x", "lon").value();
+    for (const Dataset& between : {Dataset::open(store).value(), *again.opened()}) {  // consolidated, and not
+      EXPECT_THAT(between.warnings(), IsEmpty()) << commits;
+      for (const char* name : {"a", "x", "g/b", "g/h/c"}) {
+        std::string found = names_of(between, name).front();
+        if (std::get<1>(GetParam())) found = found.substr(found.rfind('/'));  // a group below can have its own
+        EXPECT_THAT(found, testing::AnyOf("/x", "/lon")) << name << " after " << commits;
+      }
+      EXPECT_EQ(between.root().variable("g/b")->read().value(), Values(Ints{1, 2, 3, 4, 5, 6}));
+    }
+    const auto renamed = again.rename_dimension("x", "lon");
+    EXPECT_TRUE(renamed || renamed.error().code() == ErrorCode::not_found) << "there is nothing left to do then";
     again.sync().value();
     EXPECT_EQ(all_documents(*store), all_documents(*done)) << commits;
   }
@@ -203,6 +210,44 @@ TEST(Renaming, OfWhatIsNotThereOrToWhatIsThereIsRefused) {
   EXPECT_EQ(writer.rename_attribute("other", "units", "_FillValue").error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(writer.rename_attribute("other", "units", "_ARRAY_DIMENSIONS").error().code(), ErrorCode::invalid_argument);
   EXPECT_EQ(all_documents(*store), before);
+}
+
+TEST(Renaming, OfADimensionThatPureZarrCannotNameIsRefused) {
+  const auto store = memory_store();
+  const NewDataset pure = {.format = "zarr2", .mode = {.pure = true}};
+  Writer writer = Writer::create(store, pure).value();
+  writer.define_dimension("/", "x", 3).value();
+  writer.define_dimension("/", "below", 4).value();
+  writer.define_variable("/", {.name = "a", .dimensions = {"x"}}).value();
+  writer.define_group("/g").value();
+  writer.define_dimension("/g", "y", 2).value();
+  writer.define_variable("/g", {.name = "b", .dimensions = {"x", "y"}}).value();
+  writer.define_variable("/g", {.name = "c", .dimensions = {"below"}}).value();
+  writer.sync().value();
+  const std::string before = all_documents(*store);
+  EXPECT_EQ(writer.rename_dimension("x", "y").error().code(), ErrorCode::conflict) << "/g/b would have it twice";
+  EXPECT_EQ(writer.rename_dimension("/g/y", "x").error().code(), ErrorCode::conflict);
+  EXPECT_EQ(writer.rename_dimension("below", "z").error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(all_documents(*store), before);
+  Writer again = Writer::open(store).value();
+  again.rename_dimension("/g/below", "x_of_g").value();
+  EXPECT_EQ(names_of(Dataset::open(store).value(), "g/c").front(), "/g/x_of_g");
+}
+
+TEST(Renaming, OfADimensionInPureZarrThatWasCutShortBelowMakesItOneAgain) {
+  const auto store = memory_store();
+  write_dataset(store, {.format = "zarr3", .mode = {.pure = true}, .consolidated = false}, false);
+  const auto failing = std::make_shared<tools_testing::FailingStore>(store);
+  Writer killed = Writer::open(failing).value();
+  failing->commits_left = 3;  // the group says what is renamed, and the variables of two groups below are
+  EXPECT_FALSE(killed.rename_dimension("x", "lon"));
+  const Dataset between = Dataset::open(store).value();
+  EXPECT_EQ(names_of(between, "a").front(), "/x");
+  EXPECT_EQ(names_of(between, "g/b").front(), "/g/lon");
+  Writer again = Writer::open(store).value();
+  again.rename_dimension("x", "lon").value();
+  again.rename_dimension("lon", "longitude").value();
+  EXPECT_THAT(all_documents(*store), Not(HasSubstr("\"lon\"")));
 }
 
 TEST(Renaming, OfWhatIsNotYetStoredStoresIt) {
