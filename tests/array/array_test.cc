@@ -260,7 +260,7 @@ TEST(Array, TheBeginningOfAChunkIsReadAndItsChecksumVerified) {
 }
 
 constexpr std::string_view kBloscOfManyBlocks =
-    R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 256}})";
+    R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 128}})";
 
 TEST(Array, BoxesOfBloscChunksAreReadFromTheBlocksThatHoldThem) {
   for (const std::string_view around :
@@ -279,9 +279,9 @@ TEST(Array, BoxesOfBloscChunksAreReadFromTheBlocksThatHoldThem) {
     for (std::uint64_t z = 0; z < 9; ++z) {
       for (std::uint64_t x = 0; x < 11; ++x) {
         std::vector<std::uint16_t> line(10), plane(110);
-        array.read(Box{{z, 0, x}, {z + 1, 10, x + 1}}, std::span(line)).value();
+        array.read(Box{{z, 0, x}, {1, 10, 1}}, std::span(line)).value();
         for (std::size_t y = 0; y < 10; ++y) ASSERT_EQ(line[y], all[(z * 10 + y) * 11 + x]) << text;
-        array.read(Box{{z, 0, 0}, {z + 1, 10, 11}}, std::span(plane)).value();
+        array.read(Box{{z, 0, 0}, {1, 10, 11}}, std::span(plane)).value();
         ASSERT_TRUE(std::ranges::equal(plane, std::span(all).subspan(z * 110, 110))) << text;
       }
     }
@@ -299,14 +299,14 @@ TEST(Array, DamageOfABloscBlockMattersToTheBoxesThatNeedItAlone) {
   std::vector<std::byte> chunk(source->size().value());
   const RangeRead range{0, std::span(chunk)};
   source->read(std::span(&range, 1)).value();
-  std::fill(chunk.begin() + 16 + 4 * 7, chunk.begin() + 16 + 4 * 8, std::byte{0xff});  // where the last block begins
+  std::fill(chunk.begin() + 16 + 4 * 15, chunk.begin() + 16 + 4 * 16, std::byte{0xff});  // where the last block begins
   const auto writer = store->write("c/0").value();
   writer->write(0, chunk).value();
   writer->commit().value();
-  std::vector<std::uint16_t> some(896), rest(1);
-  array.read(Box{{0}, {896}}, std::span(some)).value();
-  EXPECT_TRUE(std::ranges::equal(some, std::span(all).first(896)));
-  EXPECT_EQ(array.read(Box{{1023}, {1024}}, std::span(rest)).error().code(), ErrorCode::corrupt);
+  std::vector<std::uint16_t> some(960), rest(1);
+  array.read(Box{{0}, {960}}, std::span(some)).value();
+  EXPECT_TRUE(std::ranges::equal(some, std::span(all).first(960)));
+  EXPECT_EQ(array.read(Box{{1023}, {1}}, std::span(rest)).error().code(), ErrorCode::corrupt);
 }
 
 TEST(Array, AnInterruptedCallEndsAsUnavailable) {
