@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "complex64", kLittle},
         Reading{R"({"data_type": {"extension": "x", "type": "<M8[25us]"}, "fill_value": -9223372036854775808})",
                 "numpy.datetime64", kLittle},
-        Reading{R"({"data_type": {"extension": "x", "type": "|S4"}, "fill_value": "eHk="})", "r32", kPlain},
+        Reading{R"({"data_type": {"extension": "x", "type": "|S4"}, "fill_value": "eHk="})", "null_terminated_bytes", kPlain},
         Reading{R"({"data_type": {"extension": "x", "type": "<U3"}, "fill_value": "ab"})", "fixed_length_utf32",
                 kLittle},
         Reading{R"({"data_type": {"extension": "x", "type": [["a", "<i2"], ["b", "<f8"]]}, "fill_value": null})",
