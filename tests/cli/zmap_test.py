@@ -63,7 +63,7 @@ def test_requests_are_traced_by_the_option_and_by_the_environment(sherd, dataset
     by_option = sherd.ok("ncdump", "-h", "--trace", dataset)
     by_environment = sherd.ok("ncdump", "-h", dataset, env={"NCTRACING": "9"})
     assert by_option.stdout == by_environment.stdout == sherd.ok("ncdump", "-h", dataset).stdout
-    assert "trace: get /.zgroup 0+" in by_option.stderr
+    assert "trace: get /.zmetadata 0+" in by_option.stderr
     assert sorted(by_option.stderr.splitlines()) == sorted(by_environment.stderr.splitlines())
     assert "trace" not in sherd.ok("ncdump", dataset, env={"NCTRACING": "0"}).stderr
 
