@@ -79,7 +79,7 @@ struct Ncdump {
   }
 };
 
-/// Options of which the last one decides what they have in common.
+/// Options that share a setting: the last one given wins.
 void add_times_and_comments(Arguments& arguments, const std::shared_ptr<Ncdump>& dump) {
   const auto times = [dump](bool iso) {
     return [dump, iso](const std::string&) {

@@ -25,7 +25,7 @@ Result<TreePlan> plan_tree(const NodeLocation& source, const NodeLocation& desti
 
 /// The location of a node of a copy whose root is there.
 [[nodiscard]] NodeLocation location_below(const NodeLocation& root, const std::string& path);
-/// The documents of a node, with texts that are printed anew.
+/// A node's documents, printed again.
 [[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node, const NodeLocation& destination);
 
 }  // namespace sherd

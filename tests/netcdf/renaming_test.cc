@@ -17,7 +17,7 @@ using testing::Not;
 
 using Ints = std::vector<std::int32_t>;
 
-/// `x` is a dimension of variables in three groups, one of which is called as the dimension is.
+/// Variables in three groups use the dimension `x`; one of them has its name.
 void write_dataset(const std::shared_ptr<Store>& store, const NewDataset& options, bool unlimited) {
   Writer writer = Writer::create(store, options).value();
   writer.define_dimension("/", "x", 3, unlimited).value();
