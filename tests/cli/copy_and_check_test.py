@@ -154,6 +154,16 @@ def test_fill_values_of_copied_complex_numbers_are_as_xarray_needs_them(sherd):
     assert sherd.ok("info", "back.zarr/c", "--json").json["attributes"]["_FillValue"] == [1, 0.5]
 
 
+def test_text_of_a_copied_netcdf_dataset_is_read_by_zarr_python(sherd):
+    cdl = "netcdf n {dimensions: x = 3 ; variables: char c(x) ; string s(x) ; data: c = \"abc\" ; s = \"one\", \"\", \"three\" ; }"
+    sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
+    sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
+    sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+    root = zarr.open_group(sherd.folder / "n3.zarr", mode="r")
+    assert root["c"][:].tolist() == [b"a", b"b", b"c"] and root["s"][:].tolist() == [b"one", b"", b"three"]
+    assert sherd.ok("ncdump", "-n", "n", "n2.nczarr").text == sherd.ok("ncdump", "-n", "n", "n.nczarr").text
+
+
 def test_a_copied_netcdf_dataset_keeps_its_order_and_its_scalars(sherd):
     cdl = "netcdf n {dimensions: z = 2 ; b = 3 ; variables: int zz(z, b) ; zz:units = \"K\" ; int scalar ; float aa(b) ;" \
           " short mm(z) ; mm:_FillValue = -3s ; data: zz = 1, 2, 3, 4, 5, 6 ; scalar = 7 ; aa = 1, 2, 3 ; mm = 1, 2 ;" \
