@@ -19,6 +19,15 @@ Error too_new(std::uint64_t version) {
   return unsupported("pcodec: version " + std::to_string(version) + " of the format is newer than this Sherd");
 }
 
+/// What the numbers of this code are. numcodecs' bitround makes integers of floats, which have the same bits.
+Result<NumberType> stored_type(const NumberType& type, std::uint64_t code) {
+  constexpr std::uint8_t signed_codes[] = {8, 3, 4};  // of 2, 4 and 8 bytes
+  if (code == type.code) return type;
+  const NumberType rounded{signed_codes[std::bit_width(type.bytes) - 2], type.bytes, Kind::signed_integer};
+  if (type.kind == Kind::floating && code == rounded.code) return rounded;
+  return damaged("the numbers are of type " + std::to_string(code) + ", not " + std::to_string(type.code));
+}
+
 /// Returns the major version of the format.
 Result<std::uint64_t> read_header(BitReader& from, const NumberType& type) {
   if (!from.has(8 * (kMagicBytes + 2))) return damaged("the stream has no header");
@@ -35,8 +44,7 @@ Result<std::uint64_t> read_header(BitReader& from, const NumberType& type) {
     version = from.read(8);
     if (!from.is_within()) return damaged("the stream has no header");
     if (!aligned) return damaged("the header is padded with other bits than 0");
-    if (uniform != 0 && uniform != type.code)
-      return damaged("the numbers are of type " + std::to_string(uniform) + ", not " + std::to_string(type.code));
+    if (uniform != 0) SHERD_TRY(stored_type(type, uniform));
   }
   if (version > kNewestMajor) return too_new(version);
   if (version < kFirstMinorVersion) return version;
@@ -416,9 +424,8 @@ Result<void> decode(const NumberType& type, std::span<const std::byte> file, std
     if (!from.has(8)) return damaged("the stream ends without the byte that ends it");
     const std::uint64_t code = from.read(8);
     if (code == 0) break;
-    if (code != type.code)
-      return damaged("the numbers are of type " + std::to_string(code) + ", not " + std::to_string(type.code));
-    SHERD_TRY(count, read_chunk(from, version, type, numbers));
+    SHERD_TRY(stored, stored_type(type, code));
+    SHERD_TRY(count, read_chunk(from, version, stored, numbers));
     numbers = numbers.subspan(count * type.bytes);
   }
   if (!numbers.empty())

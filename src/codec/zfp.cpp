@@ -49,6 +49,12 @@ struct Mode {
 
 bool is_float(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
 
+/// What the bits of floats are after numcodecs' bitround.
+zfp_type rounded_type(zfp_type type) noexcept {
+  if (type == zfp_type_float) return zfp_type_int32;
+  return type == zfp_type_double ? zfp_type_int64 : type;
+}
+
 /// What the numbers are for libzfp; zfp_type_none where it has nothing for them.
 zfp_type native_type(DType::Kind kind) noexcept {
   using Kind = DType::Kind;
@@ -343,8 +349,9 @@ class Zfp final : public ArrayBytesCodec {
     zfp_stream_set_bit_stream(&stream, nullptr);
     if (read == 0 || read > 8 * encoded.size())
       return corrupt(named("the stream does not begin with a header of zfp 5"));
-    if (stated->type != field.type)
+    if (stated->type != field.type && stated->type != rounded_type(field.type))
       return corrupt(named("the numbers in the stream are of another type than ") + in.dtype.name());
+    field.type = stated->type;
     std::uint64_t count = 1;
     for (const std::size_t extent : {stated->nx, stated->ny, stated->nz, stated->nw})
       count *= std::max<std::size_t>(extent, 1);  // 2^48 at most

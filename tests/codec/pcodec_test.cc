@@ -206,5 +206,19 @@ TEST(Pcodec, ConfigurationsAreThoseOfNumcodecs) {
   EXPECT_EQ(code_of(chain_of(DType::bool_, 4)), ErrorCode::unsupported);
 }
 
+// numcodecs' bitround makes integers of floats: tests/interop/numcodecs_test.py compares with it.
+TEST(Pcodec, IntegersOfTheSameSizeAreTheBitsOfFloats) {
+  const std::tuple<DType, DType, DType> types[] = {{DType::float16, DType::int16, DType::uint16},
+                                                   {DType::float32, DType::int32, DType::uint32},
+                                                   {DType::float64, DType::int64, DType::uint64}};
+  for (const auto& [real, integer, other] : types) {
+    Bytes elements(64);
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<std::byte>(7 * i);
+    EXPECT_EQ(decoded(real, 64, encoded(integer, elements)).value(), elements) << real.name();
+    EXPECT_EQ(code_of(decoded(integer, 64, encoded(real, elements))), ErrorCode::corrupt) << real.name();
+    EXPECT_EQ(code_of(decoded(real, 64, encoded(other, elements))), ErrorCode::corrupt) << real.name();
+  }
+}
+
 }  // namespace
 }  // namespace sherd::test

@@ -259,12 +259,23 @@ TEST_F(Zfpy, HeadersThatLieAreRefused) {
     EXPECT_EQ(code_of(answer), ErrorCode::corrupt);
     return answer.error().text();
   };
-  EXPECT_THAT(refusal(encoded(chain(DType::int32), {4, 6}, elements).value()), HasSubstr("another type"));
+  EXPECT_THAT(refusal(encoded(chain(DType::int64), {4, 6}, Bytes(192)).value()), HasSubstr("another type"));
   const Shape more{4, 7};
   EXPECT_THAT(refusal(encoded(chain(DType::float32, more), more, Bytes(112)).value()), HasSubstr("28 numbers"));
   Bytes stored = encoded(chain(), {4, 6}, elements).value();
   stored[0] = std::byte{'Z'};
   EXPECT_THAT(refusal(stored), HasSubstr("does not begin with a header"));
+}
+
+// numcodecs' bitround makes integers of floats: tests/interop/numcodecs_test.py compares with it.
+TEST_F(Zfpy, IntegersOfTheSameSizeAreTheBitsOfFloats) {
+  Bytes elements(96);
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<std::byte>(7 * i);
+  const Bytes stored = encoded(chain(DType::int32), {4, 6}, elements).value();
+  EXPECT_EQ(decoded(chain(DType::float32), {4, 6}, stored, 96).value(),
+            decoded(chain(DType::int32), {4, 6}, stored, 96).value());
+  EXPECT_EQ(code_of(decoded(chain(DType::int32), {4, 6}, encoded(chain(), {4, 6}, elements).value(), 96)),
+            ErrorCode::corrupt);
 }
 
 // zfpy looks at the memory of NumPy's times as int64: tests/interop/zarr2_test.py compares with it.

@@ -44,6 +44,9 @@ with warnings.catch_warnings():
     }
 
 
+ROUNDED = {"pcodec": (numcodecs.PCodec, FLOATS), "zfpy": (lambda: numcodecs.ZFPY(mode=4, tolerance=-1), FLOATS[1:])}
+
+
 def elements(dtype):
     rng = numpy.random.default_rng(5)
     if dtype == "bool":
@@ -73,3 +76,16 @@ def test_zarr_python_and_sherd_read_and_write_the_same_elements(tmp_path, name):
             array[...] = data
             read += [sherd.open_array(path)[...], zarr.open_array(path, mode="r")[...]]
         assert len({each.tobytes() for each in read}) == 1, (dtype, codec, shards)
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_floats_that_bitround_makes_integers_are_read_through_codecs_of_numbers(tmp_path, name):
+    make, types = ROUNDED[name]
+    for number, (dtype, bits) in enumerate((dtype, bits) for dtype in types for bits in (4, 10)):
+        read = []
+        for package, path in ((sherd, tmp_path / f"{number} ours"), (zarr, tmp_path / f"{number} theirs")):
+            array = package.create_array(path, shape=SHAPE, dtype=dtype, chunks=CHUNKS, filters=[numcodecs.BitRound(keepbits=bits)],
+                                         serializer=make(), compressors=None)
+            array[...] = elements(dtype)
+            read += [sherd.open_array(path)[...], zarr.open_array(path, mode="r")[...]]
+        assert len({each.tobytes() for each in read}) == 1, (dtype, bits)
