@@ -54,6 +54,12 @@ bool is_serializer(const CodecSpec& spec) {
   return spec.name.starts_with("vlen-") || is_one_of(spec, known);
 }
 
+/// Whether a serializer stores a list of rows, whatever the order of the elements in memory is.
+bool stores_rows(const CodecSpec& spec) {
+  constexpr std::string_view known[] = {"json2", "msgpack2"};
+  return is_one_of(spec, known);
+}
+
 /// Whether a compressor takes arrays, so that the chain needs no codec `bytes`.
 bool is_array_compressor(const CodecSpec& spec) {
   constexpr std::string_view known[] = {"pcodec", "zfpy"};
@@ -185,7 +191,7 @@ CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape&
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
                                                std::vector<CodecSpec> compressors) {
   std::vector<CodecSpec> chain;
-  if (chunks.fortran && chunks.rank > 1) {
+  if (chunks.fortran && chunks.rank > 1 && std::ranges::none_of(filters, stores_rows)) {
     Shape order;
     for (std::size_t d = chunks.rank; d-- > 0;) order.push_back(d);
     chain.push_back({"transpose", Json::Object{{"order", Json::numbers(order)}}});
@@ -230,6 +236,7 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
         words.big_endian = endian != nullptr && endian->text() == "big";
       continue;
     }
+    if (words.fortran && stores_rows(spec)) return no_words_for("transpose", format);
     SHERD_TRY(codec, codec_words(spec, format));
     if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
       words.compressor = std::move(codec);

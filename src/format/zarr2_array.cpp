@@ -113,7 +113,12 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
     SHERD_TRY(codec, parse_codec(*compressor, {type, array}).in_member("compressor"));
     compressors.push_back(std::move(codec));
   }
-  return numcodecs_chain({type, array.shape.size(), order->text() == "F"}, std::move(filters), std::move(compressors));
+  const bool fortran = order->text() == "F" && array.shape.size() > 1;
+  SHERD_TRY(chain, numcodecs_chain({type, array.shape.size(), fortran}, std::move(filters), std::move(compressors)));
+  if (fortran && chain.front().name != "transpose")
+    array.remarks.push_back("'order' is \"F\", but '" + chain.front().name +
+                            "' stores rows, from which zarr-python makes columns");
+  return chain;
 }
 
 /// Objects are what their first filter says.

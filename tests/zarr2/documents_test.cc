@@ -123,6 +123,44 @@ std::vector<std::string> texts(const Array& array) {
   return values;
 }
 
+// numcodecs stores the nested lists of the array, and zarr-python 2 and 3 read them as if columns came first.
+TEST(V2Objects, InOrderFAreTheRowsThatJson2AndMsgpack2Store) {
+  for (const auto& [filter, chunk] :
+       {std::pair<std::string, std::string>{"json2", R"([["a","b","c"],["d","e","f"],"|O",[2,3]])"},
+        {"msgpack2",
+         "\x94\x93\xa1"
+         "a\xa1"
+         "b\xa1"
+         "c\x93\xa1"
+         "d\xa1"
+         "e\xa1"
+         "f\xa2|O\x92\2\3"}}) {
+    const auto store =
+        hierarchy(changed(R"({"dtype": "|O", "fill_value": 0, "shape": [2, 3], "chunks": [2, 3], "order": "F",
+      "filters": [{"id": ")" +
+                          filter + R"("}]})"));
+    store->set("a/0.0", chunk).value();
+    const Array array = open_a(store, true).value();
+    EXPECT_THAT(texts(array), ElementsAre("a", "b", "c", "d", "e", "f")) << filter;
+    const std::vector<VarBytes> g{{"a", 1}};
+    array
+        .write(Box{{0, 0}, {1, 1}},
+               ConstAnyView::dense(reinterpret_cast<const std::byte*>(g.data()), DType::string, {1, 1}))
+        .value();
+    EXPECT_EQ(text_at(*store, "a/0.0"), chunk) << filter;
+    EXPECT_EQ(check(store).value().faults.at(0).code, "document_odd");
+    const auto v3 = memory_store(), back = memory_store();
+    EXPECT_EQ(copy(store, v3, {.format = "zarr3"}).value().chunks_encoded, 0U) << filter;
+    EXPECT_THAT(texts(open_a(v3).value()), ElementsAre("a", "b", "c", "d", "e", "f")) << filter;
+    copy(v3, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray")));
+    CreateOptions options{.shape = {2, 3}, .dtype = DType::string, .chunks = {2, 3}, .format = "zarr2"};
+    options.codecs = std::vector<Json>{parsed(R"({"name": "transpose", "configuration": {"order": [1, 0]}})"),
+                                       Json("numcodecs." + filter)};
+    EXPECT_EQ(code_of(create_array(memory_store(), "a", options)), ErrorCode::unsupported);
+  }
+}
+
 TEST(V2Objects, OfEveryCodecForTextsAndBytesAreReadAndWritten) {
   const auto word = [](std::string_view text) {
     return std::string{static_cast<char>(text.size()), '\0', '\0', '\0'} + std::string(text);
