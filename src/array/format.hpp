@@ -226,8 +226,10 @@ class Spelling {
   [[nodiscard]] virtual std::string_view member() const noexcept = 0;
   /// What the node's documents spell otherwise than new ones of this format; null if nothing.
   [[nodiscard]] virtual Json spelling(const NodeDocument& node) const = 0;
-  /// The metadata with that spelling, as far as they still have the values that it spells.
-  [[nodiscard]] virtual Json respelled(Json document, const Json& spelling) const = 0;
+  /// The metadata with that spelling, as far as they still have the values that it spells and `accepts` returns true
+  /// for the result.
+  [[nodiscard]] virtual Json respelled(const Json& document, const Json& spelling,
+                                       const std::function<bool(const Json&)>& accepts) const = 0;
 
  protected:
   ~Spelling() = default;

@@ -373,7 +373,8 @@ Result<Json> print_numpy_type(const NumpyType& type) {
 
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
   const DType& dtype = type.dtype;
-  if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
+  const bool is_text = dtype.is_variable() || dtype.kind() == Kind::utf32;
+  if (json.is_null() || (is_text && json.as_int() == 0)) return default_scalar(dtype);
   if (dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure)
     return parse_bytes(json, type);
   return parse_scalar(json, dtype);

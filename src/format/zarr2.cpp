@@ -4,6 +4,7 @@
 #include "format/zarr2.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "array/codec_members.hpp"
@@ -139,6 +140,27 @@ Json respelled_as(const Json& document, const Json& spelling) {
   return ordered;
 }
 
+/// A node of these documents with that spelling.
+Json respelled_node(Json document, const Json& spelling) {
+  for (const char* name : {kArray, kGroup})
+    if (Json* each = document.find(name)) {
+      Json spelled = respelled_as(*each, spelling);
+      // Without it the document says '.', and only stored chunks show that it is '/'.
+      const Json* separator = each->find(kSeparator);
+      if (separator != nullptr && separator->text() == "/" && spelled.find(kSeparator) == nullptr)
+        spelled.set(kSeparator, *separator);
+      *each = std::move(spelled);
+    }
+  const Json* added = spelling.find(kAddedNames);
+  Json* attributes = document.find(kAttributes);
+  const Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
+  if (added != nullptr && names != nullptr && *names == *added) attributes->erase(kNamesAttribute);
+  const Json* next = spelling.find(kNamesBefore);
+  if (next != nullptr && next->is_string() && names != nullptr)
+    *attributes = with_names_before(*attributes, next->text());
+  return document;
+}
+
 class Zarr2 final : public Format, public Consolidation, public Spelling, public CodecMembers {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
@@ -186,7 +208,8 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const override;
   [[nodiscard]] std::string_view member() const noexcept override { return "sherd_zarr2"; }
   [[nodiscard]] Json spelling(const NodeDocument& node) const override;
-  [[nodiscard]] Json respelled(Json document, const Json& spelling) const override;
+  [[nodiscard]] Json respelled(const Json& document, const Json& spelling,
+                               const std::function<bool(const Json&)>& accepts) const override;
   [[nodiscard]] std::string stored_member(const NodeDocument& array, std::string_view member) const override {
     return zarr2::stored_member(*array.document.find(kArray), array.array->codecs, member);
   }
@@ -389,24 +412,26 @@ Json Zarr2::spelling(const NodeDocument& node) const {
   return spelling;
 }
 
-Json Zarr2::respelled(Json document, const Json& spelling) const {
-  for (const char* name : {kArray, kGroup})
-    if (Json* each = document.find(name)) {
-      Json spelled = respelled_as(*each, spelling);
-      // Without it the document says '.', and only stored chunks show that it is '/'.
-      const Json* separator = each->find(kSeparator);
-      if (separator != nullptr && separator->text() == "/" && spelled.find(kSeparator) == nullptr)
-        spelled.set(kSeparator, *separator);
-      *each = std::move(spelled);
-    }
-  const Json* added = spelling.find(kAddedNames);
-  Json* attributes = document.find(kAttributes);
-  const Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
-  if (added != nullptr && names != nullptr && *names == *added) attributes->erase(kNamesAttribute);
-  const Json* next = spelling.find(kNamesBefore);
-  if (next != nullptr && next->is_string() && names != nullptr)
-    *attributes = with_names_before(*attributes, next->text());
-  return document;
+// If a member contradicts the data, the others are restored without it.
+Json Zarr2::respelled(const Json& document, const Json& spelling,
+                      const std::function<bool(const Json&)>& accepts) const {
+  Json whole = respelled_node(document, spelling);
+  if (accepts(whole)) return whole;
+  const Json* members = spelling.find("members");
+  if (members == nullptr || !members->is_object()) return document;
+  Json kept = spelling;
+  Json::Object unknown;
+  for (const auto& [key, each] : members->members())
+    if (each.find("is") == nullptr) unknown.emplace_back(key, each);
+  kept.set("members", Json(std::move(unknown)));
+  for (const auto& [key, each] : members->members()) {
+    if (each.find("is") == nullptr) continue;
+    Json more = kept;
+    more.find("members")->set(key, each);
+    if (accepts(respelled_node(document, more))) kept = std::move(more);
+  }
+  Json part = respelled_node(document, kept);
+  return accepts(part) ? part : document;
 }
 
 Json Zarr2::without_entries(Json node) const {

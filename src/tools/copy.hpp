@@ -131,8 +131,8 @@ Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, c
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array);
 /// Adds to `copied`, the metadata of a copy of `source` in another format, what Spelling keeps or restores. A spelling
 /// with which the metadata would describe other data is not restored.
-Result<void> carry_spelling(const Format& from, const NodeDocument& source, const Format& to, Json& copied,
-                            const Limits& limits);
+Result<void> carry_spelling(const Format& from, const NodeDocument& source, const NodeLocation& destination,
+                            Json& copied);
 
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);

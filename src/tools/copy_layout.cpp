@@ -259,8 +259,11 @@ LeafCoding leaf_coding(const Codecs& leaf, const Array::State& state) {
     coding.rest.erase(coding.rest.begin());
   }
   std::ranges::copy_if(order, std::back_inserter(coding.order), [&](std::size_t d) { return state.chunks[d] > 1; });
+  const CodecChain& chain = state.layout.leaf().chain;
+  const auto stored = chain.inner_type(chain.stored_shape(state.chunks));
   for (CodecSpec& codec : coding.rest)
-    if (codec.name == "bytes" && state.dtype.word_size() == 1) codec.configuration = Json(Json::Object{});
+    if (codec.name == "bytes" && stored && stored->dtype.word_size() == 1) codec.configuration = Json(Json::Object{});
+  complete_codecs(coding.rest, table, state.dtype);
   return coding;
 }
 

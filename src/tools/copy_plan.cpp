@@ -119,7 +119,7 @@ class TreePlanner {
         if (const auto below = normal_path(dataset.path))
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
       SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
-      SHERD_TRY(carry_spelling(format_, node.document, new_format_, fresh, destination_.config.limits));
+      SHERD_TRY(carry_spelling(format_, node.document, destination_, fresh));
       const auto* consolidation = capability<Consolidation>(new_format_);
       if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
         SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // which run() fills
@@ -171,7 +171,11 @@ class TreePlanner {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
       NodeDocument spelled = document;
       spelled.array = fresh.array;  // as a copy of the copy will express it
-      if (changes_format()) SHERD_TRY(carry_spelling(format_, spelled, new_format_, fresh.document, to.config.limits));
+      if (changes_format()) {
+        SHERD_TRY(carry_spelling(format_, spelled, to, fresh.document));
+        SHERD_TRY(respelled, new_format_.lower(std::move(fresh.document), to.config.limits));
+        fresh = std::move(respelled);
+      }
       node.document = std::move(fresh);
       node.stored.clear();
     } else if (cutout || options.chunks || options.shards || options.auto_shards || options.codecs ||

@@ -83,6 +83,34 @@ TEST(V2MixedOrders, BecomeLittleEndianInZarr3) {
   }
 }
 
+TEST(V2MixedOrders, AreRestoredByACopyBack) {
+  for (const char* changes : {R"({"extra": 1, "filters": []})", R"({"fill_value": null, "order": "F"})"}) {
+    const auto store = hierarchy(sherd::changed(document(), changes)), v3 = memory_store(), back = memory_store();
+    store->set("a/0", kElement + std::string(19, '\2')).value();
+    store->set("a/.zattrs", "{}").value();
+    copy(store, v3, {.format = "zarr3"}).value();
+    copy(v3, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(text_at(*back, "a/0"), text_at(*store, "a/0")) << changes;
+    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*store, "a/.zarray")).dump()) << changes;
+    EXPECT_EQ(element(open_a(back).value(), 0), kNative);
+  }
+}
+
+TEST(V2MixedOrders, AreLittleEndianInACopyBackOfAnArrayWithAnotherFillValueButItsOtherSpellingsAreRestored) {
+  const auto store = hierarchy(sherd::changed(document(), R"({"extra": 1, "filters": []})"));
+  const auto v3 = memory_store(), back = memory_store();
+  store->set("a/0", kElement + std::string(19, '\2')).value();
+  copy(store, v3, {.format = "zarr3"}).value();
+  Json edited = parsed(text_at(*v3, "a/zarr.json"));
+  edited.find("fill_value")->set("a", 0);
+  v3->set("a/zarr.json", edited.dump()).value();
+  copy(v3, back, {.format = "zarr2"}).value();
+  const Json array = parsed(text_at(*back, "a/.zarray"));
+  EXPECT_EQ(array.find("extra")->dump() + array.find("filters")->dump(), "1[]");
+  EXPECT_THAT(array.find("dtype")->dump(), testing::Not(HasSubstr(">")));
+  EXPECT_EQ(element(open_a(back).value(), 0), kNative);
+}
+
 TEST(V2MixedOrders, CannotBeStoredInZarr3) {
   const auto store = hierarchy(document()), copied = memory_store();
   copy(store, copied, {.format = "zarr3"}).value();

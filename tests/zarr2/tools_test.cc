@@ -88,7 +88,11 @@ TEST(V2Tools, ARoundTripThroughZarr3KeepsTheWholeTree) {
       R"({"dimension_separator": "-", "fill_value": 1e0, "dtype": "<f8", "_nczarr_array": {"dimrefs": ["/y", "/x"]}})",
       R"({"dtype": ">i4", "filters": [{"id": "shuffle", "elementsize": "0"}], "compressor": {"id": "zlib", "level": "5"}})",
       R"({"dtype": [["a", "<i2", [2]], ["", "|V3"]], "fill_value": 0})",
-      R"({"dtype": "|b1", "fill_value": 0, "filters": []})"};
+      R"({"dtype": "|b1", "fill_value": 0, "filters": []})",
+      R"({"dtype": "<U2", "fill_value": 0, "compressor": {"id": "zstd", "checksum": true}, "extra": null})",
+      R"({"compressor": {"shuffle": -1, "id": "blosc"}, "filters": []})",
+      R"({"compressor": {"id": "bz2"}, "fill_value": null})",
+      R"({"dtype": ">f4", "fill_value": 1, "filters": [{"id": "astype", "decode_dtype": ">f4", "encode_dtype": "|i1"}]})"};
   int number = 0;
   for (const char* each : documents) {
     const std::string name = "g/a" + std::to_string(number++);
@@ -110,6 +114,20 @@ TEST(V2Tools, ARoundTripThroughZarr3KeepsTheWholeTree) {
   EXPECT_TRUE(check(v3).value().ok());
 }
 
+TEST(V2Tools, ARoundTripThroughZarr3KeepsTheTextOfFillValuesInAttributes) {
+  for (const char* text : {"0", "1e+20", "-9999", "1.50", "\"NaN\"", "\"AAAAAAAA+H8=\"", "[0, 1]"}) {
+    const auto store = hierarchy(changed(R"({"dtype": "<f4"})")), v3 = memory_store(), back = memory_store();
+    const std::string attributes = R"({"a": 1, "_FillValue": )" + std::string(text) + R"(, "z": 1.0})";
+    store->set("a/.zattrs", attributes).value();
+    copy(store, v3, {.format = "zarr3"}).value();
+    copy(v3, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")).dump(), parsed(attributes).dump());
+    open_a(v3, true).value().update_attributes(Json(Json::Object{{"_FillValue", "AAAAAAAAFEA="}})).value();
+    copy(v3, back, {.overwrite = true, .format = "zarr2"}).value();
+    EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")).find("_FillValue")->dump(), "5.0");
+  }
+}
+
 TEST(V2Tools, ASpellingIsNotRestoredOverAChange) {
   const auto store = hierarchy(changed(R"({"fill_value": null, "order": "C", "extra": 1})"));
   const auto v3 = memory_store(), back = memory_store();
@@ -125,6 +143,17 @@ TEST(V2Tools, ASpellingIsNotRestoredOverAChange) {
   EXPECT_EQ(now.find("shape")->dump(), "[9,5]");
   EXPECT_EQ(now.find("fill_value")->dump(), "7");
   EXPECT_EQ(now.find("extra")->dump(), "1");
+}
+
+TEST(V2Tools, ASpellingThatContradictsTheDataLeavesTheRestOfTheSpellings) {
+  const auto store = hierarchy(changed(R"({"fill_value": null, "filters": [], "extra": 1})"));
+  const auto v3 = memory_store(), back = memory_store();
+  copy(store, v3, {.format = "zarr3"}).value();
+  Json document = parsed(text_at(*v3, "a/zarr.json"));
+  document.find("sherd_zarr2")->find("members")->set("dtype", parsed(R"({"is": "<i4", "was": "<f4"})"));
+  v3->set("a/zarr.json", document.dump()).value();
+  copy(v3, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray")));
 }
 
 // Spellings that are not those of this array: other values, other versions, other locations of chunks.
