@@ -22,6 +22,7 @@ struct NotSupported {
 constexpr NotSupported kNotSupported[] = {
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
     {"json", ": numcodecs 0.6 replaced it by json2, because it does not store the shape"},
+    {"n5_wrapper", ": in stores of N5, zarr-python 2 calls their chunks so"},
     {"msgpack", ": numcodecs 0.6 replaced it by msgpack2, because it does not store the shape"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.
