@@ -35,7 +35,8 @@ std::vector<BadText> bad_texts() {
           {"a million braces", deep, ErrorCode::unsupported},
           {"more bytes than metadata_bytes", "{\"a\": \"" + std::string(std::size_t{1} << 20, 'x') + "\"}",
            ErrorCode::unsupported},
-          {"a key twice", R"({"zarr_format": 2, "a": 1, "\u0061": 2})", ErrorCode::corrupt},
+          {"a key twice", R"({"zarr_format": 2, "shape": [1], "shape": [1]})", ErrorCode::corrupt},
+          {"a key twice, once with an escape", R"({"zarr_format": 2, "a": 1, "\u0061": 2})", ErrorCode::corrupt},
           {"more values than json_values", many_keys(), ErrorCode::unsupported},
           {"garbage behind it", "{} x", ErrorCode::corrupt},
           {"a NUL behind it", std::string("{}\0", 3), ErrorCode::corrupt},
@@ -62,6 +63,44 @@ TEST(HostileZarr2, TextsAreRefusedByTheNameOfTheirDocument) {
       const auto report = check(store, {.path = "a", .config = config});
       EXPECT_TRUE(report && !report->ok()) << name << ": " << bad.name;
     }
+  }
+}
+
+// 11 and 12: Python's NaN is read in attributes and in copies of them, and refused elsewhere.
+TEST(HostileZarr2, NumbersThatJsonLacksAreReadInAttributesOnly) {
+  const auto opened = [](const std::string& name, std::string_view document) {
+    const auto store = memory_store();
+    store->set("a/.zarray", kGood).value();
+    store->set(".zgroup", R"({"zarr_format": 2})").value();
+    store->set(name, document).value();
+    return open(store, {.path = name.starts_with("a/") ? "a" : ""});
+  };
+  for (const char* number : {"NaN", "Infinity", "-Infinity"}) {
+    const std::string member = R"("a": )" + std::string(number);
+    EXPECT_TRUE(opened("a/.zattrs", "{" + member + "}")) << number;
+    EXPECT_TRUE(opened(".zattrs", "{" + member + "}")) << number;
+    EXPECT_TRUE(opened(".zmetadata", R"({"metadata": {"b/.zattrs": {)" + member + "}}}")) << number;
+    for (const std::string name : {"a/.zarray", ".zgroup"}) {
+      const auto node = opened(name, R"({"zarr_format": 2, )" + member + "}");
+      ASSERT_FALSE(node) << name << number;
+      EXPECT_EQ(to_string(node.error().code()), to_string(ErrorCode::corrupt)) << name << number;
+      EXPECT_EQ(node.error().key(), name) << number;
+    }
+  }
+  const std::string infinite = changed(kGood, R"({"dtype": "<f8", "fill_value": 1e999})");
+  EXPECT_TRUE(opened("a/.zarray", infinite));
+  EXPECT_FALSE(opened("a/.zarray", changed(kGood, R"({"fill_value": 1e999})")));
+}
+
+// 12, 16, 37: what says that a group is one.
+TEST(HostileZarr2, GroupsOfAnotherVersionAreRefused) {
+  for (const char* document : {"{}", R"({"zarr_format": 3})", R"({"zarr_format": "2"})", R"({"zarr_format": 1e999})"}) {
+    const auto store = memory_store();
+    store->set(".zgroup", document).value();
+    const auto node = open(store);
+    ASSERT_FALSE(node) << document;
+    EXPECT_EQ(to_string(node.error().code()), to_string(ErrorCode::corrupt)) << document;
+    EXPECT_EQ(node.error().key() + " " + node.error().member(), ".zgroup zarr_format") << document;
   }
 }
 
@@ -97,11 +136,16 @@ std::vector<BadMember> bad_members() {
           {20, R"({"chunks": [1073741824, 1073741824]})", "", unsupported},
           {21, R"({"chunks": [2, 0]})", "chunks[1]", corrupt},
           {22, R"({"chunks": [2]})", "chunks", corrupt},
+          {25, R"({"compressor": []})", "compressor", corrupt},
           {25, R"({"filters": {}})", "filters", corrupt},
           {26, R"({"dtype": "|O", "filters": [{"id": "vlen-utf8"}, {"id": "vlen-utf8"}]})", "filters[1]", corrupt},
+          {26, R"({"compressor": {"id": "vlen-utf8"}})", "compressor", corrupt},
           {27, nested_struct(1000), "", unsupported},
           {29, R"({"order": [1, 0]})", "order", corrupt},
           {31, R"({"fill_value": "x"})", "fill_value", corrupt},
+          {31, R"({"fill_value": 65536})", "fill_value", corrupt},
+          {31, R"({"dtype": "<c8", "fill_value": [1, 2, 3]})", "fill_value", corrupt},
+          {31, R"({"dtype": "<U1", "fill_value": "ab"})", "fill_value", corrupt},
           {31, R"({"fill_value": [0]})", "fill_value", corrupt},
           {31, R"({"dtype": "<f4", "fill_value": "0x7fc"})", "fill_value", corrupt},
           {31, R"({"dtype": "|V3", "fill_value": "AAAAAAAA"})", "fill_value", corrupt},
