@@ -63,6 +63,8 @@ std::optional<EntryKey> entry_key(const std::string& key) {
 
 /// In a spelling: names of dimensions that only the copy has.
 constexpr const char* kAddedNames = "added_dimension_names";
+/// In a spelling: what the attribute with the names was, if the copy has others.
+constexpr const char* kReplacedNames = "replaced_dimension_names";
 /// In a spelling that is needed anyway: the attribute before which the names of dimensions are.
 constexpr const char* kNamesBefore = "dimension_names_before";
 
@@ -405,18 +407,34 @@ Json Zarr2::spelling(const NodeDocument& node) const {
   // A copy in a format that requires names of dimensions has some that this array does not have.
   const Json* attributes = node.document.find(kAttributes);
   const auto names = names_attribute_of(*node.array);
-  if (names && names->size() > 0 && (attributes == nullptr || attributes->find(kNamesAttribute) == nullptr))
-    spelling.set(kAddedNames, *names);
+  const Json* own = attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr;
+  if (names && names->size() > 0 && own == nullptr) spelling.set(kAddedNames, *names);
+  if (names && names->size() > 0 && own != nullptr && !(*own == *names))
+    spelling.set(kReplacedNames, Json::Object{{"is", *names}, {"was", *own}});
   const std::string next = attributes == nullptr ? std::string() : behind_names(*attributes);
   if (!spelling.is_null() && !next.empty()) spelling.set(kNamesBefore, next);
   return spelling;
 }
 
+namespace {
+
+Json with_replaced_names(Json document, const Json& spelling) {
+  const Json* replaced = spelling.find(kReplacedNames);
+  Json* attributes = document.find(kAttributes);
+  Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
+  if (replaced == nullptr || names == nullptr) return document;
+  const Json *is = replaced->find("is"), *was = replaced->find("was");
+  if (is != nullptr && was != nullptr && *is == *names) *names = *was;
+  return document;
+}
+
+}  // namespace
+
 // If a member contradicts the data, the others are restored without it.
 Json Zarr2::respelled(const Json& document, const Json& spelling,
                       const std::function<bool(const Json&)>& accepts) const {
   Json whole = respelled_node(document, spelling);
-  if (accepts(whole)) return whole;
+  if (accepts(whole)) return with_replaced_names(std::move(whole), spelling);
   const Json* members = spelling.find("members");
   if (members == nullptr || !members->is_object()) return document;
   Json kept = spelling;
@@ -431,7 +449,7 @@ Json Zarr2::respelled(const Json& document, const Json& spelling,
     if (accepts(respelled_node(document, more))) kept = std::move(more);
   }
   Json part = respelled_node(document, kept);
-  return accepts(part) ? part : document;
+  return accepts(part) ? with_replaced_names(std::move(part), spelling) : document;
 }
 
 Json Zarr2::without_entries(Json node) const {

@@ -7,6 +7,7 @@
 #include "array/format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "ome/ome.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -62,15 +63,18 @@ Result<Json> with_attribute(const Format& format, Json document, const Limits& l
   return format.changed(std::move(document), {.attributes = std::move(lowered.attributes)});
 }
 
-/// The attributes that a copy of the copy would spell otherwise: for each what it would be (`is`) and what it `was`.
+/// The attributes that a copy of the copy would spell otherwise: for each what it would be (`is`) and what it `was`. Of
+/// groups, in which Zarr v3's readers tolerate less, only those that would have other values.
 Json attributes_spelled(const Format& from, const NodeDocument& source, const Format& to, const NodeDocument& copied) {
-  const Json back = copied_attributes(to, from, copied);
+  const Json back =
+      source.array ? copied_attributes(to, from, copied) : as_ome_version(copied.attributes, ome_version_of(from), {});
   std::map<std::string_view, const Json*> all;
   for (const auto& [key, is] : back.members()) all.emplace(key, &is);
   Json spelled;
   for (const auto& [key, was] : source.attributes.members()) {
     const auto is = all.find(key);
-    if (is != all.end() && is->second->dump() != was.dump())
+    if (is == all.end()) continue;
+    if (source.array ? is->second->dump() != was.dump() : !(*is->second == was))
       spelled.set(key, Json::Object{{"is", *is->second}, {"was", was}});
   }
   return spelled;
@@ -98,11 +102,9 @@ Result<void> keep_spelling(const Format& from, const Spelling& own, const NodeDo
   const Format& to = *destination.format;
   const Limits& limits = destination.config.limits;
   Json spelling = own.spelling(source);
-  if (source.array) {
-    SHERD_TRY(lowered, to.lower(copied, limits));
-    Json attributes = attributes_spelled(from, source, to, lowered);
-    if (!attributes.is_null()) spelling.set(kAttributes, std::move(attributes));
-  }
+  SHERD_TRY(lowered, to.lower(copied, limits));
+  Json attributes = attributes_spelled(from, source, to, lowered);
+  if (!attributes.is_null()) spelling.set(kAttributes, std::move(attributes));
   if (spelling.is_null()) return {};
   Json member(Json::Object{{kIgnored, false}});
   for (const auto& [key, value] : spelling.members()) member.set(key, value);

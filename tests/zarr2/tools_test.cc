@@ -259,6 +259,22 @@ TEST(V2Tools, CopiesOfImagesHaveTheVersionOfOmeNgffOfTheirFormat) {
   EXPECT_EQ(values_of(*back), values_of(*v2));
 }
 
+// Which the names of the axes replace in the copy to Zarr v3.
+TEST(V2Tools, ARoundTripOfAnImageKeepsTheNamesOfDimensionsAndTheVersionOfOmero) {
+  for (const char* names : {R"(["a","b"])", R"(["y"])", R"("yx")", R"([1,2])", R"(["y","x"])"}) {
+    const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
+    Json image = parsed(kImage04);
+    image.find("multiscales")->elements()[0].find("datasets")->elements()[0].set("path", "a");
+    image.find("omero")->set("version", "0.4");
+    store->set(".zattrs", image.dump()).value();
+    store->set("a/.zattrs", R"({"u": 1, "_ARRAY_DIMENSIONS": )" + std::string(names) + "}").value();
+    copy(store, v3, {.format = "zarr3"}).value();
+    EXPECT_EQ(open_a(v3).value().metadata().find("dimension_names")->dump(), R"(["y","x"])");
+    copy(v3, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(values_of(*back), values_of(*store)) << names;
+  }
+}
+
 TEST(V2Tools, PyramidsAreImagesOfVersion04) {
   const auto store = memory_store(), to = memory_store();
   CreateOptions options = new_array({8, 8}, {4, 4});
