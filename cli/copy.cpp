@@ -1,5 +1,7 @@
 // sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
 #include "base/try.hpp"
+#include "base/url.hpp"
+#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
@@ -41,16 +43,10 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
 
 /// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
-  if (original.format() != "precomputed") return;
-  const auto listing = original.store()->list_dir(prefix_of(original.path()));
-  if (!listing) return;
-  for (const std::string& name : listing->prefixes) {
-    const auto is_scale = original.contains(name);
-    if (!is_scale.has_value() || *is_scale) continue;
-    const auto found = neuroglancer::Collection::open(original.store(), {.path = prefix_of(original.path()) + name});
-    if (!found || neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + name})) continue;
-    session.note(found->url() + " is not part of this copy; copy it by itself");
-  }
+  for (const VolumeCollection& each : collections_in(original))
+    if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
+      session.note(url_below(original.store()->url(), prefix_of(original.path()) + each.name) +
+                   " is not part of this copy; copy it by itself");
 }
 
 /// Options of images and volumes.
