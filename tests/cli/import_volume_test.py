@@ -107,7 +107,7 @@ def test_a_file_of_column_order_and_one_from_a_pipe_are_read(sherd, tmp_path):
 
 def test_a_unit_that_is_not_known_is_named(sherd, tmp_path):
     tifffile.imwrite(tmp_path / "a.tif", ZYX)
-    assert "the unit of the spacing is not known: 1.0 along z is taken as nanometres" in sherd.ok(
+    assert "the unit of the spacing is not known: 1 along z is taken as nanometres" in sherd.ok(
         "import", "a.tif", "em", "--to", "precomputed").stderr
     assert "unit" not in sherd.ok("import", "a.tif", "n", "--to", "precomputed", "--resolution", "4,4,40").stderr
 
