@@ -91,16 +91,17 @@ std::optional<Error> recognized_text(const std::filesystem::path& path, std::str
   return std::nullopt;
 }
 
-std::optional<Error> recognized_head(const std::filesystem::path& path) {
+/// With `to_import` only files that cannot be imported.
+std::optional<Error> recognized_head(const std::filesystem::path& path, bool to_import = false) {
   std::array<char, kHeadBytes> head{};
   const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const ssize_t got = file ? os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0) : 0;
   const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   for (const FileKind& kind : kFileKinds)
     if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes &&
-        path.string().ends_with(kind.suffix))
+        path.string().ends_with(kind.suffix) && !(to_import && kind.advice == kImport))
       return unsupported(path.string() + " is " + std::string(kind.name) + std::string(kind.advice));
-  return recognized_text(path, bytes);
+  return to_import ? std::nullopt : recognized_text(path, bytes);
 }
 
 /// What a directory without a node contains instead, and what to do.
@@ -155,6 +156,14 @@ std::optional<Error> recognized_file(const std::string& path) {
     break;
   }
   return std::nullopt;
+}
+
+std::optional<Error> no_file_to_import(const std::string& source) {
+  struct stat status{};
+  if (os::fstatat(AT_FDCWD, source.c_str(), status) == 0)
+    return S_ISREG(status.st_mode) ? recognized_head(source, true) : std::nullopt;
+  if (errno != ENOENT || source.find_first_of("*?[%") != std::string::npos) return std::nullopt;
+  return not_found("cannot open: No such file or directory").in_key(source);
 }
 
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {

@@ -91,7 +91,7 @@ def test_a_volume_is_linked_to_its_collections_and_unlinked(sherd, tmp_path):
     sherd.ok("link", "em", "--unlink", "mesh")
     assert "mesh" not in info_of(tmp_path / "em")
     before = (tmp_path / "em/info").read_bytes()
-    for options, code, says in (["--mesh", "skeletons"], 2, "holds skeletons, not meshes"), (["--mesh", "x"], 3, "there are no meshes"):
+    for options, code, says in (["--mesh", "skeletons"], 2, "holds skeletons, not meshes"), (["--mesh", "x"], 3, "sherd: --mesh: there are no meshes"):
         ran = sherd("link", "em", *options)
         assert ran.code == code and says in ran.stderr, ran.stderr
     assert (tmp_path / "em/info").read_bytes() == before

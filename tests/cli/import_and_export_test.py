@@ -96,6 +96,7 @@ def test_an_import_that_fails_leaves_no_array(sherd, tmp_path):
     assert sherd("import", "v.npy", "v.zarr").code == 4
     assert sherd("info", "v.zarr").code == 3
     assert sherd("import", "none.npy", "v.zarr").code == 3
+    (tmp_path / "v.unknown").write_bytes(b"text")
     assert sherd("import", "v.unknown", "v.zarr").code == 2
 
 

@@ -51,6 +51,17 @@ def test_other_formats_are_recognized(sherd, tmp_path, name):
         assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
     with pytest.raises(library.Unsupported, match="is a"):
         library.open(tmp_path / name)
+    if advice != "sherd import" and not name.endswith(".json"):
+        ran = sherd("import", name, "b")
+        assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
+
+
+def test_an_import_of_a_missing_or_unknown_file_says_so(sherd, tmp_path):
+    (tmp_path / "text.dat").write_text("text")
+    for name, code, says in [("no.czi", 3, "'no.czi': cannot open: No such file"), ("no.tif", 3, "'no.tif': cannot open: No such file"),
+                             ("no_*.tif", 3, "no"), ("text.dat", 2, "name the format (import --from, export --to): nifti")]:
+        ran = sherd("import", name, "b")
+        assert ran.code == code and says in ran.stderr and not (tmp_path / "b").exists(), ran.stderr
 
 
 def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
