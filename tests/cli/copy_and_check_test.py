@@ -113,10 +113,10 @@ def test_an_error_of_a_copy_names_the_store(sherd, tmp_path):
     sherd.ok("write", "a", "--value", "1")
     (tmp_path / "a/c/1").write_bytes(b"short")
     ran = sherd("copy", "a", "b", "--codec", "zstd")
-    assert ran.code == 4 and f"file://{tmp_path}/a" in ran.stderr and f"{tmp_path}/b" not in ran.stderr
+    assert ran.code == 4 and "(in a)" in ran.stderr
     sherd.ok("create", "b", "--shape", "2", "--dtype", "uint8")
     ran = sherd("copy", "a", "b")
-    assert ran.code == 6 and f"file://{tmp_path}/b" in ran.stderr and f"{tmp_path}/a" not in ran.stderr
+    assert ran.code == 6 and "(in b)" in ran.stderr
 
 
 def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_path, source):
