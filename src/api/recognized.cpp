@@ -130,6 +130,16 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
   return {};
 }
 
+/// A node of a format that was not asked for.
+std::string hint_at_other_formats(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
+  for (const Format* format : tables().formats)
+    if (std::ranges::find(formats, format) == formats.end())
+      for (const std::string& key : format->keys("").documents)
+        if (os::exists((directory / key).c_str()))
+          return "; it is of the format " + std::string(format->name()) + ", and another one was asked for";
+  return {};
+}
+
 /// Objects are not arrays, and are opened in another way.
 std::string hint_at_objects(const NodeLocation& location) {
   const auto found = neuroglancer::Collection::State::find(
@@ -179,7 +189,8 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
     for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
-  const std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
+  std::string hint = directory ? hint_at_other_formats(*directory, formats) : std::string();
+  if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
   const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
   return not_found(what + where + "; looked for " + looked_for + hint + hint_at_objects(location))
       .in_key(formats.front()->likeliest_key(location.path));

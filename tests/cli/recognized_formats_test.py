@@ -80,6 +80,16 @@ def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
         library.open(tmp_path / "n5")
 
 
+@pytest.mark.parametrize("format, other", [("zarr3", "zarr2"), ("zarr2", "zarr3"), ("precomputed", "zarr3")])
+def test_a_node_of_another_format_is_recognized(sherd, tmp_path, format, other):
+    volume = ["--resolution", "8,8,40"] if format == "precomputed" else []
+    sherd.ok("create", "a", "--shape", "4,4,4", "--dtype", "uint8", "--store-format", format, *volume)
+    ran = sherd("info", "a", "--store-format", other)
+    assert ran.code == 3 and f"; it is of the format {format}, and another one was asked for" in ran.stderr, ran.stderr
+    with pytest.raises(library.NotFound, match=f"it is of the format {format}"):
+        library.open(tmp_path / "a", format=other)
+
+
 @pytest.mark.parametrize("format, name", [("zarr3", "zarr.json"), ("zarr2", ".zarray")])
 def test_a_document_is_not_its_directory(sherd, tmp_path, format, name):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--store-format", format)
