@@ -20,6 +20,16 @@ def seen(folder, **options):
     return numpy.asarray(CloudVolume(f"file://{folder}", progress=False, **options)[:, :, :])
 
 
+def test_the_scale_of_millimetres_is_called_as_one_that_is_created(sherd, tmp_path):
+    image = nibabel.Nifti1Image(ZYX.T, numpy.diag([0.1, 0.5, 2, 1.0]))
+    image.header.set_xyzt_units("mm")
+    nibabel.save(image, tmp_path / "a.nii")
+    sherd.ok("import", "a.nii", "em", "--to", "precomputed")
+    sherd.ok("create", "made", "--store-format", "precomputed", "--shape", "4,4,4", "--dtype", "uint8", "--resolution", "100000,500000,2000000")
+    for name in ("em", "made"):
+        assert info_of(tmp_path / name)["scales"][0]["key"] == "100000_500000_2000000"
+
+
 @pytest.mark.parametrize("how", ["--to", "--store-format"])
 @pytest.mark.parametrize("options", [[], ["--sharding", "auto", "--chunks", "16,16,16"]], ids=["plain", "sharded"])
 def test_a_nifti_file_gives_its_spacing_and_position_in_nanometres(sherd, tmp_path, how, options):
