@@ -194,7 +194,7 @@ std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& n
                                      Warnings& warnings) {
   const AttributeNotes notes = reading.noted() ? attribute_notes(node) : AttributeNotes();
   std::vector<Attribute> attributes;
-  for (const auto& [name, json] : node.attributes.members())
+  for (const auto& [name, json] : node.attributes().members())
     if (!is_hidden_attribute(name))
       attributes.push_back({name, values_of(json, notes.type_of(name), fill, name, node, warnings)});
   return attributes;
