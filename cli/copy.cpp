@@ -1,4 +1,6 @@
 // sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
+#include <algorithm>
+
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "cli/collection.hpp"
@@ -9,6 +11,8 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
+#include "io/axes.hpp"
+#include "neuroglancer/document.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
@@ -153,6 +157,24 @@ struct Copy {
     session.note("labels are not part of this copy: " + names + "; copy them from " + source + "/labels");
   }
 
+  /// The voxels of a volume are nanometres, whatever those of its source are.
+  void note_units(Session& session, const Node& made) const {
+    const Group* const copy = std::get_if<Group>(&made);
+    if (copy == nullptr || copy->format() != "precomputed" || image.resolution) return;
+    const auto finest = session.open_level(source, session.config(), {});
+    if (!finest || finest->format() == "precomputed") return;
+    const auto facts = find_image_facts(*finest);
+    if (!facts) return;
+    if (!facts->find("x"))
+      return session.note("the spacing is not known: voxels are taken as 1 nm wide; --resolution sets it");
+    const auto unknown =
+        std::ranges::find_if(facts->axes, [](const ImageAxis& axis) { return axis.is_spatial() && axis.unit.empty(); });
+    if (unknown == facts->axes.end()) return;
+    session.note(
+        "the unit of the spacing is not known: " + neuroglancer::number_json(unknown->spacing.value_or(1)).dump() +
+        " along " + unknown->name + " is taken as nanometres; --resolution sets it");
+  }
+
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
@@ -177,6 +199,7 @@ struct Copy {
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination)) {
       note_left_out(session, *made);
+      note_units(session, *made);
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));
