@@ -191,9 +191,10 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
   }
   std::string hint = directory ? hint_at_other_formats(*directory, formats) : std::string();
   if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
+  hint += hint_at_objects(location);
+  if (hint.empty()) hint = "; looked for " + looked_for;
   const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
-  return not_found(what + where + "; looked for " + looked_for + hint + hint_at_objects(location))
-      .in_key(formats.front()->likeliest_key(location.path));
+  return not_found(what + where + hint).in_key(formats.front()->likeliest_key(location.path));
 }
 
 }  // namespace sherd
