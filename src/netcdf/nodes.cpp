@@ -170,7 +170,7 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
   const auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
   if (!own) SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
   for (const auto& [name, json] : own.value_or(Json::Object{}))
-    found.push_back({.name = name, .json = LenientJson{json}});
+    found.push_back({.name = name == kGroupDocument ? kGroupDocument : kAttributes, .json = LenientJson{json}});
   std::ranges::stable_partition(found, [](const Reply& each) { return each.name != kConsolidated; });
   return found;
 }
