@@ -34,6 +34,7 @@ PEERS = {
     "zarr": ("zarr 3.1", PYTHON),
     "zarr-new": ("zarr 3.4", NEWER),
     "zarr-fused": ("zarr 3.4 fused", NEWER),
+    "floor": ("files alone", PYTHON),
 }
 READERS = ["sherd", "netcdf4", "zarr", "zarr-new", "zarr-fused"]
 ZARR = ["zarr", "zarr-new", "zarr-fused"]
@@ -42,7 +43,7 @@ CELLS = {
     "read-deflated": ("read all, deflated", READERS),
     "read-raw": ("read all, raw", READERS),
     "array-raw": ("the same through the array behind the variable", ["sherd"]),
-    "write-deflated": ("write, deflated", [*PEERS]),
+    "write-deflated": ("write, deflated", [*READERS, "sherd-durable"]),
     "write-raw": ("write, raw", [*PEERS]),
     "rechunk": ("copy the deflated variable to chunks of 125 x 100 x 100", ["sherd", "sherd-durable", *ZARR]),
     "dump": ("print as text (ncdump)", ["sherd", "netcdf4"]),
@@ -145,7 +146,7 @@ def ratio(row, others):
 
 def text(results):
     settings = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    versions = ", ".join(dict.fromkeys([*results["versions"].values(), ncdump_version()]))
+    versions = ", ".join(dict.fromkeys([*filter(None, results["versions"].values()), ncdump_version()]))
     yield f"{results['date']}, {results['times']} x 1000 x 1000 floats, medians of {results['rounds']}, in milliseconds. {settings}."
     yield f"{versions}."
     yield ""

@@ -1,5 +1,9 @@
 // sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
+#include <algorithm>
+
 #include "base/try.hpp"
+#include "base/url.hpp"
+#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
@@ -7,6 +11,8 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
+#include "io/axes.hpp"
+#include "neuroglancer/document.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
@@ -41,16 +47,10 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
 
 /// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
-  if (original.format() != "precomputed") return;
-  const auto listing = original.store()->list_dir(prefix_of(original.path()));
-  if (!listing) return;
-  for (const std::string& name : listing->prefixes) {
-    const auto is_scale = original.contains(name);
-    if (!is_scale.has_value() || *is_scale) continue;
-    const auto found = neuroglancer::Collection::open(original.store(), {.path = prefix_of(original.path()) + name});
-    if (!found || neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + name})) continue;
-    session.note(found->url() + " is not part of this copy; copy it by itself");
-  }
+  for (const VolumeCollection& each : collections_in(original))
+    if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
+      session.note(url_below(original.store()->url(), prefix_of(original.path()) + each.name) +
+                   " is not part of this copy; copy it by itself");
 }
 
 /// Options of images and volumes.
@@ -157,6 +157,24 @@ struct Copy {
     session.note("labels are not part of this copy: " + names + "; copy them from " + source + "/labels");
   }
 
+  /// The voxels of a volume are nanometres, whatever those of its source are.
+  void note_units(Session& session, const Node& made) const {
+    const Group* const copy = std::get_if<Group>(&made);
+    if (copy == nullptr || copy->format() != "precomputed" || image.resolution) return;
+    const auto finest = session.open_level(source, session.config(), {});
+    if (!finest || finest->format() == "precomputed") return;
+    const auto facts = find_image_facts(*finest);
+    if (!facts) return;
+    if (!facts->find("x"))
+      return session.note("the spacing is not known: voxels are taken as 1 nm wide; --resolution sets it");
+    const auto unknown =
+        std::ranges::find_if(facts->axes, [](const ImageAxis& axis) { return axis.is_spatial() && axis.unit.empty(); });
+    if (unknown == facts->axes.end()) return;
+    session.note(
+        "the unit of the spacing is not known: " + neuroglancer::number_json(unknown->spacing.value_or(1)).dump() +
+        " along " + unknown->name + " is taken as nanometres; --resolution sets it");
+  }
+
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
@@ -181,6 +199,7 @@ struct Copy {
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination)) {
       note_left_out(session, *made);
+      note_units(session, *made);
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));

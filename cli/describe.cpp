@@ -159,9 +159,9 @@ void image_rows(const Group& group, Rows& rows) {
   const auto image = describe_image(group);
   if (!image || !*image) return;
   const auto axes = member(**image, "axes"), levels = member(**image, "levels"), labels = member(**image, "labels");
-  bool first = true;
+  Rows described;
   for (const Json& level : levels.elements()) {
-    std::string size;
+    std::string size, shape;
     for (std::size_t d = 0; d < axes.size(); ++d) {
       const Json& axis = axes.elements()[d];
       if (member(axis, "type").text() == "channel") continue;
@@ -169,12 +169,18 @@ void image_rows(const Group& group, Rows& rows) {
       size += (size.empty() ? "" : ", ") + member(axis, "name").text() + " " +
               member(level, "scale").elements()[d].dump() + (unit.empty() ? "" : " " + unit);
     }
-    const Json shape = member(level, "shape");
-    rows.push_back({first ? "levels" : "",
-                    member(level, "path").text() + "  " + (shape.is_null() ? "missing" : shape.dump()) + "  " +
-                        member(level, "dtype").text(),
-                    size});
-    first = false;
+    const Json lengths = member(level, "shape");
+    if (!lengths.is_null())
+      for (const Json& length : lengths.elements()) shape += (shape.empty() ? "(" : ", ") + length.dump();
+    described.push_back(
+        {member(level, "path").text(), shape.empty() ? "missing" : shape + ")", member(level, "dtype").text(), size});
+  }
+  const std::string table = print_table(described);
+  std::string_view lines = table;
+  for (bool first = true; !lines.empty(); first = false) {
+    const std::size_t end = lines.find('\n');
+    rows.push_back({first ? "levels" : "", std::string(lines.substr(0, end))});
+    lines.remove_prefix(end + 1);
   }
   std::string names;
   for (const Json& label : labels.elements()) names += (names.empty() ? "" : ", ") + label.text();

@@ -1,6 +1,8 @@
-// sherd ls: the direct members of a group, or the ids of a collection's objects, one per line; an array is its own
-// line. A member that is broken is among them, and what is wrong with the first one is the command's error.
+// sherd ls: the direct members of a group, with the collections of a volume, or the ids of a collection's objects, one
+// per line; an array is its own line. A member that is broken is among them, and what is wrong with the first one is
+// the command's error.
 #include "base/try.hpp"
+#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
@@ -14,9 +16,12 @@ struct Entry {
   std::string name;
   NodeType type = NodeType::group;
   std::optional<Array> array = {};
+  std::string collection = {};  ///< the kind of objects in it; empty: a node
 };
 
 Json entry_json(const Entry& entry) {
+  if (!entry.collection.empty())
+    return Json(Json::Object{{"name", entry.name}, {"node_type", "collection"}, {"kind", entry.collection}});
   Json json(Json::Object{{"name", entry.name}, {"node_type", type_name(entry.type)}});
   if (!entry.array) return json;
   const Json all = describe(*entry.array);
@@ -25,7 +30,8 @@ Json entry_json(const Entry& entry) {
 }
 
 std::vector<std::string> long_row(const Entry& entry) {
-  std::vector<std::string> row{std::string(type_name(entry.type)), "-", "-", "-", "-", printable(entry.name)};
+  const std::string type = entry.collection.empty() ? std::string(type_name(entry.type)) : entry.collection;
+  std::vector<std::string> row{type, "-", "-", "-", "-", printable(entry.name)};
   if (!entry.array) return row;
   row[1] = dtype_text(entry.array->dtype());
   row[2] = to_string(entry.array->shape());
@@ -62,6 +68,8 @@ struct Ls {
       if (auto* array = std::get_if<Array>(&*member)) list[opened[i]].array = std::move(*array);
       return {};
     }));
+    for (VolumeCollection& each : collections_in(group))
+      list.push_back({.name = std::move(each.name), .collection = std::move(each.kind)});
     return list;
   }
 
@@ -113,10 +121,11 @@ struct Ls {
 
 Run add_ls(Arguments& arguments) {
   auto ls = std::make_shared<Ls>();
-  arguments.argument("URL", ls->url, "A group, an array, or a collection of objects");
+  arguments.argument("URL", ls->url, "A group, an array, a volume, or a collection of objects");
   arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too");
   arguments.examples({{"sherd ls study.zarr", "the names of what study.zarr holds"},
                       {"sherd ls -l study.zarr/images", "with types and shapes"},
+                      {"sherd ls em", "the scales of a volume, its skeletons, meshes and annotations"},
                       {"sherd ls em/skeletons", "the ids of skeletons, meshes or annotations"}});
   return [ls](Session& session) { return ls->run(session); };
 }

@@ -156,6 +156,7 @@ class CommandLine {
       std::fputs(app_.help().c_str(), stderr);
       return exit_code(ErrorCode::invalid_argument);
     }
+    everywhere_.typed = TypedPaths(positionals());
     return run_subcommand();
   }
 
@@ -229,6 +230,13 @@ class CommandLine {
     return commands;
   }
 
+  [[nodiscard]] std::vector<std::string> positionals() const {
+    std::vector<std::string> words;
+    for (const CLI::Option* option : chosen()->get_options())
+      if (option->get_positional()) words.insert(words.end(), option->results().begin(), option->results().end());
+    return words;
+  }
+
   [[nodiscard]] std::string help_hint() const {
     std::string names;
     for (const CLI::App* app = chosen(); app != &app_; app = app->get_parent()) names.insert(0, " " + app->get_name());
@@ -275,7 +283,8 @@ class CommandLine {
     Error named = name_option(done.error(), is_given);
     // Programs read the member, people the option.
     if (everywhere_.json && named.member().empty()) named = std::move(named).in_member(done.error().member());
-    return fail(named, everywhere_.json);
+    report(named, everywhere_.json, everywhere_.typed);
+    return exit_code(named.code());
   }
 
   Everywhere everywhere_;

@@ -38,7 +38,8 @@ Error in_option(const Error& error, std::string_view option) {
 }
 
 Error name_option(const Error& error, const IsGiven& is_given) {
-  const bool is_request = error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::unsupported;
+  using enum ErrorCode;
+  const bool is_request = error.code() == invalid_argument || error.code() == unsupported || error.code() == not_found;
   std::string_view path = error.member();
   if (!is_request || path.empty() || !error.key().empty()) return error;
   if (skip(path, "scales") || path.starts_with("volume."))

@@ -22,16 +22,9 @@ Result<std::pair<double, double>> parse_range(const std::string& text) {
   return invalid_argument("--range: '" + text + "' is not a range; write it as 0,255");
 }
 
-Result<std::int64_t> parse_index(const std::string& option, std::string_view text) {
-  std::int64_t index = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return index;
-  return invalid_argument(option + ": '" + std::string(text) + "' is not a whole number");
-}
-
 // "t=3,c=1".
-Result<std::vector<std::pair<AxisId, std::int64_t>>> parse_at(const std::vector<std::string>& given) {
-  std::vector<std::pair<AxisId, std::int64_t>> at;
+Result<std::vector<std::pair<AxisId, AxisIndex>>> parse_at(const std::vector<std::string>& given) {
+  std::vector<std::pair<AxisId, AxisIndex>> at;
   for (const std::string& each : given) {
     for (std::string_view rest = each; !rest.empty();) {
       const std::string_view one = rest.substr(0, rest.find(','));
@@ -39,8 +32,7 @@ Result<std::vector<std::pair<AxisId, std::int64_t>>> parse_at(const std::vector<
       const auto equals = one.find('=');
       if (equals == 0 || equals == one.npos)
         return invalid_argument("--at: '" + each + "' is not a list of indices; write it as t=3,c=1");
-      SHERD_TRY(index, parse_index("--at", one.substr(equals + 1)));
-      at.emplace_back(std::string(one.substr(0, equals)), index);
+      at.emplace_back(std::string(one.substr(0, equals)), std::string(one.substr(equals + 1)));
     }
   }
   return at;
@@ -56,10 +48,7 @@ struct Picture {
 
   [[nodiscard]] Result<PictureOptions> options() const {
     PictureOptions options{.axis = axis, .width = width};
-    if (index) {
-      SHERD_TRY(number, parse_index("--index", *index));
-      options.index = number;
-    }
+    if (index) options.index = *index;
     if (range) {
       SHERD_TRY(pair, parse_range(*range));
       options.range = pair;
@@ -102,8 +91,8 @@ Run add_picture(Arguments& arguments) {
                  "Where on that axis; a negative number counts from its end. Default: the middle");
   arguments.repeated(
       "--at", "AXIS=N", picture->at,
-      "Indices on axes that are not drawn, such as t=3,c=1. Default: the middle of z, 0 of others, and all "
-      "channels, each in its colour");
+      "Indices on axes that are not drawn, such as t=3,c=1; a channel also by its name. Default: the middle of z, 0 of "
+      "others, and all channels, each in its colour");
   add_level(arguments, picture->level);
   arguments.number(
       "--width", picture->width,
@@ -115,6 +104,7 @@ Run add_picture(Arguments& arguments) {
   arguments.examples(
       {{"sherd picture brain.zarr slice.png --axis z --index 158", "one plane, as dark and bright as it can be"},
        {"sherd picture cells.ome.zarr cells.jpg --level 1 --at t=3 --width 800", "all channels in their colours"},
+       {"sherd picture cells.ome.zarr gfp.png --at c=GFP,t=-1", "one channel, by its name, at the last time"},
        {"sherd picture ct.zarr lung.png --axis x --range -1200,200", "a window of values"}});
   return [picture](Session& session) { return picture->run(session); };
 }

@@ -182,7 +182,7 @@ void Session::end_progress() {
 
 void Session::note(const std::string& text) {
   end_progress();
-  if (!options_.quiet && !options_.json) std::fprintf(stderr, "%s\n", printable(text).c_str());
+  if (!options_.quiet && !options_.json) std::fprintf(stderr, "%s\n", printable(options_.typed.in(text)).c_str());
 }
 
 void Session::report_stats() const {
@@ -244,11 +244,11 @@ Json as_json(const Error& error) {
   return Json(std::move(fields));
 }
 
-void report(const Error& error, bool json) {
+void report(const Error& error, bool json, const TypedPaths& typed) {
   if (json)
     std::fprintf(stderr, "%s\n", json_text(Json::Object{{"error", as_json(error)}}).c_str());
   else
-    std::fprintf(stderr, "sherd: %s\n", printable(error.text()).c_str());
+    std::fprintf(stderr, "sherd: %s\n", printable(typed.in(error.text())).c_str());
 }
 
 }  // namespace sherd::cli

@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/typed_paths.hpp"
 #include "sherd/group.hpp"
 #include "sherd/store.hpp"
 
@@ -29,6 +30,7 @@ struct Everywhere {
   std::string lock = "auto";
   std::vector<std::string> limits;
   std::vector<std::string> storage_options;
+  TypedPaths typed;  ///< of the arguments
 };
 
 /// invalid_argument where an option's value is neither empty nor the name of a format.
@@ -98,6 +100,6 @@ void catch_interrupts();
 /// {code, message, key, slot}, and the member where one is known.
 [[nodiscard]] Json as_json(const Error& error);
 /// Prints an error on standard error: a line, or with `json` an object.
-void report(const Error& error, bool json);
+void report(const Error& error, bool json, const TypedPaths& typed = {});
 
 }  // namespace sherd::cli

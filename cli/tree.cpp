@@ -1,8 +1,9 @@
-// sherd tree: a hierarchy with the shape and type of each array. What cannot be opened is shown with its error, and
-// the first such error is the command's.
+// sherd tree: a hierarchy with the shape and type of each array, and the collections of volumes. What cannot be opened
+// is shown with its error, and the first such error is the command's.
 #include <unistd.h>
 
 #include "base/try.hpp"
+#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
@@ -14,9 +15,10 @@ namespace {
 struct Branch {
   std::string name;
   NodeType type = NodeType::group;
-  std::string about;  ///< of an array: shape and type
+  std::string about;  ///< of an array: shape and type; of a collection: its kind
   std::vector<Branch> children = {};
   std::optional<Error> error = {};
+  bool is_collection = false;
 };
 
 class Grower {
@@ -34,6 +36,9 @@ class Grower {
                                branch.children.push_back(grow(child, child_type, std::move(opened)));
                                return {};
                              });
+    if (node)
+      for (VolumeCollection& each : collections_in(std::get<Group>(*node)))
+        branch.children.push_back({.name = std::move(each.name), .about = std::move(each.kind), .is_collection = true});
     if (!grown) {
       branch.error = std::move(grown).error();
       if (!failure_) failure_ = branch.error;
@@ -47,6 +52,9 @@ class Grower {
 };
 
 Json tree_json(const Branch& branch) {
+  if (branch.is_collection)
+    return Json(Json::Object{
+        {"name", branch.name}, {"node_type", "collection"}, {"kind", branch.about}, {"children", Json::Array{}}});
   Json::Array children;
   for (const Branch& child : branch.children) children.push_back(tree_json(child));
   Json json(Json::Object{
@@ -56,7 +64,7 @@ Json tree_json(const Branch& branch) {
 }
 
 void draw(const Branch& branch, const std::string& indent, bool colour, std::string& to) {
-  const bool bold = colour && branch.type == NodeType::group;
+  const bool bold = colour && branch.type == NodeType::group && !branch.is_collection;
   to += (bold ? "\x1b[1;34m" : "") + printable(branch.name) + (bold ? "\x1b[0m" : "");
   if (!branch.about.empty()) to += "  " + printable(branch.about);
   if (branch.error) to += "  ! " + printable(branch.error->text());

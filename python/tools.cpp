@@ -91,18 +91,15 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
   return report_to(report, options.drop_dangling);
 }
 
-/// `axis` is a str or an int; `at` a list of such with an index each.
+/// `axis` and `index` are a str or an int; `at` a list of pairs of such.
 void draw_picture(const BoundArray& self, const std::string& file, const nb::dict& given) {
-  const auto axis_of = [](nb::handle axis) {
-    return nb::isinstance<nb::str>(axis) ? AxisId(text_of(axis, "axis")) : AxisId(nb::cast<std::int64_t>(axis));
-  };
+  const auto text = [](nb::handle value) { return text_of(nb::str(value), "picture"); };
   PictureOptions options;
-  if (given.contains("axis")) options.axis = axis_of(given["axis"]);
-  if (given.contains("index")) options.index = nb::cast<std::int64_t>(given["index"]);
+  if (given.contains("axis")) options.axis = text(given["axis"]);
+  if (given.contains("index")) options.index = text(given["index"]);
   if (given.contains("range")) options.range = nb::cast<std::pair<double, double>>(given["range"]);
   if (given.contains("width")) options.width = nb::cast<std::uint64_t>(given["width"]);
-  for (const nb::handle each : nb::list(given["at"]))
-    options.at.emplace_back(axis_of(each[0]), nb::cast<std::int64_t>(each[1]));
+  for (const nb::handle each : nb::list(given["at"])) options.at.emplace_back(text(each[0]), text(each[1]));
   call(*self.array.store(), [&] { return sherd::picture(self.array, file, options); });
 }
 

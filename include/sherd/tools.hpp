@@ -179,6 +179,16 @@ struct AxisId {
   AxisId(T number) : text(std::to_string(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
+/// An index on an axis: a number, negative from the axis' end, or on the axis c the name of a channel.
+struct AxisIndex {
+  std::string text = {};
+  AxisIndex() = default;
+  AxisIndex(std::string name) : text(std::move(name)) {}  // NOLINT(google-explicit-constructor)
+  AxisIndex(const char* name) : text(name) {}             // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  AxisIndex(T number) : text(std::to_string(number)) {}  // NOLINT(google-explicit-constructor)
+};
+
 /// Which plane of an array is drawn, and how. Axes are known from dimension names, from the OME-NGFF group that
 /// contains the array, or from the volume's format. Rows are along y and columns along x. If one of them has an index,
 /// or is the axis across which the plane is cut, rows and columns are the remaining two of z, y, x. Without names they
@@ -186,14 +196,13 @@ struct AxisId {
 struct PictureOptions {
   /// The axis across which the plane is cut. Default: z, or without names the first.
   AxisId axis = {};
-  /// Where on that axis, a negative number from its end. Default: the middle.
-  std::optional<std::int64_t> index = {};
+  /// Where on that axis. Default: the middle.
+  std::optional<AxisIndex> index = {};
   /// Black and white of every channel. Default: the window in `omero` or `channels` or, without one, the smallest and
   /// the largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
   std::optional<std::pair<double, double>> range = {};
-  /// Indices on axes that are not drawn, negative ones from their ends. Default: the middle of z, 0 of others, and all
-  /// channels, each in its colour.
-  std::vector<std::pair<AxisId, std::int64_t>> at = {};
+  /// Indices on axes that are not drawn. Default: the middle of z, 0 of others, and all channels, each in its colour.
+  std::vector<std::pair<AxisId, AxisIndex>> at = {};
   /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
   /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the
   /// plane, and has at least 2.

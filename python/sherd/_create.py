@@ -47,8 +47,12 @@ def make_array(
     order: str | None = None,
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
+    **unknown: Any,
 ) -> Array:
     """Calls `create` with the engine's options, which write the data, where there is any."""
+    for name in unknown:
+        near = _sherd.did_you_mean(name, list(make_array.__kwdefaults__))
+        raise TypeError(f"create_array() got an unexpected keyword argument {name!r}{near}")
     _arguments.flag(overwrite, "overwrite")
     _arguments.attributes(attributes)
     if order is not None:

@@ -167,7 +167,7 @@ def check(
     return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)
 
 
-def _axis(value: Any, name: str) -> str | int:
+def _name_or_number(value: Any, name: str) -> str | int:
     return value if isinstance(value, str) else _arguments.whole(value, name)
 
 
@@ -176,8 +176,8 @@ def picture(
     file: str | os.PathLike[str],
     *,
     axis: str | int | None = None,
-    index: int | None = None,
-    at: Mapping[str | int, int] | None = None,
+    index: int | str | None = None,
+    at: Mapping[str | int, int | str] | None = None,
     range: tuple[float, float] | None = None,
     width: int | None = None,
 ) -> None:
@@ -187,7 +187,7 @@ def picture(
 
     axis, index: across which axis the plane is cut, by name (x, y, z, t, c) or number, and where; the middle of z, so that
     rows are along y and columns along x, or without names of the first axis. Negative indices count from the end.
-    at: indices on axes that are not drawn; 0 if omitted, and all channels, each in its colour.
+    at: indices on axes that are not drawn, of channels also their names; 0 if omitted, and all channels, each in its colour.
     range: the values that are black and white; the window of the OME-NGFF image's channel if omitted, or the smallest and
     largest value of the plane.
     width: in pixels, 2 or more; if omitted, as many as elements, or more along the axis with the wider spacing.
@@ -195,11 +195,11 @@ def picture(
     if not isinstance(array, Array):
         raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
     indices = {} if at is None else at
-    options: dict[str, Any] = {"at": [(_axis(name, "at"), _arguments.whole(where, "at")) for name, where in indices.items()]}
+    options: dict[str, Any] = {"at": [(_name_or_number(name, "at"), _name_or_number(where, "at")) for name, where in indices.items()]}
     if axis is not None:
-        options["axis"] = _axis(axis, "axis")
+        options["axis"] = _name_or_number(axis, "axis")
     if index is not None:
-        options["index"] = _arguments.whole(index, "index")
+        options["index"] = _name_or_number(index, "index")
     if range is not None:
         low, high = range
         options["range"] = (float(low), float(high))

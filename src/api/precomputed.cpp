@@ -57,7 +57,7 @@ Result<std::uint64_t> find_scale(const Node& node, const std::array<double, 3>& 
   std::string known;
   for (std::size_t i = 0; i < volume.scales.size(); ++i) {
     if (same_resolution(volume.scales[i].resolution, resolution)) return std::uint64_t{i};
-    known += (i == 0 ? "" : ", ") + numbers_text(volume.scales[i].resolution);
+    known += (i == 0 ? "" : " or ") + numbers_text(volume.scales[i].resolution);
   }
   return not_found(url + " has no scale of " + numbers_text(resolution) + " nm; it has " + known);
 }

@@ -91,16 +91,17 @@ std::optional<Error> recognized_text(const std::filesystem::path& path, std::str
   return std::nullopt;
 }
 
-std::optional<Error> recognized_head(const std::filesystem::path& path) {
+/// With `to_import` only files that cannot be imported.
+std::optional<Error> recognized_head(const std::filesystem::path& path, bool to_import = false) {
   std::array<char, kHeadBytes> head{};
   const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const ssize_t got = file ? os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0) : 0;
   const std::string_view bytes(head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   for (const FileKind& kind : kFileKinds)
     if (bytes.size() >= kind.offset + kind.bytes.size() && bytes.substr(kind.offset, kind.bytes.size()) == kind.bytes &&
-        path.string().ends_with(kind.suffix))
+        path.string().ends_with(kind.suffix) && !(to_import && kind.advice == kImport))
       return unsupported(path.string() + " is " + std::string(kind.name) + std::string(kind.advice));
-  return recognized_text(path, bytes);
+  return to_import ? std::nullopt : recognized_text(path, bytes);
 }
 
 /// What a directory without a node contains instead, and what to do.
@@ -126,6 +127,16 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
   if (images == "dicom") return "; it contains DICOM files: dcm2niix makes NIfTI files of them for 'sherd import'";
   if (!images.empty())
     return "; it contains " + images + " files: make an array of them with 'sherd import DIRECTORY URL'";
+  return {};
+}
+
+/// A node of a format that was not asked for.
+std::string hint_at_other_formats(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
+  for (const Format* format : tables().formats)
+    if (std::ranges::find(formats, format) == formats.end())
+      for (const std::string& key : format->keys("").documents)
+        if (os::exists((directory / key).c_str()))
+          return "; it is of the format " + std::string(format->name()) + ", and another one was asked for";
   return {};
 }
 
@@ -157,6 +168,14 @@ std::optional<Error> recognized_file(const std::string& path) {
   return std::nullopt;
 }
 
+std::optional<Error> no_file_to_import(const std::string& source) {
+  struct stat status{};
+  if (os::fstatat(AT_FDCWD, source.c_str(), status) == 0)
+    return S_ISREG(status.st_mode) ? recognized_head(source, true) : std::nullopt;
+  if (errno != ENOENT || source.find_first_of("*?[%") != std::string::npos) return std::nullopt;
+  return not_found("cannot open: No such file or directory").in_key(source);
+}
+
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
@@ -170,10 +189,12 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
     for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
-  const std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
+  std::string hint = directory ? hint_at_other_formats(*directory, formats) : std::string();
+  if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
+  hint += hint_at_objects(location);
+  if (hint.empty()) hint = "; looked for " + looked_for;
   const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
-  return not_found(what + where + "; looked for " + looked_for + hint + hint_at_objects(location))
-      .in_key(formats.front()->likeliest_key(location.path));
+  return not_found(what + where + hint).in_key(formats.front()->likeliest_key(location.path));
 }
 
 }  // namespace sherd

@@ -167,6 +167,8 @@ Result<void> refuse_image_options(const ImportOptions& options) {
 }  // namespace
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
+  if (options.from.empty() && !find_file_format({}, source))
+    if (auto error = no_file_to_import(source)) return *std::move(error);
   SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
   if (!location.format->arrays_have_documents()) {
     SHERD_TRY(import_volume(source, options, location));

@@ -84,14 +84,10 @@ Array::State::State(NodeLocation where, NodeDocument node, std::shared_ptr<const
 
 std::uint64_t Array::State::first_id(const Shape& cell) const { return storage->first_id(grid, cell); }
 
-NodeDocument Array::State::document() const {
-  const std::lock_guard hold(mutex_);
-  return document_;
-}
+NodeDocument Array::State::document() const { return of_document(std::identity{}); }
 
 Shape Array::State::shape() const {
-  const std::lock_guard hold(mutex_);
-  return document_.array->shape;
+  return of_document([](const NodeDocument& node) { return node.array->shape; });
 }
 
 Result<void> Array::State::edit(const DocumentEdit& change) {
@@ -261,11 +257,17 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Array::edges(std::size_t ax
 }
 std::span<const std::byte> Array::fill_value() const noexcept { return state_->layout.fill.bytes(); }
 std::vector<std::optional<std::string>> Array::dimension_names() const {
-  return state_->document().array->dimension_names;
+  return state_->of_document([](const NodeDocument& node) { return node.array->dimension_names; });
 }
-Json Array::attributes() const { return state_->document().attributes; }
-Json Array::metadata() const { return state_->document().document; }
-Json Array::codecs() const { return codec_list_json(state_->document().array->codecs); }
+Json Array::attributes() const {
+  return state_->of_document([](const NodeDocument& node) { return node.attributes; });
+}
+Json Array::metadata() const {
+  return state_->of_document([](const NodeDocument& node) { return node.document; });
+}
+Json Array::codecs() const {
+  return state_->of_document([](const NodeDocument& node) { return codec_list_json(node.array->codecs); });
+}
 const std::string& Array::path() const noexcept { return state_->location.path; }
 const std::shared_ptr<Store>& Array::store() const noexcept { return state_->location.store; }
 std::string_view Array::format() const noexcept { return state_->location.format->name(); }

@@ -41,6 +41,12 @@ struct Array::State {
   /// ChunkStorage::first_id() of this array.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
   [[nodiscard]] NodeDocument document() const;
+  /// A copy of what `part` finds in the document.
+  template <class Part>
+  [[nodiscard]] auto of_document(Part part) const {
+    const std::lock_guard hold(mutex_);
+    return part(document_);
+  }
   [[nodiscard]] Shape shape() const;
   /// Changes the document, in the store and here; the changes of one handle come one after the other.
   Result<void> edit(const DocumentEdit& change);

@@ -51,9 +51,9 @@ std::optional<std::string> resolution_of(const Format& format, const Json& group
   return multiscale != nullptr ? std::optional(multiscale->resolution(group, number)) : std::nullopt;
 }
 
-std::optional<Consolidation::Entries> consolidated_entries(const Format& format, const Json& group) {
+std::optional<Consolidation::Entries> consolidated_entries(const Format& format, Json group) {
   const auto* consolidation = capability<Consolidation>(format);
-  return consolidation != nullptr ? consolidation->entries(group) : std::nullopt;
+  return consolidation != nullptr ? consolidation->take_entries(group) : std::nullopt;
 }
 
 std::optional<std::string> member_of(const Format& format, std::string_view object) {

@@ -201,8 +201,8 @@ class Collections {
 class Consolidation {
  public:
   using Entries = std::vector<std::pair<std::string, Json>>;  ///< relative path and metadata, sorted by path
-  /// nullopt if the group has no consolidated metadata.
-  [[nodiscard]] virtual std::optional<Entries> entries(const Json& group) const = 0;
+  /// Removes the entries from the metadata of the group. nullopt, and nothing is changed, if it has none.
+  [[nodiscard]] virtual std::optional<Entries> take_entries(Json& group) const = 0;
   [[nodiscard]] virtual Result<Json> with_entries(Json group, Entries entries) const = 0;
   /// A node's metadata without the entries, as they are in the entries of a group around it.
   [[nodiscard]] virtual Json without_entries(Json node) const = 0;
@@ -272,7 +272,7 @@ template <class Capability>
 /// What a capability answers, and nothing (nullopt, false, empty) for a format that does not have it.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group);
 [[nodiscard]] std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number);
-[[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, const Json& group);
+[[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, Json group);
 [[nodiscard]] std::optional<std::string> member_of(const Format& format, std::string_view object);
 /// Collections::holds_objects() and foreign_object_among() of the format of `location`.
 [[nodiscard]] Result<bool> holds_objects(const NodeLocation& location);

@@ -55,7 +55,7 @@ struct KnownNodes {
 KnownNodes known_nodes(const NodeLocation& location, const NodeDocument& node) {
   if (location.writable) return {};
   const auto* consolidation = capability<Consolidation>(*location.format);
-  auto entries = consolidation != nullptr ? consolidation->entries(node.document) : std::nullopt;
+  auto entries = consolidated_entries(*location.format, node.document);
   if (!entries) return {};
   const bool trusted = !location.store->traits().can_list;
   std::map<std::string, KnownNode> nodes;

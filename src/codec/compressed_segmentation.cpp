@@ -19,7 +19,8 @@ class CompressedSegmentation final : public ArrayBytesCodec {
 
   Result<void> check(const ChunkType& in) const override {
     if (in.dtype != DType::uint32 && in.dtype != DType::uint64)
-      return unsupported("compressed_segmentation: elements are uint32 or uint64, not " + in.dtype.name());
+      return unsupported("compressed_segmentation: elements are uint32 or uint64, not " + in.dtype.name() +
+                         "; convert them first (sherd copy --dtype uint32)");
     if (in.shape.size() != 3 && in.shape.size() != 4)
       return invalid_argument("compressed_segmentation: a chunk has dimensions (channel, z, y, x), not shape " +
                               to_string(in.shape));

@@ -202,7 +202,7 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override;
 
-  [[nodiscard]] std::optional<Entries> entries(const Json& group) const override;
+  [[nodiscard]] std::optional<Entries> take_entries(Json& group) const override;
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override;
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
@@ -319,7 +319,7 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
     Json fresh = *change.attributes;
     if (array != nullptr) fresh = with_names_of(attributes_of(document), rank, std::move(fresh));
     document.set(kAttributes, std::move(fresh));
-    if (const auto list = entries(document)) {
+    if (const auto list = consolidated_entries(*this, document)) {
       SHERD_TRY(renewed, with_entries(std::move(document), *list));
       document = std::move(renewed);
     }
@@ -350,15 +350,16 @@ bool Zarr2::names_chunk(std::string_view name) const noexcept {
   return is_coordinates(name, at == name.npos ? '/' : name[at]);
 }
 
-std::optional<Consolidation::Entries> Zarr2::entries(const Json& group) const {
-  const Json* consolidated = group.find(kConsolidated);
-  const Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
+std::optional<Consolidation::Entries> Zarr2::take_entries(Json& group) const {
+  Json* consolidated = group.find(kConsolidated);
+  Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
   if (list == nullptr || !list->is_object()) return std::nullopt;
   std::map<std::string, Json> nodes;
-  for (const auto& [key, document] : list->members()) {
+  for (auto& [key, document] : list->members()) {
     const auto entry = entry_key(key);
-    if (entry && !entry->path.empty()) nodes[entry->path].set(entry->name, document);
+    if (entry && !entry->path.empty()) nodes[entry->path].set(entry->name, std::move(document));
   }
+  group.erase(kConsolidated);
   std::erase_if(nodes, [](const auto& node) { return !type_of(node.second); });
   return Entries(std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
 }

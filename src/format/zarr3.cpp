@@ -85,7 +85,7 @@ class Zarr3 final : public Format, public Consolidation {
     return {{join_path(path, file_name), document.dump(2)}};
   }
 
-  [[nodiscard]] std::optional<Entries> entries(const Json& group) const override;
+  [[nodiscard]] std::optional<Entries> take_entries(Json& group) const override;
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override {
     node.erase(list_name);
@@ -163,16 +163,17 @@ bool Zarr3::is_path(std::string_view path) const {
   }
 }
 
-std::optional<Consolidation::Entries> Zarr3::entries(const Json& group) const {
-  const Json* consolidated = group.find(list_name);
+std::optional<Consolidation::Entries> Zarr3::take_entries(Json& group) const {
+  Json* consolidated = group.find(list_name);
   const Json* kind = consolidated != nullptr ? consolidated->find("kind") : nullptr;
-  const Json* metadata = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
+  Json* metadata = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
   if (kind == nullptr || !kind->is_string() || kind->text() != "inline") return std::nullopt;
   if (metadata == nullptr || !metadata->is_object()) return std::nullopt;
   Entries entries;
-  for (const auto& [path, json] : metadata->members()) {
-    if (is_path(path)) entries.emplace_back(path, json);
+  for (auto& [path, json] : metadata->members()) {
+    if (is_path(path)) entries.emplace_back(path, std::move(json));
   }
+  group.erase(list_name);
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return entries;
 }

@@ -35,8 +35,9 @@ Result<const FileFormat*> find_file_format(std::string_view name, const std::str
     known += (known.empty() ? "" : ", ") + std::string(format->name);
   }
   if (name.empty())
-    return invalid_argument("the suffix is not that of a known file format; name one of: " + known +
-                            (path.ends_with(".zarr") ? "; arrays and groups are copied by 'sherd copy'" : ""))
+    return invalid_argument(
+               "the suffix is not that of a known file format; name the format (import --from, export --to): " + known +
+               (path.ends_with(".zarr") ? "; arrays and groups are copied by 'sherd copy'" : ""))
         .in_key(path);
   return invalid_argument("unknown file format '" + std::string(name) + "'; known are: " + known);
 }

@@ -3,6 +3,8 @@
 // dimension of the array, slowest first. Values that are not finite are left out, because JSON has none.
 #include "io/nifti_header.hpp"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 
@@ -119,6 +121,18 @@ void set_affine(NiftiHeader& header, const NiftiMatrix& affine, std::int64_t cod
   header.set(nifti::sform_code, static_cast<double>(code));
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t k = 0; k < 4; ++k) header.set(nifti::srow, affine[r][k], 4 * r + k);
+}
+
+// Version 1 has floats: 0.1 mm is 0.10000000149011612, which in nanometres is not a whole number. The decimal that was
+// meant is the shortest one that is the same float.
+double nifti_step(const NiftiHeader& header, std::size_t d) {
+  const double step = header.real(nifti::pixdim, d);
+  if (header.version() != 1 || !std::isfinite(step)) return step;
+  std::array<char, 32> text{};
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(step)).ptr;
+  double decimal = step;
+  std::from_chars(text.data(), end, decimal);
+  return decimal;
 }
 
 }  // namespace
@@ -252,7 +266,7 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json spacing{Json::Array{}}, units{Json::Array{}};
   const std::int64_t codes = header.integer(nifti::xyzt_units);
   for (std::size_t d = rank; d > 0; --d) {
-    const double step = header.real(nifti::pixdim, d);
+    const double step = nifti_step(header, d);
     spacing.push_back(std::isfinite(step) ? Json(step) : Json());
     units.push_back(d <= 3 ? unit_name(codes & 7) : d == 4 ? unit_name(codes & 56) : Json());
   }

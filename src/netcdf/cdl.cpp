@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "netcdf/decimal.hpp"
-
 namespace sherd::netcdf {
 
 namespace {
@@ -160,18 +158,15 @@ std::string cdl_attribute(const Values& values, const Digits& digits) {
       values);
 }
 
-void append_cdl_number(std::string& to, double value, int digits) {
-  if (!std::isfinite(value)) {
-    to += special(value);
-    return;
-  }
-  std::array<char, kDecimalSize> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-  to.append(text.data(), print_decimal(text.data(), value, digits));
+char* print_cdl_number(char* to, double value, int digits) {
+  if (std::isfinite(value)) return print_decimal(to, value, digits);
+  return std::ranges::copy(special(value), to).out;
 }
 
-void append_cdl_number(std::string& to, float value, int digits) {
-  append_cdl_number(to, static_cast<double>(value), digits);
-  if (!std::isfinite(value)) to += 'f';
+char* print_cdl_number(char* to, float value, int digits) {
+  to = print_cdl_number(to, static_cast<double>(value), digits);
+  if (!std::isfinite(value)) *to++ = 'f';
+  return to;
 }
 
 std::optional<CFormat> CFormat::parse(std::string_view text, Type type) {

@@ -1,10 +1,12 @@
 // Names, numbers and texts as CDL has them, to the byte as ncdump of netcdf-c 4.9.0 prints them.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "netcdf/decimal.hpp"
 #include "sherd/netcdf.hpp"
 
 namespace sherd::netcdf {
@@ -27,9 +29,15 @@ void append_cdl_text(std::string& to, std::string_view text, TextPlace place);
 /// The same without quotes and with trailing NULs: a part of a text.
 void append_cdl_characters(std::string& to, std::string_view text, TextPlace place);
 
-/// As printf's %.*g; NaN, infinities and their suffixes as in CDL.
-void append_cdl_number(std::string& to, float value, int digits);
-void append_cdl_number(std::string& to, double value, int digits);
+/// As printf's %.*g; NaN, infinities and their suffixes as in CDL. Returns where the text ends; `to` has kDecimalSize
+/// bytes.
+[[nodiscard]] char* print_cdl_number(char* to, float value, int digits);
+[[nodiscard]] char* print_cdl_number(char* to, double value, int digits);
+template <class T>
+void append_cdl_number(std::string& to, T value, int digits) {
+  std::array<char, kDecimalSize> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  to.append(text.data(), print_cdl_number(text.data(), value, digits));
+}
 
 /// A format of the attribute C_format, used only if it is a single conversion that fits the type: `%8.3f`.
 class CFormat {

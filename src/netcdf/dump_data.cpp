@@ -3,46 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/pool.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/dump.hpp"
 #include "netcdf/elements.hpp"
+#include "netcdf/lines.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
-
-constexpr std::string_view kContinued = "    ";
-
-/// Lines of limited length. The position is that of ncdump, which leaves some characters out of the count.
-class Lines {
- public:
-  Lines(std::string& to, std::size_t indent, std::uint64_t length) : to_(to), indent_(indent), longest_(length - 2) {}
-
-  void set_position(std::size_t position) { position_ = position; }
-  void raw(std::string_view text) { to_ += text; }
-  void indent() { to_.append(indent_, ' '); }
-  /// Text that is not divided.
-  void put(std::string_view text) {
-    if (position_ + text.size() > longest_ && text.size() > 2) {
-      to_ += '\n';
-      indent();
-      to_ += kContinued;
-      position_ = kContinued.size() + indent_;
-    }
-    to_ += text;
-    position_ = text.ends_with('\n') ? indent_ : position_ + text.size();
-  }
-  [[nodiscard]] std::size_t depth() const noexcept { return indent_; }
-
- private:
-  std::string& to_;
-  std::size_t indent_;
-  std::uint64_t longest_;
-  std::size_t position_ = 0;
-};
 
 template <class T>
 bool is_fill(const T& value, const T& fill) {
@@ -88,12 +60,21 @@ class ValuePrinter {
   /// Whether characters of a row are one text.
   [[nodiscard]] bool joins_characters() const noexcept { return !format_; }
 
-  /// Passes the text of each of these values to `each`, which may change it.
-  template <class Each>
-  void print(const Values& values, std::size_t begin, std::uint64_t count, const Each& each) const {
+  /// Passes the text of each of these values to `to.text()`, which may change it, or prints it into `to.number_space()`
+  /// and passes its end to `to.number()`.
+  template <class To>
+  void print(const Values& values, std::size_t begin, std::uint64_t count, To& to) const {
     std::visit(
         [&](const auto& list) {
-          const auto* fill = fill_ ? std::get_if<std::remove_cvref_t<decltype(list)>>(&*fill_) : nullptr;
+          using List = std::remove_cvref_t<decltype(list)>;
+          const auto* fill = fill_ ? std::get_if<List>(&*fill_) : nullptr;
+          if constexpr (std::is_arithmetic_v<typename List::value_type>)
+            if (!times_ && !format_) {
+              for (std::size_t i = begin; i < begin + count; ++i)
+                to.number(fill != nullptr && is_fill(list[i], (*fill)[0]) ? print_fill(to.number_space())
+                                                                          : print_number(to.number_space(), list[i]));
+              return;
+            }
           std::string text;
           for (std::size_t i = begin; i < begin + count; ++i) {
             text.clear();
@@ -101,13 +82,25 @@ class ValuePrinter {
               text += '_';
             else
               append_value(text, values, list, i);
-            each(text);
+            to.text(text);
           }
         },
         values);
   }
 
  private:
+  static char* print_fill(char* to) {
+    *to = '_';
+    return to + 1;
+  }
+  template <class T>
+  char* print_number(char* to, T value) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return print_cdl_number(to, value, sizeof(T) == 4 ? printing_.digits.of_float : printing_.digits.of_double);
+    else
+      return std::to_chars(to, to + kDecimalSize, value).ptr;
+  }
+
   template <class List>
   void append_value(std::string& to, const Values& all, const List& list, std::size_t i) const {
     if constexpr (std::is_same_v<List, std::vector<std::string>>) {
@@ -117,27 +110,21 @@ class ValuePrinter {
         times_->append_quoted(to, number_in(all, i), printing_.options.iso_times ? 'T' : ' ');
         return;
       }
-      append_plain(to, list[i]);
+      append_formatted(to, list[i]);
     }
   }
 
   template <class T>
-  void append_plain(std::string& to, T value) const {
+  void append_formatted(std::string& to, T value) const {
     if constexpr (std::is_floating_point_v<T>) {
-      const int digits = sizeof(T) == 4 ? printing_.digits.of_float : printing_.digits.of_double;
-      if (format_ && std::isfinite(value))
+      if (std::isfinite(value))
         format_->append(to, static_cast<double>(value));
       else
-        append_cdl_number(to, value, digits);
-    } else if (format_) {
-      if constexpr (std::is_unsigned_v<T>)
-        format_->append(to, static_cast<std::uint64_t>(value));
-      else
-        format_->append(to, static_cast<std::int64_t>(value));
+        append_cdl_number(to, value, 0);  // a word, without digits
+    } else if constexpr (std::is_unsigned_v<T>) {
+      format_->append(to, static_cast<std::uint64_t>(value));
     } else {
-      std::array<char, 24> text{};
-      const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-      to.append(text.data(), end.ptr);
+      format_->append(to, static_cast<std::int64_t>(value));
     }
   }
 
@@ -205,7 +192,7 @@ class RowPrinter {
     SHERD_TRY(rows_.are_texts() ? text_row(begin, source) : value_row(begin, source, last));
     last.append(braces, '}');
     end_of_row(last);
-    return source.printed();
+    return printed(source);
   }
 
  private:
@@ -246,10 +233,10 @@ class RowPrinter {
     constexpr std::size_t kPiece = std::size_t{1} << 16U;
     const std::string zeros(std::min<std::uint64_t>(nuls, kPiece), '\0');
     const auto print = [&](std::string_view piece) {
-      std::string printed;
-      append_cdl_characters(printed, piece, TextPlace::data);
-      lines_.raw(printed);
-      return source.printed();
+      std::string characters;
+      append_cdl_characters(characters, piece, TextPlace::data);
+      lines_.raw(characters);
+      return printed(source);
     };
     for (; nuls > 0; nuls -= std::min<std::uint64_t>(nuls, kPiece))
       SHERD_TRY(print(std::string_view(zeros).substr(0, std::min<std::uint64_t>(nuls, kPiece))));
@@ -257,28 +244,57 @@ class RowPrinter {
     return {};
   }
 
+  /// The values of a row as they are printed.
+  class Row {
+   public:
+    Row(RowPrinter& printer, std::string& last) : printer_(printer), last_(last) {}
+    [[nodiscard]] std::uint64_t printed() const noexcept { return printed_; }
+    void text(std::string& text) {
+      if (++printed_ == printer_.rows_.length()) {
+        last_.swap(text);
+        return;
+      }
+      text += kSeparator;
+      if (!printer_.options_.value_comments) {
+        printer_.lines_.put(text);
+        return;
+      }
+      printer_.lines_.raw(text);
+      printer_.comment_value(printed_ - 1);
+    }
+    char* number_space() { return space_ = printer_.lines_.number_space(); }
+    void number(char* end) {
+      if (printer_.options_.value_comments || printed_ + 1 == printer_.rows_.length()) {
+        std::string copy(space_, end);
+        text(copy);
+        return;
+      }
+      ++printed_;
+      std::memcpy(end, kSeparator.data(), kSeparator.size());
+      printer_.lines_.put_number(static_cast<std::size_t>(end - space_) + kSeparator.size());
+    }
+
+   private:
+    RowPrinter& printer_;
+    std::string& last_;
+    std::uint64_t printed_ = 0;
+    char* space_ = nullptr;
+  };
+
   /// All values but the last, which is left in `last`.
   Result<void> value_row(std::uint64_t begin, Source& source, std::string& last) {
-    const bool commented = options_.value_comments;
-    for (std::uint64_t i = 0; i < rows_.length();) {
-      SHERD_TRY(part, source.from(begin + i));
-      const auto count = std::min(part.count, rows_.length() - i);
-      rows_.values.print(part.values, part.begin, count, [&](std::string& text) {
-        if (++i == rows_.length()) {
-          last.swap(text);
-          return;
-        }
-        text += ", ";
-        if (commented) {
-          lines_.raw(text);
-          comment_value(i - 1);
-        } else {
-          lines_.put(text);
-        }
-      });
-      SHERD_TRY(source.printed());
+    Row row(*this, last);
+    while (row.printed() < rows_.length()) {
+      SHERD_TRY(part, source.from(begin + row.printed()));
+      rows_.values.print(part.values, part.begin, std::min(part.count, rows_.length() - row.printed()), row);
+      SHERD_TRY(printed(source));
     }
     return {};
+  }
+
+  Result<void> printed(Source& source) {
+    lines_.flush();
+    return source.printed();
   }
 
   void end_of_row(const std::string& last) {
@@ -348,6 +364,7 @@ class DataPrinter {
     lines.raw("\n");
     lines.indent();
     lines.raw(" " + cdl_name(rows_.variable.name()) + (rows_.shape.size() <= 1 ? " = " : " =\n  "));
+    lines.flush();
     const std::uint64_t length = rows_.length(), count = rows_.count();
     for (std::uint64_t row = 0; row < count;) {
       SHERD_TRY(elements_.seek(row * length));

@@ -60,12 +60,7 @@ Json& attributes_of(Json& document) {
   return found != nullptr && found->is_object() ? *found : document.set(part, Json::Object{});
 }
 
-StoredNode stored(const Json& document) {
-  StoredNode node{.path = {}, .name = {}, .document = document};
-  for (const char* part : kAttributeParts)
-    if (const Json* found = document.find(part); found != nullptr && found->is_object()) node.attributes = *found;
-  return node;
-}
+StoredNode stored(const Json& document) { return {.path = {}, .name = {}, .document = document}; }
 
 GroupNote group_note_of(const Json& document) {
   Warnings ignored;

@@ -57,7 +57,7 @@ class Builder {
     reading_.location = reader_.location();
     reading_.mode = mode_;
     reading_.generation = mode_.pure ? Generation::pure : generation_of(root, reader_.is_v1());
-    const Json* properties = root.attributes.find("_NCProperties");
+    const Json* properties = root.attributes().find("_NCProperties");
     if (properties != nullptr) reading_.release = release_in(properties->text());
     if (reading_.generation == Generation::v1) reading_.release = reading_.release.value_or(std::array{4, 8, 0});
     if (root.type == NodeType::array)
@@ -100,7 +100,7 @@ class Builder {
   Result<void> add_group(Branch& branch, const StoredNode& node, std::size_t depth) {  // NOLINT(misc-no-recursion)
     const auto note = reading_.noted() ? group_note(node, warnings_) : std::nullopt;
     branch.attributes = attributes_of(reading_, node, std::nullopt, warnings_);
-    if (node.attributes.is_object()) branch.stored_attributes = node.attributes;
+    branch.stored_attributes = node.attributes();
     if (note)
       for (const DimensionNote& each : note->dimensions) branch.add(each.name, each.length)->unlimited = each.unlimited;
     SHERD_TRY(members, reader_.members(node, note ? &note->members : nullptr));
@@ -177,7 +177,7 @@ class Builder {
 
   /// netcdf-c has no arrays without dimensions: it writes one element, and in place of a name "_scalar_" or nothing.
   static bool is_pure_scalar(const StoredNode& node, const Shape& shape) {
-    const Json* names = node.attributes.find(kNamesAttribute);
+    const Json* names = node.attributes().find(kNamesAttribute);
     if (names == nullptr) names = node.document.find("dimension_names");  // of a copy in Zarr v3
     if (shape != Shape{1} || names == nullptr || !names->is_array()) return false;
     return names->size() == 0 || (names->size() == 1 && names->elements()[0].text() == "_scalar_");

@@ -7,8 +7,8 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/pool.hpp"
 #include "base/try.hpp"
-#include "netcdf/lenient.hpp"
 
 namespace sherd::netcdf {
 
@@ -17,18 +17,9 @@ namespace {
 constexpr std::string_view kZarrJson = "zarr.json";
 constexpr std::string_view kArrayDocument = ".zarray", kGroupDocument = ".zgroup", kAttributes = ".zattrs",
                            kConsolidated = ".zmetadata", kSuperblock = ".nczarr";
-constexpr std::string_view kNodeDocuments[] = {kArrayDocument, kGroupDocument, kAttributes};
 constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
 
 std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
-
-/// What is stored at one key.
-struct Reply {
-  std::string name;  ///< of the document
-  std::optional<LenientJson> json = {};
-  sherd::Generation generation = {};
-  std::optional<Error> fault = {};
-};
 
 Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits) {
   if (bytes.size() > limits.metadata_bytes)
@@ -80,7 +71,7 @@ std::optional<Json::Object> root_in(const std::optional<LenientJson>& consolidat
 /// The members that a group listed in Zarr v2, in a copy of it that `sherd copy` has made in Zarr v3.
 std::vector<std::string> names_before_copy(const StoredNode& group) {
   std::vector<std::string> names;
-  const Json* kept = group.attributes.find("sherd_zarr2");
+  const Json* kept = group.attributes().find("sherd_zarr2");
   for (const char* key : {"members", "_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
   if (!is_object(kept)) return names;
   for (const char* list : {"vars", "groups"})
@@ -98,13 +89,12 @@ void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group
   });
 }
 
-/// Takes the type and the attributes out of a node's metadata.
+/// Takes the type out of a node's metadata.
 Result<void> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
   const Json* attributes = node.document.find(is_v3 ? "attributes" : kAttributes);
   if (attributes != nullptr && !attributes->is_object())
     return corrupt("must be an object").in_member(is_v3 ? "attributes" : kAttributes);
-  if (attributes != nullptr) node.attributes = *attributes;
   if (!is_v3) {
     const bool is_array = node.document.find(kArrayDocument) != nullptr;
     node.type = is_array ? NodeType::array : NodeType::group;
@@ -117,6 +107,43 @@ Result<void> complete(StoredNode& node, bool is_v3) {
     return corrupt("must be \"array\" or \"group\"").in_member("node_type");
   node.type = type->text() == "array" ? NodeType::array : NodeType::group;
   return {};
+}
+
+/// The documents of several nodes that exist. Where requests have latency, all are asked for at once; elsewhere each
+/// node is read by any thread, and what an array does not need is not looked for.
+Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location,
+                                                   const std::vector<std::string>& prefixes, bool is_v3, bool is_v1) {
+  const bool at_once = location.store->traits().parallel_requests > 1;
+  std::vector<std::string_view> parts;
+  if (is_v3)
+    parts = {kZarrJson};
+  else if (at_once)
+    parts = {kArrayDocument, kGroupDocument, kAttributes};
+  else
+    parts = {kArrayDocument, kAttributes};
+  if (is_v1) parts.insert(parts.end(), std::begin(kLegacyDocuments), std::end(kLegacyDocuments));
+  std::vector<std::vector<Reply>> found(prefixes.size());
+  const auto read = [&](std::size_t first, std::size_t end, std::span<const std::string_view> names) -> Result<void> {
+    std::vector<std::string> keys;
+    for (std::size_t n = first; n < end; ++n)
+      for (const std::string_view name : names) keys.push_back(prefixes[n] + std::string(name));
+    SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      replies[i].name = names[i % names.size()];
+      if (replies[i].json || replies[i].fault) found[first + i / names.size()].push_back(std::move(replies[i]));
+    }
+    return {};
+  };
+  if (at_once) {
+    SHERD_TRY(read(0, prefixes.size(), parts));
+    return found;
+  }
+  SHERD_TRY(parallel_for(prefixes.size(), location.config, [&](std::size_t n) -> Result<void> {
+    SHERD_TRY(read(n, n + 1, parts));
+    if (is_v3 || (!found[n].empty() && found[n].front().name == kArrayDocument)) return {};
+    return read(n, n + 1, std::span(&kGroupDocument, 1));
+  }));
+  return found;
 }
 
 /// The documents of the root that exist. Consolidated metadata of Zarr v2 have the others in them, which are then not
@@ -143,7 +170,7 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
   const auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
   if (!own) SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
   for (const auto& [name, json] : own.value_or(Json::Object{}))
-    found.push_back({.name = name, .json = LenientJson{json}});
+    found.push_back({.name = name == kGroupDocument ? kGroupDocument : kAttributes, .json = LenientJson{json}});
   std::ranges::stable_partition(found, [](const Reply& each) { return each.name != kConsolidated; });
   return found;
 }
@@ -153,6 +180,13 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
 const Json* StoredNode::part(std::string_view part_name) const noexcept {
   const Json* found = part_name.starts_with('.') ? document.find(part_name) : nullptr;
   return is_object(found) ? found : nullptr;
+}
+
+const Json& StoredNode::attributes() const noexcept {
+  static const Json none = Json::Object{};
+  for (const std::string_view part_name : {kAttributes, std::string_view("attributes")})
+    if (const Json* found = document.find(part_name); is_object(found)) return *found;
+  return none;
 }
 
 void NodeReader::warn(const std::string& path, const std::string& what) {
@@ -180,17 +214,17 @@ Result<bool> NodeReader::read_root() {
   for (Reply& reply : replies) {
     const std::string_view name = reply.name;
     if (name == kConsolidated && reply.fault) {
-      warn(reply.name, "ignored: " + reply.fault->text());
+      warn(std::string(name), "ignored: " + reply.fault->text());
       continue;
     }
     if (reply.fault) return *std::move(reply.fault);
-    if (reply.json->has_tail) warn(reply.name, "bytes after the document were ignored");
+    if (reply.json->has_tail) warn(std::string(name), "bytes after the document were ignored");
     if (name == kSuperblock) {
       v1_ = true;
       root_.legacy.set(name, std::move(reply.json->json));
       continue;
     }
-    root_.versions.insert(root_.versions.begin(), {prefix + reply.name, std::move(reply.generation)});
+    root_.versions.insert(root_.versions.begin(), {prefix + std::string(name), std::move(reply.generation)});
     if (is_v3)
       root_.document = std::move(reply.json->json);
     else
@@ -208,7 +242,8 @@ Result<bool> NodeReader::read_root() {
 }
 
 void NodeReader::use_consolidated() {
-  auto entries = consolidated_entries(*location_.format, root_.document);
+  const auto* consolidation = capability<Consolidation>(*location_.format);
+  auto entries = consolidation != nullptr ? consolidation->take_entries(root_.document) : std::nullopt;
   consolidated_ = entries.has_value();
   if (!entries || location_.writable) return;
   entries_.emplace();
@@ -251,48 +286,44 @@ std::vector<StoredNode> NodeReader::from_entries(const StoredNode& group, const 
 
 Result<std::vector<StoredNode>> NodeReader::read(const StoredNode& group, const std::vector<std::string>& names) {
   const bool is_v3 = location_.format->name() == "zarr3";
-  std::vector<std::string_view> parts;
-  if (is_v3)
-    parts = {kZarrJson};
-  else
-    parts.assign(std::begin(kNodeDocuments), std::end(kNodeDocuments));
-  if (v1_) parts.insert(parts.end(), std::begin(kLegacyDocuments), std::end(kLegacyDocuments));
-  std::vector<std::string> keys;
-  for (const std::string& name : names)
-    for (const std::string_view part : parts)
-      keys.push_back(prefix_of_path(join_path(group.path, name)) + std::string(part));
-  SHERD_TRY(replies, read_documents(*location_.store, keys, location_.config.limits));
+  std::vector<std::string> prefixes;
+  prefixes.reserve(names.size());
+  for (const std::string& name : names) prefixes.push_back(prefix_of_path(join_path(group.path, name)));
+  SHERD_TRY(replies, read_nodes(location_, prefixes, is_v3, v1_));
   std::vector<StoredNode> nodes;
   for (std::size_t n = 0; n < names.size(); ++n) {
     StoredNode node{.path = join_path(group.path, names[n]), .name = names[n], .document = Json(Json::Object{})};
-    std::optional<Error> fault;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      Reply& reply = replies[n * parts.size() + p];
-      if (reply.fault && !fault) fault = std::move(reply.fault);
-      if (!reply.json) continue;
-      if (reply.json->has_tail) warn(node.path, "bytes after the document " + std::string(parts[p]) + " were ignored");
-      Json& json = reply.json->json;
-      if (parts[p].starts_with(".ncz")) {
-        node.legacy.set(parts[p], std::move(json));
-        continue;
-      }
-      node.versions.insert(node.versions.begin(), {keys[n * parts.size() + p], std::move(reply.generation)});
-      if (is_v3)
-        node.document = std::move(json);
-      else
-        node.document.set(parts[p], std::move(json));
-    }
-    if (!fault && node.versions.empty()) continue;
-    const bool only_attributes = !is_v3 && !node.document.find(kArrayDocument) && !node.document.find(kGroupDocument);
-    if (!fault && only_attributes) continue;
-    if (!fault)
-      if (auto completed = complete(node, is_v3); !completed) fault = std::move(completed).error();
-    if (fault)
-      warn(node.path, "left out: " + fault->text());
-    else
+    auto read = add_documents(node, prefixes[n], std::move(replies[n]), is_v3);
+    if (!read.has_value())
+      warn(node.path, "left out: " + read.error().text());
+    else if (*read)
       nodes.push_back(std::move(node));
   }
   return nodes;
+}
+
+Result<bool> NodeReader::add_documents(StoredNode& node, const std::string& prefix, std::vector<Reply> replies,
+                                       bool is_v3) {
+  for (Reply& reply : replies) {
+    if (reply.fault) return *std::move(reply.fault);
+    if (reply.json->has_tail) warn(node.path, "bytes after the document " + std::string(reply.name) + " were ignored");
+    Json& json = reply.json->json;
+    if (reply.name.starts_with(".ncz")) {
+      node.legacy.set(reply.name, std::move(json));
+      continue;
+    }
+    const bool makes_visible = reply.name != kAttributes;
+    node.versions.insert(makes_visible ? node.versions.end() : node.versions.begin(),
+                         {prefix + std::string(reply.name), std::move(reply.generation)});
+    if (is_v3)
+      node.document = std::move(json);
+    else
+      node.document.set(reply.name, std::move(json));
+  }
+  if (!is_v3 && !node.document.find(kArrayDocument) && !node.document.find(kGroupDocument)) return false;
+  if (is_v3 && node.versions.empty()) return false;
+  SHERD_TRY(complete(node, is_v3));
+  return true;
 }
 
 Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {

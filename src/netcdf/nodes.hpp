@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "array/state.hpp"
+#include "netcdf/lenient.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd::netcdf {
@@ -18,13 +19,14 @@ struct StoredNode {
   std::string path;  ///< inside the store
   std::string name;
   NodeType type = NodeType::group;
-  Json document;                           ///< of Zarr v2 an object of its documents by their names
-  Json attributes = Json(Json::Object{});  ///< an object
-  Json legacy = Json(Json::Object{});      ///< the documents that netcdf-c 4.8.0 keeps next to it, by their names
+  Json document;                       ///< of Zarr v2 an object of its documents by their names
+  Json legacy = Json(Json::Object{});  ///< the documents that netcdf-c 4.8.0 keeps next to it, by their names
   std::vector<DocumentVersion> versions = {};
 
   /// A document of Zarr v2, such as `.zgroup`; nullptr if it is another format's or does not exist.
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
+  /// An object.
+  [[nodiscard]] const Json& attributes() const noexcept;
 };
 
 /// A member that a group's metadata name.
@@ -34,6 +36,14 @@ struct ListedMember {
 };
 
 using Warnings = std::vector<std::string>;
+
+/// A document that was read.
+struct Reply {
+  std::string_view name;
+  std::optional<LenientJson> json = {};
+  sherd::Generation generation = {};
+  std::optional<Error> fault = {};
+};
 
 class NodeReader {
  public:
@@ -56,6 +66,8 @@ class NodeReader {
   Result<bool> read_root();
   void use_consolidated();
   Result<std::vector<StoredNode>> read(const StoredNode& group, const std::vector<std::string>& names);
+  /// Makes a node of its documents; false if there is none.
+  Result<bool> add_documents(StoredNode& node, const std::string& prefix, std::vector<Reply> replies, bool is_v3);
   std::vector<StoredNode> from_entries(const StoredNode& group, const std::vector<std::string>& names);
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;
   void warn(const std::string& path, const std::string& what);

@@ -60,7 +60,7 @@ const std::string* AttributeNotes::type_of(std::string_view attribute) const noe
 }
 
 Generation generation_of(const StoredNode& root, bool v1) {
-  if (object_in(root.attributes, {"_nczarr_superblock", "_nczarr_group"}) != nullptr &&
+  if (object_in(root.attributes(), {"_nczarr_superblock", "_nczarr_group"}) != nullptr &&
       object_in(root.part(".zgroup"), {"_nczarr_group", "_nczarr_superblock"}) == nullptr)
     return Generation::v2c;
   if (object_in(root.part(".zgroup"), {"_nczarr_superblock", "_nczarr_group"}) != nullptr) return Generation::v2b;
@@ -69,7 +69,7 @@ Generation generation_of(const StoredNode& root, bool v1) {
 }
 
 std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings) {
-  const Json* note = first_of({object_in(node.attributes, {"_nczarr_group"}),
+  const Json* note = first_of({object_in(node.attributes(), {"_nczarr_group"}),
                                object_in(node.part(".zgroup"), {"_nczarr_group", "_NCZARR_GROUP"}),
                                object_in(node.legacy, {".nczgroup"})});
   if (note == nullptr) return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings) 
 }
 
 std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings) {
-  const Json* note = first_of({object_in(node.attributes, {"_nczarr_array"}),
+  const Json* note = first_of({object_in(node.attributes(), {"_nczarr_array"}),
                                object_in(node.part(".zarray"), {"_nczarr_array", "_NCZARR_ARRAY"}),
                                object_in(node.legacy, {".nczarray", ".nczvar"})});
   if (note == nullptr) return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings) 
 }
 
 AttributeNotes attribute_notes(const StoredNode& node) {
-  const Json* note = first_of({object_in(node.attributes, {"_nczarr_attr", "_nczarr_attrs", "_NCZARR_ATTR"}),
+  const Json* note = first_of({object_in(node.attributes(), {"_nczarr_attr", "_nczarr_attrs", "_NCZARR_ATTR"}),
                                object_in(node.legacy, {".nczattr", ".nczattrs"})});
   AttributeNotes notes;
   const Json* types = note != nullptr ? note->find("types") : nullptr;

@@ -57,6 +57,24 @@ Json repaired_array(const Reading& reading, Json array) {
   return array;
 }
 
+/// What `sherd copy` to Zarr v3 has kept of the documents of a NCZarr dataset in Zarr v2; null if it is no such copy.
+const Json* kept_by_copy(const Reading& reading, const StoredNode& node) {
+  if (reading.mode.pure || node.part(".zarray") != nullptr || node.part(".zgroup") != nullptr) return nullptr;
+  const Json* kept = node.document.find("sherd_zarr2");
+  if (kept == nullptr) kept = node.attributes().find("sherd_zarr2");
+  const Json* members = kept != nullptr ? kept->find("members") : nullptr;
+  if (members == nullptr) return nullptr;
+  for (const char* note : {"_nczarr_array", "_NCZARR_ARRAY", "_nczarr_group", "_NCZARR_GROUP"})
+    if (members->find(note) != nullptr) return members;
+  return nullptr;
+}
+
+bool had_characters(const Json* kept) {
+  const Json* dtype = kept != nullptr ? kept->find("dtype") : nullptr;
+  const Json* was = dtype != nullptr ? dtype->find("was") : nullptr;
+  return was != nullptr && was->text() == ">S1";
+}
+
 struct Opened {
   Array array;
   bool no_fill = false;
@@ -81,6 +99,7 @@ Result<Opened> open_array_of(const Reading& reading, const StoredNode& node, con
   const Json* const stored = node.part(".zarray");
   Json document = node.document;
   bool no_fill = false, reinterpreted = false, characters = note && note->characters;
+  if (stored == nullptr && had_characters(kept_by_copy(reading, node))) characters = true;
   if (stored != nullptr) {
     if (const Json* fill = stored->find("fill_value")) no_fill = fill->is_null();
     const Json* dtype = stored->find("dtype");
@@ -192,9 +211,10 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
 
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
                                      Warnings& warnings) {
-  const AttributeNotes notes = reading.noted() ? attribute_notes(node) : AttributeNotes();
+  const bool noted = reading.noted() || kept_by_copy(reading, node) != nullptr;
+  const AttributeNotes notes = noted ? attribute_notes(node) : AttributeNotes();
   std::vector<Attribute> attributes;
-  for (const auto& [name, json] : node.attributes.members())
+  for (const auto& [name, json] : node.attributes().members())
     if (!is_hidden_attribute(name))
       attributes.push_back({name, values_of(json, notes.type_of(name), fill, name, node, warnings)});
   return attributes;

@@ -159,6 +159,12 @@ Json numbers_json(std::span<const double> values) {
   return Json(std::move(elements));
 }
 
+std::string key_of_resolution(std::span<const double> nanometres) {
+  std::string key;
+  for (const double each : nanometres) key += (key.empty() ? "" : "_") + number_json(each).dump();
+  return key;
+}
+
 Json texts_json(const std::vector<std::string>& values) { return Json(Json::Array(values.begin(), values.end())); }
 
 void set_present(Json& document, std::string_view key, Json value) {

@@ -79,6 +79,8 @@ Result<Triple> parse_triple(const Json& value, std::uint64_t low);
 /// Whole numbers without a fraction, as JSON writers of other languages have them.
 Json number_json(double value);
 Json numbers_json(std::span<const double> values);
+/// The name of a scale that has none, as other writers have it: 8_8_40.
+std::string key_of_resolution(std::span<const double> nanometres);
 Json texts_json(const std::vector<std::string>& values);
 /// Sets a member that says something: not null, no empty string.
 void set_present(Json& document, std::string_view key, Json value);

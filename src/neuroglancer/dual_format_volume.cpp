@@ -1,6 +1,7 @@
 // The info of a volume that shares its shards with a Zarr array.
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -9,11 +10,14 @@
 namespace sherd::neuroglancer {
 namespace {
 
-// The default directory of the shards: the resolution, as other writers have it.
-std::string key_of(const Json& resolution) {
-  std::string key;
-  for (const Json& number : resolution.elements()) key += (key.empty() ? "" : "_") + number.dump();
-  return key;
+// The default directory of the shards.
+Result<std::string> key_of(const Json& resolution) {
+  std::vector<double> nanometres;
+  for (const Json& number : resolution.elements()) {
+    SHERD_TRY(each, finite(number).in_member("resolution"));
+    nanometres.push_back(each);
+  }
+  return key_of_resolution(nanometres);
 }
 
 // It is next to the array's own document and chunks.
@@ -51,7 +55,10 @@ Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& k
   if (scale.find("resolution") == nullptr) scale.set("resolution", Json::numbers({1, 1, 1}));
   const Json& resolution = *scale.find("resolution");
   if (!resolution.is_array()) return member_error("resolution", "must be three numbers, the nanometres of a voxel");
-  if (scale.find("key") == nullptr) scale.set("key", key_of(resolution));
+  if (scale.find("key") == nullptr) {
+    SHERD_TRY(key, key_of(resolution));
+    scale.set("key", key);
+  }
   SHERD_TRY(check_new_key(*scale.find("key"), taken));
   scale.set("size", first_three(view.shape));
   scale.set("chunk_sizes", Json(Json::Array{first_three(view.chunk_shape)}));

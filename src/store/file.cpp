@@ -185,6 +185,7 @@ class FileStore final : public Store {
                           const std::vector<std::string>& names);
   Result<void> sync(int directory, std::string_view prefix) const;
   [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
+  [[nodiscard]] bool passes_link(std::string_view prefix) const;
 
   std::string url_;
   FileTree tree_;
@@ -421,6 +422,17 @@ std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) cons
   }
 }
 
+/// Whether a symbolic link is on the way from the root to a prefix.
+bool FileStore::passes_link(std::string_view prefix) const {
+  if (!tree_.options().follow_symlinks) return false;
+  for (std::size_t end = prefix.find('/'); end != prefix.npos; end = prefix.find('/', end + 1)) {
+    struct stat status{};
+    const std::string path = tree_.path(prefix.substr(0, end));
+    if (os::fstatat(AT_FDCWD, path.c_str(), status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) return true;
+  }
+  return false;
+}
+
 Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
   SHERD_TRY(check_prefix(prefix));
   if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
@@ -429,8 +441,13 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
   std::vector<Identity> way;
   Result<bool> more = true;  // a failure of `visit` has a key of its own
   const auto links = tree_.options().follow_symlinks ? Links::follow : Links::keep;
+  const bool linked = passes_link(prefix);
   SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent64& entry) -> Result<bool> {
               if (is_side_file(entry.d_name)) return true;
+              if (entry.d_type == DT_DIR && !linked) {  // nothing more is to be known of it
+                more = visit({.name = entry.d_name, .is_prefix = true});
+                return more.has_value() && *more;
+              }
               SHERD_TRY(status, look_at(directory.get(), entry.d_name, links));
               if (!status) return true;
               const bool is_directory = S_ISDIR(status->st_mode);

@@ -2,13 +2,13 @@
 // once had, and of what is asked for. The scales are seen with the axes of the source, so that a copy meets one order
 // of dimensions on both sides.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
+#include "neuroglancer/document.hpp"
 #include "sherd/sharded_build.hpp"
 #include "tools/copy_image.hpp"
 #include "tools/pyramid.hpp"
@@ -29,16 +29,6 @@ Triple in_xyz(const Shape& lengths, const std::vector<std::string>& axes) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     result[axis] = lengths[dimension_of(axes, std::string_view("xyz").substr(axis, 1))];
   return result;
-}
-
-std::string key_of(const std::array<double, 3>& resolution) {
-  std::string key;
-  for (const double each : resolution) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, each).ptr;
-    key += (key.empty() ? "" : "_") + std::string(text, end);
-  }
-  return key;
 }
 
 bool is_compressed(const Array::State& state) {
@@ -174,7 +164,7 @@ class VolumePlan {
     scale.resolution = resolution;
     SHERD_TRY(offset, voxel_offset_of(image_, level).in_member("voxel_offset"));
     scale.voxel_offset = offset;
-    if (scale.key.empty() || options_.resolution) scale.key = free_key(key_of(resolution));
+    if (scale.key.empty() || options_.resolution) scale.key = free_key(neuroglancer::key_of_resolution(resolution));
     set_encoding(scale);
     const bool same = before.size == scale.size && before.chunk_sizes == scale.chunk_sizes;
     SHERD_TRY(sharding, sharding_of(scale, same, source_of(level)));

@@ -6,6 +6,7 @@
 #include "codec/number.hpp"
 #include "io/image.hpp"
 #include "io/import.hpp"
+#include "neuroglancer/document.hpp"
 #include "tools/copy_image.hpp"
 #include "tools/pyramid.hpp"
 
@@ -104,8 +105,9 @@ void note_space(const Image& image, const CreateOptions& create, const ImportOpt
   if (!options.note) return;
   for (std::size_t d = 0; d < image.axes.size(); ++d) {
     if (!image.is_spatial(d) || !image.units[d].empty()) continue;
-    options.note("the unit of the spacing is not known: " + Json(image.levels.front().spacing[d]).dump() + " along " +
-                 image.axes[d] + " is taken as nanometres");
+    options.note(
+        "the unit of the spacing is not known: " + neuroglancer::number_json(image.levels.front().spacing[d]).dump() +
+        " along " + image.axes[d] + " is taken as nanometres");
     break;
   }
   if (create.attributes && create.attributes->find("affine") != nullptr && !offset_of_affine(*create.attributes))

@@ -35,8 +35,6 @@ class PlaneChoice {
   }
 
  private:
-  static constexpr std::int64_t kMiddle = INT64_MAX;
-
   // Without the name x, c is a pixel's samples where it is the last dimension, as in image files.
   [[nodiscard]] bool has_last_samples(const Array& array) const {
     return facts_.find("c") == shape_.size() - 1 && facts_.has_colour_samples(shape_, array.dtype());
@@ -58,14 +56,43 @@ class PlaneChoice {
         .in_member(option);
   }
 
-  Result<void> fix_at(std::size_t d, std::int64_t index, const char* option) {
+  // A number that fits the axis is an index also if a channel is called like it.
+  Result<std::uint64_t> find_index(std::size_t d, const AxisIndex& index, const char* option) const {
     const auto length = static_cast<std::int64_t>(shape_[d]);
-    if (index != kMiddle && (index >= length || index < -length))
-      return invalid_argument("is " + std::to_string(index) + ", but axis " + name_of(d) + " has length " +
+    std::int64_t number = 0;
+    const char* const end = index.text.data() + index.text.size();
+    const auto parsed = std::from_chars(index.text.data(), end, number);
+    const bool is_number = parsed.ptr == end && !index.text.empty();
+    if (is_number && parsed.ec == std::errc() && number < length && number >= -length)
+      return static_cast<std::uint64_t>(number < 0 ? number + length : number);
+    std::vector<std::string_view> names;
+    if (d == facts_.find("c"))
+      for (const ImageChannel& channel : facts_.channels) names.push_back(channel.name);
+    const auto found = std::ranges::find(names, index.text);
+    if (found != names.end() && std::find(found + 1, names.end(), index.text) != names.end())
+      return invalid_argument("several channels are called '" + index.text + "'; give the number of one")
+          .in_member(option);
+    if (found != names.end()) return static_cast<std::uint64_t>(found - names.begin());
+    if (is_number)
+      return invalid_argument("is " + index.text + ", but axis " + name_of(d) + " has length " +
                               std::to_string(shape_[d]))
           .in_member(option);
+    std::string known;
+    for (const std::string_view name : names)
+      known += (known.empty() ? "; the channels are " : ", ") + std::string(name);
+    return invalid_argument("'" + index.text + "' is not a whole number" +
+                            (d == facts_.find("c") ? " or the name of a channel" + known : std::string()))
+        .in_member(option);
+  }
+
+  Result<void> fix_at(std::size_t d, const std::optional<AxisIndex>& index, const char* option) {
     if (fixed_[d]) return invalid_argument("axis " + name_of(d) + " is given twice").in_member(option);
-    fixed_[d] = index == kMiddle ? shape_[d] / 2 : static_cast<std::uint64_t>(index < 0 ? index + length : index);
+    std::uint64_t number = shape_[d] / 2;
+    if (index) {
+      SHERD_TRY(found, find_index(d, *index, option));
+      number = found;
+    }
+    fixed_[d] = number;
     return {};
   }
 
@@ -76,7 +103,7 @@ class PlaneChoice {
     } else if (options.index) {
       cut_ = default_cut();
     }
-    if (cut_) SHERD_TRY(fix_at(*cut_, options.index.value_or(kMiddle), "index"));
+    if (cut_) SHERD_TRY(fix_at(*cut_, options.index, "index"));
     const bool sides_are_known = named_ && cut_;
     if (sides_are_known) SHERD_TRY(choose_sides());
     for (const auto& [axis, index] : options.at) {

@@ -227,6 +227,20 @@ def test_channels_are_added_in_their_colours(sherd, tmp_path):
     assert not empty.any()
 
 
+def test_a_channel_is_chosen_by_its_name(sherd, tmp_path):
+    data = make_image(sherd, axes="cyx", omero={"channels": [{"label": "DAPI"}, {"label": "488"}]})
+    for options, channel in [(["--at", "c=DAPI"], 0), (["--at", "c=488"], 1), (["--at", "c=-1"], 1), (["--axis", "c", "--index", "488"], 1)]:
+        sherd.ok("picture", "img.zarr", "p.png", "--range", "0,255", *options)
+        numpy.testing.assert_array_equal(load(tmp_path / "p.png"), data[channel])
+    for option, message in [("c=Dapi", "'Dapi' is not a whole number or the name of a channel; the channels are DAPI, 488"),
+                            ("c=9", "is 9, but axis c has length 2"), ("y=DAPI", "'DAPI' is not a whole number")]:
+        refused = sherd("picture", "img.zarr", "p.png", "--at", option)
+        assert refused.code == 2 and refused.stderr == f"sherd: --at: {message}\n"
+    sherd.ok("attrs", "img.zarr", "--replace", sherd.ok("attrs", "img.zarr").text.replace("DAPI", "488"))
+    refused = sherd("picture", "img.zarr", "p.png", "--at", "c=488")
+    assert refused.code == 2 and refused.stderr == "sherd: --at: several channels are called '488'; give the number of one\n"
+
+
 def test_labels_have_colours_of_their_own(sherd, tmp_path):
     ids = numpy.zeros((9, 8, 7, 1), numpy.uint64)
     ids[:4], ids[4:6], ids[6:, :4] = 5, 2**60, 2**60 + 1

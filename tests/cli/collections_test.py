@@ -141,6 +141,22 @@ def test_ls_prints_the_ids_of_objects(sherd, meshes):
     assert sorted(sherd.ok("ls", "meshes", "--json").json) == [3, 17]
 
 
+def test_the_collections_of_a_volume_are_listed_after_its_scales(sherd, tmp_path):
+    sherd.ok("create", "em", "--store-format", "precomputed", "--shape", "8,8,8", "--dtype", "uint8", "--resolution", "8,8,40", "--type", "segmentation")
+    (tmp_path / "7.swc").write_text("1 1 0 0 0 1 -1\n2 3 1 0 0 1 1\n")
+    sherd.ok("import", "7.swc", "em/skeletons")
+    sherd.ok("annotations", "build", "em/marks", "--type", "point", "--resolution", "8,8,40", input=b"x,y,z\n1,2,3\n")
+    (tmp_path / "em/notes").mkdir()
+    (tmp_path / "em/notes/info").write_text("{}")
+    assert sherd.ok("ls", "em").text.split() == ["8_8_40", "marks", "skeletons"]
+    assert [[line.split()[0], line.split()[-1]] for line in sherd.ok("ls", "-l", "em").text.splitlines()[1:]] == [
+        ["array", "8_8_40"], ["annotations", "marks"], ["skeletons", "skeletons"]]
+    assert sherd.ok("ls", "em", "--json").json[1:] == [{"name": "marks", "node_type": "collection", "kind": "annotations"},
+                                                       {"name": "skeletons", "node_type": "collection", "kind": "skeletons"}]
+    assert sherd.ok("tree", "em").text.splitlines()[2:] == ["├── marks  annotations", "└── skeletons  skeletons"]
+    assert sherd.ok("tree", "em", "--json").json["children"][1] == {"name": "marks", "node_type": "collection", "kind": "annotations", "children": []}
+
+
 def test_a_collection_is_not_erased_as_a_node(sherd, meshes):
     ran = sherd("rm", "meshes")
     assert ran.code == 5 and "a collection of multi-resolution meshes" in ran.stderr and (meshes / "info").exists()

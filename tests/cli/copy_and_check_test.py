@@ -113,10 +113,10 @@ def test_an_error_of_a_copy_names_the_store(sherd, tmp_path):
     sherd.ok("write", "a", "--value", "1")
     (tmp_path / "a/c/1").write_bytes(b"short")
     ran = sherd("copy", "a", "b", "--codec", "zstd")
-    assert ran.code == 4 and f"file://{tmp_path}/a" in ran.stderr and f"{tmp_path}/b" not in ran.stderr
+    assert ran.code == 4 and "(in a)" in ran.stderr
     sherd.ok("create", "b", "--shape", "2", "--dtype", "uint8")
     ran = sherd("copy", "a", "b")
-    assert ran.code == 6 and f"file://{tmp_path}/b" in ran.stderr and f"{tmp_path}/a" not in ran.stderr
+    assert ran.code == 6 and "(in b)" in ran.stderr
 
 
 def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_path, source):
@@ -126,12 +126,17 @@ def test_a_damaged_document_is_a_fault_and_a_missing_node_an_error(sherd, tmp_pa
     assert sherd("check", "nothing").code == 3
 
 
-def test_fill_values_of_a_copied_netcdf_dataset_are_as_xarray_needs_them(sherd):
-    cdl = "netcdf n {dimensions: x = 4 ; variables: double d(x) ; d:_FillValue = NaN ; float f(x) ; f:_FillValue = -7.1f ;" \
-          " short s(x) ; s:_FillValue = -9s ; data: d = _, 2, 3, 4 ; f = 1, _, 3, _ ; s = 1, 2, _, 4 ; }"
+def copy_there_and_back(sherd, cdl):
+    """The dataset n.nczarr, its copy n3.zarr in Zarr v3, and n2.nczarr, a copy of that in Zarr v2."""
     sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
     sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
     sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+
+
+def test_fill_values_of_a_copied_netcdf_dataset_are_as_xarray_needs_them(sherd):
+    cdl = "netcdf n {dimensions: x = 4 ; variables: double d(x) ; d:_FillValue = NaN ; float f(x) ; f:_FillValue = -7.1f ;" \
+          " short s(x) ; s:_FillValue = -9s ; data: d = _, 2, 3, 4 ; f = 1, _, 3, _ ; s = 1, 2, _, 4 ; }"
+    copy_there_and_back(sherd, cdl)
     expected = sherd.ok("ncdump", "-n", "n", "n.nczarr").stdout
     for copied in ("n3.zarr", "n2.nczarr"):
         assert sherd.ok("ncdump", "-n", "n", copied).stdout == expected
@@ -156,9 +161,7 @@ def test_fill_values_of_copied_complex_numbers_are_as_xarray_needs_them(sherd):
 
 def test_text_of_a_copied_netcdf_dataset_is_read_by_zarr_python(sherd):
     cdl = "netcdf n {dimensions: x = 3 ; variables: char c(x) ; string s(x) ; data: c = \"abc\" ; s = \"one\", \"\", \"three\" ; }"
-    sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
-    sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
-    sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+    copy_there_and_back(sherd, cdl)
     root = zarr.open_group(sherd.folder / "n3.zarr", mode="r")
     assert root["c"][:].tolist() == [b"a", b"b", b"c"] and root["s"][:].tolist() == [b"one", b"", b"three"]
     assert sherd.ok("ncdump", "-n", "n", "n2.nczarr").text == sherd.ok("ncdump", "-n", "n", "n.nczarr").text
@@ -168,9 +171,7 @@ def test_a_copied_netcdf_dataset_keeps_its_order_and_its_scalars(sherd):
     cdl = "netcdf n {dimensions: z = 2 ; b = 3 ; variables: int zz(z, b) ; zz:units = \"K\" ; int scalar ; float aa(b) ;" \
           " short mm(z) ; mm:_FillValue = -3s ; data: zz = 1, 2, 3, 4, 5, 6 ; scalar = 7 ; aa = 1, 2, 3 ; mm = 1, 2 ;" \
           " group: y { variables: int inner(b) ; data: inner = 1, 2, 3 ; } group: x { variables: int inner(z) ; } }"
-    sherd.ok("ncgen", "-o", "n.nczarr", "-", input=cdl.encode())
-    sherd.ok("copy", "n.nczarr", "n3.zarr", "--to", "zarr3")
-    sherd.ok("copy", "n3.zarr", "n2.nczarr", "--to", "zarr2", "--shards", "none")
+    copy_there_and_back(sherd, cdl)
     expected = sherd.ok("ncdump", "-n", "n", "n.nczarr").text
     for copied in ("n3.zarr", "n2.nczarr"):
         assert sherd.ok("ncdump", "-n", "n", copied).text == expected

@@ -160,6 +160,18 @@ def test_the_home_directory_is_expanded(sherd, tmp_path):
     assert (tmp_path / "~" / "b").exists() and (tmp_path / "~c").exists()
 
 
+def test_paths_are_shown_as_typed(sherd, tmp_path):
+    sherd.ok("create", "a/b.zarr/x", "--shape", "4", "--dtype", "uint8")
+    for typed, shown in [("none", "none"), ("./none/", "./none"), ("a/../none", "a/../none"), (f"{tmp_path}/none", f"{tmp_path}/none")]:
+        assert sherd("info", typed).stderr == f"sherd: directory does not exist: {shown}\n"
+    (tmp_path / "a/b.zarr/x/zarr.json").write_text("{")
+    for typed, store in [("a/b.zarr/x", "a/b.zarr/x"), ("a/b.zarr", "a/b.zarr"), (f"{tmp_path}/a/b.zarr", f"file://{tmp_path}/a/b.zarr")]:
+        assert sherd("tree", typed).stderr.endswith(f" (in {store})\n")
+    sherd.ok("create", "ab", "--shape", "4", "--dtype", "uint8")
+    assert sherd("copy", "ab", "a/b.zarr/x").stderr.endswith(" (in a/b.zarr)\n")
+    assert f"{tmp_path}/none" in sherd("info", "none", "--json").error["message"]
+
+
 def test_a_suffix_of_another_format_causes_a_warning(sherd, volume, source, tmp_path):
     said = sherd.ok("copy", volume, "x.zarr").stderr
     assert "warning: x.zarr is a directory of the format precomputed" in said and "the format zarr3" in said

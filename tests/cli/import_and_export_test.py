@@ -26,6 +26,19 @@ def test_a_nifti_volume_is_imported_and_exported(sherd, tmp_path):
     numpy.testing.assert_array_equal(again.affine, affine)
 
 
+def test_spacing_is_the_decimal_that_the_float_of_a_nifti_file_stands_for(sherd, tmp_path):
+    image = nibabel.Nifti1Image(VOLUME, numpy.diag([0.1, 0.3, 1 / 3, 1]))
+    image.header.set_xyzt_units("mm")
+    nibabel.save(image, tmp_path / "v.nii")
+    sherd.ok("import", "v.nii", "v.zarr")
+    spacing = sherd.ok("attrs", "v.zarr", "spacing").json
+    assert spacing[1:] == [0.3, 0.1] and numpy.float32(spacing[0]) == numpy.float32(1 / 3)
+    sherd.ok("export", "v.zarr", "again.nii")
+    again = nibabel.load(tmp_path / "again.nii")
+    assert again.header.get_zooms() == image.header.get_zooms()
+    numpy.testing.assert_array_equal(again.affine, nibabel.load(tmp_path / "v.nii").affine)
+
+
 def test_an_npy_file_is_imported_and_exported(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     made = sherd.ok("import", "v.npy", "v.zarr", "--json").json
@@ -96,6 +109,7 @@ def test_an_import_that_fails_leaves_no_array(sherd, tmp_path):
     assert sherd("import", "v.npy", "v.zarr").code == 4
     assert sherd("info", "v.zarr").code == 3
     assert sherd("import", "none.npy", "v.zarr").code == 3
+    (tmp_path / "v.unknown").write_bytes(b"text")
     assert sherd("import", "v.unknown", "v.zarr").code == 2
 
 

@@ -20,6 +20,16 @@ def seen(folder, **options):
     return numpy.asarray(CloudVolume(f"file://{folder}", progress=False, **options)[:, :, :])
 
 
+def test_the_scale_of_millimetres_is_called_as_one_that_is_created(sherd, tmp_path):
+    image = nibabel.Nifti1Image(ZYX.T, numpy.diag([0.1, 0.5, 2, 1.0]))
+    image.header.set_xyzt_units("mm")
+    nibabel.save(image, tmp_path / "a.nii")
+    sherd.ok("import", "a.nii", "em", "--to", "precomputed")
+    sherd.ok("create", "made", "--store-format", "precomputed", "--shape", "4,4,4", "--dtype", "uint8", "--resolution", "100000,500000,2000000")
+    for name in ("em", "made"):
+        assert info_of(tmp_path / name)["scales"][0]["key"] == "100000_500000_2000000"
+
+
 @pytest.mark.parametrize("how", ["--to", "--store-format"])
 @pytest.mark.parametrize("options", [[], ["--sharding", "auto", "--chunks", "16,16,16"]], ids=["plain", "sharded"])
 def test_a_nifti_file_gives_its_spacing_and_position_in_nanometres(sherd, tmp_path, how, options):
@@ -107,7 +117,7 @@ def test_a_file_of_column_order_and_one_from_a_pipe_are_read(sherd, tmp_path):
 
 def test_a_unit_that_is_not_known_is_named(sherd, tmp_path):
     tifffile.imwrite(tmp_path / "a.tif", ZYX)
-    assert "the unit of the spacing is not known: 1.0 along z is taken as nanometres" in sherd.ok(
+    assert "the unit of the spacing is not known: 1 along z is taken as nanometres" in sherd.ok(
         "import", "a.tif", "em", "--to", "precomputed").stderr
     assert "unit" not in sherd.ok("import", "a.tif", "n", "--to", "precomputed", "--resolution", "4,4,40").stderr
 

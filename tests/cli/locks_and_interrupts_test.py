@@ -62,7 +62,7 @@ def test_an_interrupt_ends_waiting_for_a_document(sherd, start, command):
 def test_waiting_for_another_writer_is_announced_and_ends_with_it(sherd, stopped_writer, start):
     waiting = start("import", "short.bin", "a.zarr", *SHORT)
     announced = waiting.stderr.readline().decode()
-    assert announced == f"sherd: waiting for another writer, which holds the lock of '{sherd.folder / 'a.zarr'}'\n"
+    assert announced == f"sherd: waiting for another writer, which holds the lock of 'a.zarr'\n"
     stopped_writer.kill()
     assert waiting.wait(60) == 0, waiting.stderr.read()
     assert sherd.ok("read", "a.zarr", "--format", "raw").stdout == b"12345678"
@@ -71,7 +71,7 @@ def test_waiting_for_another_writer_is_announced_and_ends_with_it(sherd, stopped
 def test_waiting_for_another_writer_has_a_limit(sherd, stopped_writer):
     ran = sherd("import", "short.bin", "a.zarr", *SHORT, "--lock-timeout", "0.1")
     assert ran.code == 8
-    assert f"another writer holds the lock of '{sherd.folder / 'a.zarr'}'" in ran.stderr
+    assert "another writer holds the lock of 'a.zarr'" in ran.stderr
     assert "--lock-timeout" in ran.stderr
 
 

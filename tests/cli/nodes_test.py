@@ -217,7 +217,7 @@ def test_broken_members_are_listed_and_are_an_error(sherd, study, tmp_path):
     info = sherd("info", "study")
     assert info.code == 4 and "stored" in info.text, "what can be counted is"
     for ran in tree, sherd("ls", "study/images"), info:
-        assert "broken/zarr.json' node_type" in ran.stderr and str(tmp_path) in ran.stderr, "the store is named, too"
+        assert "broken/zarr.json' node_type" in ran.stderr and "(in study" in ran.stderr, "the store is named, too"
 
 
 def test_a_node_is_created_in_the_enclosing_hierarchy(sherd, tmp_path):
@@ -256,7 +256,7 @@ def test_errors_about_a_root_name_the_store(sherd, tmp_path, command):
     else:
         assert ran.code == 4
         assert ran.stderr.startswith("sherd: 'zarr.json' shape: missing")
-        assert ran.stderr.endswith(f" (in file://{tmp_path}/some%20where)\n")
+        assert ran.stderr.endswith(" (in some where)\n")
     ran = sherd(command, "nowhere", "--json")
     assert ran.error["code"] == "not_found" and f"{tmp_path}/nowhere" in ran.error["message"]
 

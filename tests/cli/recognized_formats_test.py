@@ -51,6 +51,17 @@ def test_other_formats_are_recognized(sherd, tmp_path, name):
         assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
     with pytest.raises(library.Unsupported, match="is a"):
         library.open(tmp_path / name)
+    if advice != "sherd import" and not name.endswith(".json"):
+        ran = sherd("import", name, "b")
+        assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
+
+
+def test_an_import_of_a_missing_or_unknown_file_says_so(sherd, tmp_path):
+    (tmp_path / "text.dat").write_text("text")
+    for name, code, says in [("no.czi", 3, "'no.czi': cannot open: No such file"), ("no.tif", 3, "'no.tif': cannot open: No such file"),
+                             ("no_*.tif", 3, "no"), ("text.dat", 2, "name the format (import --from, export --to): nifti")]:
+        ran = sherd("import", name, "b")
+        assert ran.code == code and says in ran.stderr and not (tmp_path / "b").exists(), ran.stderr
 
 
 def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
@@ -61,12 +72,22 @@ def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
     tifffile.imwrite(tmp_path / "images/1.tif", numpy.zeros((4, 4), "u1"))
     (tmp_path / "n5/attributes.json").write_text('{"n5": "2.0.0"}')
     (tmp_path / "dicom/1.dcm").write_bytes(b"")
-    for name, advice in [("nodes", f"; it contains b.zarr: open {tmp_path}/nodes/b.zarr"), ("images", "tiff files: make an array of them"),
+    for name, advice in [("nodes", "; it contains b.zarr: open nodes/b.zarr"), ("images", "tiff files: make an array of them"),
                          ("n5", "it is N5: read it with tensorstore or z5py"), ("dicom", "dcm2niix")]:
         ran = sherd("info", name)
         assert ran.code == 3 and advice in ran.stderr, ran.stderr
     with pytest.raises(library.NotFound, match="it is N5"):
         library.open(tmp_path / "n5")
+
+
+@pytest.mark.parametrize("format, other", [("zarr3", "zarr2"), ("zarr2", "zarr3"), ("precomputed", "zarr3")])
+def test_a_node_of_another_format_is_recognized(sherd, tmp_path, format, other):
+    volume = ["--resolution", "8,8,40"] if format == "precomputed" else []
+    sherd.ok("create", "a", "--shape", "4,4,4", "--dtype", "uint8", "--store-format", format, *volume)
+    ran = sherd("info", "a", "--store-format", other)
+    assert ran.code == 3 and f"; it is of the format {format}, and another one was asked for" in ran.stderr, ran.stderr
+    with pytest.raises(library.NotFound, match=f"it is of the format {format}"):
+        library.open(tmp_path / "a", format=other)
 
 
 @pytest.mark.parametrize("format, name", [("zarr3", "zarr.json"), ("zarr2", ".zarray")])
@@ -86,8 +107,8 @@ def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp
     (tmp_path / "empty").mkdir()
     missing, empty = sherd("info", "missing"), sherd("info", "empty")
     assert (missing.code, empty.code) == (3, 3)
-    assert missing.stderr == f"sherd: directory does not exist: {tmp_path}/missing\n"
-    assert f"directory exists, but contains no array or group: {tmp_path}/empty; looked for zarr.json" in empty.stderr
+    assert missing.stderr == "sherd: directory does not exist: missing\n"
+    assert "directory exists, but contains no array or group: empty; looked for zarr.json" in empty.stderr
     with pytest.raises(library.NotFound, match="directory does not exist"):
         library.open(tmp_path / "missing")
     with pytest.raises(library.NotFound, match="contains no array or group"):

@@ -177,6 +177,19 @@ def type_of(sherd, tmp_path, source):
     return json.loads((tmp_path / "volume/info").read_text())["type"]
 
 
+@pytest.mark.parametrize("options, attributes, says", [
+    ([], {}, "the unit of the spacing is not known: 1 along z is taken as nanometres; --resolution sets it"),
+    ([], {"spacing": [40, 8, 8], "units": [None, None, None]}, "the unit of the spacing is not known: 40 along z is taken as nanometres"),
+    ([], {"spacing": [40, 8, 8], "units": ["nm", "nm", "nm"]}, None),
+    (["--resolution", "8,8,40"], {}, None),
+    (["--axes", "x,y,z"], None, "the spacing is not known: voxels are taken as 1 nm wide; --resolution sets it")])
+def test_units_that_a_copy_into_a_volume_assumes_are_named(sherd, options, attributes, says):
+    names = [] if attributes is None else ["--dimension-names", "z,y,x", "--attributes", json.dumps(attributes)]
+    sherd.ok("create", "a.zarr", "--shape", "4,4,4", "--dtype", "uint8", *names)
+    notes = sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", *options).stderr.splitlines()[1:]
+    assert len(notes) == bool(says) and (not says or notes[0].startswith(says)), notes
+
+
 def test_a_pyramid_of_modes_is_one_of_labels_also_as_a_volume(sherd, tmp_path):
     labels_array(sherd, tmp_path)
     sherd.ok("copy", "a.zarr", "modes.zarr", "--pyramid", "mode")

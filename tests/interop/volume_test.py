@@ -274,6 +274,20 @@ def test_colours_that_cloud_volume_writes_are_read(case, tmp_path):
     compare(case, TensorStore(folder), folder, case.data())
 
 
+@pytest.mark.parametrize("encoding, dtype, channels, error", [
+    ("png", "uint16", 1, ValueError), ("png", "uint8", 3, None), ("jpeg", "uint8", 3, None)])
+def test_what_cloud_volume_cannot_read(encoding, dtype, channels, error, tmp_path):
+    """docs/copy.md says so."""
+    scale = {"size": [16, 16, 8], "resolution": [4, 4, 40], "chunk_size": [16, 16, 8], "encoding": encoding}
+    array = sherd.neuroglancer.create_precomputed(tmp_path, type="image", dtype=dtype, num_channels=channels, scales=[scale])
+    array[:] = np.arange(array.size, dtype=dtype).reshape(array.shape)
+    if error:
+        with pytest.raises(error):
+            CloudVolume(tmp_path).read()
+    else:
+        assert np.count_nonzero(abs(CloudVolume(tmp_path).read().astype(int) - array[:]) > 100)
+
+
 @pytest.mark.parametrize("peer", [TensorStore, CloudVolume])
 def test_a_grid_of_one_chunk_across_is_read(peer, tmp_path):
     """8 x 1 x 5 chunks: the Morton code takes bits of x and z alone, and 5 takes as many as 8."""

@@ -217,7 +217,7 @@ TEST(Import, ADirectoryHasTheFormatOfItsFiles) {
   std::filesystem::create_directory(folder / "empty");
   EXPECT_TRUE(fails(import_file(folder / "empty", folder / "b.zarr"), ErrorCode::not_found, "empty"));
   EXPECT_TRUE(
-      fails(import_file(folder / "none.xyz", folder / "b.zarr"), ErrorCode::invalid_argument, "nifti, npy, raw"));
+      fails(import_file(folder / "none.xyz", folder / "b.zarr"), ErrorCode::not_found, "none.xyz': cannot open"));
 }
 
 TEST(Import, LeavesNoHalfArrayBehind) {

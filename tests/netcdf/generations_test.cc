@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sherd/group.hpp"
+#include "sherd/tools.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 #include "tests/store/round_trips.hpp"
 #include "tests/test_data.hpp"
@@ -158,6 +159,16 @@ TEST(Generations, AreIgnoredInPureMode) {
   EXPECT_EQ(dataset.generation(), Generation::pure);
   EXPECT_EQ(dataset.root().variable("v")->dimensions()[1].full_name(), "/_Anonymous_Dim_3");
   EXPECT_EQ(dataset.root().variable("g/c")->type(), Type::string);
+}
+
+TEST(Generations, CopiedToZarr3KeepTheirCharactersAndTypesOfAttributes) {
+  const auto store = memory_store();
+  sherd::copy(store_of(v2(false)), store, {.format = "zarr3"}).value();
+  const Dataset copy = Dataset::open(store).value();
+  EXPECT_EQ(copy.root().variable("g/c")->type(), Type::character);
+  EXPECT_EQ(copy.root().variable("g/c")->read().value(), Values("ab"));
+  EXPECT_THAT(header_of(copy), HasSubstr("v:level = 5s ;"));
+  EXPECT_EQ(Dataset::open(store, {.mode = {.pure = true}}).value().root().variable("g/c")->type(), Type::string);
 }
 
 TEST(Generations, ShowConsolidatedMetadataAlike) {

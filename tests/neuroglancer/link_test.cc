@@ -93,7 +93,7 @@ TEST(Scale, IsFoundByItsResolution) {
   create_precomputed(store, "v", small_volume()).value();
   EXPECT_EQ(open_scale(store, {16, 16, 40.0000001}, {.path = "v"}).value().path(), "v/16");
   EXPECT_THAT(open_scale(store, {16, 16, 41}, {.path = "v"}).error().text(),
-              HasSubstr("has no scale of 16,16,41 nm; it has 8,8,40, 16,16,40"));
+              HasSubstr("has no scale of 16,16,41 nm; it has 8,8,40 or 16,16,40"));
   EXPECT_EQ(open_scale(store, {8, 8, 40}, {.path = "v/8"}).error().code(), ErrorCode::invalid_argument);
 }
 

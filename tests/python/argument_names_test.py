@@ -56,6 +56,13 @@ def test_copy_names_its_argument_and_not_the_source(tmp_path, keywords, member, 
     assert not (tmp_path / "b").exists()
 
 
+def test_an_unknown_keyword_is_named_with_the_nearest_one():
+    with pytest.raises(TypeError, match=r"^create_array\(\) got an unexpected keyword argument 'chunkz'; did you mean 'chunks'\?$"):
+        sherd.group().create_array("a", shape=3, dtype="u1", chunkz=2)
+    with pytest.raises(TypeError, match=r"^create_array\(\) got an unexpected keyword argument 'wrong'$"):
+        sherd.open_array(sherd.MemoryStore(), mode="w", shape=3, dtype="u1", wrong=1)
+
+
 def test_arguments_that_exclude_each_other_are_named_as_they_were_given(tmp_path):
     with pytest.raises(sherd.InvalidArgument, match="cannot be given together with shards") as caught:
         sherd.create_array(tmp_path / "a", shape=(4,), dtype="u1", chunks=(2,), shards=(4,), codecs=["bytes"])

@@ -81,7 +81,8 @@ def test_the_commands_run(tmp_path):
 def test_a_microscope_image_becomes_a_pyramid(tmp_path):
     image = numpy.arange(24 * 2 * 200 * 300, dtype="uint16").reshape(24, 2, 200, 300)
     tifffile.imwrite(tmp_path / "cells.ome.tif", image, ome=True,
-                     metadata={"axes": "ZCYX", "PhysicalSizeX": 0.2, "PhysicalSizeY": 0.2, "PhysicalSizeZ": 1.0})
+                     metadata={"axes": "ZCYX", "PhysicalSizeX": 0.2, "PhysicalSizeY": 0.2, "PhysicalSizeZ": 1.0,
+                               "Channel": {"Name": ["DAPI", "GFP"]}})
     nuclei = numpy.repeat(numpy.arange(24, dtype="uint16"), 200 * 300).reshape(24, 200, 300)
     numpy.save(tmp_path / "nuclei.npy", nuclei)
     run(["sh", "-ec", "\n".join(COMMANDS[WALKTHROUGHS[0]])], tmp_path)
@@ -90,7 +91,8 @@ def test_a_microscope_image_becomes_a_pyramid(tmp_path):
     scale = levels.attrs["ome"]["multiscales"][0]["datasets"][0]["coordinateTransformations"][0]
     assert scale == {"type": "scale", "scale": [1, 1, 0.2, 0.2]}
     numpy.testing.assert_array_equal(levels["labels/nuclei/0"][:], nuclei)
-    assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("cells.png", "gfp.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_labels_become_a_segmentation_for_neuroglancer(tmp_path):
