@@ -82,7 +82,8 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
 /// Makes a node of several documents where there is none. Only the last one shows which of two creators was first, and
 /// without locks both may be at work. So that the node gets the attributes of the creator that made it visible
 ///   - documents that make nothing visible, left by a killed creator or written by one that is still at work, are
-///     replaced only if the node is not visible after they were read;
+///     replaced only if the node is not visible after they were read, and stays so for a while: a creator that is at
+///     work makes it visible soon;
 ///   - a creator that comes second puts back what it has replaced.
 /// Each replacement is conditional on the version that was read, so that none is undone twice, and no later edit is
 /// undone. If the second creator is killed before it has put back the attributes, its own stay.
@@ -108,7 +109,29 @@ class NewDocuments {
     Generation by;  ///< the version that replaced it
   };
 
+  Result<void> check_invisible() const {
+    SHERD_TRY(visible, stored_generation(store_, documents_.back().key));
+    if (visible) return Error(conflict("another writer has created it")).in_key(documents_.back().key);
+    return {};
+  }
+
+  /// Waits while a document changes, and then a little longer, in case the creator that wrote it is still at work.
+  Result<void> wait_for_creator(const std::string& key) const {
+    constexpr int kWaits = 7;  // some 30 ms
+    SHERD_TRY(seen, stored_generation(store_, key));
+    Backoff backoff(location_.config);
+    for (int waits = 0; seen && waits < kWaits; ++waits) {
+      SHERD_TRY(check_invisible());
+      SHERD_TRY(backoff.wait());
+      SHERD_TRY(now, stored_generation(store_, key));
+      if (now != seen) waits = 0;
+      seen = std::move(now);
+    }
+    return {};
+  }
+
   Result<void> replace(const Document& document) {
+    if (!store_.traits().locks) SHERD_TRY(wait_for_creator(document.key));
     SHERD_TRY(left, store_.open(document.key));
     Condition condition = Condition::absent();
     std::optional<std::string> text;
@@ -121,8 +144,7 @@ class NewDocuments {
       }
       condition = Condition::matches(std::move(generation));
     }
-    SHERD_TRY(visible, stored_generation(store_, documents_.back().key));
-    if (visible) return Error(conflict("another writer has created it")).in_key(documents_.back().key);
+    SHERD_TRY(check_invisible());
     SHERD_TRY(written, write_one(store_, document, condition));
     if (text) replaced_.push_back({{document.key, *std::move(text)}, written.generation});
     versions_.push_back(std::move(written));
