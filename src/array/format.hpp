@@ -93,6 +93,8 @@ struct FormatTraits {
   bool arrays_have_documents = true;
   /// Whether readers ignore an unknown member that is an object with "must_understand": false.
   bool ignores_members = false;
+  /// Whether floats in an array's attribute `_FillValue` are the base64 of a double, which xarray requires there.
+  bool encodes_fill_attribute = false;
 };
 
 /// A change of a node's metadata. What is not set stays verbatim.

@@ -58,8 +58,10 @@ Result<void> check_group(const Json& document) {
 class Zarr3 final : public Format, public Consolidation {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
-    static const FormatTraits all{
-        .name = "zarr3", .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}}, .ignores_members = true};
+    static const FormatTraits all{.name = "zarr3",
+                                  .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}},
+                                  .ignores_members = true,
+                                  .encodes_fill_attribute = true};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {

@@ -71,8 +71,8 @@ std::optional<Json::Object> root_in(const std::optional<LenientJson>& consolidat
 /// The members that a group listed in Zarr v2, in a copy of it that `sherd copy` has made in Zarr v3.
 std::vector<std::string> names_before_copy(const StoredNode& group) {
   std::vector<std::string> names;
-  const Json* kept = group.attributes().find("sherd_zarr2");
-  for (const char* key : {"members", "_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
+  const Json* kept = group.kept_by_copy();
+  for (const char* key : {"_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
   if (!is_object(kept)) return names;
   for (const char* list : {"vars", "groups"})
     if (const Json* members = kept->find(list))
@@ -187,6 +187,13 @@ const Json& StoredNode::attributes() const noexcept {
   for (const std::string_view part_name : {kAttributes, std::string_view("attributes")})
     if (const Json* found = document.find(part_name); is_object(found)) return *found;
   return none;
+}
+
+const Json* StoredNode::kept_by_copy() const noexcept {
+  if (part(kArrayDocument) != nullptr || part(kGroupDocument) != nullptr) return nullptr;
+  const Json* kept = document.find("sherd_zarr2");
+  if (kept == nullptr) kept = attributes().find("sherd_zarr2");
+  return kept != nullptr ? kept->find("members") : nullptr;
 }
 
 void NodeReader::warn(const std::string& path, const std::string& what) {

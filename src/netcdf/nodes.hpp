@@ -27,6 +27,8 @@ struct StoredNode {
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
   /// An object.
   [[nodiscard]] const Json& attributes() const noexcept;
+  /// What `sherd copy` to Zarr v3 has kept of its documents in Zarr v2; nullptr if it is no such copy.
+  [[nodiscard]] const Json* kept_by_copy() const noexcept;
 };
 
 /// A member that a group's metadata name.

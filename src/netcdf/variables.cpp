@@ -57,12 +57,9 @@ Json repaired_array(const Reading& reading, Json array) {
   return array;
 }
 
-/// What `sherd copy` to Zarr v3 has kept of the documents of a NCZarr dataset in Zarr v2; null if it is no such copy.
-const Json* kept_by_copy(const Reading& reading, const StoredNode& node) {
-  if (reading.mode.pure || node.part(".zarray") != nullptr || node.part(".zgroup") != nullptr) return nullptr;
-  const Json* kept = node.document.find("sherd_zarr2");
-  if (kept == nullptr) kept = node.attributes().find("sherd_zarr2");
-  const Json* members = kept != nullptr ? kept->find("members") : nullptr;
+/// What a copy to Zarr v3 has kept of a node of a NCZarr dataset in Zarr v2; nullptr if it is no such copy.
+const Json* kept_of_nczarr(const Reading& reading, const StoredNode& node) {
+  const Json* members = reading.mode.pure ? nullptr : node.kept_by_copy();
   if (members == nullptr) return nullptr;
   for (const char* note : {"_nczarr_array", "_NCZARR_ARRAY", "_nczarr_group", "_NCZARR_GROUP"})
     if (members->find(note) != nullptr) return members;
@@ -99,7 +96,7 @@ Result<Opened> open_array_of(const Reading& reading, const StoredNode& node, con
   const Json* const stored = node.part(".zarray");
   Json document = node.document;
   bool no_fill = false, reinterpreted = false, characters = note && note->characters;
-  if (stored == nullptr && had_characters(kept_by_copy(reading, node))) characters = true;
+  if (stored == nullptr && had_characters(kept_of_nczarr(reading, node))) characters = true;
   if (stored != nullptr) {
     if (const Json* fill = stored->find("fill_value")) no_fill = fill->is_null();
     const Json* dtype = stored->find("dtype");
@@ -211,7 +208,7 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
 
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
                                      Warnings& warnings) {
-  const bool noted = reading.noted() || kept_by_copy(reading, node) != nullptr;
+  const bool noted = reading.noted() || kept_of_nczarr(reading, node) != nullptr;
   const AttributeNotes notes = noted ? attribute_notes(node) : AttributeNotes();
   std::vector<Attribute> attributes;
   for (const auto& [name, json] : node.attributes().members())

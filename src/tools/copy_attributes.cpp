@@ -1,5 +1,5 @@
-// What an attribute becomes in another format: xarray stores `_FillValue` of floats in Zarr v3 in another form than in
-// Zarr v2, and opens no dataset of Zarr v3 without it.
+// What an attribute becomes in another format: xarray stores `_FillValue` of floats in some formats in another form,
+// and opens no dataset of theirs without it.
 #include "netcdf/attribute.hpp"
 #include "tools/copy.hpp"
 
@@ -8,8 +8,8 @@ namespace sherd {
 namespace {
 
 /// A float of `_FillValue`, or a part of a complex number there.
-Json copied_fill(const Json& fill, netcdf::Type type, bool to_v3) {
-  if (to_v3) {
+Json copied_fill(const Json& fill, netcdf::Type type, bool encoded) {
+  if (encoded) {
     const auto values = netcdf::values_of_type(fill, type);
     return (values ? netcdf::fill_for_xarray(*values) : std::nullopt).value_or(fill);
   }
@@ -26,15 +26,15 @@ Json copied_fill(const Json& fill, netcdf::Type type, bool to_v3) {
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array) {
   Json attributes = array.attributes;
   Json* fill = attributes.is_object() ? attributes.find(netcdf::kFillValue) : nullptr;
-  const bool to_v3 = to.name() == "zarr3";
-  if (fill == nullptr || !array.array || to_v3 == (from.name() == "zarr3")) return attributes;
+  const bool encoded = to.traits().encodes_fill_attribute;
+  if (fill == nullptr || !array.array || encoded == from.traits().encodes_fill_attribute) return attributes;
   const DType::Kind kind = array.array->dtype.kind();
   const bool single = kind == DType::Kind::float32 || kind == DType::Kind::complex64;
   const netcdf::Type type = single ? netcdf::Type::float32 : netcdf::Type::float64;
   if (kind == DType::Kind::float16 || kind == DType::Kind::float32 || kind == DType::Kind::float64)
-    *fill = copied_fill(*fill, type, to_v3);
+    *fill = copied_fill(*fill, type, encoded);
   else if ((kind == DType::Kind::complex64 || kind == DType::Kind::complex128) && fill->elements().size() == 2)
-    for (Json& part : fill->elements()) part = copied_fill(part, type, to_v3);
+    for (Json& part : fill->elements()) part = copied_fill(part, type, encoded);
   return attributes;
 }
 

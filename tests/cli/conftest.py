@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 
 import pytest
+from dependencies import missing
 from interrupts import heed_interrupts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -43,7 +44,10 @@ class Command:
         """Runs `sherd ARGUMENTS`, whatever comes of it."""
         done = subprocess.run([self.binary, *map(str, arguments)], input=input, capture_output=True, cwd=self.folder,
                               env=self.environment | (env or {}))
-        return Ran(done.returncode, done.stdout, done.stderr.decode())
+        ran = Ran(done.returncode, done.stdout, done.stderr.decode())
+        if "SHERD_NETCDF=OFF" in ran.stderr:  # package/without_components tests this refusal
+            missing("libnetcdf-dev")
+        return ran
 
     def ok(self, *arguments, input=b"", env=None):
         """The same, and it must succeed."""

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 import sherd
+from dependencies import missing
 
 
 @pytest.fixture
@@ -17,6 +18,11 @@ def file(tmp_path):
         made.createDimension("x", 4)
         made.createVariable("v", "i2", ("t", "x"), zlib=True, complevel=2)[:] = np.arange(12).reshape(3, 4)
         made.createGroup("g").createVariable("w", "f8", ())[...] = 0.5
+    try:
+        sherd.netcdf.open_dataset(tmp_path / "x.nc")
+    except sherd.Unsupported as error:
+        assert "SHERD_NETCDF=OFF" in str(error)
+        missing("libnetcdf-dev")
     return tmp_path / "x.nc"
 
 
