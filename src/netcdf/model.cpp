@@ -124,6 +124,7 @@ class Builder {
 
   struct Made {
     Result<std::unique_ptr<Variable::State>> variable = nullptr;
+    bool scalar_by_name = false;
     Warnings warnings = {};
     std::vector<Array> others = {};
   };
@@ -131,12 +132,14 @@ class Builder {
   Result<void> resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
     std::vector<Made> all(branch.arrays.size());
     SHERD_TRY(parallel_for(all.size(), reading_.location.config, [&](std::size_t i) -> Result<void> {
-      const auto& [node, note] = branch.arrays[i];
+      auto& [node, note] = branch.arrays[i];
       all[i].variable = make_variable(reading_, node, note, all[i].warnings, all[i].others);
+      all[i].scalar_by_name = is_scalar_by_name(node);
+      node.document = Json();  // the array has a copy, and the next ones need memory
       return {};
     }));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      auto& [variable, warnings, others] = all[i];
+      auto& [variable, scalar_by_name, warnings, others] = all[i];
       const auto& [node, note] = branch.arrays[i];
       std::ranges::move(warnings, std::back_inserter(warnings_));
       std::ranges::move(others, std::back_inserter(branch.other_arrays));
@@ -145,25 +148,25 @@ class Builder {
         continue;
       }
       (*variable)->group = branch.path;
-      auto dimensions = dimensions_of(branch, **variable, node, note);
+      auto dimensions = dimensions_of(branch, **variable, node.path, note, scalar_by_name);
       branch.variables.push_back({*std::move(variable), std::move(dimensions)});
     }
     for (const auto& group : branch.groups) SHERD_TRY(resolve(*group));
     return {};
   }
 
-  std::vector<Dimension*> dimensions_of(Branch& branch, Variable::State& variable, const StoredNode& node,
-                                        const std::optional<ArrayNote>& note) {
+  std::vector<Dimension*> dimensions_of(Branch& branch, Variable::State& variable, const std::string& node_path,
+                                        const std::optional<ArrayNote>& note, bool scalar_by_name) {
     if (variable.scalar) return {};
     const Shape shape = variable.array->shape();
     if (note) {
       auto noted = noted_dimensions(shape, *note);
       if (noted) return *std::move(noted);
-      warn("/" + node.path, noted.error().message() + "; its dimensions are anonymous");
+      warn("/" + node_path, noted.error().message() + "; its dimensions are anonymous");
       return anonymous(shape);
     }
     const auto names = variable.array->dimension_names();
-    if (is_pure_scalar(node, shape)) {
+    if (scalar_by_name && shape == Shape{1}) {
       variable.scalar = true;
       variable.storage.chunks.clear();
       return {};
@@ -171,15 +174,15 @@ class Builder {
     if (names.size() != shape.size() || names.empty() || mode_.noxarray) return anonymous(shape);
     auto named = named_dimensions(branch, shape, names);
     if (named) return *std::move(named);
-    warn("/" + node.path, named.error().message() + "; its dimensions are anonymous");
+    warn("/" + node_path, named.error().message() + "; its dimensions are anonymous");
     return anonymous(shape);
   }
 
   /// netcdf-c has no arrays without dimensions: it writes one element, and in place of a name "_scalar_" or nothing.
-  static bool is_pure_scalar(const StoredNode& node, const Shape& shape) {
+  static bool is_scalar_by_name(const StoredNode& node) {
     const Json* names = node.attributes().find(kNamesAttribute);
     if (names == nullptr) names = node.document.find("dimension_names");  // of a copy in Zarr v3
-    if (shape != Shape{1} || names == nullptr || !names->is_array()) return false;
+    if (names == nullptr || !names->is_array()) return false;
     return names->size() == 0 || (names->size() == 1 && names->elements()[0].text() == "_scalar_");
   }
 
