@@ -21,10 +21,11 @@ Error too_new(std::uint64_t version) {
 
 /// What the numbers of this code are. numcodecs' bitround makes integers of floats, which have the same bits.
 Result<NumberType> stored_type(const NumberType& type, std::uint64_t code) {
-  constexpr std::uint8_t signed_codes[] = {8, 3, 4};  // of 2, 4 and 8 bytes
   if (code == type.code) return type;
-  const NumberType rounded{signed_codes[std::bit_width(type.bytes) - 2], type.bytes, Kind::signed_integer};
-  if (type.kind == Kind::floating && code == rounded.code) return rounded;
+  if (type.kind == Kind::floating) {  // of 2, 4 or 8 bytes
+    const std::uint8_t of_integer = type.bytes == 2 ? 8 : type.bytes == 4 ? 3 : 4;
+    if (code == of_integer) return NumberType{of_integer, type.bytes, Kind::signed_integer};
+  }
   return damaged("the numbers are of type " + std::to_string(code) + ", not " + std::to_string(type.code));
 }
 
