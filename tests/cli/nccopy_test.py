@@ -151,6 +151,13 @@ def zarray(folder, name="v"):
     return json.loads((folder / name / ".zarray").read_text())
 
 
+@pytest.mark.parametrize(("url", "environment"), [("y.zarr#mode=zarr&compat=seed", {}), ("y.zarr#mode=zarr", {"SHERD_COMPAT": "seed"})])
+def test_a_copy_is_written_to_the_letter_of_the_documentation_where_asked_to(sherd, tmp_path, url, environment):
+    file = made(tmp_path / "x.nc", CLASSIC)
+    sherd.ok("nccopy", file, url, env=environment)
+    assert zarray(tmp_path / "y.zarr", "c")["dtype"] == ">S1"
+
+
 def test_filters_of_the_source_are_kept_and_others_are_chosen(sherd, tmp_path):
     file = netcdf4(tmp_path / "x.nc", {"v": {"zlib": True, "complevel": 3, "shuffle": True}, "w": {"fletcher32": True}})
     sherd.ok("nccopy", file, "kept.zarr")
@@ -160,6 +167,8 @@ def test_filters_of_the_source_are_kept_and_others_are_chosen(sherd, tmp_path):
     assert "fletcher32" in json.dumps(zarray(tmp_path / "kept.zarr", "w"))
     sherd.ok("nccopy", "-d", "7", "kept.zarr", "deflated.zarr")
     assert zarray(tmp_path / "deflated.zarr", "w") | {"filters": None, "compressor": {"id": "zlib", "level": 7}} == zarray(tmp_path / "deflated.zarr", "w")
+    sherd.ok("nccopy", "-d", "1", "-s", "kept.zarr", "shuffled.zarr")
+    assert zarray(tmp_path / "shuffled.zarr", "w")["filters"] == [{"id": "shuffle", "elementsize": 4}]
     sherd.ok("nccopy", "-F", "none", "-F", "w,307,5", "kept.zarr", "chosen.zarr")
     assert zarray(tmp_path / "chosen.zarr")["compressor"] is None and zarray(tmp_path / "chosen.zarr")["filters"] is None
     assert zarray(tmp_path / "chosen.zarr", "w")["compressor"] == {"id": "bz2", "level": 5}
