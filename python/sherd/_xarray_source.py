@@ -29,7 +29,8 @@ _PUBLIC_OPTIONS = {
     "durable", "follow_symlinks", "lock", "endpoint", "region", "profile", "anonymous", "ca_bundle", "missing_status",
 }  # fmt: skip
 _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
-_StringDType = getattr(np.dtypes, "StringDType", None)  # of NumPy 2; strings of Zarr have it in engine="zarr", too
+# Strings of Zarr have NumPy 2's type in engine="zarr", too. Of objects xarray would read one to find out what they are.
+_STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
 
 def _public(config: Any) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def _dtype_of(array: Any) -> np.dtype[Any]:
     if dtype.kind == "O":
         if codec_parts(array)[1]["name"] == "vlen-bytes":
             return create_vlen_dtype(bytes)
-        return create_vlen_dtype(str) if _StringDType is None else _StringDType()
+        return _STRING
     return dtype
 
 
@@ -92,7 +93,7 @@ class Lazy(BackendArray):
         if not isinstance(source, netcdf.Variable):
             self.dtype = _dtype_of(source)
         elif noted and source.type == "string":
-            self.dtype = create_vlen_dtype(str)
+            self.dtype = _STRING
         else:
             self.dtype = _netcdf_values.NUMPY[source.type] if noted else _dtype_of(source.array)
 
