@@ -170,6 +170,11 @@ def test_the_literal_text_of_the_documentation_is_asked_for_by_url_or_environmen
     assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", f"file://{tmp_path}/x.zarr#mode=zarr,file", env={"SHERD_COMPAT": "seed"}).text
 
 
+def test_caches_need_no_option(sherd, tmp_path):
+    write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
+    assert sherd.ok("ncdump", "-w", "x.zarr").text == sherd.ok("ncdump", "x.zarr").text
+
+
 def test_a_url_without_a_leading_slash_is_a_path_from_here_as_in_netcdf_c(sherd, tmp_path):
     write(Dataset({"x": 3}), tmp_path / "x.zarr")
     assert "x = 3 ;" in sherd.ok("ncdump", "file://x.zarr#mode=nczarr,file").text

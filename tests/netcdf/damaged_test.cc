@@ -70,7 +70,9 @@ TEST(OtherTypes, AreShownAsThoseOfNetcdf) {
                                       {"u/.zarray", zarray("[1]", "<U3")},
                                       {"u/0", std::string("\xe9\0\0\0a\0\0\0\0\0\0\0", 12)},
                                       {"t/.zarray", zarray("[1]", "<M8[D]")},
-                                      {"t/0", std::string("\1\0\0\0\0\0\0\0", 8)}})
+                                      {"t/0", std::string("\1\0\0\0\0\0\0\0", 8)},
+                                      {"d/.zarray", zarray("[1]", ">m8[ms]")},
+                                      {"d/0", std::string("\0\0\0\0\0\0\0\2", 8)}})
                               .value();
   const Group root = dataset.root();
   EXPECT_EQ(root.variable("b")->read().value(), Values(std::vector<std::uint8_t>{1, 0}));
@@ -78,6 +80,8 @@ TEST(OtherTypes, AreShownAsThoseOfNetcdf) {
   EXPECT_EQ(root.variable("u")->read().value(), Values(std::vector<std::string>{"éa"}));
   EXPECT_EQ(root.variable("t")->read().value(), Values(std::vector<std::int64_t>{1}));
   EXPECT_EQ(*root.variable("t")->attribute("units"), Values("days since 1970-01-01"));
+  EXPECT_EQ(root.variable("d")->read().value(), Values(std::vector<std::int64_t>{2}));
+  EXPECT_EQ(*root.variable("d")->attribute("units"), Values("milliseconds"));
 }
 
 TEST(FortranOrder, IsReadInItsOrder) {
@@ -214,5 +218,16 @@ TEST(Read, OfABoxBeyondTheVariableIsRefused) {
     EXPECT_EQ(variable.read(box).error().code(), ErrorCode::invalid_argument);
 }
 
+TEST(AttributesOfOthers, AreHiddenByName) {
+  for (const char* name : {"_Netcdf4Coordinates", "_Netcdf4Dimid", "CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST",
+                           "_nc3_strict", "_NCZARR_ATTR"}) {
+    const Dataset dataset =
+        open_texts({kGroup, {".zattrs", R"({"keep": 1, ")" + std::string(name) + R"(": 2})"}}).value();
+    ASSERT_EQ(dataset.root().attributes().size(), 1U) << name;
+    EXPECT_EQ(dataset.root().attributes()[0].name, "keep") << name;
+  }
+}
+
 }  // namespace
+
 }  // namespace sherd::netcdf

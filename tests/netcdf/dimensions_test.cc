@@ -173,5 +173,14 @@ TEST(AnonymousDimensions, HaveNamesOfTheirOwn) {
   EXPECT_EQ(dataset.root().dimension("_Anonymous_Dim_5")->length, 4U);
 }
 
+TEST(NotedDimensions, CountMoreThanTheNamesOfXarray) {
+  Texts texts = noted(R"({"dims": {"x": 3, "other": 3}, "vars": ["v"], "groups": []})", R"(["/x"])");
+  texts.emplace_back("v/.zattrs", R"({"_ARRAY_DIMENSIONS": ["other"]})");
+  const Dataset dataset = open_texts(texts).value();
+  EXPECT_THAT(dimension_names(dataset, "v"), ElementsAre("/x"));
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+}
+
 }  // namespace
+
 }  // namespace sherd::netcdf
