@@ -39,7 +39,7 @@ class Lines {
     raw(text);
     position_ = text.ends_with('\n') ? indent_ : position_ + text.size();
   }
-  /// Space for `kNumberSize` characters, of which put_number() puts the first ones.
+  /// Returns space for `kNumberSize` characters. put_number() adds the first `size` of them to the line.
   [[nodiscard]] char* number_space() {
     if (collected_.size() - used_ < kNumberSize) flush();
     return collected_.data() + used_;

@@ -23,7 +23,6 @@ struct NoteForm {
 };
 constexpr const char* kTypes = "_nczarr_attr";
 constexpr const char* kGroups = "groups";
-constexpr const char* kAttributeParts[] = {".zattrs", "attributes"};
 constexpr NoteForm kForms[] = {
     {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
     {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},

@@ -56,15 +56,15 @@ Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::s
 bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
 
 /// The root group's own documents in consolidated metadata of Zarr v2; nullopt if they are not there.
-std::optional<Json::Object> root_in(const std::optional<LenientJson>& consolidated) {
+std::optional<std::vector<Reply>> root_in(const std::optional<LenientJson>& consolidated) {
   const Json* entries = consolidated ? consolidated->json.find("metadata") : nullptr;
   if (!is_object(entries) || entries->find(kArrayDocument) != nullptr) return std::nullopt;
   const Json* attributes = entries->find(kAttributes);
   if (!is_object(entries->find(kGroupDocument)) || (attributes != nullptr && !attributes->is_object()))
     return std::nullopt;
-  Json::Object documents;
+  std::vector<Reply> documents;
   for (const std::string_view name : {kGroupDocument, kAttributes})
-    if (const Json* found = entries->find(name)) documents.emplace_back(name, *found);
+    if (const Json* found = entries->find(name)) documents.push_back({.name = name, .json = LenientJson{*found}});
   return documents;
 }
 
@@ -167,10 +167,11 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
     return found;
   }
   if (!at_once) SHERD_TRY(read_more({kConsolidated}));
-  const auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
-  if (!own) SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
-  for (const auto& [name, json] : own.value_or(Json::Object{}))
-    found.push_back({.name = name == kGroupDocument ? kGroupDocument : kAttributes, .json = LenientJson{json}});
+  auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
+  if (own)
+    std::ranges::move(*own, std::back_inserter(found));
+  else
+    SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
   std::ranges::stable_partition(found, [](const Reply& each) { return each.name != kConsolidated; });
   return found;
 }

@@ -27,7 +27,8 @@ struct StoredNode {
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
   /// An object.
   [[nodiscard]] const Json& attributes() const noexcept;
-  /// What `sherd copy` to Zarr v3 has kept of its documents in Zarr v2; nullptr if it is no such copy.
+  /// If `sherd copy` made this node from one in Zarr v2: what the copy keeps of the Zarr v2 documents. Otherwise
+  /// nullptr.
   [[nodiscard]] const Json* kept_by_copy() const noexcept;
 };
 

@@ -57,7 +57,7 @@ Json repaired_array(const Reading& reading, Json array) {
   return array;
 }
 
-/// What a copy to Zarr v3 has kept of a node of a NCZarr dataset in Zarr v2; nullptr if it is no such copy.
+/// StoredNode::kept_by_copy() of nodes that were part of an NCZarr dataset. nullptr for all others, and in pure mode.
 const Json* kept_of_nczarr(const Reading& reading, const StoredNode& node) {
   const Json* members = reading.mode.pure ? nullptr : node.kept_by_copy();
   if (members == nullptr) return nullptr;
