@@ -173,7 +173,7 @@ std::optional<Error> no_file_to_import(const std::string& source) {
   if (os::fstatat(AT_FDCWD, source.c_str(), status) == 0)
     return S_ISREG(status.st_mode) ? recognized_head(source, true) : std::nullopt;
   if (errno != ENOENT || source.find_first_of("*?[%") != std::string::npos) return std::nullopt;
-  return not_found("cannot open: No such file or directory").in_key(source);
+  return file_error("cannot open", source, errno);
 }
 
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
