@@ -1,4 +1,4 @@
-// Structs whose fields differ in their byte order, which NumPy has and Zarr v3 has not.
+// Structs whose fields differ in their byte order, which NumPy has and Zarr v3 has not; and the number 0 as a text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +122,16 @@ TEST(V2MixedOrders, CannotBeStoredInZarr3) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), ErrorCode::corrupt);
   EXPECT_THAT(opened.error().text(), HasSubstr("codecs[0].configuration.endian"));
+}
+
+TEST(V2FillValue, OfTextsOfFixedLengthThatIsZeroIsReportedByCheck) {
+  for (const char* dtype : {"|S3", "<U3"}) {
+    const auto report =
+        check(hierarchy(changed(R"({"fill_value": 0, "dtype": ")" + std::string(dtype) + "\"}"))).value();
+    ASSERT_EQ(report.faults.size(), 1U) << dtype;
+    EXPECT_EQ(report.faults[0].code, "document_odd");
+    EXPECT_THAT(report.faults[0].message, HasSubstr("the text \"0\""));
+  }
 }
 
 }  // namespace
