@@ -1,8 +1,9 @@
 // Skeletons and meshes as files of other programs: SWC, and PLY and OBJ. Their bytes as values, and files into and out
 // of a collection.
 //
-// parse_…() returns `corrupt` with the line or the byte that is wrong, and `unsupported` for what the format has and
-// Sherd does not read; sizes are compared with what is there before memory is allocated. Layouts: docs/files.md.
+// parse_…() returns `corrupt` with the line or the byte that is wrong, and `unsupported` for features of the
+// format that Sherd does not read. Declared sizes are checked against the file before memory is allocated. Layouts:
+// docs/files.md.
 #pragma once
 
 #include <cstdint>

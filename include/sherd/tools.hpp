@@ -72,8 +72,8 @@ struct CopyOptions {
   std::optional<std::string> select = {};
   /// The copy's data type. Numbers become the nearest ones; one that is out of range is invalid_argument.
   std::optional<DType> dtype = {};
-  /// Whether the info of a new volume loses those members `mesh`, `skeletons` and `segment_properties` that lead to
-  /// nothing in the copy: they are outside the source, or were missing there.
+  /// Whether to remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that
+  /// refer to nothing in the copy, because their target is outside the source or does not exist.
   bool drop_dangling = false;
   Config config = {};  ///< memory_budget bounds the whole copy
 };
@@ -81,8 +81,8 @@ struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
   std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and found there already
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
-  /// Members of a volume's info that lead to nothing in the copy: the name and the path. CopyOptions::drop_dangling
-  /// says whether they are still there.
+  /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
+  /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
