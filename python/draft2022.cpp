@@ -152,7 +152,7 @@ void bind_draft2022(nb::module_& module) {
              nb::sig("def sharding_transformer(store: str | os.PathLike[str] | Store, document: "
                      "collections.abc.Mapping[str, typing.Any] | None, path: str, in_place: bool, config: dict[str, "
                      "typing.Any] | None) -> ShardingTransformer"),
-             "The transformer of a document, or of the array at the path where there is None.");
+             "The transformer of a document or, if that is None, of the array at the path.");
 }
 
 }  // namespace sherd::python

@@ -30,7 +30,7 @@ struct SwcText {
   std::uint64_t edges_left_out = 0;  ///< that close a cycle, which a tree cannot have
 };
 /// Every component is a tree whose root is its first vertex. Radii and types are those of the attributes of these
-/// names, 0 where there are none. invalid_argument if the attributes do not describe the skeleton.
+/// names, or 0 if they do not exist. invalid_argument if the attributes do not describe the skeleton.
 SHERD_API Result<SwcText> print_swc(const neuroglancer::Skeleton& skeleton,
                                     std::span<const neuroglancer::VertexAttribute> attributes);
 

@@ -165,7 +165,7 @@ class SHERD_API Store {
   /// The store whose keys begin one segment further up; nullopt if there is none. Costs no request. Default: none.
   [[nodiscard]] virtual Result<std::optional<ParentStore>> parent() const;
 
-  /// The object's present version, or nullptr where there is none.
+  /// The object's present version, or nullptr if it does not exist.
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
   /// Answers all requests, each as soon as it can and in any order, by calls of `reply` from the calling thread.
   /// A request that opens an object gets as much of its range as exists, and costs one request of the store, not one

@@ -89,9 +89,9 @@ def import_(
     one, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that image.
     format="precomputed" makes a volume of Neuroglancer's, with type, encoding and sharding as `copy` has them, and chunks as
     (x, y, z); its finest scale is returned. A plane becomes one slice.
-    The other arguments are those of create_array; attributes are added to those that the file has, and win.
-    A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
-    file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
+    The other arguments are those of create_array; attributes are added to those that the file has, and take
+    precedence. A warning lists what was left out of a file. If something fails, no array remains. NotFound if the file
+    does not exist, Corrupt if it is damaged, Conflict if the destination exists, unless it is to be overwritten.
     """
     _arguments.store(store)
     url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)

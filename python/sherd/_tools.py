@@ -95,12 +95,12 @@ def copy(
 
     None keeps the source's value; shards=() removes sharding. Chunks whose codecs and grid agree are moved
     as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
-    goes on where an earlier copy with the same options was cut off.
+    continues an interrupted copy with the same options.
 
     to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
     that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
-    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: the source's, where
-    its dimension names or OME-NGFF axes do not say; the copy's, where the source is a volume ("czyx").
+    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: those of the source, if
+    its dimension names or OME-NGFF axes do not describe them; those of the copy, if the source is a volume (default: "czyx").
     pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default: until
     one chunk holds the image. ignore_zero: "mode" uses 0 only if there is no other value.
     factors: how much coarser each level of a pyramid is: a factor for each of x, y and z in the order of the axes, or for every
