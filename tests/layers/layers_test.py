@@ -2,7 +2,7 @@
 
 - a layer includes only itself, lower layers and the public headers; nothing lies in src/ itself;
 - public headers include the standard library and each other, nothing else;
-- no file of code is longer than 500 lines;
+- no file of code is longer than 500 lines, and no function longer than 60;
 - no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
 - stores and files call the file system through src/os, which tests can replace;
 - layers below the formats name no format;
@@ -35,7 +35,9 @@ TYPE = re.compile(rf"^(?:template <.*> )?{KIND} (?:\w+ )*?(\w+)(?: final)?(?: : 
 GLOBAL_CALL = re.compile(r"(?<![\w:>])::([a-z]\w*)\(")
 FILESYSTEM = re.compile(r"\b(?:fs|filesystem)::(\w+)|\bstd::(fopen|freopen|rename|tmpfile)\(")
 UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
+NO_FUNCTION = re.compile(r"\s*(namespace|class|struct|union|enum|extern|template|using|public|private|protected)\b")
 LONGEST = 500
+LONGEST_FUNCTION = 60
 SOURCE = re.compile(r"`((?:\w+/)+\w+\.[ch]pp)`")
 READ_FILES = 8  # from Array::read to the system call
 # What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
@@ -98,6 +100,20 @@ def named_types(lines):
             scope.pop()  # one with a single declaration in it ends without a comment
         elif found and scope and all(name for name, _ in scope):
             yield number, "::".join([*(name for name, _ in scope), found.group(1)])
+
+
+def long_functions(lines):
+    """Line and length of each function that is too long, in code as clang-format writes it."""
+    for indent in ("", "  "):
+        start = None  # the first line of what may be a function
+        for number, line in enumerate(lines, 1):
+            if line == indent + "}" and start:
+                opened = next((each for each in range(start, number) if lines[each - 1].endswith("{")), number)
+                if "(" in lines[start - 1] and number - opened - 1 > LONGEST_FUNCTION:
+                    yield start, number - opened - 1
+                start = None
+            elif re.match(indent + r"[\w~:\[]", line):
+                start = None if NO_FUNCTION.match(line) else number
 
 
 def shard_faults(path, lines):
@@ -165,6 +181,9 @@ def faults(root):
             continue
         if path.suffix in CODE and len(lines) > LONGEST:
             yield f"{name}: {len(lines)} lines; {LONGEST} is the most: is it still one thing?"
+        if path.suffix in {".cpp", ".hpp"} and name.parts[0] in ("include", "src", "cli", "python"):
+            for number, length in long_functions(lines):
+                yield f"{name}:{number}: a function of {length} lines; {LONGEST_FUNCTION} is the most"
         if path.suffix in {".cpp", ".hpp", ".cc"}:
             for number, type_name in named_types(lines):
                 others = defined[type_name] - {name}
@@ -206,6 +225,8 @@ def self_test():
         "include/sherd/f.hpp": "#include <zstd.h>\n",
         "include/sherd/g.hpp": '#include "base/buffer.hpp"\n',
         "src/array/h.cpp": "\n" * (LONGEST + 1),
+        "src/base/s.cpp": "int sum(int a,\n        int b) {\n" + "  a += b;\n" * (LONGEST_FUNCTION + 1) + "  return a;\n}\n",
+        "src/base/t.hpp": "class Sum {\n  int of(int a) {\n" + "    a += a;\n" * LONGEST_FUNCTION + "    return a;\n  }\n};\n",
         "src/shard/other_reader.hpp": "Result<Index> read_other_index(ByteSource& source);\n",
         "src/shard/reader.cpp": "void keep(ObjectWriter& to);\n",
         "src/store/l.cpp": "Fd file(::openat(at, name, O_RDONLY));\n",
@@ -222,6 +243,7 @@ def self_test():
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
         "src/neuroglancer/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
+        "src/base/u.cpp": "int sum(int a) {\n" + "  a += a;\n" * LONGEST_FUNCTION + "}\nint two(int a) {\n  return 2 * a;\n}\n",
         "src/shard/uint64.hpp": "// Neuroglancer's uint64_sharded_v1\n",
         "src/os/o.cpp": "#include <fcntl.h>\nint close(int fd) noexcept { return ::close(fd); }\n",
         "src/store/p.cpp": "Fd file(os::openat(at, std::filesystem::path(name).c_str(), ::getpid()));\n",
