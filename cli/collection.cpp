@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
+#include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "ome/axis.hpp"
 #include "store/key.hpp"
@@ -115,7 +116,7 @@ std::string place_text(const CollectionPart& part) {
 }
 
 const Json* info_of(const Json& document) {
-  const Json* info = document.find("info");
+  const Json* info = info_in(document);
   return info != nullptr && info->find("scales") != nullptr ? info : nullptr;
 }
 

@@ -44,9 +44,11 @@ READ_FILES = 8  # from Array::read to the system call
 FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
 BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
-# The names of Zarr's documents, and the layers that know them (docs/decisions/0027).
-DOCUMENTS = re.compile(r'"(zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"')
-MAY_NAME_DOCUMENTS = {"format", "draft2022", "netcdf"}
+# The names of documents, and the layers that know them: those of Zarr's (docs/decisions/0027), and of Neuroglancer's.
+DOCUMENTS = (
+    (re.compile(r'"(?:zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"'), {"format", "draft2022", "netcdf"}),
+    (re.compile(r'find\("info"\)|[=+?] "/?info"|\{"info", (?!")'), {"neuroglancer"}),
+)
 # What a file of src/shard must be called that reads sources, or writes objects.
 STORED = {"ByteSource": {"reader", "writer"}, "ObjectWriter": {"writer"}}
 
@@ -147,12 +149,14 @@ def format_faults(path, lines):
             yield f"{path}:{number}: {found.group()}: a layer below the formats names none; put it behind an interface"
 
 
-def document_faults(path, lines):
+def document_faults(path, lines, layer):
     """Documents named by a layer that must ask the format."""
+    others = [names for names, owners in DOCUMENTS if layer not in owners]
     for number, line in enumerate(lines, 1):
-        found = DOCUMENTS.search(line.partition("//")[0])
-        if found:
-            yield f"{path}:{number}: {found.group()}: ask the format for the names of its documents"
+        for names in others:
+            found = names.search(line.partition("//")[0])
+            if found:
+                yield f"{path}:{number}: {found.group()}: ask the format for the names of its documents"
 
 
 def page_faults(root, path, text):
@@ -201,8 +205,8 @@ def faults(root):
             yield from format_faults(name, lines)
         if here in OVER_OS:
             yield from call_faults(name, lines)
-        if path.suffix in {".cpp", ".hpp"} and name.parts[0] in ("src", "cli", "python") and here not in MAY_NAME_DOCUMENTS:
-            yield from document_faults(name, lines)
+        if path.suffix in {".cpp", ".hpp"} and name.parts[0] in ("src", "cli", "python"):
+            yield from document_faults(name, lines, here)
         for number, line in enumerate(lines, 1):
             found = INCLUDE.match(line)
             fault = include_fault(here, *found.groups()) if found and here else None
@@ -234,6 +238,7 @@ def self_test():
         "src/tools/n.cpp": "#include <fstream>\n",
         "src/array/q.cpp": "// as volumes of Neuroglancer are\n",
         "cli/r.cpp": 'return name == "zarr.json";\n',
+        "src/tools/v.cpp": 'const Json* info = document.find("info");\n',
         "src/store/nczarr_keys.hpp": "\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
         "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
