@@ -144,12 +144,12 @@ Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const
 Result<neuroglancer::VolumeInfo> VolumeOptions::info(const CreateOptions& create) const {
   if (!resolution) return invalid_argument("a volume needs --resolution, the nanometres per voxel");
   if (create.shape.size() != 3 && create.shape.size() != 4)
-    return invalid_argument("--shape: a volume has the lengths x,y,z or x,y,z,channels");
+    return invalid_argument("--shape: a volume needs the lengths x,y,z or x,y,z,channels");
   const std::uint64_t channels = create.shape.size() == 4 ? create.shape[3] : 1;
   Shape chunks = create.chunks;
   if (chunks.empty()) chunks = {kChunk, kChunk, kChunk};
   if (chunks.size() != 3 && !(chunks.size() == 4 && chunks[3] == channels))
-    return invalid_argument("--chunks: a chunk of a volume has the lengths x,y,z, and all channels");
+    return invalid_argument("--chunks: a chunk of a volume needs three lengths, x,y,z; it contains all channels");
   const bool labels = type.empty() ? encoding == "compressed_segmentation" : type == "segmentation";
   SHERD_TRY(only, scale(create.shape, chunks, create.dtype));
   Json document;

@@ -52,7 +52,8 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (const std::string path = file_path_of(parsed); is_netcdf_file(path)) {
     if (options.path.empty()) return open_netcdf_file(path, options.config);
-    return invalid_argument("a netCDF file has groups, and no paths of stores").in_member("path");
+    return invalid_argument("a netCDF file has no paths inside a store; open the file, and then its group")
+        .in_member("path");
   }
   SHERD_TRY(store, open_store(store_of(parsed), options.config));
   OpenOptions inside = options;

@@ -209,7 +209,7 @@ Json list_or_null(Json::Array list) { return list.empty() ? Json() : Json(std::m
 }  // namespace
 
 Result<void> check_version(const Json& document) {
-  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  if (!document.is_object()) return invalid_argument("a metadata document must be a JSON object");
   const Json* version = document.find("zarr_format");
   if (version == nullptr || version->as_int() != 2)
     return invalid_argument("must be the number 2").in_member("zarr_format");

@@ -80,7 +80,7 @@ TEST(CdlErrors, NameLineAndColumn) {
       {with("int v ; v:_FillValue = 1, 2 ;"), ErrorCode::corrupt, "_FillValue is one value of the type int"},
       {with("int v(x) ; v:_ChunkSizes = 2, 2 ;"), ErrorCode::corrupt, "_ChunkSizes has one length per dimension"},
       {with("int v(x) ; v:_ChunkSizes = 5 ;"), ErrorCode::corrupt, "greater than the length of 'x', 4"},
-      {with("int v(x) ; v:_DeflateLevel = 10 ;"), ErrorCode::corrupt, "_DeflateLevel is from 0 to 9"},
+      {with("int v(x) ; v:_DeflateLevel = 10 ;"), ErrorCode::corrupt, "_DeflateLevel must be from 0 to 9"},
       {"netcdf x { dimensions: x = -1 ; }", ErrorCode::corrupt, "line 1, column 28: the length of a dimension"},
       {"netcdf x { dimensions: x = 1, x = 2 ; }", ErrorCode::corrupt, "the dimension 'x' is defined already"},
       {"netcdf x { data: variables: }", ErrorCode::corrupt, "line 1, column 18: 'variables:' is out of order"},
