@@ -49,8 +49,8 @@ struct CreateOptions {
   std::optional<Json> chunk_grid = {};
   std::optional<Json> chunk_key_encoding = {};  ///< default: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
-  std::optional<Json> attributes = {};  ///< an object
-  std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, or zarr3
+  std::optional<Json> attributes = {};      ///< an object
+  std::string format = {};                  ///< such as "zarr3"; empty: that of the hierarchy, or zarr3
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
   /// `resolution`, `voxel_offset` and `sharding` (for the defaults see docs/format/dual-format.md).
