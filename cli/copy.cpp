@@ -47,7 +47,7 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
 
 /// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
-  for (const VolumeCollection& each : collections_in(original))
+  for (const neuroglancer::VolumeCollection& each : neuroglancer::collections_in(original))
     if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
       session.note(url_below(original.store()->url(), prefix_of(original.path()) + each.name) +
                    " is not part of this copy; copy it by itself");
