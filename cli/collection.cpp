@@ -212,21 +212,6 @@ Rows scale_rows(const Group& group) {
   return rows;
 }
 
-std::vector<VolumeCollection> collections_in(const Group& group) {
-  std::vector<VolumeCollection> found;
-  if (group.format() != "precomputed") return found;
-  const auto listing = group.store()->list_dir(prefix_of(group.path()));
-  if (!listing) return found;
-  for (const std::string& name : listing->prefixes) {
-    const auto is_scale = group.contains(name);
-    if (!is_scale.has_value() || *is_scale) continue;
-    const auto collection = Collection::open(group.store(), {.path = prefix_of(group.path()) + name});
-    if (collection) found.push_back({name, std::string(kind_name(collection->info()))});
-  }
-  std::ranges::sort(found, {}, &VolumeCollection::name);
-  return found;
-}
-
 Json sharding_of(const Array& array) {
   const Json document = array.metadata();
   const Json* info = info_of(document);

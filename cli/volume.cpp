@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/values.hpp"
@@ -29,6 +30,9 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 Result<Json> parse_sharding(const std::string& text) {
   if (text == "auto") return Json("auto");
   if (text == "none") return Json();
+  if (!text.starts_with('{') && !text.starts_with('@'))
+    return invalid_argument("--sharding: '" + text + "' is neither auto nor none, nor JSON or @FILE" +
+                            did_you_mean(text, {"auto", "none"}));
   return in_option(parse_json_argument(text), "--sharding");
 }
 

@@ -50,12 +50,6 @@ Number number_from(nb::handle value, const std::string& name) {
   return number;
 }
 
-nb::list strings_to(const std::vector<std::string>& texts) {
-  nb::list list;
-  for (const std::string& text : texts) list.append(nb::str(text.data(), text.size()));
-  return list;
-}
-
 nb::object value_to(const std::optional<std::string>& value) {
   return value ? nb::object(bytes_to(*value)) : nb::none();
 }

@@ -75,6 +75,8 @@ struct CopyOptions {
   /// Whether to remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that
   /// refer to nothing in the copy, because their target is outside the source or does not exist.
   bool drop_dangling = false;
+  /// Called for what is not known of the source: the unit of a volume's voxels, or where labels are in their image.
+  std::function<void(const std::string&)> note = {};
   Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
@@ -139,7 +141,8 @@ struct ImportOptions {
   std::vector<std::string> units = {};  ///< as spacing, or one for all of x, y and z; empty text: none
   /// Nanometres per voxel along x, y and z: spacing and units in one.
   std::optional<std::array<double, 3>> resolution = {};
-  std::function<void(const std::string&)> note = {};  ///< called for each part of the file that is left out
+  /// Called for each part of the file that is left out, and for what is not known, as in CopyOptions.
+  std::function<void(const std::string&)> note = {};
   /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
   /// known, by it or by `axes`; channels are put before space.
   std::optional<Pyramid> pyramid = {};

@@ -162,8 +162,9 @@ class Group:
         return len(self.members(max_depth))
 
     def tree(self, level: int | None = None) -> Tree:
-        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error. level: the depth
-        down to which groups are opened, 0 for direct members; None for all."""
+        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error, and after the
+        scales of a volume the collections in its directory with their kind. level: the depth down to which groups are
+        opened, 0 for direct members; None for all."""
         return Tree(self, level)
 
     def get(self, path: str, default: Any = None) -> Any:
@@ -287,11 +288,13 @@ class Tree:
         self._lines = [group.basename or "/", *self._below(group, "", level)]
 
     def _below(self, group: Group, indent: str, level: int | None) -> Iterator[str]:
-        members = list(group._each_member())
-        for i, (name, _, node) in enumerate(members):
+        members = [*group._each_member(), *((name, kind, None) for name, kind in group._handle.collections())]
+        for i, (name, kind, node) in enumerate(members):
             last = i + 1 == len(members)
             branch, deeper = ("└── ", "    ") if last else ("├── ", "│   ")
-            if isinstance(node, Error):
+            if node is None:
+                yield f"{indent}{branch}{name} {kind}"
+            elif isinstance(node, Error):
                 yield f"{indent}{branch}{name} ! {node}"
             elif isinstance(node, Group):
                 yield indent + branch + name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -116,8 +117,8 @@ def copy(
     dtype: of the copy. Numbers become the nearest ones; the first that is found out of range is InvalidArgument, with its
     position.
     resolution, voxel_offset: nanometres per voxel, and the voxel at which the image begins, along x, y and z in the finest
-    resolution; coarser ones keep their factors. If None, what the source says. Allowed if one side of the copy is a volume,
-    or with a pyramid.
+    resolution; coarser ones keep their factors. If None, what the source says; a warning says what a volume takes as
+    nanometres because its unit is not known. Allowed if one side of the copy is a volume, or with a pyramid.
     dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if what they refer to is
     not part of the copy. The report names those members and their paths.
     storage_options: of the stores that paths and URLs name, both of them.
@@ -144,7 +145,10 @@ def copy(
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")
-    return _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
+    report, notes = _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
+    for note in notes:
+        warnings.warn(f"{note}; resolution= sets it", stacklevel=2)
+    return report
 
 
 def check(

@@ -189,7 +189,8 @@ Result<Words> words_of(const ArraySpec& spec) {
   if (grid == nullptr) return unsupported("Zarr v2 has regular grids only").in_member("chunk_grid");
   for (const CodecSpec& codec : spec.codecs)
     if (codec.name == "sharding_indexed")
-      return unsupported("Zarr v2 has no shards; store chunks instead, in a copy by `--shards none`")
+      return unsupported(
+                 "Zarr v2 has no shards; store chunks instead, in a copy by `--shards none` (Python: shards=())")
           .in_member("shards");
   Words words;
   SHERD_TRY(codecs, numcodecs_words(spec.codecs, "Zarr v2"));

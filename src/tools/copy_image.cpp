@@ -375,7 +375,8 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
   CopyOptions options = given;
   if (labelled) {
     const Shape& shape = found.levels.front().document.array->shape;
-    SHERD_TRY(adopt_space(*labelled, found.cutout ? found.cutout->shape() : shape, found.image));
+    SHERD_TRY(adopt_space(*labelled, found.cutout ? found.cutout->shape() : shape, found.image,
+                          given.resolution ? nullptr : given.note));
     SHERD_TRY(of_labels, options_of_labels(*labelled, found.image, given));
     options = std::move(of_labels);
     found.is_group = true;
@@ -389,6 +390,8 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
     found.image.levels.resize(1);
   }
   SHERD_TRY(set_position(found, options, volume));
+  if (volume && given.note)
+    if (const auto assumed = assumed_unit(found.image)) given.note(*assumed);
   if (volume && !found.cutout) SHERD_TRY(add_slices(found));
   ImageCopy copy;
   if (volume) {
