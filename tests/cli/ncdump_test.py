@@ -170,6 +170,19 @@ def test_the_literal_text_of_the_documentation_is_asked_for_by_url_or_environmen
     assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", f"file://{tmp_path}/x.zarr#mode=zarr,file", env={"SHERD_COMPAT": "seed"}).text
 
 
+def test_an_unknown_value_of_compat_is_refused_by_name(sherd, tmp_path):
+    write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
+    (tmp_path / "x.cdl").write_text("netcdf x { dimensions: x = 1 ; }")
+    refused = sherd("ncdump", "x.zarr#compat=bogus")
+    assert refused.code == 2 and "compat=bogus is not known; compat=seed is the only one" in refused.stderr
+    for command in (["ncdump", "x.zarr"], ["nccopy", "x.zarr", "y.zarr"], ["ncgen", "-o", "z.zarr", "x.cdl"]):
+        refused = sherd(*command, env={"SHERD_COMPAT": "bogus"})
+        assert refused.code == 2, command
+        assert "SHERD_COMPAT=bogus is not known; SHERD_COMPAT=seed is the only one" in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.cdl", "x.zarr"]
+    assert "x = 3 ;" in sherd.ok("ncdump", "x.zarr", env={"SHERD_COMPAT": ""}).text
+
+
 def test_caches_need_no_option(sherd, tmp_path):
     write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
     assert sherd.ok("ncdump", "-w", "x.zarr").text == sherd.ok("ncdump", "x.zarr").text
