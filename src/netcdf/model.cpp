@@ -19,6 +19,15 @@ namespace sherd::netcdf {
 
 namespace {
 
+/// What is made of a stored array.
+struct Made {
+  std::optional<ArrayNote> note;
+  Result<std::unique_ptr<Variable::State>> variable = nullptr;
+  bool scalar_by_name = false;
+  Warnings warnings = {};
+  std::vector<Array> others = {};
+};
+
 struct Unfinished {
   std::unique_ptr<Variable::State> variable;
   std::vector<Dimension*> dimensions;
@@ -31,7 +40,7 @@ struct Branch {
   std::vector<std::unique_ptr<Dimension>> dimensions = {};
   std::vector<Attribute> attributes = {};
   Json stored_attributes = Json(Json::Object{});
-  std::vector<std::pair<StoredNode, std::optional<ArrayNote>>> arrays = {};
+  std::vector<StoredNode> arrays = {};
   std::vector<Unfinished> variables = {};
   std::vector<Array> other_arrays = {};
   std::vector<std::unique_ptr<Branch>> groups = {};
@@ -61,7 +70,7 @@ class Builder {
     if (properties != nullptr) reading_.release = release_in(properties->text(), reading_.generation);
     if (reading_.generation == Generation::v1) reading_.release = reading_.release.value_or(std::array{4, 8, 0});
     if (root.type == NodeType::array)
-      add_array(root_, single(root));
+      add_single(root);
     else
       SHERD_TRY(add_group(root_, root, 0));
     SHERD_TRY(resolve(root_));
@@ -82,18 +91,22 @@ class Builder {
 
  private:
   /// The dataset of a URL that names an array has it as its only variable.
-  StoredNode single(const StoredNode& root) const {
+  void add_single(const StoredNode& root) {
     StoredNode node = root;
-    const std::string& path = root.path;
-    node.name = path.empty() ? "data" : path.substr(path.rfind('/') + 1);
-    return node;
+    node.name = root.path.empty() ? "data" : root.path.substr(root.path.rfind('/') + 1);
+    root_.arrays.push_back(std::move(node));
   }
 
   void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
 
-  void add_array(Branch& branch, StoredNode node) {
-    auto note = reading_.noted() ? array_note(node, warnings_) : std::nullopt;
-    branch.arrays.emplace_back(std::move(node), std::move(note));
+  /// Called on all threads.
+  Made make(StoredNode& node) const {
+    Made made;
+    made.note = reading_.noted() ? array_note(node, made.warnings) : std::nullopt;
+    made.scalar_by_name = is_scalar_by_name(node);
+    made.variable = make_variable(reading_, node, made.note, made.warnings, made.others);
+    node.document = Json();  // the next arrays need memory
+    return made;
   }
 
   // The depth is bounded.
@@ -106,7 +119,7 @@ class Builder {
     SHERD_TRY(members, reader_.members(node, note ? &note->members : nullptr));
     for (StoredNode& member : members) {
       if (member.type == NodeType::array) {
-        add_array(branch, std::move(member));
+        branch.arrays.push_back(std::move(member));
         continue;
       }
       if (depth == kMaxGroupDepth) {
@@ -122,34 +135,24 @@ class Builder {
     return {};
   }
 
-  struct Made {
-    Result<std::unique_ptr<Variable::State>> variable = nullptr;
-    bool scalar_by_name = false;
-    Warnings warnings = {};
-    std::vector<Array> others = {};
-  };
-
   Result<void> resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
     std::vector<Made> all(branch.arrays.size());
     SHERD_TRY(parallel_for(all.size(), reading_.location.config, [&](std::size_t i) -> Result<void> {
-      auto& [node, note] = branch.arrays[i];
-      all[i].variable = make_variable(reading_, node, note, all[i].warnings, all[i].others);
-      all[i].scalar_by_name = is_scalar_by_name(node);
-      node.document = Json();  // the array has a copy, and the next ones need memory
+      all[i] = make(branch.arrays[i]);
       return {};
     }));
     for (std::size_t i = 0; i < all.size(); ++i) {
-      auto& [variable, scalar_by_name, warnings, others] = all[i];
-      const auto& [node, note] = branch.arrays[i];
-      std::ranges::move(warnings, std::back_inserter(warnings_));
-      std::ranges::move(others, std::back_inserter(branch.other_arrays));
-      if (!variable) {
-        warn("/" + node.path, "the variable is left out: " + variable.error().text());
+      Made& made = all[i];
+      const std::string& path = branch.arrays[i].path;
+      std::ranges::move(made.warnings, std::back_inserter(warnings_));
+      std::ranges::move(made.others, std::back_inserter(branch.other_arrays));
+      if (!made.variable) {
+        warn("/" + path, "the variable is left out: " + made.variable.error().text());
         continue;
       }
-      (*variable)->group = branch.path;
-      auto dimensions = dimensions_of(branch, **variable, node.path, note, scalar_by_name);
-      branch.variables.push_back({*std::move(variable), std::move(dimensions)});
+      (*made.variable)->group = branch.path;
+      auto dimensions = dimensions_of(branch, **made.variable, path, made.note, made.scalar_by_name);
+      branch.variables.push_back({*std::move(made.variable), std::move(dimensions)});
     }
     for (const auto& group : branch.groups) SHERD_TRY(resolve(*group));
     return {};

@@ -90,7 +90,7 @@ void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group
 }
 
 /// Takes the type out of a node's metadata.
-Result<void> complete(StoredNode& node, bool is_v3) {
+Result<bool> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
   const Json* attributes = node.document.find(is_v3 ? "attributes" : kAttributes);
   if (attributes != nullptr && !attributes->is_object())
@@ -100,49 +100,45 @@ Result<void> complete(StoredNode& node, bool is_v3) {
     node.type = is_array ? NodeType::array : NodeType::group;
     if (!is_object(node.document.find(is_array ? kArrayDocument : kGroupDocument)))
       return corrupt("a metadata document is a JSON object");
-    return {};
+    return true;
   }
   const Json* type = node.document.find("node_type");
   if (type == nullptr || (type->text() != "array" && type->text() != "group"))
     return corrupt("must be \"array\" or \"group\"").in_member("node_type");
   node.type = type->text() == "array" ? NodeType::array : NodeType::group;
-  return {};
+  return true;
 }
 
-/// The documents of several nodes that exist. Where requests have latency, all are asked for at once; elsewhere each
-/// node is read by any thread, and what an array does not need is not looked for.
-Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location,
-                                                   const std::vector<std::string>& prefixes, bool is_v3, bool is_v1) {
-  const bool at_once = location.store->traits().parallel_requests > 1;
-  std::vector<std::string_view> parts;
-  if (is_v3)
-    parts = {kZarrJson};
-  else if (at_once)
-    parts = {kArrayDocument, kGroupDocument, kAttributes};
-  else
-    parts = {kArrayDocument, kAttributes};
-  if (is_v1) parts.insert(parts.end(), std::begin(kLegacyDocuments), std::end(kLegacyDocuments));
+/// The documents with these names, each node's own, of nodes that have these prefixes; those that do not exist are left
+/// out. One batch of requests.
+Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location, std::span<const std::string> prefixes,
+                                                   std::span<const std::string_view> names) {
+  std::vector<std::string> keys;
+  keys.reserve(prefixes.size() * names.size());
+  for (const std::string& prefix : prefixes)
+    for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
+  SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
   std::vector<std::vector<Reply>> found(prefixes.size());
-  const auto read = [&](std::size_t first, std::size_t end, std::span<const std::string_view> names) -> Result<void> {
-    std::vector<std::string> keys;
-    for (std::size_t n = first; n < end; ++n)
-      for (const std::string_view name : names) keys.push_back(prefixes[n] + std::string(name));
-    SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      replies[i].name = names[i % names.size()];
-      if (replies[i].json || replies[i].fault) found[first + i / names.size()].push_back(std::move(replies[i]));
-    }
-    return {};
-  };
-  if (at_once) {
-    SHERD_TRY(read(0, prefixes.size(), parts));
-    return found;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    replies[i].name = names[i % names.size()];
+    if (replies[i].json || replies[i].fault) found[i / names.size()].push_back(std::move(replies[i]));
   }
-  SHERD_TRY(parallel_for(prefixes.size(), location.config, [&](std::size_t n) -> Result<void> {
-    SHERD_TRY(read(n, n + 1, parts));
-    if (is_v3 || (!found[n].empty() && found[n].front().name == kArrayDocument)) return {};
-    return read(n, n + 1, std::span(&kGroupDocument, 1));
-  }));
+  return found;
+}
+
+Result<std::vector<Reply>> read_node(const NodeLocation& location, const std::string& prefix,
+                                     std::span<const std::string_view> names) {
+  SHERD_TRY(found, read_nodes(location, std::span(&prefix, 1), names));
+  return std::move(found.front());
+}
+
+/// The documents of one member where requests have no latency: what an array does not need is not looked for.
+Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::string& prefix,
+                                       std::span<const std::string_view> names) {
+  SHERD_TRY(found, read_node(location, prefix, names));
+  if (names.front() != kArrayDocument || (!found.empty() && found.front().name == kArrayDocument)) return found;
+  SHERD_TRY(group, read_node(location, prefix, std::span(&kGroupDocument, 1)));
+  std::ranges::move(group, std::back_inserter(found));
   return found;
 }
 
@@ -151,13 +147,8 @@ Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location,
 Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
   std::vector<Reply> found;
   const auto read_more = [&](std::initializer_list<std::string_view> names) -> Result<void> {
-    std::vector<std::string> keys;
-    for (const std::string_view name : names) keys.push_back(prefix_of_path(location.path) + std::string(name));
-    SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      replies[i].name = names.begin()[i];
-      if (replies[i].json || replies[i].fault) found.push_back(std::move(replies[i]));
-    }
+    SHERD_TRY(more, read_node(location, prefix_of_path(location.path), names));
+    std::ranges::move(more, std::back_inserter(found));
     return {};
   };
   const bool at_once = location.store->traits().parallel_requests > 1;
@@ -212,41 +203,26 @@ Result<NodeReader> NodeReader::open(NodeLocation location) {
 }
 
 Result<bool> NodeReader::read_root() {
-  const std::string prefix = prefix_of_path(location_.path);
   SHERD_TRY(replies, read_root_documents(location_));
   const bool is_v3 = !replies.empty() && replies.front().name == kZarrJson;
   const auto format = std::ranges::find(location_.tables.formats, is_v3 ? "zarr3" : "zarr2", &Format::name);
   location_.format = std::shared_ptr<const Format>(std::shared_ptr<void>(), *format);
-  root_.path = location_.path;
-  root_.document = Json(Json::Object{});
-  for (Reply& reply : replies) {
-    const std::string_view name = reply.name;
-    if (name == kConsolidated && reply.fault) {
-      warn(std::string(name), "ignored: " + reply.fault->text());
-      continue;
-    }
-    if (reply.fault) return *std::move(reply.fault);
-    if (reply.json->has_tail) warn(std::string(name), "bytes after the document were ignored");
-    if (name == kSuperblock) {
-      v1_ = true;
-      root_.legacy.set(name, std::move(reply.json->json));
-      continue;
-    }
-    root_.versions.insert(root_.versions.begin(), {prefix + std::string(name), std::move(reply.generation)});
-    if (is_v3)
-      root_.document = std::move(reply.json->json);
-    else
-      root_.document.set(name, std::move(reply.json->json));
-  }
-  if (!is_v3 && root_.document.find(kArrayDocument) == nullptr && root_.document.find(kGroupDocument) == nullptr)
-    return false;
-  SHERD_TRY(complete(root_, is_v3).in_key(prefix + std::string(is_v3 ? kZarrJson : kGroupDocument)));
-  if (root_.type == NodeType::group) use_consolidated();
+  v1_ = std::ranges::any_of(replies, [](const Reply& each) { return each.name == kSuperblock && each.json; });
   if (v1_) {
-    SHERD_TRY(again, read(root_, {""}));
-    if (!again.empty()) root_.legacy = again.front().legacy;
+    SHERD_TRY(legacy, read_node(location_, prefix_of_path(location_.path), kLegacyDocuments));
+    for (Reply& each : legacy)
+      if (each.json)
+        replies.push_back(std::move(each));
+      else
+        warn(location_.path, std::string(each.name) + " is ignored: " + each.fault->text());
   }
-  return true;
+  Member root;
+  root.node.path = location_.path;
+  SHERD_TRY(exists, add_documents(root, std::move(replies)));
+  for (const std::string& warning : root.warnings) warn(location_.path, warning);
+  root_ = std::move(root.node);
+  if (exists && root_.type == NodeType::group) use_consolidated();
+  return exists;
 }
 
 void NodeReader::use_consolidated() {
@@ -275,54 +251,80 @@ Result<std::vector<std::string>> NodeReader::names_in(const StoredNode& group) c
   return names;
 }
 
-std::vector<StoredNode> NodeReader::from_entries(const StoredNode& group, const std::vector<std::string>& names) {
+Result<std::vector<StoredNode>> NodeReader::collect(const StoredNode& group, const std::vector<std::string>& names,
+                                                    const ReadMember& read) {
+  std::vector<Member> members(names.size());
+  SHERD_TRY(parallel_for(names.size(), location_.config, [&](std::size_t n) -> Result<void> {
+    Member& member = members[n];
+    member.node.path = join_path(group.path, names[n]);
+    member.node.name = names[n];
+    return read(n, member);
+  }));
   std::vector<StoredNode> nodes;
-  for (const std::string& name : names) {
-    const std::string path = join_path(group.path, name);
+  for (Member& member : members) {
+    for (const std::string& warning : member.warnings) warn(member.node.path, warning);
+    if (member.exists) nodes.push_back(std::move(member.node));
+  }
+  return nodes;
+}
+
+Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group,
+                                                         const std::vector<std::string>& names) {
+  return collect(group, names, [&](std::size_t, Member& member) -> Result<void> {
+    const std::string& path = member.node.path;
     const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
-    if (entry == entries_->end()) continue;
-    StoredNode node{.path = path, .name = name, .document = std::move(entry->second)};  // each is asked for once
-    const auto completed = complete(node, location_.format->name() == "zarr3");
-    if (completed)
-      nodes.push_back(std::move(node));
-    else
-      warn(path, "left out: " + completed.error().text());
-  }
-  return nodes;
+    if (entry == entries_->end()) return {};
+    member.node.document = std::move(entry->second);  // each is asked for once
+    member.settle(complete(member.node, location_.format->name() == "zarr3"));
+    return {};
+  });
 }
 
-Result<std::vector<StoredNode>> NodeReader::read(const StoredNode& group, const std::vector<std::string>& names) {
+/// Where requests have latency, the documents of all members are asked for at once.
+Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, const std::vector<std::string>& names) {
   const bool is_v3 = location_.format->name() == "zarr3";
-  std::vector<std::string> prefixes;
-  prefixes.reserve(names.size());
-  for (const std::string& name : names) prefixes.push_back(prefix_of_path(join_path(group.path, name)));
-  SHERD_TRY(replies, read_nodes(location_, prefixes, is_v3, v1_));
-  std::vector<StoredNode> nodes;
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    StoredNode node{.path = join_path(group.path, names[n]), .name = names[n], .document = Json(Json::Object{})};
-    auto read = add_documents(node, prefixes[n], std::move(replies[n]), is_v3);
-    if (!read.has_value())
-      warn(node.path, "left out: " + read.error().text());
-    else if (*read)
-      nodes.push_back(std::move(node));
+  const bool at_once = location_.store->traits().parallel_requests > 1;
+  std::vector<std::string_view> parts = {kZarrJson};
+  if (!is_v3) parts = {kArrayDocument, kAttributes};
+  if (!is_v3 && at_once) parts.push_back(kGroupDocument);
+  if (v1_) parts.insert(parts.end(), std::begin(kLegacyDocuments), std::end(kLegacyDocuments));
+  std::vector<std::vector<Reply>> replies;
+  if (at_once) {
+    std::vector<std::string> prefixes;
+    prefixes.reserve(names.size());
+    for (const std::string& name : names) prefixes.push_back(prefix_of_path(join_path(group.path, name)));
+    SHERD_TRY(all, read_nodes(location_, prefixes, parts));
+    replies = std::move(all);
   }
-  return nodes;
+  return collect(group, names, [&](std::size_t n, Member& member) -> Result<void> {
+    SHERD_TRY(documents,
+              at_once ? std::move(replies[n]) : read_member(location_, prefix_of_path(member.node.path), parts));
+    member.settle(add_documents(member, std::move(documents)));
+    return {};
+  });
 }
 
-Result<bool> NodeReader::add_documents(StoredNode& node, const std::string& prefix, std::vector<Reply> replies,
-                                       bool is_v3) {
+Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replies) const {
+  const bool is_v3 = location_.format->name() == "zarr3";
+  StoredNode& node = member.node;
   for (Reply& reply : replies) {
+    const bool needed = reply.name != kConsolidated;
+    if (reply.fault && !needed) {
+      member.warnings.push_back(std::string(reply.name) + " is ignored: " + reply.fault->text());
+      continue;
+    }
     if (reply.fault) return *std::move(reply.fault);
-    if (reply.json->has_tail) warn(node.path, "bytes after the document " + std::string(reply.name) + " were ignored");
+    if (reply.json->has_tail)
+      member.warnings.push_back("bytes after the document " + std::string(reply.name) + " were ignored");
     Json& json = reply.json->json;
     if (reply.name.starts_with(".ncz")) {
       node.legacy.set(reply.name, std::move(json));
       continue;
     }
-    const bool makes_visible = reply.name != kAttributes;
+    const bool makes_visible = reply.name != kAttributes && needed;
     node.versions.insert(makes_visible ? node.versions.end() : node.versions.begin(),
-                         {prefix + std::string(reply.name), std::move(reply.generation)});
+                         {prefix_of_path(node.path) + std::string(reply.name), std::move(reply.generation)});
     if (is_v3)
       node.document = std::move(json);
     else
@@ -330,8 +332,12 @@ Result<bool> NodeReader::add_documents(StoredNode& node, const std::string& pref
   }
   if (!is_v3 && !node.document.find(kArrayDocument) && !node.document.find(kGroupDocument)) return false;
   if (is_v3 && node.versions.empty()) return false;
-  SHERD_TRY(complete(node, is_v3));
-  return true;
+  return complete(node, is_v3).in_key(node.versions.back().key);
+}
+
+void NodeReader::Member::settle(const Result<bool>& found) {
+  exists = found.has_value() && *found;
+  if (!found.has_value()) warnings.push_back("left out: " + found.error().text());
 }
 
 Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {
@@ -349,13 +355,7 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
   const std::size_t count = names.size();
   for (std::string& name : stored)
     if (!known.contains(name)) names.push_back(std::move(name));
-  std::vector<StoredNode> nodes;
-  if (entries_) {
-    nodes = from_entries(group, names);
-  } else {
-    SHERD_TRY(found, read(group, names));
-    nodes = std::move(found);
-  }
+  SHERD_TRY(nodes, entries_ ? from_entries(group, names) : from_store(group, names));
   if (listed == nullptr) {
     sort_as_before_copy(nodes, group);
     return nodes;

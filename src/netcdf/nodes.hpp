@@ -2,6 +2,7 @@
 // root's metadata are consolidated.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -66,12 +67,26 @@ class NodeReader {
  private:
   explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
 
+  /// A node while it is read.
+  struct Member {
+    StoredNode node = {};
+    bool exists = false;
+    std::vector<std::string> warnings = {};
+
+    /// It exists or does not; an error leaves it out, with a warning.
+    void settle(const Result<bool>& found);
+  };
+  using ReadMember = std::function<Result<void>(std::size_t, Member&)>;
+
   Result<bool> read_root();
   void use_consolidated();
-  Result<std::vector<StoredNode>> read(const StoredNode& group, const std::vector<std::string>& names);
-  /// Makes a node of its documents; false if there is none.
-  Result<bool> add_documents(StoredNode& node, const std::string& prefix, std::vector<Reply> replies, bool is_v3);
-  std::vector<StoredNode> from_entries(const StoredNode& group, const std::vector<std::string>& names);
+  /// The members that `read` finds; it is called for the position of each name, on all threads.
+  Result<std::vector<StoredNode>> collect(const StoredNode& group, const std::vector<std::string>& names,
+                                          const ReadMember& read);
+  Result<std::vector<StoredNode>> from_entries(const StoredNode& group, const std::vector<std::string>& names);
+  Result<std::vector<StoredNode>> from_store(const StoredNode& group, const std::vector<std::string>& names);
+  /// Makes a node of its documents; false if it does not exist.
+  Result<bool> add_documents(Member& member, std::vector<Reply> replies) const;
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;
   void warn(const std::string& path, const std::string& what);
 

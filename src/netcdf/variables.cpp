@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -37,25 +38,25 @@ Json text_fill(const Json& fill, std::string_view dtype) {
   return encode_base64(fill.text() + std::string(size - fill.text().size(), '\0'));
 }
 
-/// The document `.zarray` as the writer meant it.
-Json repaired_array(const Reading& reading, Json array) {
+/// Makes the document `.zarray` say what the writer meant. Whether the type of the elements was another one.
+bool repair_array(const Reading& reading, Json& array) {
   const Json* stored = array.find("dtype");
-  if (stored == nullptr || !stored->is_string()) return array;
+  if (stored == nullptr || !stored->is_string()) return false;
   std::string dtype = stored->text();
   const bool early = reading.generation == Generation::v1 || reading.generation == Generation::v2a ||
                      (reading.release && *reading.release < std::array{4, 9, 1});
   if (early && (dtype == "<U1" || dtype == ">U1" || dtype == "|U1")) dtype = "|S1";  // one byte for each, in truth
   const bool swapped = reading.release && *reading.release < std::array{4, 9, 3};
   if (swapped && dtype.starts_with('>') && !is_text(dtype)) dtype.front() = '<';  // never swapped before 4.9.3
-  if (const Json* fill = array.find("fill_value")) {
-    Json exact = exact_fill(*fill, dtype);
+  if (Json* fill = array.find("fill_value")) {
     // The first generation has lists of one value.
-    if (exact.is_array() && exact.size() == 1) exact = Json(exact.elements()[0]);
-    if (is_text(dtype)) exact = text_fill(exact, dtype);
-    array.set("fill_value", std::move(exact));
+    if (fill->is_array() && fill->size() == 1) *fill = Json(fill->elements()[0]);
+    *fill = exact_fill(std::move(*fill), dtype);
+    if (is_text(dtype)) *fill = text_fill(*fill, dtype);
   }
+  if (dtype == stored->text()) return false;
   array.set("dtype", std::move(dtype));
-  return array;
+  return true;
 }
 
 /// StoredNode::kept_by_copy() of nodes that were part of an NCZarr dataset. nullptr for all others, and in pure mode.
@@ -73,8 +74,8 @@ bool had_characters(const Json* kept) {
   return was != nullptr && was->text() == ">S1";
 }
 
-struct Opened {
-  Array array;
+struct Lowered {
+  NodeDocument document;
   bool no_fill = false;
   bool characters = false;     ///< of single bytes
   bool reinterpreted = false;  ///< the type of the elements is not the stored one
@@ -86,45 +87,48 @@ bool lacks_separator(const Json& array) {
   return (separator == nullptr || separator->is_null()) && shape != nullptr && shape->size() > 1;
 }
 
-Result<Array> make(const NodeLocation& location, NodeDocument document) {
-  SHERD_TRY(node, make_node(location, std::move(document)));
-  if (Array* array = std::get_if<Array>(&node)) return std::move(*array);
-  return corrupt("not an array");
+/// Repairs the document `.zarray` of a dataset that netcdf-c wrote.
+void repair(const Reading& reading, Json& stored, Lowered& lowered) {
+  const std::string dtype = stored.find("dtype") != nullptr ? stored.find("dtype")->text() : "";
+  // A writer compares the document with that in the store, and keeps fill values as they are.
+  Json copy = reading.location.writable ? stored : Json();
+  lowered.reinterpreted = repair_array(reading, reading.location.writable ? copy : stored);
+  if (reading.location.writable && lowered.reinterpreted) stored = std::move(copy);
+  const Json* now = stored.find("dtype");
+  const bool renamed = now != nullptr && is_text(now->text()) && dtype != now->text();
+  lowered.characters = reading.noted() && (renamed || (now != nullptr && now->text() == ">S1"));
 }
 
-Result<Opened> open_array_of(const Reading& reading, const StoredNode& node, const std::optional<ArrayNote>& note) {
-  const NodeLocation location = at_path(reading.location, node.path);
-  const Json* const stored = node.part(".zarray");
-  Json document = node.document;
-  bool no_fill = false, reinterpreted = false, characters = note && note->characters;
-  if (stored == nullptr && had_characters(kept_of_nczarr(reading, node))) characters = true;
-  if (stored != nullptr) {
-    if (const Json* fill = stored->find("fill_value")) no_fill = fill->is_null();
-    const Json* dtype = stored->find("dtype");
+/// The document of the result is the node's, which has none afterwards unless it was read again.
+Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optional<ArrayNote>& note) {
+  const NodeLocation& location = reading.location;
+  Lowered lowered;
+  lowered.characters = note && note->characters;
+  if (Json* const stored = node.document.find(".zarray"); stored != nullptr && node.part(".zarray") != nullptr) {
+    if (const Json* fill = stored->find("fill_value")) lowered.no_fill = fill->is_null();
     if (reading.by_netcdf()) {
-      Json repaired = repaired_array(reading, *stored);
-      const Json* meant = repaired.find("dtype");
-      reinterpreted = dtype != nullptr && meant != nullptr && dtype->text() != meant->text();
-      // A writer compares the document with that in the store, and keeps fill values as they are.
-      if (reinterpreted || !location.writable) document.set(".zarray", std::move(repaired));
-      const Json* fixed = document.find(".zarray")->find("dtype");
-      const bool renamed =
-          dtype != nullptr && fixed != nullptr && is_text(fixed->text()) && dtype->text() != fixed->text();
-      characters = reading.noted() && (renamed || (fixed != nullptr && fixed->text() == ">S1"));
+      repair(reading, *stored, lowered);
     } else if (lacks_separator(*stored)) {
       // Where the chunks are is found out by looking.
-      SHERD_TRY(found, location.format->open(*location.store, location.path, location.config.limits));
+      SHERD_TRY(found, location.format->open(*location.store, node.path, location.config.limits));
       if (!found || !found->array) return corrupt("the array no longer exists");
-      SHERD_TRY(array, make(location, *std::move(found)));
-      return Opened{std::move(array), no_fill};
+      return Lowered{*std::move(found), lowered.no_fill};
     }
+  } else if (had_characters(kept_of_nczarr(reading, node))) {
+    lowered.characters = true;
   }
-  auto lowered = location.format->lower(std::move(document), location.config.limits);
-  if (!lowered) return stored_error(std::move(lowered).error());
-  if (!lowered->array) return corrupt("not an array");
-  lowered->versions = node.versions;
-  SHERD_TRY(array, make(location, *std::move(lowered)));
-  return Opened{std::move(array), no_fill, characters, reinterpreted};
+  auto document = location.format->lower(std::exchange(node.document, Json()), location.config.limits);
+  if (!document) return stored_error(std::move(document).error());
+  if (!document->array) return corrupt("not an array");
+  lowered.document = *std::move(document);
+  lowered.document.versions = node.versions;
+  return lowered;
+}
+
+Result<Array> make(const Reading& reading, const StoredNode& node, NodeDocument document) {
+  SHERD_TRY(made, make_node(at_path(reading.location, node.path), std::move(document)));
+  if (Array* array = std::get_if<Array>(&made)) return std::move(*array);
+  return corrupt("not an array");
 }
 
 bool ends_with_name(const Json& codec, std::string_view name) {
@@ -147,9 +151,9 @@ void describe_codecs(const Json& codecs, Storage& storage) {
   }
 }
 
-Storage storage_of(const Opened& opened) {
-  Storage storage{.chunks = opened.array.chunks(), .shards = opened.array.shards(), .no_fill = opened.no_fill};
-  storage.codecs = opened.array.codecs();
+Storage storage_of(const Array& array, bool no_fill) {
+  Storage storage{.chunks = array.chunks(), .shards = array.shards(), .no_fill = no_fill};
+  storage.codecs = array.codecs();
   describe_codecs(storage.codecs, storage);
   return storage;
 }
@@ -231,30 +235,40 @@ std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& n
   return attributes;
 }
 
-Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, const StoredNode& node,
+Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, StoredNode& node,
                                                        const std::optional<ArrayNote>& note, Warnings& warnings,
                                                        std::vector<Array>& others) {
-  SHERD_TRY(opened, open_array_of(reading, node, note));
-  const DType dtype = opened.array.dtype();
-  if (auto supported = check_supported(dtype); !supported) {
-    others.push_back(std::move(opened.array));
-    return std::move(supported).error();
+  SHERD_TRY(lowered, lower(reading, node, note));
+  const DType dtype = lowered.document.array->dtype;
+  const auto supported = check_supported(dtype);
+  std::vector<Attribute> attributes;
+  std::optional<Type> type;
+  if (supported) {
+    type = variable_type(dtype, lowered.characters);
+    // The node has its document while its attributes are read; after that the array has it.
+    const bool taken = node.document.is_null();
+    if (taken) std::swap(node.document, lowered.document.document);
+    attributes = attributes_of(reading, node, type, warnings);
+    if (taken) std::swap(node.document, lowered.document.document);
   }
-  const Type type = *variable_type(dtype, opened.characters);
-  auto attributes = attributes_of(reading, node, type, warnings);
+  SHERD_TRY(array, make(reading, node, std::move(lowered.document)));
+  if (!supported) {
+    others.push_back(std::move(array));
+    return supported.error();
+  }
   if (is_time(dtype)) describe_time(dtype, attributes);
-  Storage storage = storage_of(opened);
-  const bool scalar = opened.array.ndim() == 0 || (note && note->scalar && opened.array.shape() == Shape{1});
+  Storage storage = storage_of(array, lowered.no_fill);
+  const bool scalar = array.ndim() == 0 || (note && note->scalar && array.shape() == Shape{1});
   if (scalar) storage.chunks.clear();
   return std::unique_ptr<Variable::State>(new Variable::State{.name = node.name,
                                                               .group = {},
-                                                              .type = type,
+                                                              .type = *type,
                                                               .dimensions = {},
                                                               .attributes = std::move(attributes),
                                                               .storage = std::move(storage),
                                                               .scalar = scalar,
-                                                              .reinterpreted = opened.reinterpreted,
-                                                              .array = std::move(opened.array)});
+                                                              .reinterpreted = lowered.reinterpreted,
+                                                              .array = std::move(array)});
 }
 
 }  // namespace sherd::netcdf

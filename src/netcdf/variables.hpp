@@ -26,8 +26,8 @@ struct Reading {
 };
 
 /// The variable of a stored array, without dimensions. Errors say why the type or the storage is not supported; an
-/// array of a type that netCDF lacks is added to `others`.
-Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, const StoredNode& node,
+/// array of a type that netCDF lacks is added to `others`. The array takes the node's document.
+Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, StoredNode& node,
                                                        const std::optional<ArrayNote>& note, Warnings& warnings,
                                                        std::vector<Array>& others);
 
