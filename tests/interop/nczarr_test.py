@@ -157,6 +157,21 @@ def plain(value):
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_unlimited_dimension_without_elements_is_read_by_the_releases_that_know_such_dimensions(tmp_path, release):
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr") as dataset:
+        dataset.create_dimension("t", None)
+        dataset.create_dimension("x", 2)
+        dataset.create_variable("grows", "int", ("t", "x"))
+        dataset.create_variable("fixed", "int", "x")[:] = [1, 2]
+    [found] = peer(release, "read", f"file://{tmp_path}/x.zarr#mode=nczarr,file")
+    if release in NEWER:
+        assert found["dimensions"] == {"t": [0, True], "x": [2, False]}
+        assert found["variables"]["grows"]["values"] == [] and found["variables"]["fixed"]["values"] == [1, 2]
+    else:
+        assert "Invalid dimension size" in found
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize(("format", "mode"), [("zarr2", "zarr"), ("zarr3", "nczarr"), ("zarr3", "zarr")])
 def test_what_is_written_is_read_by_zarr_python(tmp_path, format, mode, writer):
