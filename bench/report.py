@@ -11,7 +11,11 @@ import sys
 import cells
 import plot
 
-BEGIN = "<!-- from here on written by script/bench --record -->"
+# The parts of benchmarks.md that --record writes: name, and whether it has a cell.
+PARTS = {
+    "Zarr v2 and types of one byte": lambda cell: cell.is_v2 or cell.is_small,
+    "all other cells": lambda cell: not (cell.is_v2 or cell.is_small),
+}
 TABLES = [
     ("seconds", "Time in the process, in milliseconds", 1e3),
     ("whole", "Time of a whole process, in milliseconds", 1e3),
@@ -33,7 +37,8 @@ class Table:
         self.results = results
         self.quantity = quantity
         self.scale = scale
-        self.titles = list(dict.fromkeys(peer["title"] for peer in results["peers"]))
+        measured = {name for figures in results["cells"].values() for name in figures}
+        self.titles = list(dict.fromkeys(peer["title"] for peer in results["peers"] if peer["name"] in measured))
 
     def rows(self):
         """(block, title of the row, {title of the peer: value})"""
@@ -113,19 +118,30 @@ def text(results):
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     lines = [f"{results['date']}, an array of {results['size']}^3, medians of {results['rounds']}. {machine}.", "", f"{versions(results)}."]
     for quantity, title, scale in TABLES:
-        lines += ["", f"## {title}", "", *Table(results, quantity, scale).markdown()]
+        lines += ["", f"### {title}", "", *Table(results, quantity, scale).markdown()]
     lines += comparison(results)
     return "\n".join(lines) + "\n"
 
 
+def marks(part):
+    return f"<!-- written by script/bench --record: {part} -->", f"<!-- end of {part} -->"
+
+
 def record(results, folder):
-    """Replaces the end of benchmarks.md, and the plot."""
+    """Replaces the parts of benchmarks.md of which there are results, and the plot."""
     page = folder / "benchmarks.md"
-    above, mark, _ = page.read_text().partition(BEGIN)
-    if not mark:
-        raise ValueError(f"{page} has no line {BEGIN}")
-    page.write_text(f"{above}{BEGIN}\n\n![Times of all peers, on a logarithmic scale](benchmarks.svg)\n\n{text(results)}")
-    (folder / "benchmarks.svg").write_text(plot.svg(Table(results, "seconds", 1e3)))
+    for part, has in PARTS.items():
+        chosen = results | {"cells": {name: figures for name, figures in results["cells"].items() if has(cells.BY_NAME[name])}}
+        if not chosen["cells"]:
+            continue
+        begin, end = marks(part)
+        above, opened, rest = page.read_text().partition(begin)
+        _, closed, below = rest.partition(end)
+        if not opened or not closed:
+            raise ValueError(f"{page} has no lines {begin} and {end}")
+        page.write_text(f"{above}{begin}\n\n{text(chosen)}\n{end}{below}")
+        if part == "all other cells":
+            (folder / "benchmarks.svg").write_text(plot.svg(Table(chosen, "seconds", 1e3)))
 
 
 if __name__ == "__main__":

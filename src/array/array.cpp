@@ -193,7 +193,7 @@ ChunkType chunk_type(const ArraySpec& spec) { return {spec.dtype, first_cell_sha
 
 Result<Array> make_array(NodeLocation location, NodeDocument document) {
   ArraySpec& spec = *document.array;
-  const std::string key = location.format->document_key(location.path, NodeType::array);
+  const auto key = [&] { return location.format->document_key(location.path, NodeType::array); };
   if (spec.ids) set_gzip_level(spec.codecs, gzip_level(location.config, spec.codecs));
   const ChunkType type = chunk_type(spec);
   const CodecTable table = location.codecs();
@@ -201,9 +201,10 @@ Result<Array> make_array(NodeLocation location, NodeDocument document) {
   auto built = spec.ids && !spec.ids->hashed
                    ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
                    : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
-  if (!built) return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key);
+  if (!built) return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key());
   ChunkLayout layout = *std::move(built);
-  SHERD_TRY(check_edges(spec, layout, limits).in_member("chunk_grid").in_key(key));
+  if (auto fits = check_edges(spec, layout, limits); !fits)
+    return std::move(fits).error().in_member("chunk_grid").in_key(key());
   SHERD_TRY(storage, open_storage(location, document, layout));
   location.store = storage->objects();
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));

@@ -276,9 +276,10 @@ Result<Node> make_node(NodeLocation location, NodeDocument document) {
   if (document.type == NodeType::group) return Node(make_group(std::move(location), std::move(document)));
   if (const auto level = location.config.gzip_level; level && (*level < 0 || *level > 9))
     return std::move(invalid_argument("must be from 0 to 9, not " + std::to_string(*level))).in_member("gzip_level");
-  const std::string key = location.format->document_key(location.path, NodeType::array);
+  const auto format = location.format;
+  const std::string path = location.path;
   auto array = make_array(std::move(location), std::move(document));
-  if (!array) return stored_error(std::move(array).error()).in_key(key);
+  if (!array) return stored_error(std::move(array).error()).in_key(format->document_key(path, NodeType::array));
   return Node(*std::move(array));
 }
 
