@@ -308,6 +308,19 @@ TEST(CdlStrings, AreAsLongAsTheLongestUnlessAnAttributeSaysOtherwise) {
             "\"gr\", \"fou\"");
 }
 
+TEST(CdlStrings, AreLimitedByTheRootWhereTheVariableHasNoLimit) {
+  const auto text = [](const std::string& own) {
+    return with("string v(y) ; " + own + " :_nczarr_default_maxstrlen = 3 ;", "v = \"größe\", \"four\" ;");
+  };
+  const auto refused = Cdl::parse(text(""));
+  EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(refused.error().text().find("the 3 of _nczarr_default_maxstrlen"), std::string::npos);
+  const auto cut = Cdl::parse(text(""), {.long_texts = LongTexts::cut_characters}).value();
+  EXPECT_EQ(cut.warnings(), std::vector<std::string>{"/v: 2 texts are longer than 3 bytes (_nczarr_default_maxstrlen) "
+                                                     "and cut to that"});
+  EXPECT_TRUE(Cdl::parse(text("v:_nczarr_maxstrlen = 7 ;")));
+}
+
 TEST(CdlSpecials, DecideHowAVariableIsStored) {
   const std::string text = with(R"(int v(x, y) ; v:_ChunkSizes = 2, 2 ; v:_DeflateLevel = 4 ; v:_Shuffle = "true" ;
     v:_Endianness = "big" ; v:_NoFill = "true" ; v:_Storage = "chunked" ; v:_Codecs = "[]" ;
