@@ -131,9 +131,10 @@ constexpr const DType* kPlain[] = {&DType::bool_,
                                    &DType::complex_float8_e5m2fnuz,
                                    &DType::complex_float8_e8m0fnu};
 
-// Other registered names of the same types.
+// Other names of the same types: registered ones, and zarr-python's of the time before there was a registry.
 constexpr std::pair<std::string_view, const DType*> kOtherNames[] = {{"complex_float32", &DType::complex64},
-                                                                     {"complex_float64", &DType::complex128}};
+                                                                     {"complex_float64", &DType::complex128},
+                                                                     {"variable_length_bytes", &DType::bytes}};
 
 // U+03BC, which the registry writes, and U+00B5, which keyboards produce, are the same unit.
 constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",  "s",

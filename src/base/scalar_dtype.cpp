@@ -110,8 +110,7 @@ Result<DType> parse_named(const std::string& name, const Json& configuration, Le
   if (name == "fixed_length_utf32" || name == "raw_bytes" || name == "null_terminated_bytes")
     return parse_length(configuration, name);
   // Without a configuration, an empty one is used. A name that is unknown is the better complaint.
-  SHERD_TRY(dtype,
-            name == "variable_length_bytes" ? Result<DType>(DType::bytes) : parse_dtype_name(name, level.unknown));
+  SHERD_TRY(dtype, parse_dtype_name(name, level.unknown));
   if (configuration.is_null()) return dtype;
   SHERD_TRY(check_configuration(configuration, name, {}));
   return dtype;

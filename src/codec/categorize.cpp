@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/endian.hpp"
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "codec/number.hpp"
@@ -17,11 +18,18 @@ namespace {
 
 using Labels = std::vector<std::string>;  ///< an element's bytes, of fixed-length text, or the text
 
+/// How numbers of labels are stored.
+struct StoredNumber {
+  DType dtype;
+  bool swapped = false;  ///< in the byte order that is not the machine's
+};
+
 class CategorizeCodec final : public ArrayBytesCodec {
  public:
-  CategorizeCodec(DType dtype, DType stored, Labels labels)
+  CategorizeCodec(DType dtype, StoredNumber number, Labels labels)
       : dtype_(std::move(dtype)),
-        stored_(std::move(stored)),
+        stored_(std::move(number.dtype)),
+        swapped_(number.swapped),
         labels_(std::make_shared<const Labels>(std::move(labels))) {
     for (std::size_t i = 0; i < labels_->size(); ++i) numbers_.insert_or_assign((*labels_)[i], i);
   }
@@ -46,6 +54,7 @@ class CategorizeCodec final : public ArrayBytesCodec {
                                 std::to_string(labels_->size() - 1) + " labels");
       visit_number(stored_, [&]<class T>(T) { store_number(to.data(), i, static_cast<T>(found->second)); });
     }
+    if (swapped_) swap_words({to.data(), to.size()}, stored_.size());
     return {};
   }
 
@@ -58,8 +67,7 @@ class CategorizeCodec final : public ArrayBytesCodec {
     if (dtype_.is_variable() && arena == nullptr)
       return invalid_argument("categorize: variable-length elements need an arena that keeps them");
     for (std::size_t i = 0; i < count; ++i) {
-      const auto number = visit_number(
-          stored_, [&]<class T>(T) { return static_cast<std::uint64_t>(load_number<T>(encoded.data(), i)); });
+      const std::uint64_t number = label_number(encoded.data(), i);
       if (number >= labels_->size())
         return corrupt("categorize: element " + std::to_string(i) + " has the number " + std::to_string(number) +
                        ", there are " + std::to_string(labels_->size() - 1) + " labels");
@@ -74,6 +82,14 @@ class CategorizeCodec final : public ArrayBytesCodec {
     if (dtype_.is_variable()) return std::string(load_number<VarBytes>(elements, i).view());
     return {reinterpret_cast<const char*>(elements) + i * dtype_.size(), dtype_.size()};
   }
+  [[nodiscard]] std::uint64_t label_number(const std::byte* encoded, std::size_t i) const {
+    return visit_number(stored_, [&]<class T>(T) {
+      std::byte word[sizeof(T)];
+      std::memcpy(word, encoded + i * sizeof(T), sizeof(T));
+      if (swapped_) swap_words(word, sizeof(T));
+      return static_cast<std::uint64_t>(load_number<T>(word, 0));
+    });
+  }
   void store(std::byte* elements, std::size_t i, const std::string& label) const noexcept {
     if (dtype_.is_variable()) return store_number(elements, i, VarBytes{label.data(), label.size()});
     std::memcpy(elements + i * dtype_.size(), label.data(), label.size());
@@ -81,6 +97,7 @@ class CategorizeCodec final : public ArrayBytesCodec {
 
   DType dtype_;
   DType stored_;
+  bool swapped_;
   std::shared_ptr<const Labels> labels_;  ///< of number 0 first
   std::unordered_map<std::string, std::size_t> numbers_;
 };
@@ -92,13 +109,27 @@ Result<std::string> label_of(const Json& json, const DType& dtype) {
   return std::string(reinterpret_cast<const char*>(scalar.bytes().data()), scalar.bytes().size());
 }
 
+/// The type of `astype`, which may say either byte order.
+Result<StoredNumber> stored_number(const Json& configuration) {
+  constexpr char foreign = std::endian::native == std::endian::little ? '>' : '<';
+  const Json* astype = configuration.find("astype");
+  const bool swapped = astype != nullptr && astype->is_string() && astype->text().starts_with(foreign);
+  CodecSpec native{"categorize", {}};
+  if (astype != nullptr) native.configuration.set("astype", swapped ? Json(astype->text().substr(1)) : *astype);
+  SHERD_TRY(members, Configuration::open(native));
+  SHERD_TRY(dtype, number_member(members, "astype", DType::uint8));
+  return StoredNumber{std::move(dtype), swapped};
+}
+
 Result<std::unique_ptr<ArrayBytesCodec>> make_categorize(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const DType& dtype = context.in.dtype;
   if (dtype != DType::string && dtype.kind() != DType::Kind::utf32)
     return invalid_argument("categorize: elements of type " + dtype.name() + " are not strings");
   (void)configuration.find("dtype");  // numpy's "|O" or "<U7": what the array's own type says better
-  SHERD_TRY(stored, number_member(configuration, "astype", DType::uint8));
+  SHERD_TRY(number, stored_number(spec.configuration));
+  (void)configuration.find("astype");
+  const DType& stored = number.dtype;
   const Json* list = configuration.find("labels");
   SHERD_TRY(configuration.done());
   if (!is_integer(stored)) return configuration_error("astype", "categorize: 'astype' must be an integer type");
@@ -115,7 +146,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_categorize(const CodecSpec& spec, 
     labels.push_back(std::move(label));
   }
   return std::unique_ptr<ArrayBytesCodec>(
-      std::make_unique<CategorizeCodec>(dtype, std::move(stored), std::move(labels)));
+      std::make_unique<CategorizeCodec>(dtype, std::move(number), std::move(labels)));
 }
 
 constexpr std::string_view kAliases[] = {"categorize"};

@@ -170,6 +170,8 @@ CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const 
   // By default frames have no checksum.
   if (id == "zstd") return {"zstd", with_default(configuration, "checksum", false)};
   if (id == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
+  // In Zarr v3 the default is the size of an element.
+  if (id == "shuffle") return {"numcodecs.shuffle", with_default(configuration, "elementsize", 4)};
   if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};
   if (id == "vlen-array") return {std::string(id), configuration};
   return {std::string(kPrefix) + std::string(id), configuration};

@@ -373,8 +373,11 @@ Result<Json> print_numpy_type(const NumpyType& type) {
 
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
   const DType& dtype = type.dtype;
-  const bool is_text = dtype.is_variable() || dtype.kind() == Kind::utf32;
-  if (json.is_null() || (is_text && json.as_int() == 0)) return default_scalar(dtype);
+  // numcodecs encodes an object that is 0 as an empty text.
+  if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
+  // Stored by zarr-python before 2.2; each of its versions makes the text "0" of it.
+  if (dtype.kind() == Kind::utf32 && json.as_int() == 0) return parse_scalar("0", dtype);
+  if (dtype.kind() == Kind::null_terminated_bytes && json.as_int() == 0) return parse_bytes(encode_base64("0"), type);
   if (dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure)
     return parse_bytes(json, type);
   return parse_scalar(json, dtype);

@@ -28,7 +28,8 @@ using OtherNames = Result<NumpyType> (*)(std::string_view name);
 Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other);
 /// `unsupported` if NumPy lacks the type.
 Result<Json> print_numpy_type(const NumpyType& type);
-/// null, which says nothing of missing chunks, is read as zero; structs and raw bytes are base64, or 0.
+/// null, which says nothing of missing chunks, is read as zero; structs and raw bytes are base64, or 0. The number 0 is
+/// the text "0" in texts of fixed length, and an empty one among objects.
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type);
 [[nodiscard]] Json print_numpy_fill(const Scalar& fill, const NumpyType& type);
 

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "codec/byte_order.hpp"
 #include "codec/chain.hpp"
+#include "codec/configuration.hpp"
 #include "format/numcodecs.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
@@ -51,10 +52,7 @@ Json repaired(Json configuration, std::string_view id, const DType& dtype, std::
   if (size == nullptr || size->as_int() != 0) return configuration;
   remarks.push_back("'elementsize' of the codec '" + std::string(id) +
                     "' is 0, by which netcdf-c means the size of an element; zarr-python does not decode such chunks");
-  if (dtype.is_variable() || dtype.size() == 1)
-    configuration.erase("elementsize");
-  else
-    configuration.set("elementsize", static_cast<std::uint64_t>(dtype.size()));
+  configuration.set("elementsize", element_bytes(dtype));
   return configuration;
 }
 
@@ -162,6 +160,8 @@ Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<s
     remarks.emplace_back("'fill_value' of an integer is written as a float");
     return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
   }
+  if ((kind == Kind::null_terminated_bytes || kind == Kind::utf32) && json.as_int() == 0)
+    remarks.emplace_back("'fill_value' of texts is the number 0, which zarr-python reads as the text \"0\"");
   if (kind == Kind::null_terminated_bytes && json.is_string() && !decode_base64(json.text()) &&
       json.text().size() <= type.dtype.size()) {
     remarks.emplace_back("'fill_value' is text, as netcdf-c writes it, where base64 is meant");

@@ -129,10 +129,12 @@ Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeO
 Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes);
 /// The attributes of an array's copy: in Zarr v3 `_FillValue` is what xarray requires there, elsewhere the number.
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array);
-/// Adds to `copied`, the metadata of a copy of `source` in another format, what Spelling keeps or restores. A spelling
+/// Adds to `copied`, the metadata of a copy of an array in another format, what Spelling keeps or restores. A spelling
 /// with which the metadata would describe other data is not restored.
 Result<void> carry_spelling(const Format& from, const NodeDocument& source, const NodeLocation& destination,
                             Json& copied);
+/// The metadata of a copy of a group in another format, with what Spelling keeps or restores.
+Result<Json> copied_group(const NodeLocation& location, const NodeDocument& source, const NodeLocation& destination);
 
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);

@@ -114,12 +114,10 @@ class TreePlanner {
     SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (changes_format()) {
-      const std::string_view ome = ome_version_of(new_format_);
       for (OmeDataset& dataset : ome_datasets(node.document.attributes))
         if (const auto below = normal_path(dataset.path))
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
-      SHERD_TRY(fresh, new_format_.group_document(as_ome_version(node.document.attributes, ome, location.path)));
-      SHERD_TRY(carry_spelling(format_, node.document, destination_, fresh));
+      SHERD_TRY(fresh, copied_group(location, node.document, destination_));
       const auto* consolidation = capability<Consolidation>(new_format_);
       if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
         SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // which run() fills

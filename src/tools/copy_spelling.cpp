@@ -16,6 +16,8 @@ namespace {
 constexpr const char* kIgnored = "must_understand";
 
 constexpr const char* kAttributes = "attributes";
+/// Of a group whose OME-NGFF metadata are not of the version that its format has.
+constexpr const char* kUnconverted = "ome_unconverted";
 
 /// The document that describes an array with all parameters of its codecs: equal for equal arrays, however their
 /// documents spell them.
@@ -53,85 +55,88 @@ bool say_the_same(const NodeLocation& location, const Json& respelled, const Jso
   return one && other && one->dump() == other->dump();
 }
 
-Result<Json> with_attribute(const Format& format, Json document, const Limits& limits, std::string_view name,
-                            std::optional<Json> value) {
-  SHERD_TRY(lowered, format.lower(document, limits));
-  if (value)
-    lowered.attributes.set(std::string(name), *std::move(value));
-  else
-    lowered.attributes.erase(name);
-  return format.changed(std::move(document), {.attributes = std::move(lowered.attributes)});
-}
-
-/// The attributes that a copy of the copy would spell otherwise: for each what it would be (`is`) and what it `was`. Of
-/// groups, in which Zarr v3's readers tolerate less, only those that would have other values.
-Json attributes_spelled(const Format& from, const NodeDocument& source, const Format& to, const NodeDocument& copied) {
-  const Json back =
-      source.array ? copied_attributes(to, from, copied) : as_ome_version(copied.attributes, ome_version_of(from), {});
+/// Members by their names.
+std::map<std::string_view, const Json*> by_name(const Json& object) {
   std::map<std::string_view, const Json*> all;
-  for (const auto& [key, is] : back.members()) all.emplace(key, &is);
-  Json spelled;
-  for (const auto& [key, was] : source.attributes.members()) {
-    const auto is = all.find(key);
-    if (is == all.end()) continue;
-    if (source.array ? is->second->dump() != was.dump() : !(*is->second == was))
-      spelled.set(key, Json::Object{{"is", *is->second}, {"was", was}});
-  }
-  return spelled;
+  for (const auto& [key, value] : object.members()) all.emplace(key, &value);
+  return all;
 }
 
-/// The attributes as they were, unless they have changed since.
-Result<void> spell_attributes(const NodeLocation& location, const Json& spelled, Json& copied) {
-  SHERD_TRY(lowered, location.format->lower(copied, location.config.limits));
+/// The attributes that a copy of the copy would spell otherwise, for each what it would be (`is`, from `back`) and what
+/// it `was`; null if there are none.
+Json attributes_spelled(const Json& attributes, const Json& back, const auto& is_same) {
+  const auto all = by_name(back);
+  Json::Object spelled;
+  for (const auto& [key, was] : attributes.members())
+    if (const auto is = all.find(key); is != all.end() && !is_same(*is->second, was))
+      spelled.emplace_back(key, Json::Object{{"is", *is->second}, {"was", was}});
+  return spelled.empty() ? Json() : Json(std::move(spelled));
+}
+
+/// The attributes as they were, unless they have changed since. Returns whether there are any.
+bool spell_attributes(const Json* spelled, Json& attributes) {
+  if (spelled == nullptr) return false;
+  const auto all = by_name(*spelled);
   bool changes = false;
-  for (const auto& [key, each] : spelled.members()) {
-    Json* now = lowered.attributes.find(key);
-    const Json *is = each.find("is"), *was = each.find("was");
-    if (now == nullptr || is == nullptr || was == nullptr || is->dump() != now->dump()) continue;
-    *now = *was;
+  for (auto& [key, now] : attributes.members()) {
+    const auto found = all.find(key);
+    if (found == all.end()) continue;
+    const Json *is = found->second->find("is"), *was = found->second->find("was");
+    if (is == nullptr || was == nullptr || is->dump() != now.dump()) continue;
+    now = *was;
     changes = true;
   }
-  if (!changes) return {};
-  SHERD_TRY(changed, location.format->changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
-  copied = std::move(changed);
-  return {};
+  return changes;
+}
+
+/// As the copy has it: readers ignore it.
+Json ignored_member(const Json& spelling) {
+  Json::Object member{{kIgnored, false}};
+  for (const auto& [key, value] : spelling.members()) member.emplace_back(key, value);
+  return member;
 }
 
 Result<void> keep_spelling(const Format& from, const Spelling& own, const NodeDocument& source,
                            const NodeLocation& destination, Json& copied) {
-  const Format& to = *destination.format;
-  const Limits& limits = destination.config.limits;
   Json spelling = own.spelling(source);
-  SHERD_TRY(lowered, to.lower(copied, limits));
-  Json attributes = attributes_spelled(from, source, to, lowered);
+  SHERD_TRY(lowered, destination.format->lower(copied, destination.config.limits));
+  Json attributes = attributes_spelled(source.attributes, copied_attributes(*destination.format, from, lowered),
+                                       [](const Json& is, const Json& was) { return is.dump() == was.dump(); });
   if (!attributes.is_null()) spelling.set(kAttributes, std::move(attributes));
-  if (spelling.is_null()) return {};
-  Json member(Json::Object{{kIgnored, false}});
-  for (const auto& [key, value] : spelling.members()) member.set(key, value);
-  if (source.array) {
-    copied.set(std::string(own.member()), std::move(member));
-    return {};
-  }
-  SHERD_TRY(changed, with_attribute(to, std::move(copied), limits, own.member(), std::move(member)));
-  copied = std::move(changed);
+  if (!spelling.is_null()) copied.set(std::string(own.member()), ignored_member(spelling));
   return {};
 }
 
 Result<void> restore_spelling(const Spelling& own, const NodeDocument& source, const NodeLocation& destination,
                               Json& copied) {
   const Json* kept = source.document.find(own.member());
-  const Json* noted = source.type == NodeType::group ? source.attributes.find(own.member()) : nullptr;
-  if (noted != nullptr && noted->is_object()) {
-    SHERD_TRY(changed, with_attribute(*destination.format, std::move(copied), destination.config.limits, own.member(),
-                                      std::nullopt));
-    copied = std::move(changed);
-    kept = noted;
-  }
   if (kept == nullptr || !kept->is_object()) return {};
   copied =
       own.respelled(copied, *kept, [&](const Json& respelled) { return say_the_same(destination, respelled, copied); });
   const Json* attributes = kept->find(kAttributes);
-  return attributes == nullptr ? Result<void>() : spell_attributes(destination, *attributes, copied);
+  if (attributes == nullptr) return {};
+  SHERD_TRY(lowered, destination.format->lower(copied, destination.config.limits));
+  if (!spell_attributes(attributes, lowered.attributes)) return {};
+  SHERD_TRY(changed, destination.format->changed(std::move(copied), {.attributes = std::move(lowered.attributes)}));
+  copied = std::move(changed);
+  return {};
+}
+
+/// The attribute with the spelling of a group, whose attributes are those of the copy.
+std::optional<Json> spelling_of_group(const Format& from, const Spelling& own, const NodeDocument& source,
+                                      const Json& attributes) {
+  Json spelling = own.spelling(source);
+  const std::string_view version = ome_version_of(from);
+  const Json back = as_ome_version(attributes, version, {});
+  // Readers of Zarr v3 tolerate less in groups, so only other values are kept.
+  Json spelled = attributes_spelled(source.attributes, back, [](const Json& is, const Json& was) { return is == was; });
+  // It has the other version's metadata, which a copy of the copy would convert.
+  if (attributes == source.attributes && !(back == attributes)) {
+    spelling.set(kUnconverted, true);
+    spelled = {};
+  }
+  if (!spelled.is_null()) spelling.set(kAttributes, std::move(spelled));
+  return spelling.is_null() ? std::nullopt : std::optional(ignored_member(spelling));
 }
 
 }  // namespace
@@ -144,6 +149,25 @@ Result<void> carry_spelling(const Format& from, const NodeDocument& source, cons
   if (const auto* own = capability<Spelling>(to); own != nullptr && from.traits().ignores_members)
     SHERD_TRY(restore_spelling(*own, source, destination, copied));
   return {};
+}
+
+Result<Json> copied_group(const NodeLocation& location, const NodeDocument& source, const NodeLocation& destination) {
+  const Format &from = *location.format, &to = *destination.format;
+  Json attributes = as_ome_version(source.attributes, ome_version_of(to), location.path);
+  if (const auto* own = capability<Spelling>(from); own != nullptr && to.traits().ignores_members) {
+    auto member = spelling_of_group(from, *own, source, attributes);
+    if (member) attributes.set(std::string(own->member()), *std::move(member));
+  }
+  const auto* own = from.traits().ignores_members ? capability<Spelling>(to) : nullptr;
+  const Json* kept = own != nullptr ? source.attributes.find(own->member()) : nullptr;
+  if (kept == nullptr || !kept->is_object()) return to.group_document(attributes);
+  if (kept->find(kUnconverted) != nullptr) attributes = source.attributes;
+  attributes.erase(own->member());
+  spell_attributes(kept->find(kAttributes), attributes);
+  SHERD_TRY(plain, to.group_document(Json::Object{}));
+  Json spelled =
+      own->respelled(plain, *kept, [&](const Json& respelled) { return say_the_same(destination, respelled, plain); });
+  return to.changed(std::move(spelled), {.attributes = std::move(attributes)});
 }
 
 }  // namespace sherd

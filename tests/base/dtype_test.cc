@@ -144,6 +144,11 @@ TEST(DType, ComplexFloatsOf32And64BitsHaveTwoNames) {
   EXPECT_EQ(DType::parse("complex_float32")->name(), "complex64");
 }
 
+TEST(DType, BytesHaveTheNameThatZarrPythonGaveThemToo) {
+  EXPECT_EQ(*DType::parse("variable_length_bytes"), DType::bytes);
+  EXPECT_EQ(DType::parse("variable_length_bytes")->name(), "bytes");
+}
+
 TEST(DType, OptionalValuesTakeOneMoreByte) {
   const DType maybe = *DType::optional(DType::int32);
   EXPECT_EQ(maybe.size(), 5u);

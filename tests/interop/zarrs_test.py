@@ -129,3 +129,21 @@ def test_numbers_of_pcodec_are_read_both_ways(tmp_path, dtype):
             array[...] = data
             assert zarr.open_array(path, mode="r")[...].tobytes() == data.tobytes()
         assert sherd.open_array(path)[...].tobytes() == data.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_zarrs_swaps_the_parts_of_big_endian_complex_numbers_if_it_reads_a_part_of_a_chunk(tmp_path, dtype):
+    data = numpy.array([1 + 2j, -3.5 + 0.25j, 7j], dtype)
+    for array_of in (sherd.create_array, zarr.create_array):
+        path = tmp_path / array_of.__module__
+        codecs = {"codecs": [codec("bytes", endian="big")]} if array_of is sherd.create_array else {
+            "serializer": zarr.codecs.BytesCodec(endian="big"), "compressors": None}
+        with zarr.config.set(PIPELINE):
+            array = array_of(path, shape=data.shape, dtype=dtype, chunks=data.shape, **codecs)
+            array[...] = data
+            theirs = zarr.open_array(path, mode="r")
+            assert (theirs[...] == data).all()
+            assert (theirs[:2] == data.imag[:2] + 1j * data.real[:2]).all()
+        assert (path / "c/0").read_bytes() == data.astype(data.dtype.newbyteorder(">")).tobytes()
+        assert (zarr.open_array(path, mode="r")[:2] == data[:2]).all()
+        assert (sherd.open_array(path)[:2] == data[:2]).all()

@@ -1,4 +1,4 @@
-// What `.zarray` does not say of szip: netcdf-c derives it from the variable.
+// What `.zarray` does not say of a codec: numcodecs' defaults, and what netcdf-c derives from the variable for szip.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,6 +114,24 @@ TEST_F(V2Szip, OfAnotherScanlineIsEncodedAgainInACopy) {
       .value();
   copy(store, copied, {.format = "zarr2"}).value();
   EXPECT_EQ(first_chunk(open_a(copied).value()), elements);
+}
+
+// Of numcodecs. In Zarr v3 the default is the size of an element.
+TEST(V2Shuffle, HasElementsOf4BytesByDefault) {
+  const auto store = hierarchy(changed(R"({"dtype": "<i8", "shape": [2], "chunks": [2], "fill_value": 0,
+      "filters": [{"id": "shuffle"}]})"));
+  store->set("a/0", std::string_view("\x01\x05\x09\x0d\x02\x06\x0a\x0e\x03\x07\x0b\x0f\x04\x08\x0c\x10")).value();
+  std::array<std::uint64_t, 2> numbers{};
+  const AnyView view = AnyView::dense(reinterpret_cast<std::byte*>(numbers.data()), DType::int64, {2});
+  open_a(store).value().read(Box{{0}, {2}}, view).value();
+  EXPECT_EQ(numbers[0], 0x0807060504030201U);
+  const auto copied = memory_store(), back = memory_store();
+  copy(store, copied, {.format = "zarr3"}).value();
+  numbers = {};
+  open_a(copied).value().read(Box{{0}, {2}}, view).value();
+  EXPECT_EQ(numbers[1], 0x100f0e0d0c0b0a09U);
+  copy(copied, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*store, "a/.zarray")).dump());
 }
 
 }  // namespace

@@ -223,6 +223,22 @@ TEST(V2Tools, ManyUnknownMembersAndAttributesAreCopiedThereAndBack) {
   EXPECT_EQ(parsed(text_at(*back, ".zattrs")).size(), attributes.size());
 }
 
+TEST(V2Tools, ManySpellingsOfAttributesAreRestored) {
+  constexpr int count = 200000;  // minutes if each were compared with all others
+  Json::Object attributes, spelled, was;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    attributes.emplace_back(name, i);
+    was.emplace_back(name, Json::number(std::to_string(i) + ".0"));
+    spelled.emplace_back(name, Json::Object{{"is", i}, {"was", was.back().second}});
+  }
+  attributes.emplace_back("sherd_zarr2", Json::Object{{"must_understand", false}, {"attributes", std::move(spelled)}});
+  const auto v3 = memory_store(), back = memory_store();
+  create_group(v3, "", Json(std::move(attributes))).value();
+  copy(v3, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(parsed(text_at(*back, ".zattrs")).dump(), Json(std::move(was)).dump());
+}
+
 constexpr const char* kImage04 = R"({"first":1,"multiscales":[{"axes":[{"name":"y","type":"space"},)"
                                  R"({"name":"x","type":"space"}],"datasets":[{"path":"0","coordinateTransformations":)"
                                  R"([{"type":"scale","scale":[2,1]}]}],"custom":{"k":1.0},"version":"0.4"}],)"
@@ -257,6 +273,27 @@ TEST(V2Tools, CopiesOfImagesHaveTheVersionOfOmeNgffOfTheirFormat) {
   EXPECT_EQ(attributes("older"), groups[6].second);
   copy(v3, back, {.format = "zarr2"}).value();
   EXPECT_EQ(values_of(*back), values_of(*v2));
+}
+
+TEST(V2Tools, ARoundTripOfAnImageOfVersion05KeepsIt) {
+  for (const char* zgroup : {R"({"zarr_format": 2})", R"({"zarr_format": 2, "unknown": 1})"}) {
+    const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
+    store->set(".zgroup", zgroup).value();
+    store->set(".zattrs", kImage05).value();
+    store->set("a/.zattrs", "{}").value();
+    copy(store, v3, {.format = "zarr3"}).value();
+    EXPECT_EQ(open_group(v3).value().attributes().find("ome")->dump(), parsed(kImage05).find("ome")->dump());
+    copy(v3, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(values_of(*back), values_of(*store));
+    Group group = open_group(v3, {.writable = true}).value();
+    Json attributes = group.attributes();
+    attributes.find("ome")->set("omero", "edited");
+    group.set_attributes(attributes).value();
+    const auto edited = memory_store();
+    copy(v3, edited, {.format = "zarr2"}).value();
+    attributes.erase("sherd_zarr2");
+    EXPECT_EQ(open_group(edited).value().attributes().dump(), attributes.dump());
+  }
 }
 
 // Which the names of the axes replace in the copy to Zarr v3.

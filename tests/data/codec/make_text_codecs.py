@@ -34,7 +34,8 @@ add(numcodecs.JSON(), np.array("no dimension", object))
 add(numcodecs.JSON(ensure_ascii=False, indent=1), flat)
 add(numcodecs.MsgPack(), np.array([str(i) for i in range(20)], object))
 add(numcodecs.Categorize(["red", "grün", "blue"], dtype=object), np.array(["blue", "red", "", "grün"], object))
-add(numcodecs.Categorize(["red", "grün"], dtype=object, astype="<u2"), np.array(["grün", "red"], object))
+for astype in ("<u2", ">u2"):
+    add(numcodecs.Categorize(["red", "grün"], dtype=object, astype=astype), np.array(["grün", "red"], object))
 arrays = np.empty(2, object)
 arrays[:] = [np.array([1, 2], "<i4"), np.array([], "<i4")]
 path = pathlib.Path(__file__).with_name("text_codecs.json")
