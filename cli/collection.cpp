@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
+#include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "ome/axis.hpp"
 #include "store/key.hpp"
@@ -115,7 +116,7 @@ std::string place_text(const CollectionPart& part) {
 }
 
 const Json* info_of(const Json& document) {
-  const Json* info = document.find("info");
+  const Json* info = info_in(document);
   return info != nullptr && info->find("scales") != nullptr ? info : nullptr;
 }
 
@@ -209,21 +210,6 @@ Rows scale_rows(const Group& group) {
                         ", " + (sharding.is_null() ? "not sharded" : sharding_text(sharding))});
   }
   return rows;
-}
-
-std::vector<VolumeCollection> collections_in(const Group& group) {
-  std::vector<VolumeCollection> found;
-  if (group.format() != "precomputed") return found;
-  const auto listing = group.store()->list_dir(prefix_of(group.path()));
-  if (!listing) return found;
-  for (const std::string& name : listing->prefixes) {
-    const auto is_scale = group.contains(name);
-    if (!is_scale.has_value() || *is_scale) continue;
-    const auto collection = Collection::open(group.store(), {.path = prefix_of(group.path()) + name});
-    if (collection) found.push_back({name, std::string(kind_name(collection->info()))});
-  }
-  std::ranges::sort(found, {}, &VolumeCollection::name);
-  return found;
 }
 
 Json sharding_of(const Array& array) {

@@ -31,12 +31,6 @@ Result<std::vector<PartCount>> count_parts(const neuroglancer::Collection::State
 /// The scales of a volume, as its info has them, and what else it leads to; null for any other group.
 [[nodiscard]] Json scales_of(const Group& group);
 [[nodiscard]] std::vector<std::vector<std::string>> scale_rows(const Group& group);
-/// The skeletons, meshes, annotations and segment properties in a volume's directory, by name, whether its info refers
-/// to them or not. None of any other group.
-struct VolumeCollection {
-  std::string name, kind;
-};
-[[nodiscard]] std::vector<VolumeCollection> collections_in(const Group& group);
 /// The sharding of a scale, and in words why it has no shape of shards, where it has none; null for any other array.
 [[nodiscard]] Json sharding_of(const Array& array);
 [[nodiscard]] std::string sharding_text(const Json& sharding);

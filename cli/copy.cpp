@@ -11,8 +11,6 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
-#include "io/axes.hpp"
-#include "neuroglancer/document.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
@@ -47,7 +45,7 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
 
 /// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
-  for (const VolumeCollection& each : collections_in(original))
+  for (const neuroglancer::VolumeCollection& each : neuroglancer::collections_in(original))
     if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
       session.note(url_below(original.store()->url(), prefix_of(original.path()) + each.name) +
                    " is not part of this copy; copy it by itself");
@@ -157,30 +155,14 @@ struct Copy {
     session.note("labels are not part of this copy: " + names + "; copy them from " + source + "/labels");
   }
 
-  /// The voxels of a volume are nanometres, whatever those of its source are.
-  void note_units(Session& session, const Node& made) const {
-    const Group* const copy = std::get_if<Group>(&made);
-    if (copy == nullptr || copy->format() != "precomputed" || image.resolution) return;
-    const auto finest = session.open_level(source, session.config(), {});
-    if (!finest || finest->format() == "precomputed") return;
-    const auto facts = find_image_facts(*finest);
-    if (!facts) return;
-    if (!facts->find("x"))
-      return session.note("the spacing is not known: voxels are taken as 1 nm wide; --resolution sets it");
-    const auto unknown =
-        std::ranges::find_if(facts->axes, [](const ImageAxis& axis) { return axis.is_spatial() && axis.unit.empty(); });
-    if (unknown == facts->axes.end()) return;
-    session.note(
-        "the unit of the spacing is not known: " + neuroglancer::number_json(unknown->spacing.value_or(1)).dump() +
-        " along " + unknown->name + " is taken as nanometres; --resolution sets it");
-  }
-
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
       return invalid_argument("DST: a copy is not a stream; write ./- for a directory of that name");
     std::shared_ptr<Recorder>& recorder = chosen.config.recorder;
     if (!recorder) recorder = std::make_shared<Recorder>();
+    std::vector<std::string> notes;
+    chosen.note = [&notes](const std::string& text) { notes.push_back(text); };
     auto copied = sherd::copy(source, destination, chosen);
     if (!copied) {
       const ErrorCode code = copied.error().code();
@@ -196,10 +178,10 @@ struct Copy {
                        std::to_string(report.chunks_encoded) + " encoded again";
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
+    for (const std::string& note : notes) session.note(note + "; --resolution sets it");
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination)) {
       note_left_out(session, *made);
-      note_units(session, *made);
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
     }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));

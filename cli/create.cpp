@@ -21,9 +21,9 @@ struct Create {
   [[nodiscard]] Result<Node> make_volume(const CreateOptions& options) const {
     if (!array.may_be_volume())
       return invalid_argument(
-          "a volume has --encoding and --sharding instead of --codec, --shards and --index-location, and no "
-          "attributes, "
-          "dimension names or fill value of its own");
+          "a volume cannot have attributes, dimension names or a fill value, and its chunks are described by "
+          "--encoding "
+          "and --sharding instead of --codec, --shards and --index-location");
     SHERD_TRY(info, volume.info(options));
     SHERD_TRY(made, at(url, neuroglancer::create_precomputed(
                                 url, info, {.overwrite = options.overwrite, .config = options.config})));

@@ -68,7 +68,7 @@ struct Ls {
       if (auto* array = std::get_if<Array>(&*member)) list[opened[i]].array = std::move(*array);
       return {};
     }));
-    for (VolumeCollection& each : collections_in(group))
+    for (neuroglancer::VolumeCollection& each : neuroglancer::collections_in(group))
       list.push_back({.name = std::move(each.name), .collection = std::move(each.kind)});
     return list;
   }

@@ -62,6 +62,12 @@ constexpr const char* kLaterCommands[] = {"append", "compact"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 
+/// What other programs call them.
+constexpr std::pair<std::string_view, std::string_view> kCalledElsewhere[] = {
+    {"cat", "read"}, {"cp", "copy"},     {"del", "rm"},    {"delete", "rm"}, {"erase", "rm"},
+    {"list", "ls"},  {"move", "rename"}, {"mv", "rename"}, {"remove", "rm"}, {"show", "info"},
+};
+
 /// Breaks a line of help between words.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t width = kHelpWidth - kHelpColumn;
@@ -101,7 +107,12 @@ class HelpFormatter : public CLI::Formatter {
 Error unknown_command(const std::string& word, std::span<const Command> commands) {
   std::vector<std::string_view> names;
   for (const Command& command : commands) names.push_back(command.name);
-  const std::string hint = did_you_mean(word, names);
+  const auto elsewhere =
+      std::ranges::find(kCalledElsewhere, word, &std::pair<std::string_view, std::string_view>::first);
+  const bool is_known =
+      elsewhere != std::end(kCalledElsewhere) && std::ranges::find(names, elsewhere->second) != names.end();
+  const std::string hint =
+      is_known ? "; did you mean '" + std::string(elsewhere->second) + "'?" : did_you_mean(word, names);
   return invalid_argument("unknown subcommand '" + word + "'" + (hint.empty() ? "; see 'sherd --help'" : hint));
 }
 
@@ -141,6 +152,8 @@ class CommandLine {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
+      if (const auto unknown = unknown_word(unexpected_words(app_, {argv + 1, argv + argc})))
+        return fail(*unknown, asks_for_json(argc, argv));
       return print(app_.help());
     } catch (const CLI::CallForVersion&) {
       return print(std::string("sherd ") + version() + "\n");
@@ -192,17 +205,23 @@ class CommandLine {
     const auto words = unexpected_words(app_, {argv + 1, argv + argc});
     if (words.empty()) return std::nullopt;
     if (auto missing = missing_value()) return missing;
-    const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
-    const CLI::App* app = chosen();
-    const auto group = std::ranges::find(kGroups, app->get_name(), &CommandGroup::name);
-    if (!is_option(words.front())) {
-      if (app == &app_) return unknown_command(words.front(), commands_with_groups());
-      if (group != std::end(kGroups)) return unknown_command(words.front(), group->commands);
-    }
+    if (auto unknown = unknown_word(words)) return unknown;
     // The value of a misspelt option is an argument too many, so the option comes first.
     const auto option = std::ranges::find_if(words, is_option);
     if (option != words.end()) return unknown_option(option->substr(0, option->find('=')));
     return invalid_argument("unexpected argument '" + words.front() + "'" + help_hint());
+  }
+
+  static bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+  /// An error if the first of these words is in the place of a subcommand.
+  [[nodiscard]] std::optional<Error> unknown_word(const std::vector<std::string>& words) const {
+    if (words.empty() || is_option(words.front())) return std::nullopt;
+    const CLI::App* app = chosen();
+    if (app == &app_) return unknown_command(words.front(), commands_with_groups());
+    const auto group = std::ranges::find(kGroups, app->get_name(), &CommandGroup::name);
+    if (group == std::end(kGroups)) return std::nullopt;
+    return unknown_command(words.front(), group->commands);
   }
 
   /// The parser gives an option without a value the next word, such as the next option.

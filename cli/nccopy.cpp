@@ -67,7 +67,7 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
     std::uint64_t length = 0;
     if (slash + 1 < part.size()) {
       SHERD_TRY(given, whole_number(part.substr(slash + 1), "-c"));
-      if (given == 0) return invalid_argument("-c: '" + part + "': a chunk has a positive length");
+      if (given == 0) return invalid_argument("-c: '" + part + "': the length of a chunk must be positive");
       length = given;
     }
     options.dimension_chunks.emplace_back(part.substr(0, slash), length);
@@ -167,7 +167,7 @@ struct Nccopy {
     options.groups = names_in(groups);
     options.data_groups = names_in(data_groups);
     if (deflate) {
-      if (*deflate > 9) return invalid_argument("-d: the level is from 0 to 9, not " + std::to_string(*deflate));
+      if (*deflate > 9) return invalid_argument("-d: the level must be from 0 to 9, not " + std::to_string(*deflate));
       options.deflate_level = static_cast<int>(*deflate);
     }
     options.shuffle = shuffle;

@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
+#include "cli/session.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
@@ -85,7 +86,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.repeated("--store-option", "NAME=VALUE", options.storage_options,
                      "An option of the stores that URLs name, such as follow_symlinks=false");
   arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (zarr3, zarr2, draft2022, precomputed); default: detected");
+                 "The format of the store (" + known_formats() + "); default: detected");
 }
 
 namespace {

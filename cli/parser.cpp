@@ -27,8 +27,21 @@ std::optional<std::uint64_t> whole_number(const std::string& text) {
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const bool closed = type.find('|') != std::string::npos &&
-                      type.find_first_not_of("abcdefghijklmnopqrstuvwxyz+|") == std::string::npos;
+                      type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+|") == std::string::npos;
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
+}
+
+// The words of "mean|mode[:LEVELS]" and "SHAPE|auto", which are not all there is.
+std::vector<std::string> suggestions_of(const CLI::Option& option) {
+  std::vector<std::string> words = words_of(option);
+  const std::string type = option.get_type_name();
+  if (!words.empty() || type.find('|') == std::string::npos) return words;
+  for (const std::string& each : CLI::detail::split(type, '|')) {
+    const std::string word = each.substr(0, each.find('['));
+    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos)
+      words.push_back(word);
+  }
+  return words;
 }
 
 // What may be given to an option of a later version, as it is what this one does: "rewrite", but not "VALUE".
@@ -38,8 +51,11 @@ std::vector<std::string> words_now(const CLI::Option& option) {
 }
 
 ParsedOption as_option(const CLI::Option& option) {
-  ParsedOption known{
-      {}, option.get_description(), option.get_type_size() != 0, option.get_expected_max() > 1, words_of(option)};
+  ParsedOption known{{},
+                     option.get_description(),
+                     option.get_items_expected_max() != 0,
+                     option.get_expected_max() > 1,
+                     suggestions_of(option)};
   for (const std::string& name : option.get_lnames()) known.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) known.names.push_back("-" + name);
   return known;

@@ -75,7 +75,7 @@ struct ParsedOption {
   std::string help;
   bool takes_value = false;
   bool repeated = false;
-  std::vector<std::string> words = {};  ///< the values there are; empty: any
+  std::vector<std::string> words = {};  ///< values by name; empty: none has one
 };
 struct ParsedCommand {
   std::string name, help;

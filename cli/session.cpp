@@ -91,13 +91,17 @@ std::uint64_t peak_rss() {
 
 }  // namespace
 
-Result<void> check_format(std::string_view option, const std::string& name) {
-  if (name.empty() || find_format(name) != nullptr) return {};
+std::string known_formats() {
   std::string known;
   for (const Format* format : tables().formats) known += (known.empty() ? "" : ", ") + std::string(format->name());
+  return known;
+}
+
+Result<void> check_format(std::string_view option, const std::string& name) {
+  if (name.empty() || find_format(name) != nullptr) return {};
   std::vector<std::string_view> names;
   for (const Format* format : tables().formats) names.push_back(format->name());
-  return invalid_argument(std::string(option) + ": '" + name + "' is not a known format (" + known + ")" +
+  return invalid_argument(std::string(option) + ": '" + name + "' is not a known format (" + known_formats() + ")" +
                           did_you_mean(name, names));
 }
 

@@ -33,7 +33,9 @@ struct Everywhere {
   TypedPaths typed;  ///< of the arguments
 };
 
-/// invalid_argument where an option's value is neither empty nor the name of a format.
+/// The names of all formats: "zarr3, zarr2, …".
+[[nodiscard]] std::string known_formats();
+/// invalid_argument if an option's value is neither empty nor the name of a format.
 Result<void> check_format(std::string_view option, const std::string& name);
 
 /// Which resolution of an image or a volume.

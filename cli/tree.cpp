@@ -37,7 +37,7 @@ class Grower {
                                return {};
                              });
     if (node)
-      for (VolumeCollection& each : collections_in(std::get<Group>(*node)))
+      for (neuroglancer::VolumeCollection& each : neuroglancer::collections_in(std::get<Group>(*node)))
         branch.children.push_back({.name = std::move(each.name), .about = std::move(each.kind), .is_collection = true});
     if (!grown) {
       branch.error = std::move(grown).error();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/values.hpp"
@@ -29,6 +30,9 @@ Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(),
 Result<Json> parse_sharding(const std::string& text) {
   if (text == "auto") return Json("auto");
   if (text == "none") return Json();
+  if (!text.starts_with('{') && !text.starts_with('@'))
+    return invalid_argument("--sharding: '" + text + "' is neither auto nor none, nor JSON or @FILE" +
+                            did_you_mean(text, {"auto", "none"}));
   return in_option(parse_json_argument(text), "--sharding");
 }
 
@@ -144,12 +148,12 @@ Result<Json> VolumeOptions::scale(const Shape& shape, const Shape& chunks, const
 Result<neuroglancer::VolumeInfo> VolumeOptions::info(const CreateOptions& create) const {
   if (!resolution) return invalid_argument("a volume needs --resolution, the nanometres per voxel");
   if (create.shape.size() != 3 && create.shape.size() != 4)
-    return invalid_argument("--shape: a volume has the lengths x,y,z or x,y,z,channels");
+    return invalid_argument("--shape: a volume needs the lengths x,y,z or x,y,z,channels");
   const std::uint64_t channels = create.shape.size() == 4 ? create.shape[3] : 1;
   Shape chunks = create.chunks;
   if (chunks.empty()) chunks = {kChunk, kChunk, kChunk};
   if (chunks.size() != 3 && !(chunks.size() == 4 && chunks[3] == channels))
-    return invalid_argument("--chunks: a chunk of a volume has the lengths x,y,z, and all channels");
+    return invalid_argument("--chunks: a chunk of a volume needs three lengths, x,y,z; it contains all channels");
   const bool labels = type.empty() ? encoding == "compressed_segmentation" : type == "segmentation";
   SHERD_TRY(only, scale(create.shape, chunks, create.dtype));
   Json document;

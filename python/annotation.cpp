@@ -113,7 +113,7 @@ void bind_annotation_info(nb::module_& module) {
                    nb::sig("def properties(self) -> list[dict[str, typing.Any]]"))
       .def_prop_ro("relationships", keys_of, "Ids of the relationships.",
                    nb::sig("def relationships(self) -> list[str]"))
-      .def_prop_ro("by_id", part("by_id"), "Where the index by id lies: key and sharding; None where there is none.",
+      .def_prop_ro("by_id", part("by_id"), "Where the index by id is: key and sharding; None if it does not exist.",
                    nb::sig("def by_id(self) -> dict[str, typing.Any] | None"))
       .def_prop_ro("spatial", part("spatial"),
                    "The levels of the spatial index, coarse to fine: key, sharding, grid_shape, chunk_size and limit.",

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/url.hpp"
 #include "sherd/result.hpp"
@@ -88,5 +89,7 @@ auto call(const Store& store, F&& run) {
 [[nodiscard]] std::string quoted(nb::handle value);
 /// The text of a str; `what` names the argument in the error.
 [[nodiscard]] std::string text_of(nb::handle value, const char* what);
+/// A list of str.
+[[nodiscard]] nb::list strings_to(const std::vector<std::string>& texts);
 
 }  // namespace sherd::python

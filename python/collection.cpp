@@ -153,7 +153,7 @@ std::uint64_t id_from(nb::handle value) {
     if (PyErr_Occurred() == nullptr) return id;
     PyErr_Clear();
   }
-  throw Exception(invalid_argument("an id is an int from 0 to 2**64 - 1, not " + quoted(value)));
+  throw Exception(invalid_argument("an id must be an int from 0 to 2**64 - 1, not " + quoted(value)));
 }
 
 void bind_collection(nb::module_& module) {

@@ -50,12 +50,6 @@ Number number_from(nb::handle value, const std::string& name) {
   return number;
 }
 
-nb::list strings_to(const std::vector<std::string>& texts) {
-  nb::list list;
-  for (const std::string& text : texts) list.append(nb::str(text.data(), text.size()));
-  return list;
-}
-
 nb::object value_to(const std::optional<std::string>& value) {
   return value ? nb::object(bytes_to(*value)) : nb::none();
 }
@@ -152,7 +146,7 @@ void bind_draft2022(nb::module_& module) {
              nb::sig("def sharding_transformer(store: str | os.PathLike[str] | Store, document: "
                      "collections.abc.Mapping[str, typing.Any] | None, path: str, in_place: bool, config: dict[str, "
                      "typing.Any] | None) -> ShardingTransformer"),
-             "The transformer of a document, or of the array at the path where there is None.");
+             "The transformer of a document or, if that is None, of the array at the path.");
 }
 
 }  // namespace sherd::python

@@ -54,4 +54,10 @@ std::string text_of(nb::handle value, const char* what) {
   return {text, static_cast<std::size_t>(size)};
 }
 
+nb::list strings_to(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts) list.append(nb::str(text.data(), text.size()));
+  return list;
+}
+
 }  // namespace sherd::python

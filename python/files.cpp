@@ -56,9 +56,7 @@ nb::tuple import_at(const std::string& source, const std::string& url, nb::dict 
   std::vector<std::string> notes;
   options.note = [&notes](const std::string& text) { notes.push_back(text); };
   nb::object array = nb::cast(BoundArray(call([&] { return import_file(source, url, options); })));
-  nb::list texts;
-  for (const std::string& note : notes) texts.append(nb::str(note.data(), note.size()));
-  return nb::make_tuple(std::move(array), std::move(texts));
+  return nb::make_tuple(std::move(array), strings_to(notes));
 }
 
 }  // namespace

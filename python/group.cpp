@@ -3,6 +3,7 @@
 #include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
+#include "sherd/collection.hpp"
 #include "sherd/precomputed.hpp"
 
 namespace sherd::python {
@@ -45,6 +46,16 @@ nb::list open_all(const Group& self, nb::handle given) {
   return list;
 }
 
+/// Name and kind of each collection in a volume's directory.
+nb::list collections(const Group& self) {
+  const auto found =
+      call([&] { return Result<std::vector<neuroglancer::VolumeCollection>>(neuroglancer::collections_in(self)); });
+  nb::list list;
+  for (const auto& [name, kind] : found)
+    list.append(nb::make_tuple(nb::str(name.data(), name.size()), nb::str(kind.data(), kind.size())));
+  return list;
+}
+
 void bind_group_class(nb::module_& module) {
   nb::class_<Group>(module, "GroupHandle", "The implementation of sherd.Group.")
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
@@ -73,6 +84,7 @@ void bind_group_class(nb::module_& module) {
              return call(*self.store(), [&] { return self.update_attributes(Json(Json::Object{}), {&name, 1}); }) == 1;
            })
       .def("members", members, nb::sig("def members(self) -> list[tuple[str, str]]"))
+      .def("collections", collections, nb::sig("def collections(self) -> list[tuple[str, str]]"))
       .def("open",
            [](const Group& self, const std::string& path) {
              return node_to(call(*self.store(), [&] { return self.open(path); }));

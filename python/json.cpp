@@ -38,7 +38,7 @@ Json from_dict(nb::handle value) {
   for (const auto& [key, member] : nb::borrow<nb::dict>(value)) {
     if (!PyUnicode_Check(key.ptr()))
       throw Exception(
-          invalid_argument("the keys of a JSON object are str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
+          invalid_argument("the keys of a JSON object must be str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
     members.emplace_back(text_of(key, "a key"), json_from(member));
   }
   return members;

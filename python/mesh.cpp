@@ -68,7 +68,7 @@ void bind_infos(nb::module_& module) {
           nb::sig("def transform(self) -> numpy.ndarray"))
       .def_prop_ro(
           "sharding", [](const MultiscaleMeshInfo& info) { return json_to(info.sharding); },
-          "The sharding parameters, or None where manifests and fragments are objects of their own.",
+          "The sharding parameters, or None if manifests and fragments are objects of their own.",
           nb::sig("def sharding(self) -> dict[str, typing.Any] | None"));
 }
 

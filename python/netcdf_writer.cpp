@@ -155,10 +155,8 @@ auto renamed(Result<void> (Writer::*rename)(std::string_view, const std::string&
   };
 }
 
-}  // namespace
-
-void bind_netcdf_writer(nb::module_& module) {
-  nb::class_<Writer>(module, "NetcdfWriter", "Defines and writes a dataset.")
+void bind_definitions(nb::class_<Writer>& writer) {
+  writer
       .def(
           "define_group",
           [](Writer& self, const std::string& path, nb::handle attributes) {
@@ -185,8 +183,11 @@ void bind_netcdf_writer(nb::module_& module) {
             const Attribute given = attribute_from(attribute);
             call([&] { return self.set_attribute(path, given); });
           },
-          nb::arg("path"), nb::arg("attribute"))
-      .def("rename_dimension", renamed(&Writer::rename_dimension), nb::arg("path"), nb::arg("to"))
+          nb::arg("path"), nb::arg("attribute"));
+}
+
+void bind_renames(nb::class_<Writer>& writer) {
+  writer.def("rename_dimension", renamed(&Writer::rename_dimension), nb::arg("path"), nb::arg("to"))
       .def("rename_variable", renamed(&Writer::rename_variable), nb::arg("path"), nb::arg("to"))
       .def("rename_group", renamed(&Writer::rename_group), nb::arg("path"), nb::arg("to"))
       .def(
@@ -194,7 +195,16 @@ void bind_netcdf_writer(nb::module_& module) {
           [](Writer& self, const std::string& path, const std::string& name, const std::string& to) {
             call([&] { return self.rename_attribute(path, name, to); });
           },
-          nb::arg("path"), nb::arg("name"), nb::arg("to"))
+          nb::arg("path"), nb::arg("name"), nb::arg("to"));
+}
+
+}  // namespace
+
+void bind_netcdf_writer(nb::module_& module) {
+  nb::class_<Writer> writer(module, "NetcdfWriter", "Defines and writes a dataset.");
+  bind_definitions(writer);
+  bind_renames(writer);
+  writer
       .def(
           "shape",
           [](const Writer& self, const std::string& variable) {

@@ -83,7 +83,7 @@ Shape shape_from(nb::handle value, const char* what) {
     const long long number = PyLong_AsLongLong(integer.ptr());
     if (number < 0) {
       PyErr_Clear();
-      throw Exception(invalid_argument("lengths are from 0 to 2^63-1, not " + shown(integer)).in_member(what));
+      throw Exception(invalid_argument("a length must be from 0 to 2^63-1, not " + shown(integer)).in_member(what));
     }
     return static_cast<std::uint64_t>(number);
   };

@@ -56,9 +56,7 @@ nb::tuple move_object(const std::string& file, const std::string& url, const nb:
   report["lower_bound"] = nb::make_tuple(moved.low[0], moved.low[1], moved.low[2]);
   report["upper_bound"] = nb::make_tuple(moved.high[0], moved.high[1], moved.high[2]);
   report["created"] = moved.created;
-  nb::list texts;
-  for (const std::string& note : notes) texts.append(nb::str(note.data(), note.size()));
-  return nb::make_tuple(std::move(report), std::move(texts));
+  return nb::make_tuple(std::move(report), strings_to(notes));
 }
 
 }  // namespace

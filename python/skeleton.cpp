@@ -64,7 +64,7 @@ void bind_skeleton(nb::module_& module) {
           nb::sig("def transform(self) -> numpy.ndarray"))
       .def_prop_ro(
           "sharding", [](const SkeletonInfo& info) { return json_to(info.sharding); },
-          "The sharding parameters, or None where each skeleton is an object called by its segment id.",
+          "The sharding parameters, or None if each skeleton is an object named by its segment id.",
           nb::sig("def sharding(self) -> dict[str, typing.Any] | None"));
   module.def(
       "parse_skeleton", parse_skeleton, nb::arg("data"), nb::arg("info"),

@@ -57,8 +57,9 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
   if (const nb::object dtype = take("to_dtype"); !dtype.is_none()) options.dtype = dtype_from(dtype);
 }
 
-/// Reads the options of a new array that a copy can change, those of images, and `resume`.
-nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bool resume) {
+/// Reads the options of a new array that a copy can change, those of images, and `resume`. Returns the report, and what
+/// a volume takes for granted of its source.
+nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, bool resume) {
   CopyOptions image;
   take_image_options(given, image);
   CreateOptions create = create_options(given, config_from(nb::none()));
@@ -83,12 +84,14 @@ nb::dict copy_node(nb::handle source, nb::handle destination, nb::dict given, bo
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);
   if (given.contains("index_location")) options.index_location = create.index_location;
+  std::vector<std::string> notes;
+  options.note = [&notes](const std::string& text) { notes.push_back(text); };
   const bool by_url = !is_store(source) && !is_store(destination);
   const CopyReport report = call([&] {
     auto copied = by_url ? sherd::copy(from->url(), to->url(), options) : sherd::copy(from, to, options);
     return in_store(std::move(copied), from->url() + " or " + to->url());
   });
-  return report_to(report, options.drop_dangling);
+  return nb::make_tuple(report_to(report, options.drop_dangling), strings_to(notes));
 }
 
 /// `axis` and `index` are a str or an int; `at` a list of pairs of such.
@@ -143,8 +146,8 @@ void bind_tools(nb::module_& module) {
       "\"; did you mean 'encoding'?\", or an empty text where no known name is near.");
   module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"),
              nb::sig("def copy(source: object, destination: object, options: dict[str, typing.Any], resume: bool) -> "
-                     "dict[str, int]"),
-             "Copies a node.");
+                     "tuple[dict[str, typing.Any], list[str]]"),
+             "Copies a node; and what the copy takes for granted.");
   module.def(
       "check",
       [](nb::handle location, const std::string& path, bool data, nb::handle sharding, nb::handle settings) {

@@ -38,25 +38,27 @@ struct CreateOptions {
   /// Default: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
   /// other formats have other defaults. If no array->bytes codec is given, the default one is added.
   std::optional<std::vector<Json>> codecs = {};
-  /// The whole chain in the same words, none added; excludes codecs, shards, index_location and index_codecs.
+  /// The whole codec chain, in the same form; no codec is added. Cannot be combined with codecs, shards, index_location
+  /// and index_codecs.
   std::optional<Json> raw_codecs = {};
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};  ///< default: little-endian bytes and crc32c
   std::optional<Json> fill_value = {};                 ///< as in metadata; default: zero, false, "" …
-  /// Of the stored objects, as in metadata; excludes shards. With `chunks` these objects are shards of such chunks.
+  /// The grid of the stored objects, as in metadata. Cannot be combined with shards; with `chunks`, the objects are
+  /// shards of such chunks.
   std::optional<Json> chunk_grid = {};
   std::optional<Json> chunk_key_encoding = {};  ///< default: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
-  std::optional<Json> attributes = {};  ///< an object
-  std::string format = {};              ///< such as "zarr3"; empty: that of the hierarchy, zarr3 where there is none
+  std::optional<Json> attributes = {};      ///< an object
+  std::string format = {};                  ///< such as "zarr3"; empty: that of the hierarchy, or zarr3
   std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
   /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
   /// `resolution`, `voxel_offset` and `sharding` (for the defaults see docs/format/dual-format.md).
   std::optional<Json> volume = {};
-  bool overwrite = false;  ///< replace an existing node; foreign objects are `conflict` anyway
+  bool overwrite = false;  ///< replace an existing node; foreign objects are `conflict` in any case
   Config config = {};
-  /// Writes the first elements. The array is then created elsewhere in the store and moved to its path with them,
-  /// replacing the node to be overwritten; if it fails, nothing has changed.
+  /// Writes the first elements. The array is created elsewhere in the store, and moved to its path when they are
+  /// written; only then is a node that it replaces removed. After a failure nothing has changed.
   std::function<Result<void>(const Array&)> contents = {};
 };
 
@@ -96,7 +98,7 @@ class SHERD_API Array {
   /// The lengths of the stored objects along an axis in runs of (length, count). The last one is clipped at the end
   /// of the array, so that they add up to its length.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> edges(std::size_t axis) const;
-  /// Of an element, size() bytes (for variable-length types a VarBytes that lives as long as the handle).
+  /// The bytes of one element; for variable-length types a VarBytes, valid as long as the handle.
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty if not given
   [[nodiscard]] Json attributes() const;
@@ -134,16 +136,16 @@ class SHERD_API Array {
     Selection selection;
     AnyView into;
   };
-  /// Reads many regions by one plan: each index is read once and each chunk is read and decoded once, however many
-  /// regions want something of it, and neighbours are read together. Otherwise as read() of each; they may overlap in
-  /// the array, but not in memory. All see one shape of the array. `invalid_argument` names the number of a region that
-  /// does not fit, and nothing is read then.
+  /// Reads many regions with one plan: each index is read once, each chunk is read and decoded once even if several
+  /// regions need it, and neighbouring chunks are read together. Regions may overlap in the array, but not in memory.
+  /// All of them see the same shape of the array. If a region does not fit, `invalid_argument` names its number, and
+  /// nothing is read.
   Result<void> read(std::span<const Region> regions, VarBytesArena* arena = nullptr) const;
 
-  /// Writes the selected elements. A chunk that is wholly covered is never read; of a shard whose in-bounds inner
-  /// chunks are all covered nothing is read. Concurrent writers of one object, also in other processes, lose nothing
-  /// of each other's elements. If another handle has resized the array, the new shape becomes this handle's and bounds
-  /// the selection; `conflict` if the array was erased, or replaced by one whose chunks are different.
+  /// Writes the selected elements. A chunk that the selection covers is not read, nor is a shard if it covers all inner
+  /// chunks that are inside the array. Concurrent writers of one object, in any process, do not lose each other's
+  /// elements. If another handle has resized the array, this handle gets the new shape, which bounds the selection.
+  /// `conflict` if the array was erased, or replaced by one whose chunks are different.
   Result<void> write(const Selection& selection, const ConstAnyView& from) const;
   template <class T>
   Result<void> write(const Selection& selection, std::span<T> from) const {
@@ -158,9 +160,9 @@ class SHERD_API Array {
   /// Sets every selected element to one value of dtype().size() bytes.
   Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
 
-  /// Changes the shape; atomic on the metadata. What is cut off is erased, also inside chunks and shards that stay,
-  /// so that growing again shows fill values; where that fails or is interrupted, the shape stays and some of what was
-  /// to be cut off is fill values already. (Other tools leave it: what they cut off inside a chunk can show again.)
+  /// Changes the shape; the metadata changes atomically. Elements that are cut off are erased, also inside chunks and
+  /// shards that remain, so that an array that grows again shows fill values. (Other tools do not erase them.) If
+  /// erasing fails or is interrupted, the shape does not change, but some of the elements may already be fill values.
   Result<void> resize(const Shape& shape);
   /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box.
   /// If the write fails, the array shrinks back, unless another writer has appended after it in the meantime.

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "sherd/group.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/options.hpp"
 #include "sherd/store.hpp"
@@ -107,5 +108,12 @@ class SHERD_API Collection {
  private:
   std::shared_ptr<State> state_;
 };
+
+/// The skeletons, meshes, annotations and segment properties in a volume's directory, by name, whether its info refers
+/// to them or not. None of any other group.
+struct VolumeCollection {
+  std::string name, kind;
+};
+[[nodiscard]] SHERD_API std::vector<VolumeCollection> collections_in(const Group& group);
 
 }  // namespace sherd::neuroglancer

@@ -76,7 +76,7 @@ class SHERD_API ShardingTransformer {
   /// From an array document, which need not be in the store, for an array at `path`.
   static Result<ShardingTransformer> make(std::shared_ptr<Store> store, const Json& document, std::string_view path,
                                           const TransformerOptions& options = {});
-  /// Of an open array, with its settings; for reading only if the array is.
+  /// Of an open array, with its settings; read-only if the array is.
   static Result<ShardingTransformer> of(const Array& array, EraseMode erase = EraseMode::rewrite);
 
   [[nodiscard]] const Array& array() const noexcept;

@@ -1,7 +1,7 @@
 // Element types: the core types of Zarr v3 and the registered extensions that Sherd reads and writes.
-// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes). Numbers of less
-// than eight bits have a byte each, with their bits lowest: integers with a sign are extended to the whole byte, in all
-// others the bits above are 0.
+// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes). A number of
+// fewer than eight bits has a byte of its own, in whose low bits it is stored: signed integers are sign-extended, in
+// other types the upper bits are 0.
 #pragma once
 
 #include <complex>
@@ -130,7 +130,7 @@ class SHERD_API DType {
   /// The fields of a struct; of an optional type "value" and "present", as they are in memory; empty otherwise. Offsets
   /// are packed: the sum of the sizes before.
   [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
-  /// Bytes of the words whose order a byte swap turns: 4 for complex64 and utf32; 1 for those of bytes.
+  /// The size in bytes of the words that a byte swap reverses: 4 for complex64 and utf32; 1 for types made of bytes.
   /// 0 for struct and optional: by field.
   [[nodiscard]] std::size_t word_size() const noexcept;
 

@@ -35,9 +35,10 @@ struct OpenOptions {
   std::uint64_t scale = 0;  ///< of a precomputed volume: which resolution open_array() opens, counted from the finest
 };
 
-/// A node is what its own document says. Consolidated metadata, where a group that is opened for reading only has any,
-/// spare the documents of a listing; every edit through Sherd renews those of all groups around the node. In a store
-/// that cannot list, members and their documents are those of the consolidated metadata.
+/// A node is described by its own document. A group that is opened for reading only lists its members from its
+/// consolidated metadata, if it has any, instead of reading their documents; every edit through Sherd updates the
+/// consolidated metadata of all groups that contain the node. In a store that cannot list, members and their documents
+/// are those of the consolidated metadata.
 class SHERD_API Group {
  public:
   /// An internal representation; see src/array.
@@ -64,8 +65,8 @@ class SHERD_API Group {
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
   /// The node at `path` below this group; not_found if there is none.
   [[nodiscard]] Result<Node> open(std::string_view path) const;
-  /// Opens many, whose documents are read together where requests have latency: calls `visit` with the node at names[i]
-  /// or the error of open(), in this order. A failure of `visit` ends it with that failure.
+  /// Opens many members, and calls `visit` with each node, or with the error of open(), in the order of `names`. Their
+  /// documents are read together if requests have latency. A failure of `visit` ends the call with that failure.
   Result<void> open_all(std::span<const std::string> names,
                         const std::function<Result<void>(std::size_t i, Result<Node> node)>& visit) const;
   [[nodiscard]] Result<bool> contains(std::string_view path) const;

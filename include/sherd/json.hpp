@@ -47,9 +47,9 @@ class SHERD_API Json {
   /// before any is made, and each container needs only the memory of its values.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
-  /// The text, in which values that were parsed are written as they were, but for the space between them and escapes
-  /// in keys that need none; with indent > 0 one member per line, as zarr-python writes it (arrays of scalars stay on
-  /// one line only when indent is 0).
+  /// The text. Values that were parsed keep their spelling; only the space between them, and escapes in keys that need
+  /// none, are not kept. With indent > 0 each member has its own line, as in documents of zarr-python (and each element
+  /// of an array, too).
   [[nodiscard]] std::string dump(int indent = 0) const;
 
   [[nodiscard]] Type type() const noexcept {

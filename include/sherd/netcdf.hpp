@@ -228,8 +228,8 @@ struct DumpOptions {
   std::optional<int> double_digits = {};    ///< -p
 };
 using TextSink = std::function<Result<void>(std::string_view text)>;
-/// The dataset as CDL, to the byte as netcdf-c's ncdump 4.9.0 prints the same dataset from a netCDF-4 file. Rows are
-/// read and printed in blocks of bounded size.
+/// The dataset as CDL, byte for byte what ncdump of netcdf-c 4.9.0 prints of the same dataset in a netCDF-4 file. Rows
+/// are read and printed in blocks of bounded size.
 SHERD_API Result<void> dump(const Dataset& dataset, const DumpOptions& options, const TextSink& to);
 /// The header in NcML, as `ncdump -x` prints it, with the digits of the options; `location` is the file's name in it.
 /// Only of files of the classic model.

@@ -18,7 +18,7 @@ struct FilterChoice {
   std::vector<Filter> filters = {};         ///< in the order in which they are applied; empty: none
 };
 
-/// What a copy is to have otherwise than its source. What is not set stays as it is.
+/// What a copy changes. Anything that is not set is kept from the source.
 struct DatasetCopyOptions {
   /// "nczarr", or the kind of a netCDF file as Dataset::kind(). Empty: a file if the destination's name ends in .nc,
   /// .nc3, .nc4, .cdf or .netcdf, of the source's kind if that is a file and of "netCDF-4" otherwise; else "nczarr".
@@ -28,13 +28,15 @@ struct DatasetCopyOptions {
   Mode source_mode = {};         ///< likewise, of the source
   /// Chunk lengths by names of dimensions; 0: the dimension's whole length.
   std::vector<std::pair<std::string, std::uint64_t>> dimension_chunks = {};
-  /// Chunk shapes by names or paths of variables; empty: one chunk, and in files none. They win over the former.
+  /// Chunk shapes by names or paths of variables; empty: one chunk, and in files none. They take precedence over the
+  /// lengths by dimension.
   std::vector<std::pair<std::string, Shape>> variable_chunks = {};
   bool unchunked = false;  ///< one chunk for each variable, and in files none
   /// 0 … 9; 0: no compression. Replaces all filters of the source.
   std::optional<int> deflate_level = {};
-  bool shuffle = false;                    ///< together with deflation
-  std::vector<FilterChoice> filters = {};  ///< they win over the former; the last that names a variable counts
+  bool shuffle = false;  ///< together with deflation
+  /// They take precedence over level and shuffle; of several for one variable the last one counts.
+  std::vector<FilterChoice> filters = {};
   /// Variables and groups to copy, by names or paths; empty: all. A group has its own variables only, and those around
   /// it are in the copy without theirs.
   std::vector<std::string> variables = {}, groups = {};

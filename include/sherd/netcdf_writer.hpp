@@ -73,10 +73,10 @@ class SHERD_API Writer {
   /// Sets an attribute of the group or variable at a path; one of the same name is replaced.
   Result<void> set_attribute(std::string_view path, Attribute attribute);
   /// Renames the dimension at a path, "x" or "/g1/x", in its group and in all variables that have it, and stores that.
-  /// A variable with the dimension's name keeps its own; rename it too. Readers meanwhile, and after a kill, find both
-  /// names, and the same call finishes what was cut short. `conflict` if the group has a dimension called `to`, or in
-  /// pure Zarr if variables of a group would have two of that name; `unsupported` there if no variable of the group has
-  /// it.
+  /// A variable with the dimension's name keeps its own; rename it too. Until the call has ended, and after a kill,
+  /// readers find both names; the same call finishes an interrupted one. `conflict` if the group has a dimension called
+  /// `to`, or in pure Zarr if variables of a group would have two of that name; `unsupported` there if no variable of
+  /// the group has it.
   Result<void> rename_dimension(std::string_view path, const std::string& to);
   /// Moves a variable or group within its group, and stores that; the path is that of Zarr, too. Other writers and
   /// arrays of the dataset that are open have to be opened again. `conflict` if the group has a member called `to`.

@@ -1,5 +1,5 @@
-// The objects of a dataset as netcdf-c's zmap has them: bytes by keys such as "/g/v/.zarray". For looking at what is
-// stored; datasets are read through netcdf.hpp.
+// The objects of a dataset as netcdf-c's zmap has them: bytes by keys such as "/g/v/.zarray". To inspect what is
+// stored; to read a dataset, use netcdf.hpp.
 #pragma once
 
 #include <cstddef>

@@ -334,7 +334,7 @@ struct SegmentProperty {
   std::vector<std::string> texts = {};                      ///< label, description, string: one per segment
   std::vector<std::string> tags = {};                       ///< distinct, without spaces
   std::vector<std::string> tag_descriptions = {};           ///< empty, or one per tag
-  std::vector<std::vector<std::uint32_t>> tag_values = {};  ///< for each segment, rising numbers of `tags`
+  std::vector<std::vector<std::uint32_t>> tag_values = {};  ///< for each segment, indices of `tags`, ascending
   Column numbers = {};                                      ///< number: one per segment; float32 or 8 to 32 bits
   Json other = {};
   friend bool operator==(const SegmentProperty&, const SegmentProperty&) = default;

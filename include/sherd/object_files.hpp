@@ -1,8 +1,9 @@
 // Skeletons and meshes as files of other programs: SWC, and PLY and OBJ. Their bytes as values, and files into and out
 // of a collection.
 //
-// parse_…() returns `corrupt` with the line or the byte that is wrong, and `unsupported` for what the format has and
-// Sherd does not read; sizes are compared with what is there before memory is allocated. Layouts: docs/files.md.
+// parse_…() returns `corrupt` with the line or the byte that is wrong, and `unsupported` for features of the
+// format that Sherd does not read. Declared sizes are checked against the file before memory is allocated. Layouts:
+// docs/files.md.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct SwcText {
   std::uint64_t edges_left_out = 0;  ///< that close a cycle, which a tree cannot have
 };
 /// Every component is a tree whose root is its first vertex. Radii and types are those of the attributes of these
-/// names, 0 where there are none. invalid_argument if the attributes do not describe the skeleton.
+/// names, or 0 if they do not exist. invalid_argument if the attributes do not describe the skeleton.
 SHERD_API Result<SwcText> print_swc(const neuroglancer::Skeleton& skeleton,
                                     std::span<const neuroglancer::VertexAttribute> attributes);
 

@@ -67,8 +67,8 @@ struct Progress {
 ///   nothing, and large ones of zstd, gzip and zlib are decoded in blocks.
 /// - write, resize, append: chunks before and after encoding, the versions they replace, and what waits to be written
 ///   to a shard. Shards that cannot be written in parts, because of codecs around them, need several times their size.
-/// Indivisible work may exceed it, alone: a chunk with its encoding; a shard that codecs around it, or cache = shard,
-/// require to be read whole.
+/// Work that cannot be divided may exceed it, and is then done alone: a chunk with its encoding; a shard that must be
+/// read whole, because codecs are around it or because of cache = shard.
 /// Not included: caches between calls (cache_bytes); indexes (16 bytes per inner chunk) and plans (a few hundred
 /// bytes per requested inner chunk) of the shards in progress; variable-length bytes of a result; 6 MiB per thread and
 /// 12 MiB per process for buffers, and the tables and windows that a codec keeps per thread (zstd: up to 32 MiB).
@@ -91,9 +91,9 @@ struct Config {
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
   double max_unused = 0.5;        ///< share of dead bytes that makes an update rewrite a shard densely
-  /// 0 … 9: the gzip level of Neuroglancer's chunks, values and minishard indexes, unrecorded. Default: 3
-  /// for chunks encoded raw, where gzip is most of the work and 6 takes several times as long, and 6 for everything
-  /// else. Set when a handle is opened. Zarr's arrays have the level in their metadata.
+  /// 0 … 9: the gzip level of Neuroglancer's chunks, values and minishard indexes, which no document records.
+  /// Default: 3 for chunks encoded raw, where gzip is most of the work and 6 takes several times as long, and 6 for
+  /// everything else. Set when a handle is opened. Arrays of Zarr have the level in their metadata.
   std::optional<int> gzip_level = {};
   Limits limits = {};
   std::function<bool()> interrupted = {};  ///< polled on the calling thread; true ends the call with `unavailable`

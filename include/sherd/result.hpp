@@ -127,7 +127,7 @@ class [[nodiscard]] Result {
     return has_value();
   }
 
-  /// The value; throws Exception where there is none.
+  /// The value; throws Exception if there is an error.
   Stored& value() & { return check(), *std::get_if<0>(&state_); }
   const Stored& value() const& { return check(), *std::get_if<0>(&state_); }
   Stored&& value() && { return check(), std::move(*std::get_if<0>(&state_)); }

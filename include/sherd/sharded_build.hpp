@@ -32,9 +32,9 @@ struct BuildOptions {
   /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
   /// nearest above it that exists, otherwise the system's.
   std::string temporary = {};
-  /// How many bytes belong before a value, as ShardedStoreOptions::preceding; a value with another number of them is
-  /// refused. If it is not set and the object `info` at the store's root is that of multi-resolution meshes, create()
-  /// sets it; without it the bytes are not checked.
+  /// The number of bytes that must precede a value, as ShardedStoreOptions::preceding; a value with another number of
+  /// them is refused. If it is not set and the object `info` at the store's root is that of multi-resolution meshes,
+  /// create() sets it; without it the bytes are not checked.
   std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
   /// A value larger than limits.chunk_bytes is refused, as reads would refuse it.
   Config config = {};

@@ -26,7 +26,7 @@ struct Generation {
   friend bool operator==(const Generation&, const Generation&) = default;
 };
 
-/// `into.size()` bytes from `offset` on.
+/// A read of `into.size()` bytes that begin at `offset`.
 struct RangeRead {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
@@ -165,7 +165,7 @@ class SHERD_API Store {
   /// The store whose keys begin one segment further up; nullopt if there is none. Costs no request. Default: none.
   [[nodiscard]] virtual Result<std::optional<ParentStore>> parent() const;
 
-  /// The object's present version, or nullptr where there is none.
+  /// The object's present version, or nullptr if it does not exist.
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
   /// Answers all requests, each as soon as it can and in any order, by calls of `reply` from the calling thread.
   /// A request that opens an object gets as much of its range as exists, and costs one request of the store, not one
@@ -176,13 +176,13 @@ class SHERD_API Store {
   virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
   /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
-  /// A writer of a version that differs from the version `of` by bytes after its end and by few bytes before it.
-  /// `conflict`, now or at commit(), if `of` is not the present version, which the caller has read. Bytes never
-  /// written stay as they are; a write lies on one side of the present end. If the store can, it copies nothing: it
-  /// stores what is added first, and commit() then overwrites bytes before the end, each such write of at most 16
-  /// aligned bytes at once, all of them one after the other. Readers may then see part of them; those that hold the
-  /// old version still find its bytes where they were, but a source of it may answer `conflict`. Other stores write a
-  /// copy, which becomes visible as a whole. It holds the key's lock, as write() does.
+  /// A writer of a version that adds bytes after the end of the version `of`, and changes few bytes before it.
+  /// `conflict`, now or at commit(), if `of`, which the caller has read, is no longer the present version. Bytes that
+  /// are not written stay as they are. A write must not cross the present end. Stores that can change an object in
+  /// place copy nothing: they store the added bytes first, and commit() then overwrites bytes before the end, one write
+  /// after the other, each of at most 16 aligned bytes and atomic. Meanwhile readers may see some of these writes;
+  /// readers of the old version still find its bytes where they were, but its source may return `conflict`. Other
+  /// stores write a copy, which becomes visible as a whole. The writer holds the key's lock, as that of write() does.
   virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
   /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
   /// this process, or nothing, and conditions do the rest: a caller that changes an object commits, amends or erases

@@ -72,17 +72,19 @@ struct CopyOptions {
   std::optional<std::string> select = {};
   /// The copy's data type. Numbers become the nearest ones; one that is out of range is invalid_argument.
   std::optional<DType> dtype = {};
-  /// Whether the info of a new volume loses those members `mesh`, `skeletons` and `segment_properties` that lead to
-  /// nothing in the copy: they are outside the source, or were missing there.
+  /// Whether to remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that
+  /// refer to nothing in the copy, because their target is outside the source or does not exist.
   bool drop_dangling = false;
+  /// Called for what is not known of the source: the unit of a volume's voxels, or where labels are in their image.
+  std::function<void(const std::string&)> note = {};
   Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
   std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and found there already
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
-  /// Members of a volume's info that lead to nothing in the copy: the name and the path. CopyOptions::drop_dangling
-  /// says whether they are still there.
+  /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
+  /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
@@ -139,7 +141,8 @@ struct ImportOptions {
   std::vector<std::string> units = {};  ///< as spacing, or one for all of x, y and z; empty text: none
   /// Nanometres per voxel along x, y and z: spacing and units in one.
   std::optional<std::array<double, 3>> resolution = {};
-  std::function<void(const std::string&)> note = {};  ///< called for each part of the file that is left out
+  /// Called for each part of the file that is left out, and for what is not known, as in CopyOptions.
+  std::function<void(const std::string&)> note = {};
   /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
   /// known, by it or by `axes`; channels are put before space.
   std::optional<Pyramid> pyramid = {};

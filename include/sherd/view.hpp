@@ -1,5 +1,5 @@
 // Strided views of memory that the caller owns: the destination of reads and the source of writes.
-// Strides are in bytes for AnyView and in elements for StridedView; both may be negative or zero-padded.
+// Strides are in bytes for AnyView and in elements for StridedView; both may be negative or 0.
 #pragma once
 
 #include <cstddef>

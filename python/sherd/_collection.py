@@ -145,7 +145,7 @@ class Collection:
         return names.index(name)
 
     def read_related(self, relationship: str, id: int) -> Annotations | None:
-        """The annotations of an object, by the id of the relationship; None where there are none."""
+        """The annotations of an object, by the id of the relationship; None if there are none."""
         parts = self._collection.read_related(self._relationship(relationship), id)
         return None if parts is None else Annotations._from_parts(parts, self._annotations())
 
@@ -155,7 +155,7 @@ class Collection:
         self._collection.write_related(self._relationship(relationship), id, parts)
 
     def read_cell(self, level: int, cell: Sequence[int]) -> Annotations | None:
-        """The annotations of a cell of a level of the spatial index (0: the coarsest); None where there are none."""
+        """The annotations of a cell of a level of the spatial index (0: the coarsest); None if there are none."""
         self._annotations()
         parts = self._collection.read_cell(level, cell)
         return None if parts is None else Annotations._from_parts(parts, self._annotations())
@@ -169,8 +169,8 @@ class Collection:
         return self._collection.list()
 
     def delete(self, id: int) -> bool:
-        """Deletes an object; whether there was one. Of a legacy mesh only the manifest goes, of an annotation only what
-        is stored under its id."""
+        """Deletes an object, and returns whether it existed. For a legacy mesh only the manifest is deleted, for an
+        annotation only what is stored under its id."""
         return self._collection.erase(id)
 
     def __repr__(self) -> str:

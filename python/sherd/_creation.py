@@ -197,7 +197,7 @@ def save(
 
 
 def load(store: StoreLike, *, path: str = "", zarr_format: Literal[2, 3] | None = None) -> Any:
-    """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound where there is
+    """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound if there is
     neither."""
     node = open(store, path=path, zarr_format=zarr_format)
     if isinstance(node, Group):
@@ -215,8 +215,8 @@ def group(
     zarr_format: Literal[2, 3] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """A group to write to: a new one in a new MemoryStore, or that of `store`, which is made where there is none. With
-    `overwrite`, a new one in place of what is there. The other keywords are those of open_group()."""
+    """A group to write to: a new one in a new MemoryStore, or that of `store`, which is created if it does not exist.
+    With `overwrite`, a new one replaces what exists. The other keywords are those of open_group()."""
     return open_group(
         _store(store),
         mode="w" if _arguments.flag(overwrite, "overwrite") else "a",

@@ -71,6 +71,7 @@ def import_(
     encoding: Literal["raw", "jpeg", "png", "compressed_segmentation"] | None = None,
     sharding: Any = ...,
     overwrite: bool = False,
+    to: str | None = None,
     format: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> Array:
@@ -87,16 +88,19 @@ def import_(
     likewise. They go before what the file says.
     pyramid, factors, ignore_zero: as `copy` has them: store becomes an OME-NGFF image of several resolutions, whose finest
     one, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that image.
-    format="precomputed" makes a volume of Neuroglancer's, with type, encoding and sharding as `copy` has them, and chunks as
-    (x, y, z); its finest scale is returned. A plane becomes one slice.
-    The other arguments are those of create_array; attributes are added to those that the file has, and win.
-    A warning lists what was left out of a file. If something fails, no array stays. NotFound where there is no
-    file, Corrupt if one is damaged, Conflict if the destination exists, unless it is to be overwritten.
+    to: the format of the array, as `copy` has it; `format`, the keyword of create_array, is the same. "precomputed" makes a
+    volume of Neuroglancer's, with type, encoding and sharding as `copy` has them, and chunks as (x, y, z); its finest scale
+    is returned. A plane becomes one slice.
+    The other arguments are those of create_array; attributes are added to those that the file has, and take
+    precedence. A warning lists what was left out of a file. If something fails, no array remains. NotFound if the file
+    does not exist, Corrupt if it is damaged, Conflict if the destination exists, unless it is to be overwritten.
     """
     _arguments.store(store)
     url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)
     if url.startswith("memory:"):
         raise InvalidArgument("an import needs a path or a URL, which a MemoryStore does not have", member="store")
+    if to is not None and format not in (None, to):
+        raise InvalidArgument(f"and format name different formats: {to!r} and {format!r}", member="to")
     options = _of_file(axes, spacing, units, resolution, voxel_offset)
     options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
     given = {"from": from_, "shape": shape, "dtype": dtype, "type": type, "encoding": encoding}
@@ -107,7 +111,7 @@ def import_(
     create: dict[str, Any] = {"overwrite": _arguments.flag(overwrite, "overwrite")} | _options.layout(chunks, shards)
     compressor = "gzip:6" if _options.is_dual_format(config) else "zstd:3"
     chosen = _options.chain(filters, serializer, compressors, compressor)
-    given = {"codecs": chosen, "attributes": attributes, "volume": volume, "format": format, "config": config}
+    given = {"codecs": chosen, "attributes": attributes, "volume": volume, "format": format if to is None else to, "config": config}
     create |= {name: value for name, value in given.items() if value is not None}
     array, notes = _sherd.import_file(os.fsdecode(source), url, options, create)
     for note in notes:

@@ -162,8 +162,9 @@ class Group:
         return len(self.members(max_depth))
 
     def tree(self, level: int | None = None) -> Tree:
-        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error. level: the depth
-        down to which groups are opened, 0 for direct members; None for all."""
+        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error, and after the
+        scales of a volume the collections in its directory with their kind. level: the depth down to which groups are
+        opened, 0 for direct members; None for all."""
         return Tree(self, level)
 
     def get(self, path: str, default: Any = None) -> Any:
@@ -197,8 +198,8 @@ class Group:
 
     def move(self, source: str, dest: str) -> None:
         """Moves a member, with everything below it, to the path `dest` below this group or, with "/" at its start, below the
-        root of the store. Missing groups on the way are made. KeyError where there is no member, Conflict where anything is
-        at `dest`."""
+        root of the store. Missing groups on the path are created. KeyError if `source` does not exist, Conflict if anything
+        exists at `dest`."""
         _arguments.text(source, "source")
         _arguments.new_name(dest, "dest")
         try:
@@ -207,8 +208,8 @@ class Group:
             raise KeyError(source) from error
 
     def __setitem__(self, path: str, value: Any) -> None:
-        """Makes an array of the value, with create_array's defaults, in place of an array at the path. A group there is
-        Conflict: it would be erased with all its members."""
+        """Makes an array of the value, with create_array's defaults, and replaces an array at the path. A group at the path
+        is a Conflict, because it would be erased with all its members."""
         if isinstance(self.get(path), Group):
             raise Conflict(f"a group is at {path!r}; del group[{path!r}] erases it with its members", member="path")
         self.create_array(path, data=value, overwrite=path in self)
@@ -234,8 +235,8 @@ class Group:
         return make_array(lambda made: self._handle.create_array(name, made), **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
-        """The group of this name, which is made where there is none. TypeError where an array is. With `overwrite`, a new
-        group in place of what is there."""
+        """The group of this name, which is created if it does not exist. TypeError if it is an array. With `overwrite`, a new
+        group replaces what exists."""
         found = None if _arguments.flag(overwrite, "overwrite") else self.get(name)
         if isinstance(found, Array):
             raise TypeError(f"{name!r} is an array, not a group")
@@ -246,9 +247,9 @@ class Group:
         return tuple(self.require_group(name) for name in names)
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
-        """The array of this name, which is made where there is none, by create_array's keywords. TypeError where what is
-        there is a group or has another shape, or a type that NumPy does not cast safely to `dtype` (exact: another
-        type). dtype: may be None where the array exists."""
+        """The array of this name, which is created with create_array's keywords if it does not exist. TypeError if it is a
+        group, has another shape, or has a type that NumPy does not cast safely to `dtype` (exact: another type). dtype:
+        may be None if the array exists."""
         found = self.get(name)
         if found is None:
             return self.create_array(name, shape=shape, dtype=dtype, **options)
@@ -287,11 +288,13 @@ class Tree:
         self._lines = [group.basename or "/", *self._below(group, "", level)]
 
     def _below(self, group: Group, indent: str, level: int | None) -> Iterator[str]:
-        members = list(group._each_member())
-        for i, (name, _, node) in enumerate(members):
+        members = [*group._each_member(), *((name, kind, None) for name, kind in group._handle.collections())]
+        for i, (name, kind, node) in enumerate(members):
             last = i + 1 == len(members)
             branch, deeper = ("└── ", "    ") if last else ("├── ", "│   ")
-            if isinstance(node, Error):
+            if node is None:
+                yield f"{indent}{branch}{name} {kind}"
+            elif isinstance(node, Error):
                 yield f"{indent}{branch}{name} ! {node}"
             elif isinstance(node, Group):
                 yield indent + branch + name

@@ -217,8 +217,8 @@ def create_array(
 
     name: the path below the store's root; None: the root itself.
     dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.
-    chunks: the (inner) chunk, an int a dimension; "auto": by size; a dict: the chunk grid as in metadata. Where chunks
-    have lengths of their own (a rectilinear grid), a list of them for a dimension: chunks=[[3, 3, 4], [5]].
+    chunks: the (inner) chunk, an int per dimension; "auto": by size; a dict: the chunk grid as in metadata. For chunks
+    of different lengths (a rectilinear grid), a list of lengths per dimension: chunks=[[3, 3, 4], [5]].
     shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object. Lists of lengths
     as for chunks, which then are given, too.
     filters, serializer, compressors: codecs, each a string such as "zstd:3", a JSON object, or an object with
@@ -252,7 +252,7 @@ def consolidate_metadata(
     storage_options: dict[str, Any] | None = None,
 ) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
-    need one request. What Sherd changes below the group later is renewed there, too; what other software changes is by the
+    need one request. Later changes by Sherd below the group are also written there; changes by other software only by the
     next call. zarr-python does not open a group where these name a data type or codec that it does not know, unless it is
     told use_consolidated=False. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
     name = format_name(format, zarr_format) or None

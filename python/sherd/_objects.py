@@ -306,7 +306,7 @@ class Annotations:
 class SegmentProperty:
     """One property of all segments.
 
-    type: label, description, string, tags or number. values: a list of str; for tags, of lists of rising numbers of
+    type: label, description, string, tags or number. values: a list of str; for tags, of lists of ascending indices of
     `tags`; for number an array of float32 or of integers of at most 32 bits. other: members that are not known here.
     """
 

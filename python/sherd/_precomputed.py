@@ -22,13 +22,14 @@ _SCALE = (
 )
 _KEYS = {"chunk_size", "size", "resolution", "key", "members"}
 _OWN = ("@type", "type", "data_type", "num_channels", "scales")
+_KEYWORDS = ("type", "dtype", "num_channels", "scales", "path", "overwrite", "members", "config")
 
 
-def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: str = "") -> None:
-    """Refuses misspelt members by name."""
+def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: str = "", others: Sequence[str] = ()) -> None:
+    """Refuses misspelt members by name. others: names that could be meant, too."""
     for name in names:
         if name not in known:
-            hint = _sherd.did_you_mean(name, list(known)) or "; a member of another program goes to members={...}"
+            hint = _sherd.did_you_mean(name, [*known, *others]) or "; a member of another program goes to members={...}"
             raise InvalidArgument(f"unknown {what} member {name!r}{hint}", member=prefix + name)
 
 
@@ -152,9 +153,9 @@ def create_precomputed(
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")
-    _check_known(references, "info", _INFO)
+    _check_known(references, "info", _INFO, others=_KEYWORDS)
     foreign = _foreign(members, (*_OWN, *_INFO), "members")
-    kind = np.dtype(dtype)
+    kind = _sherd.describe_dtype(dtype)[1]
     info = {
         "@type": "neuroglancer_multiscale_volume",
         "type": type,

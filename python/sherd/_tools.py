@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -95,12 +96,12 @@ def copy(
 
     None keeps the source's value; shards=() removes sharding. Chunks whose codecs and grid agree are moved
     as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
-    goes on where an earlier copy with the same options was cut off.
+    continues an interrupted copy with the same options.
 
     to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
     that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
-    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: the source's, where
-    its dimension names or OME-NGFF axes do not say; the copy's, where the source is a volume ("czyx").
+    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: those of the source, if
+    its dimension names or OME-NGFF axes do not describe them; those of the copy, if the source is a volume (default: "czyx").
     pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default: until
     one chunk holds the image. ignore_zero: "mode" uses 0 only if there is no other value.
     factors: how much coarser each level of a pyramid is: a factor for each of x, y and z in the order of the axes, or for every
@@ -116,8 +117,8 @@ def copy(
     dtype: of the copy. Numbers become the nearest ones; the first that is found out of range is InvalidArgument, with its
     position.
     resolution, voxel_offset: nanometres per voxel, and the voxel at which the image begins, along x, y and z in the finest
-    resolution; coarser ones keep their factors. If None, what the source says. Allowed if one side of the copy is a volume,
-    or with a pyramid.
+    resolution; coarser ones keep their factors. If None, what the source says; a warning says what a volume takes as
+    nanometres because its unit is not known. Allowed if one side of the copy is a volume, or with a pyramid.
     dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if what they refer to is
     not part of the copy. The report names those members and their paths.
     storage_options: of the stores that paths and URLs name, both of them.
@@ -144,7 +145,10 @@ def copy(
     if config is not None:
         options["config"] = config
     _arguments.flag(overwrite, "overwrite")
-    return _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
+    report, notes = _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
+    for note in notes:
+        warnings.warn(f"{note}; resolution= sets it", stacklevel=2)
+    return report
 
 
 def check(

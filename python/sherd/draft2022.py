@@ -188,7 +188,7 @@ class ShardingTransformer:
         transformer.get("data/root/vol/em/c2/5")
 
     store: of the hierarchy. metadata: the array's path in it, or the array's document as a dict; then `path` says where
-    the array is; not needed where one array of the hierarchy has this document, or where there is no hierarchy
+    the array is; not needed if only one array of the hierarchy has this document, or if there is no hierarchy
     and the array is its root. erase: how chunks are erased if others in their shard stay: "rewrite" moves those
     together, "in_place" leaves them where they are and marks the index. config: settings of this handle; see sherd.config.
 
@@ -237,7 +237,7 @@ class ShardingTransformer:
         return self._handle.get_partial_values([(key, (0, None))])[0]
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, tuple[int, int | None]]]) -> Values:
-        """A value for each (key, (start, length)), None where there is none. A negative start counts from the value's
+        """A value for each (key, (start, length)), None if it does not exist. A negative start counts from the value's
         end, a length of None means everything that follows, and ranges are cut off where the value ends.
         A key may come more than once."""
         return self._handle.get_partial_values(key_ranges)

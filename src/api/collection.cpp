@@ -1,9 +1,12 @@
 // The public ways into a collection of Neuroglancer's objects: joins the store of a URL and the codecs of its shards.
 #include "neuroglancer/collection.hpp"
 
+#include <algorithm>
+
 #include "api/location.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/annotation_build.hpp"
+#include "store/key.hpp"
 
 namespace sherd::neuroglancer {
 
@@ -40,6 +43,21 @@ Result<AnnotationBuilder> AnnotationBuilder::create(std::string_view url, Annota
                                                     AnnotationBuildOptions options) {
   SHERD_TRY(store, open_store(url, options.config));
   return create(std::move(store), std::move(info), std::move(options));
+}
+
+std::vector<VolumeCollection> collections_in(const Group& group) {
+  std::vector<VolumeCollection> found;
+  if (group.format() != "precomputed") return found;
+  const auto listing = group.store()->list_dir(prefix_of(group.path()));
+  if (!listing) return found;
+  for (const std::string& name : listing->prefixes) {
+    const auto is_scale = group.contains(name);
+    if (!is_scale.has_value() || *is_scale) continue;
+    const auto collection = Collection::open(group.store(), {.path = prefix_of(group.path()) + name});
+    if (collection) found.push_back({name, std::string(kind_name(collection->info()))});
+  }
+  std::ranges::sort(found, {}, &VolumeCollection::name);
+  return found;
 }
 
 }  // namespace sherd::neuroglancer

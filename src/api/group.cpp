@@ -12,6 +12,7 @@
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "ome/ome.hpp"
 #include "sherd/group.hpp"
 #include "store/prefetched.hpp"
 
@@ -30,6 +31,13 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
   return invalid_argument(url_of(*node) + " is " + std::string(found) + ", not " + std::string(wanted));
 }
 
+// Where the arrays are of a group that is an OME-NGFF image.
+std::string hint_at_resolutions(const Group& group) {
+  const auto image = image_of_group(group.attributes());
+  if (!image || !*image || (*image)->levels.empty()) return {};
+  return "; open a resolution of the image, such as " + url_below(group.url(), (*image)->levels.front().path);
+}
+
 // Opening an array means one of its resolutions where it is stored in several.
 Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   Group* group = node ? std::get_if<Group>(&*node) : nullptr;
@@ -38,6 +46,8 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   if (!name && node && options.scale != 0)
     return not_found(url_of(*node) + " has no scale " + std::to_string(options.scale) +
                      ": it is not a volume of several scales");
+  const std::string hint = group != nullptr && !name ? hint_at_resolutions(*group) : "";
+  if (!hint.empty()) return invalid_argument(group->url() + " is a group, not an array" + hint);
   if (!name) return expect<Array>(std::move(node), "an array", "a group");
   if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
   return expect<Array>(group->open(*name), "an array", "a group");

@@ -18,9 +18,11 @@
 
 namespace sherd::netcdf {
 
-Mode with_environment(Mode mode) {
+Result<Mode> with_environment(Mode mode) {
   const char* compat = std::getenv("SHERD_COMPAT");  // NOLINT(concurrency-mt-unsafe)
-  if (compat != nullptr && std::string_view(compat) == "seed") mode.compat_seed = true;
+  if (compat == nullptr || *compat == '\0') return mode;
+  SHERD_TRY(check_compat("SHERD_COMPAT", compat));
+  mode.compat_seed = true;
   return mode;
 }
 
@@ -44,7 +46,8 @@ std::string file_path_of(const ParsedUrl& url) {
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Dataset> {
     SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
-    return read_dataset(std::move(location), with_environment(options.mode));
+    SHERD_TRY(mode, with_environment(options.mode));
+    return read_dataset(std::move(location), mode);
   });
 }
 
@@ -52,7 +55,8 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (const std::string path = file_path_of(parsed); is_netcdf_file(path)) {
     if (options.path.empty()) return open_netcdf_file(path, options.config);
-    return invalid_argument("a netCDF file has groups, and no paths of stores").in_member("path");
+    return invalid_argument("a netCDF file has no paths inside a store; open the file, and then its group")
+        .in_member("path");
   }
   SHERD_TRY(store, open_store(store_of(parsed), options.config));
   OpenOptions inside = options;
@@ -66,7 +70,8 @@ Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& opt
     if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
     SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
     location.writable = true;
-    return open_writer(std::move(location), with_environment(options.mode));
+    SHERD_TRY(mode, with_environment(options.mode));
+    return open_writer(std::move(location), mode);
   });
 }
 
@@ -87,7 +92,8 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
       return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
     SHERD_TRY(location, new_location(std::move(store), options.path, options.format, traced(options.config)));
     NewDataset with = options;
-    with.mode = with_environment(options.mode);
+    SHERD_TRY(mode, with_environment(options.mode));
+    with.mode = mode;
     return create_writer(std::move(location), with);
   });
 }

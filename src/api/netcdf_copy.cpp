@@ -81,8 +81,8 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
   SHERD_TRY(destination, new_location(store_of(to), options.format, options.config));
   DatasetCopyReport report{.kind = "nczarr"};
   const FilterForm form = options.format == "zarr3" ? FilterForm::zarr3 : FilterForm::zarr2;
-  NewDataset dataset{
-      .format = options.format, .mode = with_environment(merged_mode(options.mode, to.mode)), .overwrite = false};
+  SHERD_TRY(mode, with_environment(merged_mode(options.mode, to.mode)));
+  NewDataset dataset{.format = options.format, .mode = mode, .overwrite = false};
   dataset.consolidated = options.consolidated;
   dataset.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
   SHERD_TRY(staged,

@@ -50,7 +50,7 @@ Result<std::uint64_t> find_scale(const Node& node, const std::array<double, 3>& 
   const auto url = std::visit([](const auto& handle) { return handle.url(); }, node);
   const auto* group = std::get_if<Group>(&node);
   const Json document = group != nullptr ? group->metadata() : Json();
-  const Json* info = document.find("info");
+  const Json* info = info_in(document);
   if (info == nullptr || info->find("scales") == nullptr)
     return invalid_argument(url + " is not a volume, whose scales have a resolution");
   SHERD_TRY(volume, VolumeInfo::parse(*info));
@@ -95,7 +95,7 @@ Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 
 Result<VolumeLinks> volume_links(std::shared_ptr<Store> store, std::string_view path, const Config& config) {
   SHERD_TRY(location, volume_location(std::move(store), path, config));
   SHERD_TRY(node, location.format->open(*location.store, location.path, config.limits));
-  return node ? links_of(*node->document.find("info")) : VolumeLinks{};
+  return node ? links_of(*info_in(node->document)) : VolumeLinks{};
 }
 Result<VolumeLinks> volume_links(std::string_view url, const Config& config) {
   SHERD_TRY(store, open_store(url, config));

@@ -193,8 +193,9 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
   if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
   hint += hint_at_objects(location);
   if (hint.empty()) hint = "; looked for " + looked_for;
-  const std::string what = directory ? "directory exists, but contains no array or group: " : "no array or group at ";
-  return not_found(what + where + hint).in_key(formats.front()->likeliest_key(location.path));
+  const std::string what =
+      directory ? "directory exists, but contains no array or group" : "no array or group at " + where;
+  return in_store(not_found(what + hint).in_key(formats.front()->likeliest_key(location.path)), location.store->url());
 }
 
 }  // namespace sherd

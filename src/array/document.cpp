@@ -243,7 +243,7 @@ Result<std::optional<Generation>> stored_generation(Store& store, const std::str
 }
 
 Result<UpdatedAttributes> updated_attributes(Json attributes, const Json& set, std::span<const std::string> remove) {
-  if (!set.is_object()) return invalid_argument("attributes are a JSON object").in_member("attributes");
+  if (!set.is_object()) return invalid_argument("attributes must be a JSON object").in_member("attributes");
   UpdatedAttributes updated{std::move(attributes)};
   if (updated.attributes.is_null()) updated.attributes = Json(Json::Object{});
   for (const std::string& name : remove) updated.removed += updated.attributes.erase(name) ? 1 : 0;

@@ -44,7 +44,7 @@ Result<std::pair<std::uint64_t, std::uint64_t>> parse_run(const Json& json) {
     SHERD_TRY(edge, parse_length(json, 1));
     return std::pair{edge, std::uint64_t{1}};
   }
-  if (json.size() != 2) return invalid_argument("a run is [edge length, count]");
+  if (json.size() != 2) return invalid_argument("a run must be [edge length, count]");
   SHERD_TRY(edge, parse_length(json.elements()[0], 1).in_member("[0]"));
   SHERD_TRY(count, parse_length(json.elements()[1], 1).in_member("[1]"));
   return std::pair{edge, count};

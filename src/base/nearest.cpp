@@ -33,6 +33,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last.back();
 }
 
+std::string_view only_one_that_begins_with(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t kShortest = 4;
+  std::string_view found;
+  for (const std::string_view name : known) {
+    if (word.size() < kShortest || !name.starts_with(word)) continue;
+    if (!found.empty()) return {};
+    found = name;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& known) {
@@ -46,7 +57,7 @@ std::string_view nearest_name(std::string_view word, const std::vector<std::stri
     least = distance;
     nearest = name;
   }
-  return nearest;
+  return nearest.empty() ? only_one_that_begins_with(word, known) : nearest;
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {

@@ -59,7 +59,7 @@ Result<std::string> parse_file_url(std::string_view rest) {
     if (rest.starts_with("localhost/")) rest.remove_prefix(std::string_view("localhost").size());
   }
   if (!rest.starts_with('/')) {
-    return invalid_argument("a file URL has an absolute path and no host: file:///data/a.zarr");
+    return invalid_argument("a file URL needs an absolute path and no host, such as file:///data/a.zarr");
   }
   if (rest.find_first_of("?#") != std::string_view::npos) {
     return invalid_argument("a file URL has no query and no fragment; in a name write %3F and %23");

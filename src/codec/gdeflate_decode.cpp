@@ -87,7 +87,7 @@ class Code {
       used += count << (kMaxCodeBits - length);
     }
     const bool complete = used == 1U << kMaxCodeBits, is_single = words == 1 && longest_ == 1;
-    if (words > 0 && !complete && !is_single) return damaged("a prefix code that is not complete");
+    if (words > 0 && !complete && !is_single) return damaged("an incomplete prefix code");
     entries_.assign(std::size_t{1} << longest_, {kNone, 0});
     for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {
       const unsigned length = lengths[symbol];
@@ -145,7 +145,7 @@ class Page {
   }
 
  private:
-  static Error too_long() { return damaged("a page has more bytes than it may have"); }
+  static Error too_long() { return damaged("a page decodes to more bytes than expected"); }
 
   Result<void> read_stored() {
     const std::size_t count = lanes_.take(16);
@@ -183,7 +183,7 @@ class Page {
       if (symbol < 16) {
         length = static_cast<std::uint8_t>(symbol);
       } else if (symbol == 16) {
-        if (i == 0) return damaged("a code length that repeats none");
+        if (i == 0) return damaged("a code length that repeats the previous one, and there is none");
         length = lengths[i - 1];
         count = 3 + lanes_.take(2);
       } else if (symbol == 17) {
@@ -191,7 +191,7 @@ class Page {
       } else if (symbol == 18) {
         count = 11 + lanes_.take(7);
       } else {
-        return damaged("bits that are not a code length");
+        return damaged("an invalid code length");
       }
       if (count > symbols + distances - i) return damaged("more code lengths than symbols");
       std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(i), count, length);
@@ -215,7 +215,7 @@ class Page {
         continue;
       }
       if (symbol == kEndOfBlock) return {};
-      if (symbol == Code::kNone) return damaged("bits that are not a symbol");
+      if (symbol == Code::kNone) return damaged("an invalid symbol");
       const Range range = kLengths[symbol - kFirstLength];
       const std::size_t length = range.base + lanes_.take(range.bits);
       if (length > to_.size() - at_) return too_long();
@@ -229,7 +229,7 @@ class Page {
   Result<void> copy() {
     const std::size_t lane = lanes_.turn();
     const unsigned symbol = distances_.take(lanes_);
-    if (symbol == Code::kNone) return damaged("bits that are not a distance");
+    if (symbol == Code::kNone) return damaged("an invalid distance");
     const Range range = kDistanceRanges[symbol];
     const std::size_t distance = range.base + lanes_.take(range.bits);
     if (distance > places_[lane]) return damaged("a match that begins before the page");

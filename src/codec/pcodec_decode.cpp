@@ -44,7 +44,7 @@ Result<std::uint64_t> read_header(BitReader& from, const NumberType& type) {
     const bool aligned = from.align();
     version = from.read(8);
     if (!from.is_within()) return damaged("the stream has no header");
-    if (!aligned) return damaged("the header is padded with other bits than 0");
+    if (!aligned) return damaged("the padding of the header is not 0");
     if (uniform != 0) SHERD_TRY(stored_type(type, uniform));
   }
   if (version > kNewestMajor) return too_new(version);
@@ -228,7 +228,7 @@ class Chunk {
       SHERD_TRY(primary_.bins().read_bins(from));
     }
     if (has_secondary()) SHERD_TRY(secondary_.bins().read_bins(from));
-    if (!from.align()) return damaged("a chunk's metadata are padded with other bits than 0");
+    if (!from.align()) return damaged("the padding of a chunk's metadata is not 0");
     SHERD_TRY(check_difference());
     SHERD_TRY(start_page(from, numbers.size() / sizeof(Word)));
     return read_page(from, numbers);
@@ -255,14 +255,15 @@ class Chunk {
       base_ = static_cast<Word>(from.read(kBits<Word>));
       if (mode_ == Mode::int_mult && base_ == 0) return damaged("multiples of 0");
       const auto base = Floats::value(from_ordered(kind_, base_));
-      if (mode_ == Mode::float_mult && !(std::isfinite(base) && base != 0)) return damaged("multiples of no number");
+      if (mode_ == Mode::float_mult && !(std::isfinite(base) && base != 0))
+        return damaged("multiples of 0, infinity or NaN");
     }
     return {};
   }
 
   Result<void> read_dictionary(BitReader& from) {
     words_ = static_cast<std::size_t>(from.read(kDictionaryCountBits));
-    if (!from.align()) return damaged("a dictionary's count is padded with other bits than 0");
+    if (!from.align()) return damaged("the padding of a dictionary's count is not 0");
     if (!from.has(std::uint64_t{words_} * kBits<Word>)) return truncated();
     SHERD_TRY(dictionary_->resize(words_ * sizeof(Word)));
     for (std::size_t i = 0; i < words_; ++i)
@@ -307,7 +308,7 @@ class Chunk {
       SHERD_TRY(primary_.start(from, &delta_, count));
     }
     if (has_secondary()) SHERD_TRY(secondary_.start(from, secondary_delta(), count));
-    if (!from.align() || !from.is_within()) return damaged("a page's states are padded with other bits than 0");
+    if (!from.align() || !from.is_within()) return damaged("the padding of a page's states is not 0");
     return {};
   }
 
@@ -330,7 +331,7 @@ class Chunk {
       join({primary.data(), here}, secondary.data());
       std::memcpy(to, primary.data(), here * sizeof(Word));
     }
-    if (!from.align() || !from.is_within()) return damaged("a page is padded with other bits than 0");
+    if (!from.align() || !from.is_within()) return damaged("the padding of a page is not 0");
     return {};
   }
 

@@ -190,7 +190,7 @@ class Szip final : public BytesCodec {
 
   [[nodiscard]] static Error failed(int fault) {
     if (fault == AEC_MEM_ERROR) return unavailable("out of memory for szip");
-    return unavailable("szip: libaec could not do it, with its error " + std::to_string(fault));
+    return unavailable("szip: libaec failed with its error " + std::to_string(fault));
   }
   [[nodiscard]] std::string uneven(std::size_t size) const {
     return "szip: " + std::to_string(size) + " bytes are not whole numbers of " +

@@ -242,7 +242,7 @@ Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, cons
 }
 
 Result<NodeType> Draft2022::type(const Json& document) {
-  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  if (!document.is_object()) return invalid_argument("a metadata document must be a JSON object");
   return document.find("shape") != nullptr ? NodeType::array : NodeType::group;
 }
 
@@ -252,7 +252,7 @@ Result<NodeDocument> Draft2022::lower(Json document, const Limits& limits) const
 }
 
 Result<NodeDocument> Draft2022::lower_as(NodeType type, Json document, const Limits& limits) const {
-  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  if (!document.is_object()) return invalid_argument("a metadata document must be a JSON object");
   NodeDocument node;
   node.type = type;
   if (type == NodeType::array) {

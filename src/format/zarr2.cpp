@@ -252,7 +252,7 @@ Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string&
     const bool has_attributes = name == kAttributes || name == kConsolidated;
     SHERD_TRY(stored, read_json(*documents, prefix + name, limits, has_attributes ? with_quoted_numbers : nullptr));
     if (!stored) return false;
-    if (!stored->json.is_object()) return corrupt("a metadata document is a JSON object").in_key(prefix + name);
+    if (!stored->json.is_object()) return corrupt("a metadata document must be a JSON object").in_key(prefix + name);
     document.set(name, std::move(stored->json));
     versions.insert(versions.begin(), {prefix + name, std::move(stored->generation)});
     return true;

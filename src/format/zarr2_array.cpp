@@ -189,7 +189,8 @@ Result<Words> words_of(const ArraySpec& spec) {
   if (grid == nullptr) return unsupported("Zarr v2 has regular grids only").in_member("chunk_grid");
   for (const CodecSpec& codec : spec.codecs)
     if (codec.name == "sharding_indexed")
-      return unsupported("Zarr v2 has no shards; store chunks instead, in a copy by `--shards none`")
+      return unsupported(
+                 "Zarr v2 has no shards; store chunks instead, in a copy by `--shards none` (Python: shards=())")
           .in_member("shards");
   Words words;
   SHERD_TRY(codecs, numcodecs_words(spec.codecs, "Zarr v2"));
@@ -209,7 +210,7 @@ Json list_or_null(Json::Array list) { return list.empty() ? Json() : Json(std::m
 }  // namespace
 
 Result<void> check_version(const Json& document) {
-  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  if (!document.is_object()) return invalid_argument("a metadata document must be a JSON object");
   const Json* version = document.find("zarr_format");
   if (version == nullptr || version->as_int() != 2)
     return invalid_argument("must be the number 2").in_member("zarr_format");

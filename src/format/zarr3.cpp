@@ -27,7 +27,7 @@ bool is_draft(const Json& document) {
 }
 
 Result<NodeType> node_type(const Json& document) {
-  if (!document.is_object()) return invalid_argument("a metadata document is a JSON object");
+  if (!document.is_object()) return invalid_argument("a metadata document must be a JSON object");
   const Json* version = document.find("zarr_format");
   if (version == nullptr || !version->is_number())
     return invalid_argument("must be the number 3").in_member("zarr_format");

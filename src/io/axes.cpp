@@ -13,6 +13,7 @@
 #include "base/url.hpp"
 #include "io/image.hpp"
 #include "io/nifti_header.hpp"
+#include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "ome/ome.hpp"
 #include "ome/units.hpp"
@@ -232,7 +233,7 @@ Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
   Json info;
   std::size_t scale = 0;
   if (!state.location.format->arrays_have_documents()) {
-    info = *document.document.find("info");
+    info = *neuroglancer::info_in(document.document);
     scale = document.document.find("scale")->as_uint().value_or(0);
   } else {
     SHERD_TRY(counterpart, find_volume_counterpart(state.location, document));

@@ -157,6 +157,15 @@ Json array_attributes(const Image& image, Json given) {
   return given;
 }
 
+std::optional<std::string> assumed_unit(const Image& image) {
+  for (std::size_t d = 0; d < image.axes.size(); ++d)
+    if (image.is_spatial(d) && image.units[d].empty())
+      return "the unit of the spacing is not known: " +
+             neuroglancer::number_json(image.levels.front().spacing[d]).dump() + " along " + image.axes[d] +
+             " is taken as nanometres";
+  return std::nullopt;
+}
+
 Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t level) {
   std::array<double, 3> resolution{};
   for (std::size_t axis = 0; axis < 3; ++axis) {

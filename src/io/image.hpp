@@ -30,6 +30,9 @@ Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale
 /// The attributes of an array that is this image: `given` with the image's in them.
 Json array_attributes(const Image& image, Json given);
 
+/// Says that the spacing along x, y or z counts as nanometres, because its unit is not known; nullopt if each is known.
+std::optional<std::string> assumed_unit(const Image& image);
+
 /// Nanometres an element along the axes x, y, z.
 Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t level);
 /// The voxel of the axes x, y, z at which a level begins.

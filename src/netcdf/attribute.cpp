@@ -101,7 +101,7 @@ Json number_json(T value) {
 }
 
 Result<Json> text_json(const std::string& text) {
-  if (!is_utf8(text)) return invalid_argument("the text is not valid UTF-8, and JSON has no other");
+  if (!is_utf8(text)) return invalid_argument("the text is not valid UTF-8, so JSON cannot hold it");
   return Json(text);
 }
 

@@ -110,7 +110,7 @@ Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values)
   for (std::size_t d = 0; d < rank; ++d) {
     const CdlNumber& number = values.numbers[d];
     const CdlDimension& dimension = *variable.dimensions[d];
-    if (!is_integer(number) || number.bits < 1) return corrupt("a length in _ChunkSizes is 1 or more");
+    if (!is_integer(number) || number.bits < 1) return corrupt("a length in _ChunkSizes must be 1 or more");
     chunks.push_back(static_cast<std::uint64_t>(number.bits));
     if (!dimension.unlimited && chunks.back() > dimension.length)
       return corrupt("the chunk length " + std::to_string(chunks.back()) + " is greater than the length of '" +
@@ -211,7 +211,7 @@ Result<void> set_endianness(NewVariable& definition, const std::string& order) {
 
 Result<void> set_deflate(NewVariable& definition, const CdlAttributeValues& values) {
   SHERD_TRY(level, one_integer(values, "_DeflateLevel"));
-  if (level < 0 || level > 9) return corrupt("_DeflateLevel is from 0 to 9");
+  if (level < 0 || level > 9) return corrupt("_DeflateLevel must be from 0 to 9");
   definition.deflate_level = static_cast<int>(level);
   return {};
 }

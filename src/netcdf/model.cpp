@@ -67,7 +67,7 @@ class Builder {
     reading_.mode = mode_;
     reading_.generation = mode_.pure ? Generation::pure : generation_of(root, reader_.is_v1());
     const Json* properties = root.attributes().find("_NCProperties");
-    if (properties != nullptr) reading_.release = release_in(properties->text());
+    if (properties != nullptr) reading_.release = release_in(properties->text(), reading_.generation);
     if (reading_.generation == Generation::v1) reading_.release = reading_.release.value_or(std::array{4, 8, 0});
     if (root.type == NodeType::array)
       add_single(root);

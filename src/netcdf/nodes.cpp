@@ -91,7 +91,7 @@ void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group
 
 /// Takes the type out of a node's metadata.
 Result<bool> complete(StoredNode& node, bool is_v3) {
-  if (!node.document.is_object()) return corrupt("a metadata document is a JSON object");
+  if (!node.document.is_object()) return corrupt("a metadata document must be a JSON object");
   const Json* attributes = node.document.find(is_v3 ? "attributes" : kAttributes);
   if (attributes != nullptr && !attributes->is_object())
     return corrupt("must be an object").in_member(is_v3 ? "attributes" : kAttributes);
@@ -99,7 +99,7 @@ Result<bool> complete(StoredNode& node, bool is_v3) {
     const bool is_array = node.document.find(kArrayDocument) != nullptr;
     node.type = is_array ? NodeType::array : NodeType::group;
     if (!is_object(node.document.find(is_array ? kArrayDocument : kGroupDocument)))
-      return corrupt("a metadata document is a JSON object");
+      return corrupt("a metadata document must be a JSON object");
     return true;
   }
   const Json* type = node.document.find("node_type");

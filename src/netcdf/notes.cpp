@@ -125,7 +125,7 @@ AttributeNotes attribute_notes(const StoredNode& node) {
   return notes;
 }
 
-std::optional<std::array<int, 3>> release_in(std::string_view properties) noexcept {
+std::optional<std::array<int, 3>> release_in(std::string_view properties, Generation generation) noexcept {
   constexpr std::string_view key = "netcdf=";
   const std::size_t at = properties.find(key);
   if (at == properties.npos) return std::nullopt;
@@ -141,6 +141,8 @@ std::optional<std::array<int, 3>> release_in(std::string_view properties) noexce
       ++text;
     }
   }
+  const bool develops = std::string_view(text, static_cast<std::size_t>(end - text)).starts_with("-development");
+  if (develops && release == std::array{4, 9, 3} && generation != Generation::v2c) return std::array{4, 9, 2};
   return release;
 }
 

@@ -40,7 +40,8 @@ struct AttributeNotes {
 [[nodiscard]] std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] AttributeNotes attribute_notes(const StoredNode& node);
 
-/// The release of netcdf-c in `_NCProperties`, such as {4, 9, 1}; nullopt if none is named.
-[[nodiscard]] std::optional<std::array<int, 3>> release_in(std::string_view properties) noexcept;
+/// The release of netcdf-c in `_NCProperties`, such as {4, 9, 1}; nullopt if none is named. "4.9.3-development", which
+/// netCDF4 1.6.5 contains, is 4.9.2 unless the metadata are those of 4.9.3.
+[[nodiscard]] std::optional<std::array<int, 3>> release_in(std::string_view properties, Generation generation) noexcept;
 
 }  // namespace sherd::netcdf

@@ -126,6 +126,12 @@ const std::string* ParsedUrl::parameter(std::string_view key) const noexcept {
   return found == parameters.end() ? nullptr : &found->second;
 }
 
+Result<void> check_compat(std::string_view name, std::string_view value) {
+  if (value == "seed") return {};
+  const std::string key = std::string(name) + "=";
+  return invalid_argument(key + std::string(value.substr(0, 80)) + " is not known; " + key + "seed is the only one");
+}
+
 Result<ParsedUrl> parse_dataset_url(std::string_view text) {
   ParsedUrl url;
   std::string_view prefix, fragment;
@@ -154,7 +160,7 @@ Result<ParsedUrl> parse_dataset_url(std::string_view text) {
   SHERD_TRY(check_driver(url, modes, scheme));
   url.mode = {.pure = modes.contains("zarr"), .noxarray = modes.contains("noxarray")};
   if (const std::string* compat = url.parameter("compat")) {
-    if (*compat != "seed") return invalid_argument("compat=" + *compat + " is not known; compat=seed is the only one");
+    SHERD_TRY(check_compat("compat", *compat));
     url.mode.compat_seed = true;
   }
   url.modes.assign(modes.begin(), modes.end());

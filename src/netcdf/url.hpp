@@ -25,6 +25,9 @@ struct ParsedUrl {
   [[nodiscard]] const std::string* parameter(std::string_view key) const noexcept;
 };
 
+/// invalid_argument unless `value`, of the parameter or environment variable `name`, is one that is known: "seed".
+[[nodiscard]] Result<void> check_compat(std::string_view name, std::string_view value);
+
 /// Errors are invalid_argument for what is no URL, and `unsupported` for drivers that this version does not have, each
 /// by its name. A plain path is used as it is, except for a fragment that has a key or a mode that netCDF knows.
 [[nodiscard]] Result<ParsedUrl> parse_dataset_url(std::string_view text);

@@ -3,6 +3,7 @@
 #include "netcdf/variables.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "array/document.hpp"
@@ -168,9 +169,22 @@ std::optional<std::string> cf_units(const DType& dtype) {
   return std::nullopt;
 }
 
+bool is_time(const DType& dtype) {
+  return dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64;
+}
+
+/// What makes int64 a time for readers of CF. NaT is the smallest number, and is missing as `_FillValue` says.
+void describe_time(const DType& dtype, std::vector<Attribute>& attributes) {
+  const auto add = [&](std::string_view name, Values values) {
+    if (std::ranges::find(attributes, name, &Attribute::name) == attributes.end())
+      attributes.push_back({std::string(name), std::move(values)});
+  };
+  add(kFillValue, std::vector{std::numeric_limits<std::int64_t>::min()});
+  add("units", cf_units(dtype).value_or(""));
+}
+
 Result<void> check_supported(const DType& dtype) {
-  const bool time = dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64;
-  if (variable_type(dtype, false) && (!time || cf_units(dtype))) return {};
+  if (variable_type(dtype, false) && (!is_time(dtype) || cf_units(dtype))) return {};
   return unsupported("netCDF has no type for elements of the type " + dtype.name());
 }
 
@@ -242,9 +256,7 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
     others.push_back(std::move(array));
     return supported.error();
   }
-  if (dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64)
-    if (std::ranges::none_of(attributes, [](const Attribute& each) { return each.name == "units"; }))
-      attributes.push_back({"units", cf_units(dtype).value_or("")});
+  if (is_time(dtype)) describe_time(dtype, attributes);
   Storage storage = storage_of(array, lowered.no_fill);
   const bool scalar = array.ndim() == 0 || (note && note->scalar && array.shape() == Shape{1});
   if (scalar) storage.chunks.clear();

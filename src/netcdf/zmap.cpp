@@ -15,10 +15,11 @@ namespace {
 
 /// The same key in the store; empty for the root.
 Result<std::string> stored_key(std::string_view key) {
-  if (!key.starts_with('/')) return invalid_argument("a key begins with '/': '" + std::string(key.substr(0, 80)) + "'");
+  if (!key.starts_with('/'))
+    return invalid_argument("a key must begin with '/': '" + std::string(key.substr(0, 80)) + "'");
   const bool has_control =
       std::ranges::any_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (has_control || !is_utf8(key)) return invalid_argument("a key is UTF-8 without control characters");
+  if (has_control || !is_utf8(key)) return invalid_argument("a key must be UTF-8 without control characters");
   key.remove_prefix(1);
   if (!key.empty()) SHERD_TRY(check_key(key));
   return std::string(key);

@@ -98,7 +98,7 @@ void write_record(const Record& record, std::span<const float> vectors, const st
 }
 
 // Neuroglancer counts a polyline's segments as points - 1, and shows nothing of a list with such a one.
-Error no_points() { return invalid_argument("a polyline has at least one point"); }
+Error no_points() { return invalid_argument("a polyline needs at least one point"); }
 
 Result<void> check_info(const AnnotationInfo& info) {
   return info.dimensions.empty() ? invalid_argument("the annotations' info has no dimensions") : Result<void>();

@@ -54,8 +54,7 @@ Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool 
     // In a stored document such a key is unsupported; here it is a wrong argument.
     if (const auto directory = directory_of(location.path, info.scales[i].key); !directory)
       return invalid_argument(directory.error().message()).in_member("key").in_member(member);
-    Json document{Json::Object{{"info", json}, {"scale", std::uint64_t{i}}}};
-    SHERD_TRY(scale, lower_volume(std::move(document), location.path));
+    SHERD_TRY(scale, lower_volume(scale_document(json, i), location.path));
     if (scale.array->no_access) return Error(*scale.array->no_access).in_member(member);
     if (scale.array->no_change) return *scale.array->no_change;
     NodeLocation reading = location;
@@ -63,7 +62,7 @@ Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool 
     if (auto made = make_array(std::move(reading), std::move(scale)); !made)
       return in_encoding(std::move(made).error()).in_member(member);
   }
-  SHERD_TRY(node, lower_volume(Json(Json::Object{{"info", std::move(json)}}), location.path));
+  SHERD_TRY(node, lower_volume(volume_document(std::move(json)), location.path));
   return create_group_of(std::move(location), std::move(node), overwrite);
 }
 

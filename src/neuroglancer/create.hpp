@@ -21,6 +21,12 @@ inline constexpr std::array<std::string_view, 4> kVolumeEncodings{"raw", "jpeg",
 /// The path of a scale as the path of its volume and its own name.
 [[nodiscard]] std::pair<std::string, std::string> split_scale_path(const std::string& path);
 
+/// The document of a volume, and that of one of its scales.
+[[nodiscard]] Json volume_document(Json info);
+[[nodiscard]] Json scale_document(Json info, std::uint64_t number);
+/// The info in either of them; nullptr in a document of another format.
+[[nodiscard]] const Json* info_in(const Json& document) noexcept;
+
 /// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
 /// "x", "y", "z" and "c" in any order, the scale is an array of those dimensions; "c" may be left out where there is
 /// one channel.

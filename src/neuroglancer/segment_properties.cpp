@@ -95,12 +95,12 @@ Result<void> check_tags(const std::vector<std::string>& tags) {
 }
 
 Result<std::vector<std::uint32_t>> parse_tag_numbers(const Json& json, std::size_t tags) {
-  if (!json.is_array()) return invalid_argument("must be an array of rising numbers of tags");
+  if (!json.is_array()) return invalid_argument("must be an array of indices of tags, in ascending order");
   std::vector<std::uint32_t> numbers;
   for (const Json& element : json.elements()) {
     const auto number = whole_uint(element);
     if (!number || *number >= tags || (!numbers.empty() && *number <= numbers.back()))
-      return invalid_argument("must be rising numbers of the " + std::to_string(tags) + " tags");
+      return invalid_argument("must be indices, in ascending order, of the " + std::to_string(tags) + " tags");
     numbers.push_back(static_cast<std::uint32_t>(*number));
   }
   return numbers;

@@ -30,10 +30,6 @@ std::string scale_name(const VolumeInfo& info, std::size_t number) {
 
 bool is_volume(const Json& info) { return info.is_object() && info.find("scales") != nullptr; }
 
-Json group_json(Json info) { return Json::Object{{"info", std::move(info)}}; }
-
-Json scale_json(Json info, std::uint64_t number) { return Json::Object{{"info", std::move(info)}, {"scale", number}}; }
-
 // ---- a scale as an array ----
 
 using Codecs = std::vector<CodecSpec>;
@@ -275,7 +271,7 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
     if (path.empty()) return std::optional<NodeDocument>();
     return open_scale(store, path, limits);
   }
-  auto node = neuroglancer::lower_volume(group_json(std::move(stored->json)), path);
+  auto node = neuroglancer::lower_volume(neuroglancer::volume_document(std::move(stored->json)), path);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
   node->versions = {{key, std::move(stored->generation)}};
   return std::optional(*std::move(node));
@@ -294,7 +290,7 @@ Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const 
     std::size_t number = 0;
     while (number < info.scales.size() && scale_name(info, number) != name) ++number;
     if (number == info.scales.size()) return std::optional<NodeDocument>();
-    SHERD_TRY(node, neuroglancer::lower_volume(scale_json(std::move(stored->json), number), volume));
+    SHERD_TRY(node, neuroglancer::lower_volume(neuroglancer::scale_document(std::move(stored->json), number), volume));
     node.versions = {{key, std::move(stored->generation)}};
     return std::optional(std::move(node));
   };
@@ -326,6 +322,14 @@ std::pair<std::string, std::string> neuroglancer::split_scale_path(const std::st
   if (end == path.npos) return {"", path};
   return {path.substr(0, end), path.substr(end + 1)};
 }
+
+Json neuroglancer::volume_document(Json info) { return Json::Object{{std::string(kInfo), std::move(info)}}; }
+
+Json neuroglancer::scale_document(Json info, std::uint64_t number) {
+  return Json::Object{{std::string(kInfo), std::move(info)}, {"scale", number}};
+}
+
+const Json* neuroglancer::info_in(const Json& document) noexcept { return document.find(kInfo); }
 
 Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string& volume) {
   SHERD_TRY(info, VolumeInfo::parse(*document.find("info")));

@@ -161,6 +161,7 @@ std::optional<OmeGroup> ome_group(const Json& attributes, const std::string& pat
   }
   group.is_series = member("bioformats2raw.layout") != nullptr;
   (void)member(kImageLabel);
+  if (!group.is_old) (void)member("omero");
   if (!any) return std::nullopt;
   return group;
 }

@@ -255,12 +255,24 @@ void check_list_of_labels(const Json& list, OmeFindings& to) {
     to.error("labels", "must be a list of the names of groups");
 }
 
+// Whether a text is a version after 0.5, such as 0.6 or 1.0.
+bool is_later(std::string_view version) {
+  const std::string_view major = version.substr(0, version.find('.'));
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (!is_number(major) || major.size() == version.size()) return false;
+  const std::string_view rest = version.substr(major.size() + 1);
+  const std::string_view minor = rest.substr(0, rest.find_first_not_of("0123456789"));
+  return is_number(minor) && (std::stoul(std::string(major)) > 0 || std::stoul(std::string(minor)) > 5);
+}
+
 // Whether the version is one whose rules are checked.
 bool check_version(const Json& members, OmeFindings& to) {
   if (to.is_old()) return true;
   const std::string* version = text_of(members, "version");
   if (version != nullptr && *version == "0.5") return true;
-  if (version == nullptr || *version == "0.4")
+  if (version == nullptr || !is_later(*version))
     to.error("version", "must be 0.5, and is " + named(members.find("version")));
   else
     to.warning("version", "is " + *version + "; Sherd checks the rules of 0.4 and 0.5 only");
@@ -287,6 +299,8 @@ std::vector<OmeFinding> check_ome(const Json& attributes, std::string_view versi
     ImageRules(members, to).check();
   else if (find(kImageLabel) != nullptr)
     to.error("multiscales", "is missing: labels are an image");
+  else if (!group->is_old && find("omero") != nullptr)
+    to.error("multiscales", "is missing: omero describes the channels of an image");
   if (const Json* label = find(kImageLabel)) check_image_label(*label, to);
   if (const Json* plate = find("plate")) check_plate(*plate, to);
   if (const Json* well = find("well")) check_well(*well, to);

@@ -8,10 +8,10 @@ namespace sherd {
 namespace {
 
 Result<void> check_segment(std::string_view segment) {
-  if (segment.empty()) return invalid_argument("a key has no empty segments and neither begins nor ends with '/'");
-  if (segment == "." || segment == "..") return invalid_argument("a key has no segments '.' and '..'");
-  if (segment.size() > kMaxSegmentBytes) return invalid_argument("a segment of a key has at most 255 bytes");
-  if (segment.find('\0') != std::string_view::npos) return invalid_argument("a key has no NUL bytes");
+  if (segment.empty()) return invalid_argument("a key cannot have empty segments, and cannot begin or end with '/'");
+  if (segment == "." || segment == "..") return invalid_argument("a key cannot have the segments '.' and '..'");
+  if (segment.size() > kMaxSegmentBytes) return invalid_argument("a segment of a key is longer than 255 bytes");
+  if (segment.find('\0') != std::string_view::npos) return invalid_argument("a key cannot contain NUL bytes");
   if (is_side_file(segment)) {
     return invalid_argument("names like '.x.sherd-lock' are reserved for locks");
   }
@@ -21,7 +21,7 @@ Result<void> check_segment(std::string_view segment) {
 }  // namespace
 
 Result<void> check_key(std::string_view key) {
-  if (key.size() > kMaxKeyBytes) return invalid_argument("a key has at most 4096 bytes");
+  if (key.size() > kMaxKeyBytes) return invalid_argument("a key is longer than 4096 bytes");
   for (std::size_t begin = 0; begin <= key.size();) {
     std::size_t end = key.find('/', begin);
     if (end == std::string_view::npos) end = key.size();
@@ -33,7 +33,7 @@ Result<void> check_key(std::string_view key) {
 
 Result<void> check_prefix(std::string_view prefix) {
   if (prefix.empty()) return {};
-  if (!prefix.ends_with('/')) return invalid_argument("a prefix ends with '/'").in_key(prefix);
+  if (!prefix.ends_with('/')) return invalid_argument("a prefix must end with '/'").in_key(prefix);
   return check_key(prefix.substr(0, prefix.size() - 1));
 }
 

@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
+#include "neuroglancer/names.hpp"
 #include "store/key.hpp"
 #include "store/read_into.hpp"
 #include "tools/check_lists.hpp"
@@ -109,7 +110,7 @@ class CollectionCheck {
   }
 
   Result<void> any_object(const Listing::Object& object, Findings& to) {
-    if (object.name == "info" || is_ours(object.name)) return {};
+    if (object.name == kInfo || is_ours(object.name)) return {};
     return values_->is_sharded() ? shard(object, to) : this->object(object, to);
   }
 
@@ -400,7 +401,8 @@ Result<FoundCollection> find_collection(const State::Location& location, CheckRe
   auto found = State::find(location);
   if (found) return FoundCollection{found->value_or(nullptr), found->has_value()};
   const Error error = std::move(found).error();
-  SHERD_TRY(add_unreadable(error, error.key().empty() ? location.path + "/info" : error.key(), report));
+  SHERD_TRY(
+      add_unreadable(error, error.key().empty() ? prefix_of(location.path) + std::string(kInfo) : error.key(), report));
   return FoundCollection{nullptr, true};
 }
 
@@ -436,21 +438,21 @@ Result<void> check_values(const State::Location& location, const Json& sharding,
 }
 
 Result<void> check_reference(const State::Location& from, const Reference& reference, bool data, CheckReport& report) {
-  Findings findings(from.path.empty() ? "info" : from.path + "/info");
-  const std::string told = "'" + reference.member + "': '" + reference.path + "' leads ";
+  Findings findings(prefix_of(from.path) + std::string(kInfo));
+  const std::string link = "'" + reference.member + "': '" + reference.path + "' ";
   State::Location location = from;
   FoundCollection found;
   if (auto path = path_below(from.path, reference.path)) {
     location.path = *std::move(path);
     SHERD_TRY(collection, find_collection(location, report));
     found = std::move(collection);
-    if (!found.exists) findings.warning("reference_missing", {}, told + "to nothing that is a collection");
+    if (!found.exists) findings.warning("reference_missing", {}, link + "does not lead to a collection");
   } else {
-    findings.warning("reference_outside", {}, told + "outside the store, which was not checked");
+    findings.warning("reference_outside", {}, link + "leads outside the store, which was not checked");
   }
   const bool fits = found.state && may_lead_to(reference.member, found.state->info);
   if (found.state && !fits)
-    findings.error("reference_kind", {}, told + "to " + std::string(kind_name(found.state->info)));
+    findings.error("reference_kind", {}, link + "leads to " + std::string(kind_name(found.state->info)));
   add_findings(report, findings);
   return fits ? check_state(*found.state, data, report) : Result<void>();
 }

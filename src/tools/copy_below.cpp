@@ -7,6 +7,7 @@
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "neuroglancer/names.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/copy.hpp"
@@ -56,7 +57,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t) {
     const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
     if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
-    (name == "info" ? infos : batch).push_back(key);
+    (name == neuroglancer::kInfo ? infos : batch).push_back(key);
     if (batch.size() == kKeysAtOnce) copied = flush(batch);
     return copied.has_value();
   }));
@@ -65,7 +66,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   return flush(infos);
 }
 
-std::string info_of(const std::string& path) { return prefix_of(path) + "info"; }
+std::string info_of(const std::string& path) { return prefix_of(path) + std::string(neuroglancer::kInfo); }
 
 Result<void> refuse_changes(const CopyOptions& options) {
   if (options.chunks || options.shards || options.auto_shards || options.codecs || options.index_location)

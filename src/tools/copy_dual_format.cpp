@@ -2,6 +2,7 @@
 // copy never keeps the source's counterpart; with the layout it has one of its own.
 #include "base/try.hpp"
 #include "io/image.hpp"
+#include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "store/key.hpp"
 #include "tools/copy.hpp"
@@ -86,7 +87,7 @@ Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocati
 Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeOfCopy& to) {
   if (!source.location.format->arrays_have_documents()) {
     const Json* scale = source.document.document.find("scale");
-    const Json& info = *source.document.document.find("info");
+    const Json& info = *neuroglancer::info_in(source.document.document);
     const auto counterpart = find_counterpart(source.location, source.document);
     return counterpart && *counterpart ? again(info) : NewCounterpart{.volume = words_of(info, *scale->as_uint())};
   }

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> volume_axes(const CopyOptions& options, bool in
 
 Result<ImageSource> find_volume(const NodeLocation& source, const NodeDocument& document, const CopyOptions& options,
                                 bool into_volume) {
-  const Json& info = *document.document.find("info");
+  const Json& info = *neuroglancer::info_in(document.document);
   std::optional<std::size_t> only;
   if (const Json* scale = document.document.find("scale")) only = scale->as_uint();
   const std::string volume = only ? parent_of(source.path) : source.path;
@@ -54,7 +54,7 @@ Result<ImageSource> find_volume(const NodeLocation& source, const NodeDocument& 
   SHERD_TRY(image, image_of_volume(info, only, axes));
   ImageSource found{std::move(image), {}, !only};
   for (std::size_t i = only.value_or(0); i < (only ? *only + 1 : parsed.scales.size()); ++i) {
-    Json seen{Json::Object{{"info", info}, {"scale", std::uint64_t{i}}}};
+    Json seen = neuroglancer::scale_document(info, i);
     if (!into_volume) seen.set("axes", axes_json(axes));
     SHERD_TRY(node, neuroglancer::lower_volume(std::move(seen), volume));
     const std::string name = resolution_of(*source.format, document.document, i).value_or("");
@@ -243,7 +243,7 @@ Result<std::vector<std::pair<std::string, std::string>>> find_dangling(const Ima
   std::vector<std::pair<std::string, std::string>> dangling;
   if (!found.image.info.is_object()) return dangling;
   const bool whole = is_volume(source) && found.is_group;
-  for (const auto& link : references_of(volumes, Json(Json::Object{{"info", found.image.info}}))) {
+  for (const auto& link : references_of(volumes, neuroglancer::volume_document(found.image.info))) {
     const auto path = path_below("", link.second);
     bool is_there = false;
     if (whole && path && !path->empty()) {
@@ -375,7 +375,8 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
   CopyOptions options = given;
   if (labelled) {
     const Shape& shape = found.levels.front().document.array->shape;
-    SHERD_TRY(adopt_space(*labelled, found.cutout ? found.cutout->shape() : shape, found.image));
+    SHERD_TRY(adopt_space(*labelled, found.cutout ? found.cutout->shape() : shape, found.image,
+                          given.resolution ? nullptr : given.note));
     SHERD_TRY(of_labels, options_of_labels(*labelled, found.image, given));
     options = std::move(of_labels);
     found.is_group = true;
@@ -389,6 +390,8 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
     found.image.levels.resize(1);
   }
   SHERD_TRY(set_position(found, options, volume));
+  if (volume && given.note)
+    if (const auto assumed = assumed_unit(found.image)) given.note(*assumed);
   if (volume && !found.cutout) SHERD_TRY(add_slices(found));
   ImageCopy copy;
   if (volume) {

@@ -139,7 +139,8 @@ class VolumePlan {
       const Shape& chunks = *options_.chunks;
       if (chunks.size() == 3 || (chunks.size() == 4 && chunks[3] == info_.num_channels))
         return Triple{chunks[0], chunks[1], chunks[2]};
-      return std::move(invalid_argument("a chunk of a volume has the lengths x, y, z, and all channels"))
+      return std::move(
+                 invalid_argument("a chunk of a volume needs three lengths, x, y and z; it contains all channels"))
           .in_member("chunks");
     }
     const Array* const array = source_of(level);
@@ -240,7 +241,7 @@ class VolumePlan {
   }
 
   Result<NodeDocument> scale_node(const Json& info, std::size_t number) const {
-    Json document{Json::Object{{"info", info}, {"scale", std::uint64_t{number}}}};
+    Json document = neuroglancer::scale_document(info, number);
     if (!arrays_.empty() && source_.levels.front().location.format->arrays_have_documents())
       document.set("axes", Json(Json::Array(image_.axes.begin(), image_.axes.end())));
     SHERD_TRY(node, neuroglancer::lower_volume(std::move(document), destination_.path));
@@ -251,7 +252,7 @@ class VolumePlan {
 
   Result<std::vector<NodeCopy>> nodes(const Json& info) {
     std::vector<NodeCopy> nodes(1);
-    SHERD_TRY(group, neuroglancer::lower_volume(Json(Json::Object{{"info", info}}), destination_.path));
+    SHERD_TRY(group, neuroglancer::lower_volume(neuroglancer::volume_document(info), destination_.path));
     nodes.front().document = std::move(group);
     SHERD_TRY(stored, stored_documents(info));
     nodes.front().stored = std::move(stored);
@@ -278,7 +279,7 @@ class VolumePlan {
   Result<std::vector<Document>> stored_documents(const Json& info) const {
     if (source_.levels.empty()) return std::vector<Document>();
     const LevelSource& first = source_.levels.front();
-    if (first.location.format->arrays_have_documents() || !(info == *first.document.document.find("info")))
+    if (first.location.format->arrays_have_documents() || !(info == *neuroglancer::info_in(first.document.document)))
       return std::vector<Document>();
     const std::string key = first.location.format->document_key(first.location.path, NodeType::array);
     SHERD_TRY(text, first.location.store->get(key, first.location.config.limits.metadata_bytes));

@@ -112,7 +112,8 @@ bool has_no_space(const Image& image) {
 
 }  // namespace
 
-Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels) {
+Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels,
+                         const std::function<void(const std::string&)>& note) {
   if (!has_no_space(labels)) return {};
   const ImageLevel& from = of.image.levels.front();
   const NodeLocation array = at_path(of.location, join_path(of.location.path, from.path));
@@ -123,7 +124,12 @@ Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& lab
   for (std::size_t d = 0; d < labels.axes.size(); ++d) {
     const std::size_t same = dimension_of(of.image.axes, labels.axes[d]);
     if (same == of.image.axes.size()) continue;
-    if (labels.is_spatial(d) && shape[d] != node->array->shape[same]) return {};
+    if (const std::uint64_t length = node->array->shape[same]; labels.is_spatial(d) && shape[d] != length) {
+      if (note)
+        note("the labels have " + std::to_string(shape[d]) + " elements along " + labels.axes[d] + ", and the image " +
+             std::to_string(length) + ": their spacing and position in it are not known");
+      return {};
+    }
     placed.units[d] = of.image.units[same];
     to.spacing[d] = from.spacing[same];
     to.offset[d] = from.offset[same];

@@ -23,9 +23,10 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
 /// The options of a copy of `labels` that has as many resolutions as the image. invalid_argument if it cannot have
 /// them.
 Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labels, CopyOptions options);
-/// Labels without spacing, units and position take those of the image, if both have the same lengths in space. `shape`
-/// is that of the finest resolution of the labels.
-Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels);
+/// Labels without spacing, units and position take those of the image, if both have the same lengths in space;
+/// otherwise `note`, which may be empty, says so. `shape` is that of the finest resolution of the labels.
+Result<void> adopt_space(const LabelledImage& of, const Shape& shape, Image& labels,
+                         const std::function<void(const std::string&)>& note);
 /// invalid_argument if that many resolutions are not as many as the image has.
 Result<void> check_levels(const LabelledImage& to, std::size_t levels);
 /// Notes in the metadata of labels where their image is.

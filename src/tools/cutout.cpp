@@ -52,7 +52,7 @@ Result<void> Cutout::select(const Shape& shape, const std::string& text, const s
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Range& range = std::get<Range>(selection.axes()[i]);
     if (range.step != 1 && range.count > 1)
-      return unsupported("a copy is of a box, so steps are 1, not " + std::to_string(range.step) +
+      return unsupported("only a box can be copied: steps must be 1, not " + std::to_string(range.step) +
                          "; --pyramid computes coarser resolutions");
     const std::size_t d = given[i];
     if (d >= shape.size()) continue;  // a volume's only channel

@@ -103,13 +103,7 @@ Result<void> check_axes(std::vector<std::string> axes, bool named) {
 // What of the file's space the volume does not have.
 void note_space(const Image& image, const CreateOptions& create, const ImportOptions& options) {
   if (!options.note) return;
-  for (std::size_t d = 0; d < image.axes.size(); ++d) {
-    if (!image.is_spatial(d) || !image.units[d].empty()) continue;
-    options.note(
-        "the unit of the spacing is not known: " + neuroglancer::number_json(image.levels.front().spacing[d]).dump() +
-        " along " + image.axes[d] + " is taken as nanometres");
-    break;
-  }
+  if (const auto assumed = assumed_unit(image)) options.note(*assumed);
   if (create.attributes && create.attributes->find("affine") != nullptr && !offset_of_affine(*create.attributes))
     options.note(
         "the affine mirrors or turns the image, and a volume does not: its voxels keep their order, and it "
@@ -157,7 +151,7 @@ Result<void> import_pyramid(const std::string& source, const ImportOptions& opti
   SHERD_TRY(check_ome_axes(image.axes).in_member("axes").in_key(source));
   if (labelled) {
     if (!copy.pyramid) copy.pyramid = Pyramid{.method = Pyramid::Method::mode};
-    SHERD_TRY(adopt_space(*labelled, create.shape, image));
+    SHERD_TRY(adopt_space(*labelled, create.shape, image, options.note));
     SHERD_TRY(of_labels, options_of_labels(*labelled, image, copy));
     copy = std::move(of_labels);
     if (!is_integer(create.dtype))

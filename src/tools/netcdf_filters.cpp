@@ -157,7 +157,7 @@ Result<void> set_members(const std::vector<Filter>& filters, NewVariable& to) {
     if (each.id == filter_id::fletcher32) to.fletcher32 = true;
     if (each.id != filter_id::deflate) continue;
     const std::uint32_t level = each.parameters.empty() ? 1 : each.parameters.front();
-    if (level > 9) return invalid_argument("the level of deflate is from 0 to 9, not " + std::to_string(level));
+    if (level > 9) return invalid_argument("the level of deflate must be from 0 to 9, not " + std::to_string(level));
     to.deflate_level = static_cast<int>(level);
   }
   return {};

@@ -345,7 +345,7 @@ Result<CreateImage> writer_for(const std::string& file) {
   if (has_suffix(file, kJpeg)) return create_jpeg;
   const std::string suffix = std::filesystem::path(file).extension().string();
   if (suffix.empty() || has_suffix(file, kPng)) return create_png;
-  return invalid_argument("a picture is a .png, .jpg or .jpeg file, not '" + suffix + "'").in_key(file);
+  return invalid_argument("a picture must be a .png, .jpg or .jpeg file, not '" + suffix + "'").in_key(file);
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ class PlaneChoice {
           .in_member(option);
     std::string known;
     for (const std::string_view name : names)
-      known += (known.empty() ? "; the channels are " : ", ") + std::string(name);
+      if (!name.empty()) known += (known.empty() ? "; the channels are " : ", ") + std::string(name);
+    if (known.empty()) known = "; the channels have no names";
     return invalid_argument("'" + index.text + "' is not a whole number" +
                             (d == facts_.find("c") ? " or the name of a channel" + known : std::string()))
         .in_member(option);

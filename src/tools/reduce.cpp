@@ -179,7 +179,8 @@ void find_rows(const Reduction& how, const Shape& at, const BoxElements<const st
 
 Result<void> Reduction::check(const DType& dtype) const {
   if (row_function(dtype) == nullptr)
-    return unsupported("a pyramid is made of integers, bool, floats and complex numbers, not of " + dtype.name());
+    return unsupported("a pyramid can only be made of integers, bool, floats and complex numbers, not of " +
+                       dtype.name());
   const bool floating = !is_integer(dtype) && dtype.kind() != DType::Kind::boolean;
   if (method == Pyramid::Method::mode && floating)
     return invalid_argument("mode is for labels, but the elements are " + dtype.name() + "; use mean");

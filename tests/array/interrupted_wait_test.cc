@@ -1,21 +1,26 @@
 // Every operation that waits for requests of a store can be interrupted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
+#include "tests/store/temp_dir.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::chrono::seconds kDelay{60};
+constexpr std::chrono::milliseconds kSoon{100};
 
 /// Answers at once until stall(), and after that as good as never.
 class StallingStore final : public ForwardingStore {
@@ -151,6 +156,65 @@ TEST_P(InterruptedWait, EndsEveryOperationThatReadsOrWrites) {
 
 INSTANTIATE_TEST_SUITE_P(Of, InterruptedWait, ::testing::ValuesIn(kOperations),
                          [](const auto& tested) { return std::string(tested.param.name); });
+
+/// How long a call goes on after it is interrupted. The shortest of some attempts, since other programs may be running.
+std::chrono::milliseconds time_to_end(const std::function<Result<void>(const Config&)>& call) {
+  using Clock = std::chrono::steady_clock;
+  auto shortest = Clock::duration::max();
+  for (int attempt = 0; attempt < 5 && shortest > kSoon; ++attempt) {
+    std::atomic<bool> interrupted{false};
+    Config config;
+    config.interrupted = [&] { return interrupted.load(); };
+    Clock::time_point at{};
+    std::thread user([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      at = Clock::now();
+      interrupted = true;
+    });
+    const auto done = call(config);
+    const auto ended = Clock::now();
+    user.join();
+    if (done.has_value()) throw std::logic_error("the call was not interrupted");
+    EXPECT_EQ(done.error().code(), ErrorCode::unavailable) << done.error().text();
+    shortest = std::min(shortest, ended - at);
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(shortest);
+}
+
+TEST(Interrupt, EndsAWaitForASlowStoreWithinATenthOfASecond) {
+  const auto memory = memory_store();
+  create_array(memory, "a", {.shape = {64}, .dtype = DType::uint8, .chunks = {4}}).value();
+  const auto slow = delayed_store(memory, kDelay, 4);
+  const auto opening = [&](const Config& config) { return outcome(open_array(slow, {.path = "a", .config = config})); };
+  EXPECT_LE(time_to_end(opening), kSoon);
+  const auto creating = [&](const Config& config) {
+    return outcome(create_array(slow, "b", {.shape = {4}, .dtype = DType::uint8, .chunks = {4}, .config = config}));
+  };
+  EXPECT_LE(time_to_end(creating), kSoon);
+}
+
+TEST(Interrupt, EndsAWaitForALockWithinATenthOfASecond) {
+  const TempDir directory;
+  for (const auto& store : {memory_store(), file_store(directory.path(), {.durable = false}).value()}) {
+    create_array(store, "a", {.shape = {4}, .dtype = DType::uint8, .chunks = {4}}).value();
+    std::promise<void> locked, end;
+    std::thread holder([&, ended = end.get_future()] {
+      const auto lock = store->lock("a/c/0").value();
+      locked.set_value();
+      ended.wait();
+    });
+    locked.get_future().wait();
+    EXPECT_LE(time_to_end([&](const Config& config) -> Result<void> {
+                const std::vector<std::uint8_t> values(4, 7);
+                SHERD_TRY(array, open_array(store, {.path = "a", .writable = true, .config = config}));
+                return array.write(Box{{0}, {4}}, std::span(values));
+              }),
+              kSoon)
+        << store->url();
+    end.set_value();
+    holder.join();
+  }
+}
 
 }  // namespace
 }  // namespace sherd

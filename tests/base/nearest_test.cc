@@ -27,6 +27,12 @@ TEST(NearestName, IsEmptyWhenEveryNameDiffersTooMuch) {
   EXPECT_EQ(nearest_name(std::string(1000000, 'z'), kCodecs), "");
 }
 
+TEST(NearestName, MayBeGivenByItsStartIfNoOtherNameBeginsSo) {
+  EXPECT_EQ(nearest_name("preshift", {"preshift_bits", "shard_bits"}), "preshift_bits");
+  EXPECT_EQ(nearest_name("minishard", {"minishard_bits", "minishard_index_encoding"}), "");
+  EXPECT_EQ(nearest_name("pre", {"preshift_bits", "shard_bits"}), "");
+}
+
 TEST(NearestName, IsTheFirstOfSeveralThatAreEquallyNear) { EXPECT_EQ(nearest_name("zlid", {"zlib", "zlit"}), "zlib"); }
 
 TEST(DidYouMean, IsAClauseThatFollowsTheError) {

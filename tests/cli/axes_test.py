@@ -239,6 +239,9 @@ def test_a_channel_is_chosen_by_its_name(sherd, tmp_path):
     sherd.ok("attrs", "img.zarr", "--replace", sherd.ok("attrs", "img.zarr").text.replace("DAPI", "488"))
     refused = sherd("picture", "img.zarr", "p.png", "--at", "c=488")
     assert refused.code == 2 and refused.stderr == "sherd: --at: several channels are called '488'; give the number of one\n"
+    sherd.ok("attrs", "img.zarr", "--replace", sherd.ok("attrs", "img.zarr").text.replace('"label":"488"', '"active":true'))
+    refused = sherd("picture", "img.zarr", "p.png", "--at", "c=DAPI")
+    assert refused.stderr == "sherd: --at: 'DAPI' is not a whole number or the name of a channel; the channels have no names\n"
 
 
 def test_labels_have_colours_of_their_own(sherd, tmp_path):

@@ -153,7 +153,7 @@ def test_axes_name_the_dimensions_of_the_copy(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("options, message", [
-    (["--select", "::2"], "--select: a copy is of a box, so steps are 1, not 2"), (["--select", "0,0,0,0"], "--select: too many indices"),
+    (["--select", "::2"], "--select: only a box can be copied: steps must be 1, not 2"), (["--select", "0,0,0,0"], "--select: too many indices"),
     (["--select", "10"], "--select: dimension 0: index 10 is out of bounds"), (["--select", ""], "--select: is empty"),
     (["--dtype", "float33"], "--dtype"), (["--axes", "y,x"], "--axes: the copy has 3 dimensions"), (["--axes", "z,y,q"], "--axes: 'q' is not"),
     (["--dtype", "string"], "--dtype: only integers, floats and bool are converted"),

@@ -182,6 +182,20 @@ def test_filters_of_the_source_are_kept_and_others_are_chosen(sherd, tmp_path):
         assert sherd.ok("ncdump", "-n", "x", copy).text == expected(file)
 
 
+def test_no_compression_is_asked_for_by_level_0_as_with_nccopy(sherd, tmp_path):
+    file = netcdf4(tmp_path / "x.nc", {"v": {"zlib": True, "complevel": 3, "shuffle": True}})
+    subprocess.run(["nccopy", "-d", "0", file, tmp_path / "theirs.nc"], check=True)
+    assert "_DeflateLevel" not in expected("-hs", tmp_path / "theirs.nc") and "_Shuffle" not in expected("-hs", tmp_path / "theirs.nc")
+    for options in (["-d", "0"], ["-d", "0", "-s"]):
+        sherd.ok("nccopy", *options, file, "x.zarr")
+        assert zarray(tmp_path / "x.zarr")["compressor"] is None and zarray(tmp_path / "x.zarr")["filters"] is None
+        sherd.ok("nccopy", *options, "-k", "nc4", file, "x2.nc")
+        assert "_DeflateLevel" not in expected("-hs", tmp_path / "x2.nc") and "_Shuffle" not in expected("-hs", tmp_path / "x2.nc")
+        assert expected("-n", "x", tmp_path / "x2.nc") == expected("-n", "x", file)
+        shutil.rmtree(tmp_path / "x.zarr")
+        (tmp_path / "x2.nc").unlink()
+
+
 def test_no_filter_is_dropped_silently(sherd, tmp_path):
     both = netcdf4(tmp_path / "both.nc", {"v": {"zlib": True, "fletcher32": True}})
     ran = sherd("nccopy", both, "x.zarr")

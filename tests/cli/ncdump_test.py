@@ -132,6 +132,16 @@ def test_numbers_of_digits_are_checked(sherd, tmp_path):
         assert sherd("ncdump", "-p", digits, "x.zarr").code == 2
 
 
+@pytest.mark.parametrize("length", ["0", "9", "-1", "10", "1000000"])
+def test_lines_have_ten_characters_or_more_as_with_ncdump(sherd, tmp_path, length):
+    write(EVERY_TYPE, tmp_path / "x.zarr")
+    netcdf4_file(EVERY_TYPE, tmp_path / "x.nc")
+    ran = sherd("ncdump", "-l", length, "x.zarr")
+    theirs = subprocess.run(["ncdump", "-l", length, tmp_path / "x.nc"], capture_output=True)
+    assert (ran.code == 0, ran.stdout) == (theirs.returncode == 0, theirs.stdout)
+    assert ran.code == (0 if length in ("10", "1000000") else 2)
+
+
 def test_what_is_left_out_is_a_warning(sherd, tmp_path):
     write(GROUPS, tmp_path / "x.zarr")
     (tmp_path / "x.zarr/v/.zarray").write_text("{")
@@ -163,11 +173,45 @@ def test_a_sample_of_the_generation_before_is_shown_as_the_file_of_its_cdl(sherd
     assert text(sherd.ok("ncdump", "-n", "x", SAMPLES / "4.9.0/all_nczarr_file").text) == text(expected("-n", "x", tmp_path / "x.nc"))
 
 
+# Of netcdf-c's own tests. A NaN that is not in quotes is no JSON, and text where no type is noted.
+@pytest.mark.parametrize(("dataset", "options", "wrong", "right"), [
+    ("oldformat-2021", [], "", ""),
+    ("oldformat-2022", [], "", ""),
+    ("oldkeys", [], "", ""),
+    ("byte_fill_value_null", ["-s"], "", ""),
+    ("quotes", ["-h"], "esa_cci_path = NaN ;", 'esa_cci_path = "NaN" ;'),
+])
+def test_datasets_of_the_tests_of_netcdf_c_are_shown_as_their_cdl(sherd, dataset, options, wrong, right):
+    name = dataset.split("-")[0]
+    text = (SAMPLES / f"netcdf-c/{name}.cdl").read_text().replace(wrong, right)
+    ran = sherd.ok("ncdump", "-n", f"ref_{name}", *options, SAMPLES / "netcdf-c" / dataset)
+    assert re.sub("\t\t:_NCProperties = .*\n", "", ran.text) == text and ran.stderr == ""
+
+
+def test_a_chunk_that_is_longer_than_an_array_without_shape_is_corrupt(sherd):
+    assert "int v ;" in sherd.ok("ncdump", "-h", SAMPLES / "netcdf-c/noshape").text
+    ran = sherd("ncdump", SAMPLES / "netcdf-c/noshape")
+    assert ran.code == 4 and "/v: holds 24 bytes, the chunk has 4" in ran.stderr
+
+
 def test_the_literal_text_of_the_documentation_is_asked_for_by_url_or_environment(sherd, tmp_path):
     write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
     assert "_Anonymous_Dim_3 = 3 ;" in sherd.ok("ncdump", "-h", "x.zarr#mode=zarr").text
     assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", "x.zarr#mode=zarr&compat=seed").text
     assert ".zdim_3 = 3 ;" in sherd.ok("ncdump", "-h", f"file://{tmp_path}/x.zarr#mode=zarr,file", env={"SHERD_COMPAT": "seed"}).text
+
+
+def test_an_unknown_value_of_compat_is_refused_by_name(sherd, tmp_path):
+    write(Dataset({"x": 3}, {"v": ("int", ["x"], [1, 2, 3], {})}), tmp_path / "x.zarr")
+    (tmp_path / "x.cdl").write_text("netcdf x { dimensions: x = 1 ; }")
+    refused = sherd("ncdump", "x.zarr#compat=bogus")
+    assert refused.code == 2 and "compat=bogus is not known; compat=seed is the only one" in refused.stderr
+    for command in (["ncdump", "x.zarr"], ["nccopy", "x.zarr", "y.zarr"], ["ncgen", "-o", "z.zarr", "x.cdl"]):
+        refused = sherd(*command, env={"SHERD_COMPAT": "bogus"})
+        assert refused.code == 2, command
+        assert "SHERD_COMPAT=bogus is not known; SHERD_COMPAT=seed is the only one" in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.cdl", "x.zarr"]
+    assert "x = 3 ;" in sherd.ok("ncdump", "x.zarr", env={"SHERD_COMPAT": ""}).text
 
 
 def test_caches_need_no_option(sherd, tmp_path):

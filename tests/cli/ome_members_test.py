@@ -46,7 +46,12 @@ def test_labels_without_spacing_have_that_of_their_image(sherd, image, tmp_path)
 def test_labels_of_other_lengths_or_with_a_spacing_keep_what_they_have(sherd, image, tmp_path):
     sherd.ok("import", "l.npy", "i/labels/spaced", "--axes", "z,y,x", "--spacing", "2,2,2", "--units", "nm")
     numpy.save(tmp_path / "half.npy", VALUES[:, ::2, ::2])
-    sherd.ok("import", "half.npy", "i/labels/half", "--axes", "z,y,x")
+    said = sherd.ok("import", "half.npy", "i/labels/half", "--axes", "z,y,x").stderr
+    note = f"the labels have {VALUES.shape[1] // 2} elements along y, and the image {VALUES.shape[1]}: their spacing and position"
+    assert note in said and "are not known" not in sherd.ok("import", "l.npy", "i/labels/same", "--axes", "z,y,x").stderr
+    sherd.ok("import", "half.npy", "half.zarr", "--axes", "z,y,x")
+    assert note in sherd.ok("copy", "half.zarr", "i/labels/copied").stderr
+    assert "not known" not in sherd.ok("copy", "half.zarr", "i/labels/sized", "--resolution", "2,2,1").stderr
     assert levels_of(image / "labels/spaced")[0][0] == ("0", [2, 2, 2])
     assert levels_of(image / "labels/half")[0][0] == ("0", [1, 1, 1])
     sherd.ok("check", "i")

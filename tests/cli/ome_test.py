@@ -178,12 +178,21 @@ def test_a_group_in_place_of_an_array_is_a_fault(sherd, peer, tmp_path):
     agreed(sherd, peer, tmp_path / "i", False)
 
 
-@pytest.mark.parametrize("version", ["0.4", None])
+@pytest.mark.parametrize("version", ["0.4", None, "0.3", "0.5-dev", "space"])
 def test_the_version_of_an_image_is_that_of_its_format(sherd, peer, tmp_path, version):
     make_image(tmp_path / "i")
     edit(tmp_path / "i", lambda ome: ome.pop("version") if version is None else ome.update(version=version))
     (fault,) = agreed(sherd, peer, tmp_path / "i", False)
     assert fault["code"] == "ome_metadata" and "attributes.ome.version" in fault["message"]
+
+
+def test_channels_without_an_image_are_a_fault(sherd, tmp_path):
+    make_image(tmp_path / "i")
+    edit(tmp_path / "i", lambda ome: (ome.pop("multiscales"), ome.update(omero=OMERO)))
+    ran = sherd("check", "i", "--json")
+    (fault,) = ran.json["faults"]
+    assert ran.code == 1
+    assert fault["code"] == "ome_metadata" and "attributes.ome.multiscales" in fault["message"]
 
 
 def test_metadata_of_0_4_in_zarr_3_are_a_fault(sherd, tmp_path):

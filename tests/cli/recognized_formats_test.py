@@ -108,11 +108,23 @@ def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp
     missing, empty = sherd("info", "missing"), sherd("info", "empty")
     assert (missing.code, empty.code) == (3, 3)
     assert missing.stderr == "sherd: directory does not exist: missing\n"
-    assert "directory exists, but contains no array or group: empty; looked for zarr.json" in empty.stderr
+    assert "directory exists, but contains no array or group; looked for zarr.json" in empty.stderr
+    assert empty.stderr.count("empty") == 1 and empty.stderr.endswith(" (in empty)\n")
     with pytest.raises(library.NotFound, match="directory does not exist"):
         library.open(tmp_path / "missing")
     with pytest.raises(library.NotFound, match="contains no array or group"):
         library.open(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("format", ["zarr3", "zarr2"])
+def test_where_an_array_is_wanted_the_group_of_an_image_names_a_resolution(sherd, tmp_path, format):
+    sherd.ok("create", "a", "--shape", "8,8", "--dtype", "uint8", "--dimension-names", "y,x")
+    sherd.ok("copy", "a", "img.zarr", "--to", format, "--pyramid", "mean:1")
+    ran = sherd("read", "img.zarr")
+    assert (ran.code, ran.stderr) == (
+        2, "sherd: img.zarr is a group, not an array; open a resolution of the image, such as img.zarr/0\n")
+    with pytest.raises(library.InvalidArgument, match=r"is a group, not an array; .* such as file:.*img\.zarr/0$"):
+        library.open_array(tmp_path / "img.zarr")
 
 
 def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):

@@ -29,6 +29,17 @@ def test_help_is_a_subcommand_too(sherd):
     assert sherd.ok("help", "kv", "get").text == sherd.ok("kv", "get", "--help").text
 
 
+@pytest.mark.parametrize("line", ["help attr", "attr --help", "attr"])
+def test_help_of_an_unknown_subcommand_names_the_nearest_one(sherd, line):
+    ran = sherd(*line.split())
+    assert (ran.code, ran.stdout, ran.stderr) == (2, b"", "sherd: unknown subcommand 'attr'; did you mean 'attrs'?\n")
+
+
+@pytest.mark.parametrize("word, meant", [("mv", "rename"), ("cp", "copy"), ("delete", "rm"), ("cat", "read")])
+def test_subcommands_in_the_words_of_other_programs_are_named(sherd, word, meant):
+    assert sherd(word, "a", "b").stderr == f"sherd: unknown subcommand '{word}'; did you mean '{meant}'?\n"
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, *KV, "annotations build"])
 def test_each_subcommand_explains_itself_with_examples(sherd, command):
     text = sherd.ok(*command.split(), "--help").text
@@ -255,6 +266,18 @@ def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
     assert complete(sherd, "sherd.bash", "sherd", "export", "a", "b", "--to", "ti") == ["tiff"]
     assert complete(sherd, "sherd.bash", "sherd", "--json", "inf") == ["info"]
     assert complete(sherd, "sherd.bash", "sherd", "info", "some-file") == []
+    encodings = ["raw", "jpeg", "png", "compressed_segmentation"]
+    assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--encoding", "") == encodings
+    assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--pyramid", "") == ["mean", "mode"]
+    assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--shards", "a") == ["auto"]
+    assert complete(sherd, "sherd.bash", "sherd", "copy", "--resume", "--mem") == ["--memory"]
+
+
+def test_a_flag_has_no_value_to_complete(sherd):
+    zsh = sherd.ok("completion", "zsh").text
+    assert "'--resume[Continue an interrupted copy]'" in zsh and "'--memory[" in zsh and ":value:_files'" in zsh
+    fish = sherd.ok("completion", "fish").text
+    assert re.search(r"copy' -l resume -d ", fish) and re.search(r"copy' -l memory -r -d ", fish)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -182,7 +182,7 @@ def type_of(sherd, tmp_path, source):
     ([], {"spacing": [40, 8, 8], "units": [None, None, None]}, "the unit of the spacing is not known: 40 along z is taken as nanometres"),
     ([], {"spacing": [40, 8, 8], "units": ["nm", "nm", "nm"]}, None),
     (["--resolution", "8,8,40"], {}, None),
-    (["--axes", "x,y,z"], None, "the spacing is not known: voxels are taken as 1 nm wide; --resolution sets it")])
+    (["--axes", "x,y,z"], None, "the unit of the spacing is not known: 1 along x is taken as nanometres; --resolution sets it")])
 def test_units_that_a_copy_into_a_volume_assumes_are_named(sherd, options, attributes, says):
     names = [] if attributes is None else ["--dimension-names", "z,y,x", "--attributes", json.dumps(attributes)]
     sherd.ok("create", "a.zarr", "--shape", "4,4,4", "--dtype", "uint8", *names)

@@ -1,5 +1,6 @@
 """Runs in a venv with netCDF4: `read URL…` prints datasets as a JSON list, `write PATH… [unlimited]` writes the one of
-nczarr_writer.cc. Each dataset has a process of its own, since netcdf-c may end it; then there is the signal in its place.
+nczarr_writer.cc, `write-more PATH…` one with fill values, byte orders, parts
+of chunks and attributes of all kinds, `write-strings PATH…` one with strings. Each dataset has a process of its own, since netcdf-c may end it; then there is the signal in its place.
 """
 
 import json
@@ -51,6 +52,35 @@ def write(path, unlimited=False):
     dataset.close()
 
 
+KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
+
+
+def write_more(path):
+    dataset = netCDF4.Dataset(path, "w", format="NETCDF4")
+    dataset.setncatts({"words": "größe", "object": '{"a":[1,2]}', "list": "[1,2]", "single": np.int16(-5), "halves": np.array([0.5, -1.25])})
+    dataset.createDimension("x", 5)
+    dataset.createDimension("y", 7)
+    for i, kind in enumerate(KINDS):
+        limit = np.iinfo(kind).max if kind[0] != "f" else np.finfo(kind).max / 3
+        dataset.createVariable(f"filled_{kind}", kind, ("x",), fill_value=np.dtype(kind).type(7 + i))[1:3] = [1, limit]
+        dataset.createVariable(f"default_{kind}", kind, ("x",))[3:4] = [limit]
+        dataset.createVariable(f"big_{kind}", kind, ("x",), endian="big")[:] = [0, 1, 2, 100, limit]
+        dataset[f"big_{kind}"].setncattr("valid", np.dtype(kind).type(100))
+    dataset.createVariable("letters", "S1", ("x",), fill_value=b"*")[1:3] = np.array([b"a", b"b"])
+    dataset.createVariable("edge", "i4", ("x", "y"), chunksizes=(3, 4))[:] = np.arange(35).reshape(5, 7)
+    dataset.createVariable("sparse", "f8", ("x", "y"), chunksizes=(2, 2), fill_value=np.nan)[3:5, 5:7] = [[1, 2], [3, 4]]
+    dataset.close()
+
+
+def write_strings(path):
+    """By themselves, since netcdf-c before 4.9.3 ends with a failed assertion if other variables are written, too."""
+    dataset = netCDF4.Dataset(path, "w", format="NETCDF4")
+    dataset.createDimension("x", 5)
+    dataset.createVariable("texts", str, ("x",))[:] = np.array(["one", "", "größe", "x" * 100, "12"], object)
+    dataset["texts"].setncattr("note", "größe")
+    dataset.close()
+
+
 def answer(context, work, *arguments):
     answers = context.SimpleQueue()
 
@@ -71,4 +101,6 @@ if sys.argv[1] == "read":
     print(json.dumps([answer(fork, lambda url=url: describe(netCDF4.Dataset(url))) for url in sys.argv[2:]]))
 else:
     paths = [path for path in sys.argv[2:] if path != "unlimited"]
-    print(json.dumps([answer(fork, write, path, "unlimited" in sys.argv) for path in paths]))
+    work = {"write": write, "write-more": write_more, "write-strings": write_strings}[sys.argv[1]]
+    unlimited = [True] if "unlimited" in sys.argv else []
+    print(json.dumps([answer(fork, work, path, *unlimited) for path in paths]))

@@ -15,7 +15,7 @@ import zarr
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SHERD_BUILD", ROOT / "build/release"))
 PEER = pathlib.Path(__file__).with_name("nczarr_peer.py")
-# Of netCDF4, with netcdf-c 4.9.1, 4.9.2, 4.9.3 and 4.10.1. The last two know unlimited dimensions.
+# Of netCDF4, with netcdf-c 4.9.1, "4.9.3-development" (which does as 4.9.2), 4.9.3 and 4.10.1. The last two know unlimited dimensions.
 RELEASES = ["1.6.3", "1.6.5", "1.7.3", "1.7.5"]
 NEWER = ["1.7.3", "1.7.5"]
 
@@ -93,6 +93,85 @@ def test_pure_zarr_that_is_written_is_read_by_netcdf_c(release, all_written):
         assert variables["texts"]["values"] == ["one", "two", "", "größe"]
 
 
+ATTRIBUTES = {"object": '{"a":[1,2]}', "list": "[1,2]", "number": "10", "word": "NaN", "quoted": '"q"', "empty": "", "größe": "größe",
+              "bytes": np.array([1, -2], "i1"), "largest": np.uint64(2**64 - 1), "never": np.float32("nan"),
+              "infinite": np.array([np.inf, -np.inf, 0.1]), "texts": ["a", "größe"]}
+INTEGERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+
+
+def every_type_written(folder, **options):
+    """All types with attributes, fill values that are chosen and that are not, and chunks of which there are only parts."""
+    with sherd.netcdf.create_dataset(folder, attributes=ATTRIBUTES, **options) as dataset:
+        dataset.create_dimension("x", 5)
+        dataset.create_dimension("y", 7)
+        for kind in (*INTEGERS, "f4", "f8"):
+            values = every_value(kind)
+            # In pure Zarr netcdf-c derives the type of a list from its first value, and opens nothing if another does not fit.
+            attributes = {"a": values[3]} | ({"all": values} if options.get("mode") != "zarr" else {})
+            dataset.create_variable(f"v_{kind}", kind, "x", attributes=attributes)[:] = values
+            dataset.create_variable(f"filled_{kind}", kind, "x", fill_value=np.dtype(kind).type(9), chunks=(2,))[1:2] = values[3:4]
+            dataset.create_variable(f"default_{kind}", kind, "x")[1:2] = values[3:4]
+        dataset.create_variable("edge", "i4", ("x", "y"), chunks=(3, 4))[:] = np.arange(35).reshape(5, 7)
+        dataset.create_variable("sparse", "f8", ("x", "y"), chunks=(2, 2), fill_value=np.nan)[3:5, 5:7] = [[1, 2], [3, 4]]
+        dataset.create_variable("letters", "char", "x", fill_value="*")[1:3] = "ab"
+    return f"file://{folder}#mode={'zarr' if options.get('mode') == 'zarr' else 'nczarr'},file"
+
+
+def every_value(kind):
+    info = np.iinfo(kind) if kind in INTEGERS else np.finfo(kind)
+    return np.array([0, info.min, 1, info.max, 3], kind)
+
+
+DEFAULTS = {"i1": -127, "u1": 255, "i2": -32767, "u2": 65535, "i4": -2147483647, "u4": 4294967295, "i8": -9223372036854775806,
+            "u8": 18446744073709551614, "f4": float(np.float32(9.969209968386869e36)), "f8": 9.969209968386869e36}
+
+
+@pytest.mark.parametrize("options", [{}, {"consolidated": False}, {"mode": "nczarr,noxarray"}, {"mode": "zarr"}], ids=str)
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_type_that_is_written_is_read_by_netcdf_c(tmp_path, release, options):
+    [found] = peer(release, "read", every_type_written(tmp_path / "x.zarr", **options))
+    assert isinstance(found, dict), found
+    variables = found["variables"]
+    noted = options.get("mode") != "zarr"
+    for kind in (*INTEGERS, "f4", "f8"):
+        values = every_value(kind).tolist()
+        assert variables[f"v_{kind}"]["values"] == values and variables[f"v_{kind}"]["type"] == np.dtype(kind).name, kind
+        assert variables[f"v_{kind}"]["dimensions"] == ["x"]
+        if noted:
+            assert variables[f"v_{kind}"]["attributes"] == {"a": values[3], "all": values}, kind
+        assert variables[f"filled_{kind}"]["values"] == [9, values[3], 9, 9, 9], kind
+        assert variables[f"filled_{kind}"]["attributes"] == {"_FillValue": 9}, kind
+        assert variables[f"default_{kind}"]["values"] == [DEFAULTS[kind], values[3], *[DEFAULTS[kind]] * 3], kind
+    assert variables["edge"]["values"] == list(range(35)) and variables["edge"]["dimensions"] == ["x", "y"]
+    sparse = np.full((5, 7), np.nan)
+    sparse[3:5, 5:7] = [[1, 2], [3, 4]]
+    np.testing.assert_array_equal(variables["sparse"]["values"], sparse.ravel())
+    assert variables["letters"]["values"] == ["*", "a", "b", "*", "*"]
+    if noted:
+        # netcdf-c prints JSON anew, with a space behind each colon.
+        expected = ATTRIBUTES | {"object": '{"a": [1,2]}'}
+        assert repr(found["attributes"]) == repr({name: plain(value) for name, value in expected.items()})
+
+
+def plain(value):
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_unlimited_dimension_without_elements_is_read_by_the_releases_that_know_such_dimensions(tmp_path, release):
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr") as dataset:
+        dataset.create_dimension("t", None)
+        dataset.create_dimension("x", 2)
+        dataset.create_variable("grows", "int", ("t", "x"))
+        dataset.create_variable("fixed", "int", "x")[:] = [1, 2]
+    [found] = peer(release, "read", f"file://{tmp_path}/x.zarr#mode=nczarr,file")
+    if release in NEWER:
+        assert found["dimensions"] == {"t": [0, True], "x": [2, False]}
+        assert found["variables"]["grows"]["values"] == [] and found["variables"]["fixed"]["values"] == [1, 2]
+    else:
+        assert "Invalid dimension size" in found
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize(("format", "mode"), [("zarr2", "zarr"), ("zarr3", "nczarr"), ("zarr3", "zarr")])
 def test_what_is_written_is_read_by_zarr_python(tmp_path, format, mode, writer):
@@ -112,6 +191,29 @@ def test_what_netcdf_c_writes_is_shown_as_the_file_with_the_same_contents(tmp_pa
     assert written == [None, None]
     expected = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True, text=True).stdout
     assert dumped(tmp_path / "x.zarr") == expected
+
+
+@pytest.mark.parametrize("work", ["write-more", "write-strings"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_netcdf_c_writes_of_every_type_is_shown_as_the_file_with_the_same_contents(tmp_path, release, work):
+    written = peer(release, work, f"file://{tmp_path}/x.zarr#mode=nczarr,file", str(tmp_path / "x.nc"))
+    assert written == [None, None]
+    expected = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True, text=True).stdout
+    assert dumped(tmp_path / "x.zarr") == expected
+
+
+@pytest.mark.parametrize("work", ["write-more", "write-strings"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_pure_zarr_that_netcdf_c_writes_has_the_elements_of_the_file_with_the_same_contents(tmp_path, release, work):
+    written = peer(release, work, f"file://{tmp_path}/x.zarr#mode=zarr,file", str(tmp_path / "x.nc"))
+    assert written == [None, None]
+    file, found = sherd.netcdf.open_dataset(tmp_path / "x.nc"), sherd.netcdf.open_dataset(tmp_path / "x.zarr")
+    assert found.generation == "pure" and sorted(found.variables) == sorted(file.variables)
+    for name, variable in file.variables.items():
+        assert [each.name for each in found[name].dimensions] == [each.name for each in variable.dimensions]
+        # Characters of pure Zarr are strings of one byte.
+        values = variable[...].astype(str) if variable.type == "char" else variable[...]
+        np.testing.assert_array_equal(found[name][...], values, name)
 
 
 @pytest.mark.parametrize("release", ["1.6.3", "1.7.5"])  # one of each of the two forms

@@ -174,3 +174,17 @@ def test_xarray_over_zarr_python_2_reads_what_is_written_and_is_read(tmp_path):
         xarray.testing.assert_identical(found, xarray.open_dataset(tmp_path / "old.zarr", engine="zarr", group=group))
         for name, values in stored.items():
             np.testing.assert_array_equal(found[name].values.astype(values.dtype), values)
+
+
+def test_times_of_numpy_that_are_missing_are_missing_for_readers_of_netcdf_too(tmp_path):
+    import netCDF4
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=2)
+    times = np.array(["2000-01-01", "NaT", "2000-01-03"], "M8[s]")
+    array = group.create_array("t", shape=3, chunks=2, dtype=times.dtype, compressors=None)
+    array[:], array.attrs["_ARRAY_DIMENSIONS"] = times, ["x"]
+    same(xarray.open_dataset(tmp_path / "x.zarr", engine="sherd"), xarray.open_dataset(tmp_path / "x.zarr", engine="zarr", consolidated=False))
+    for copy in ("copy.nc", "copy.zarr"):
+        sherd.netcdf.copy(tmp_path / "x.zarr", tmp_path / copy)
+        found = xarray.open_dataset(tmp_path / copy, engine="netcdf4" if copy == "copy.nc" else "sherd")
+        np.testing.assert_array_equal(found["t"].values.astype("M8[s]"), times)
+    assert netCDF4.Dataset(tmp_path / "copy.nc")["t"][:].mask.tolist() == [False, True, False]

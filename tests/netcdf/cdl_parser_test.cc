@@ -80,7 +80,7 @@ TEST(CdlErrors, NameLineAndColumn) {
       {with("int v ; v:_FillValue = 1, 2 ;"), ErrorCode::corrupt, "_FillValue is one value of the type int"},
       {with("int v(x) ; v:_ChunkSizes = 2, 2 ;"), ErrorCode::corrupt, "_ChunkSizes has one length per dimension"},
       {with("int v(x) ; v:_ChunkSizes = 5 ;"), ErrorCode::corrupt, "greater than the length of 'x', 4"},
-      {with("int v(x) ; v:_DeflateLevel = 10 ;"), ErrorCode::corrupt, "_DeflateLevel is from 0 to 9"},
+      {with("int v(x) ; v:_DeflateLevel = 10 ;"), ErrorCode::corrupt, "_DeflateLevel must be from 0 to 9"},
       {"netcdf x { dimensions: x = -1 ; }", ErrorCode::corrupt, "line 1, column 28: the length of a dimension"},
       {"netcdf x { dimensions: x = 1, x = 2 ; }", ErrorCode::corrupt, "the dimension 'x' is defined already"},
       {"netcdf x { data: variables: }", ErrorCode::corrupt, "line 1, column 18: 'variables:' is out of order"},
@@ -306,6 +306,19 @@ TEST(CdlStrings, AreAsLongAsTheLongestUnlessAnAttributeSaysOtherwise) {
   EXPECT_EQ(data_of("string v(y) ; v:_nczarr_maxstrlen = 3 ;", "\"größe\", \"four\"",
                     {.long_texts = LongTexts::cut_characters}),
             "\"gr\", \"fou\"");
+}
+
+TEST(CdlStrings, AreLimitedByTheRootWhereTheVariableHasNoLimit) {
+  const auto text = [](const std::string& own) {
+    return with("string v(y) ; " + own + " :_nczarr_default_maxstrlen = 3 ;", "v = \"größe\", \"four\" ;");
+  };
+  const auto refused = Cdl::parse(text(""));
+  EXPECT_EQ(refused.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(refused.error().text().find("the 3 of _nczarr_default_maxstrlen"), std::string::npos);
+  const auto cut = Cdl::parse(text(""), {.long_texts = LongTexts::cut_characters}).value();
+  EXPECT_EQ(cut.warnings(), std::vector<std::string>{"/v: 2 texts are longer than 3 bytes (_nczarr_default_maxstrlen) "
+                                                     "and cut to that"});
+  EXPECT_TRUE(Cdl::parse(text("v:_nczarr_maxstrlen = 7 ;")));
 }
 
 TEST(CdlSpecials, DecideHowAVariableIsStored) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "netcdf/elements.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 
@@ -82,6 +84,27 @@ TEST(OtherTypes, AreShownAsThoseOfNetcdf) {
   EXPECT_EQ(*root.variable("t")->attribute("units"), Values("days since 1970-01-01"));
   EXPECT_EQ(root.variable("d")->read().value(), Values(std::vector<std::int64_t>{2}));
   EXPECT_EQ(*root.variable("d")->attribute("units"), Values("milliseconds"));
+}
+
+TEST(OtherTypes, OfTimesHaveNaTAsTheirFillValue) {
+  const std::string nat("\0\0\0\0\0\0\0\x80", 8);
+  const Dataset dataset = open_texts({kGroup,
+                                      {"t/.zarray", zarray("[2]", "<M8[ns]")},
+                                      {"t/0", std::string("\1\0\0\0\0\0\0\0", 8) + nat},
+                                      {"d/.zarray", zarray("[2]", "<m8[D]")},
+                                      {"d/.zattrs", R"({"_FillValue": 7, "units": "days of rain"})"},
+                                      {"d/0", nat + nat}})
+                              .value();
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+  const Variable times = *dataset.root().variable("t");
+  EXPECT_EQ(times.read().value(), Values(std::vector<std::int64_t>{1, kNever}));
+  EXPECT_EQ(*times.attribute("_FillValue"), Values(std::vector<std::int64_t>{kNever}));
+  EXPECT_THAT(text_of(dataset), HasSubstr(" t = 1, _ ;"));
+  // What is stored counts more.
+  const Variable durations = *dataset.root().variable("d");
+  EXPECT_EQ(*durations.attribute("_FillValue"), Values(std::vector<std::int64_t>{7}));
+  EXPECT_EQ(*durations.attribute("units"), Values("days of rain"));
+  EXPECT_EQ(durations.attributes().size(), 2U);
 }
 
 TEST(FortranOrder, IsReadInItsOrder) {

@@ -89,6 +89,31 @@ TEST(DefectsOfNetcdfC, ShuffleNamesTheSizeOfItsElements) {
   EXPECT_EQ(document.find("compressor")->dump(), R"({"id":"zlib","level":1})");
 }
 
+// D10: of netcdf-c's own data, in the words of 4.9.1 and of 4.10.1. The size is that of an element.
+TEST(DefectsOfNetcdfC, ShuffleOfElementSizeZeroIsUndone) {
+  const auto store = memory_store();
+  Writer writer = Writer::create(store).value();
+  writer.define_dimension("/", "x", 4).value();
+  writer.define_variable("/", {.name = "v", .dimensions = {"x"}, .deflate_level = 5, .shuffle = true}).value();
+  const std::vector<std::int32_t> values{1, -2, 70000, 0x12345678};
+  writer.write("v", {{0}, {4}}, values).value();
+  writer.sync().value();
+  store->erase(".zmetadata").value();
+  for (const char* const filters :
+       {R"([{"id": "shuffle", "elementsize": "0"}])", R"([{"id": "shuffle", "elementsize": 0}])"}) {
+    Json document = json_at(*store, "v/.zarray");
+    document.set("filters", Json::parse(filters).value());
+    document.set("compressor", Json::parse(R"({"id": "zlib", "level": "5"})").value());
+    store->set("v/.zarray", document.dump()).value();
+    const Dataset dataset = Dataset::open(store).value();
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    const Variable variable = *dataset.root().variable("v");
+    EXPECT_TRUE(variable.storage().shuffle);
+    EXPECT_EQ(variable.storage().deflate_level, 5);
+    EXPECT_EQ(variable.read().value(), Values(values)) << filters;
+  }
+}
+
 // D11
 TEST(DefectsOfNetcdfC, EscapedCharactersAreDecoded) {
   const Dataset dataset = open_texts({kGroup, {".zattrs", R"({"t": "gr\u00f6\u00dfe \ud83c\udf0a"})"}}).value();

@@ -150,6 +150,33 @@ TEST(NotedDimensions, ThatContradictTheShapeAreAnonymousWithAWarning) {
   }
 }
 
+// netcdf-c 4.9.1 opens no dataset with such chunks, which Zarr allows.
+TEST(NotedDimensions, AreKeptWhereChunksAreLongerThanTheShape) {
+  const std::string document = R"({"zarr_format": 2, "shape": [2, 3], "chunks": [4, 8], "dtype": "|u1", "fill_value": 9,
+                                   "order": "C", "compressor": null, "filters": null)";
+  std::string chunk(32, '\7');
+  chunk.replace(0, 3, "\1\2\3").replace(8, 3, "\4\5\6");
+  const Texts v2b{{".zgroup", R"({"zarr_format": 2, "_nczarr_group": {"dims": {"y": 2, "x": 3}, "vars": ["v"]}})"},
+                  {"v/.zarray", document + R"(, "_nczarr_array": {"dimrefs": ["/y", "/x"], "storage": "chunked"}})"},
+                  {"v/0.0", chunk}};
+  const Texts v2c{{".zgroup", R"({"zarr_format": 2})"},
+                  {".zattrs", R"({"_nczarr_group": {"dimensions": {"y": 2, "x": {"size": 3, "unlimited": 1}},
+                                 "arrays": ["v"], "groups": []}})"},
+                  {"v/.zarray", document + "}"},
+                  {"v/.zattrs", R"({"_nczarr_array": {"dimension_references": ["/y", "/x"]}})"},
+                  {"v/0.0", chunk}};
+  for (const Texts& texts : {v2b, v2c}) {
+    const Dataset dataset = open_texts(texts).value();
+    EXPECT_THAT(dimension_names(dataset, "v"), ElementsAre("/y", "/x"));
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    const Variable variable = *dataset.root().variable("v");
+    EXPECT_EQ(variable.shape(), (Shape{2, 3}));
+    EXPECT_EQ(variable.storage().chunks, (Shape{4, 8}));
+    EXPECT_EQ(variable.read().value(), Values(std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(variable.read({{1, 1}, {1, 2}}).value(), Values(std::vector<std::uint8_t>{5, 6}));
+  }
+}
+
 TEST(NotedDimensions, MayBeAnonymousInAllThreeSpellings) {
   for (const char* name : {"_Anonymous_Dim_3", "_zdim_3", ".zdim_3", ".zdim3"}) {
     const Dataset dataset =

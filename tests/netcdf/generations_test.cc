@@ -178,6 +178,32 @@ TEST(Generations, ShowConsolidatedMetadataAlike) {
   EXPECT_EQ(header_of(Dataset::open(store).value()), kHeader);
 }
 
+TEST(Generations, HaveChunksInFoldersWhereTheSeparatorIsASlash) {
+  const std::string group =
+      R"({"zarr_format": 2, "_nczarr_group": {"dims": {"y": 2, "x": 2}, "vars": ["v"], "groups": []}})";
+  const std::string array = R"({"zarr_format": 2, "shape": [2, 2], "chunks": [1, 2], "dtype": "|u1", "fill_value": 9,
+      "order": "C", "compressor": null, "filters": null, "dimension_separator": "/",
+      "_nczarr_array": {"dimrefs": ["/y", "/x"], "storage": "chunked"}})";
+  const Dataset dataset = open_texts({{".zgroup", group}, {"v/.zarray", array}, {"v/1/0", "\1\2"}}).value();
+  EXPECT_THAT(dataset.warnings(), IsEmpty());
+  EXPECT_EQ(dataset.root().variable("v")->read().value(), Values(std::vector<std::uint8_t>{9, 9, 1, 2}));
+}
+
+TEST(Generations, ShowContiguousAndCompactStorageAsOneChunk) {
+  for (const char* storage : {"contiguous", "compact"}) {
+    const Dataset dataset =
+        open_texts(
+            {{".zgroup", R"({"zarr_format": 2, "_nczarr_group": {"dims": {"x": 3}, "vars": ["v"], "groups": []}})"},
+             {"v/.zarray", v2_array("[3]", "|u1", "_nczarr_array", R"(["/x"])", storage)},
+             {"v/0", "\1\2\3"}})
+            .value();
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    EXPECT_EQ(dataset.root().variable("v")->storage().chunks, Shape{3}) << storage;
+    EXPECT_EQ(dataset.root().variable("v")->dimensions()[0].full_name(), "/x");
+    EXPECT_EQ(dataset.root().variable("v")->read().value(), Values(std::vector<std::uint8_t>{1, 2, 3}));
+  }
+}
+
 TEST(ConsolidatedDataset, IsOpenedInOneRoundTrip) {
   for (const Texts& texts : {v2(true), v2(false), v2c(), v3()}) {
     const auto beneath = store_of(texts);
@@ -223,8 +249,20 @@ TEST(Release, DecidesTheByteOrderOfBigEndianData) {
     return open_texts(texts(release)).value().root().variable("v")->read().value();
   };
   EXPECT_EQ(value("4.9.2"), Values(std::vector<std::int32_t>{1}));
+  EXPECT_EQ(value("4.9.3-development"), Values(std::vector<std::int32_t>{1}));  // of netCDF4 1.6.5
   EXPECT_EQ(value("4.9.3"), Values(std::vector<std::int32_t>{16777216}));
   EXPECT_EQ(value("4.10.1"), Values(std::vector<std::int32_t>{16777216}));
+}
+
+TEST(Release, OfTheNewestGenerationSwapsBytesInItsDevelopmentToo) {
+  const Texts texts{{".zgroup", R"({"zarr_format": 2})"},
+                    {".zattrs", R"({"_NCProperties": "version=2,netcdf=4.9.3-development,nczarr=2.0.0",
+                      "_nczarr_superblock": {"version": "2.0.0"},
+                      "_nczarr_group": {"dimensions": {"x": 1}, "arrays": ["v"], "groups": []}})"},
+                    {"v/.zarray", zarray("[1]", ">i4")},
+                    {"v/.zattrs", R"({"_nczarr_array": {"dimension_references": ["/x"], "storage": "chunked"}})"},
+                    {"v/0", std::string("\0\0\0\1", 4)}};
+  EXPECT_EQ(open_texts(texts).value().root().variable("v")->read().value(), Values(std::vector<std::int32_t>{1}));
 }
 
 TEST(Release, WritesFillValuesWithSixDigitsWhichAreMeantExactly) {

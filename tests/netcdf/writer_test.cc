@@ -291,6 +291,45 @@ TEST(Writes, ThatDoNotFitAreRefused) {
   EXPECT_EQ(code("s", {{0}, {1}}, std::vector<std::string>{"12345"}), ErrorCode::invalid_argument);
 }
 
+TEST(Strings, AreAsLongAsTheVariableAndElseTheRootSays) {
+  const auto stored = [](const std::vector<Attribute>& root, const NewVariable& variable) {
+    const auto store = memory_store();
+    Writer writer = Writer::create(store, {.attributes = root}).value();
+    writer.define_variable("/", variable).value();
+    writer.sync().value();
+    return Json::parse(store->get(variable.name + "/.zarray").value().value()).value().find("dtype")->text();
+  };
+  const auto length = [](const char* name, const Values& values) { return std::vector{Attribute{name, values}}; };
+  const NewVariable plain{.name = "s", .type = Type::string};
+  const auto four = length("_nczarr_default_maxstrlen", std::vector<std::int32_t>{4});
+  NewVariable own = plain;
+  own.attributes = length("_nczarr_maxstrlen", std::vector<std::int32_t>{6});
+  EXPECT_EQ(stored({}, plain), "|S128");
+  EXPECT_EQ(stored(four, plain), "|S4");
+  EXPECT_EQ(stored(four, own), "|S6");
+  own.string_length = 9;
+  EXPECT_EQ(stored(four, own), "|S9");
+  // netcdf-c heeds one int and nothing else.
+  for (const Values& other : {Values("4"), Values(std::vector<double>{4}), Values(std::vector<std::int32_t>{0}),
+                              Values(std::vector<std::int32_t>{-4}), Values(std::vector<std::int32_t>{4, 4})})
+    EXPECT_EQ(stored(length("_nczarr_default_maxstrlen", other), plain), "|S128");
+}
+
+TEST(Strings, OfAnOpenedDatasetAreAsLongAsItsRootSays) {
+  const auto store = memory_store();
+  Writer::create(store, {.attributes = {{"_nczarr_default_maxstrlen", std::vector<std::int32_t>{4}}}})
+      .value()
+      .sync()
+      .value();
+  Writer writer = Writer::open(store).value();
+  writer.define_variable("/", {.name = "s", .type = Type::string}).value();
+  EXPECT_EQ(writer.write("s", {}, std::vector<std::string>{"12345"}).error().code(), ErrorCode::invalid_argument);
+  writer.write("s", {}, std::vector<std::string>{"1234"}).value();
+  writer.sync().value();
+  EXPECT_EQ(Dataset::open(store).value().root().variable("s")->read().value(),
+            Values(std::vector<std::string>{"1234"}));
+}
+
 TEST(Unlimited, KeepsItsLengthAfterARefusedWrite) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();

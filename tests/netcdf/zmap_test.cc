@@ -115,10 +115,12 @@ TEST(Zmap, InvalidKeysAreRefused) {
 }
 
 TEST(Zmap, StatusesHaveTheNamesAndNumbersOfNetcdfC) {
-  EXPECT_EQ(to_string(ZmapStatus::empty), "NC_EEMPTY");
-  EXPECT_EQ(to_string(ZmapStatus::object), "NC_EOBJECT");
-  EXPECT_EQ(to_string(ZmapStatus::no_object), "NC_ENOOBJECT");
-  EXPECT_EQ(static_cast<int>(ZmapStatus::empty), -139);
+  for (const auto& [status, name, number] :
+       {std::tuple(ZmapStatus::found, "NC_NOERR", 0), std::tuple(ZmapStatus::empty, "NC_EEMPTY", -139),
+        std::tuple(ZmapStatus::object, "NC_EOBJECT", -140), std::tuple(ZmapStatus::no_object, "NC_ENOOBJECT", -141)}) {
+    EXPECT_EQ(to_string(status), name);
+    EXPECT_EQ(static_cast<int>(status), number) << name;
+  }
 }
 
 TEST(Zmap, OfNothingIsNotFound) {

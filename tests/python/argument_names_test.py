@@ -56,6 +56,14 @@ def test_copy_names_its_argument_and_not_the_source(tmp_path, keywords, member, 
     assert not (tmp_path / "b").exists()
 
 
+def test_a_copy_into_a_format_without_shards_says_so_and_not_where_the_source_is(tmp_path):
+    sherd.create_array(tmp_path / "a", data=np.arange(4, dtype="uint8"), chunks=(2,), shards=(4,))
+    with pytest.raises(sherd.Unsupported, match=r"^shards: Zarr v2 has no shards; .*shards=\(\)\)$") as caught:
+        sherd.copy(tmp_path / "a", tmp_path / "b", to="zarr2")
+    assert caught.value.key is None and not (tmp_path / "b").exists()
+    assert sherd.copy(tmp_path / "a", tmp_path / "b", to="zarr2", shards=())["arrays"] == 1
+
+
 def test_an_unknown_keyword_is_named_with_the_nearest_one():
     with pytest.raises(TypeError, match=r"^create_array\(\) got an unexpected keyword argument 'chunkz'; did you mean 'chunks'\?$"):
         sherd.group().create_array("a", shape=3, dtype="u1", chunkz=2)
@@ -97,6 +105,10 @@ def test_unknown_members_of_the_info_are_refused_by_name(tmp_path):
     with pytest.raises(sherd.InvalidArgument, match="unknown info member 'skeleton'; did you mean 'skeletons'?") as caught:
         ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[SCALE], skeleton="skeletons")
     assert caught.value.member == "skeleton" and not (tmp_path / "v").exists()
+    with pytest.raises(sherd.InvalidArgument, match="'num_channel'; did you mean 'num_channels'?"):
+        ng.create_precomputed(tmp_path / "v", type="image", dtype="uint8", scales=[SCALE], num_channel=3)
+    refused("dtype", "unknown data type 'uint9'; did you mean 'uint8'?", ng.create_precomputed, tmp_path / "v", type="image",
+            dtype="uint9", scales=[SCALE])
 
 
 def test_foreign_members_are_stored_if_given_explicitly(tmp_path):
@@ -130,6 +142,7 @@ def test_unknown_members_of_a_sharding_are_refused_by_name(tmp_path):
     refused("sharding.minishard_bit", hint, ng.ShardedStore, tmp_path / "v", MISSPELT)
     refused("sharding.data_encodign", "did you mean 'data_encoding'?", ng.ShardedStore, tmp_path / "v",
             {**SHARDING, "data_encodign": "gzip"}, "r+")
+    refused("sharding.preshift", "did you mean 'preshift_bits'?", ng.ShardedStore, tmp_path / "v", {**SHARDING, "preshift": 1})
     refused("sharding.author", "unknown member 'author'", ng.build, tmp_path / "v", {**SHARDING, "author": "me"}, [])
     assert not (tmp_path / "v").exists()
 

@@ -19,6 +19,14 @@ def volume(tmp_path):
     return array
 
 
+def test_the_tree_of_a_volume_has_its_collections_after_its_scales(volume, tmp_path):
+    ng.Collection.create(tmp_path / "em" / "skeletons", ng.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons"}))
+    ng.write_annotations(tmp_path / "em" / "marks", [[1, 2, 3]], kind="point", dimensions=(8, 8, 40))
+    assert str(sherd.open(tmp_path / "em").tree()).splitlines() == [
+        "/", "├── 16_16_40 (10, 5, 5, 1) uint16", "├── 8_8_40 (20, 10, 5, 1) uint16", "├── marks annotations",
+        "└── skeletons skeletons"]
+
+
 def levels_of(built, cells):
     """The level of every annotation."""
     found = {}

@@ -206,3 +206,16 @@ def test_the_type_of_a_copy_is_accepted(tmp_path):
     with pytest.raises(sherd.InvalidArgument, match="neither image nor segmentation") as caught:
         sherd.copy(tmp_path / "a", tmp_path / "w", to="precomputed", type="labels")
     assert caught.value.member == "type"
+
+
+@pytest.mark.parametrize("attributes, says", [
+    ({}, "the unit of the spacing is not known: 1 along z is taken as nanometres; resolution= sets it"),
+    ({"spacing": [40, 8, 8]}, "the unit of the spacing is not known: 40 along z is taken as nanometres; resolution= sets it"),
+    ({"spacing": [40, 8, 8], "units": ["nm", "nm", "nm"]}, None)])
+def test_a_warning_names_the_unit_that_a_volume_takes_as_nanometres(tmp_path, recwarn, attributes, says):
+    sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "u1"), dimension_names=["z", "y", "x"], attributes=attributes)
+    sherd.copy(tmp_path / "a", tmp_path / "v", to="precomputed", config=FAST)
+    assert [(str(each.message), each.filename) for each in recwarn] == ([] if says is None else [(says, __file__)])
+    recwarn.clear()
+    sherd.copy(tmp_path / "a", tmp_path / "w", to="precomputed", resolution=(8, 8, 40), config=FAST)
+    assert not list(recwarn)

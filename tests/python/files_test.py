@@ -93,7 +93,7 @@ def test_what_of_a_file_is_left_out_is_warned_of(tmp_path):
 def test_a_file_becomes_a_volume_of_neuroglancers(tmp_path):
     data = np.random.default_rng(5).integers(1, 9, (9, 10, 11), dtype="u4")
     np.save(tmp_path / "in.npy", data)
-    array = sherd.import_(tmp_path / "in.npy", tmp_path / "seg", format="precomputed", axes="zyx", resolution=(8, 8, 40),
+    array = sherd.import_(tmp_path / "in.npy", tmp_path / "seg", to="precomputed", axes="zyx", resolution=(8, 8, 40),
                           voxel_offset=(4, -6, 2), type="segmentation", encoding="compressed_segmentation", sharding="auto",
                           pyramid="mode:1", factors=(1, 2, 2), chunks=(8, 8, 8))  # fmt: skip
     assert array.shape == (11, 10, 9, 1) and np.array_equal(array[..., 0], data.T) and array.voxel_offset == (4, -6, 2, 0)
@@ -101,6 +101,9 @@ def test_a_file_becomes_a_volume_of_neuroglancers(tmp_path):
     assert np.array_equal(np.asarray(seen[:, :, :])[..., 0], data.T)
     assert seen.layer_type == "segmentation" and seen.encoding == "compressed_segmentation" and seen.scale["sharding"]
     assert [tuple(scale["resolution"]) for scale in seen.info["scales"]] == [(8, 8, 40), (16, 16, 40)]
+    with pytest.raises(sherd.InvalidArgument, match="different formats") as caught:
+        sherd.import_(tmp_path / "in.npy", tmp_path / "em", to="precomputed", format="zarr3", axes="zyx")
+    assert caught.value.member == "to"
     with pytest.raises(sherd.InvalidArgument, match="no time") as caught:
         sherd.import_(tmp_path / "in.npy", tmp_path / "em", format="precomputed", axes="tyx")
     assert caught.value.member == "axes" and not (tmp_path / "em").exists()

@@ -85,7 +85,7 @@ def test_settings_of_a_handle_apply_to_it_and_its_pickle(tmp_path):
 def test_invalid_ids_are_refused(store, wrong):
     for call in (store.get, store.delete, lambda each: store.put(each, b""), lambda each: store.get_many([each]),
                  lambda each: store.put_many([(each, b"")]), lambda each: each in store):
-        with pytest.raises(sherd.InvalidArgument, match="an id is an int"):
+        with pytest.raises(sherd.InvalidArgument, match="an id must be an int"):
             call(wrong)
 
 

@@ -282,7 +282,7 @@ TEST(Pyramid, IsRefusedForTypesWithoutMeanOrMode) {
   };
   EXPECT_EQ(refusal(DType::bool_, kMode), "made");
   EXPECT_EQ(refusal(DType::complex64, kMean), "made");
-  EXPECT_THAT(refusal(DType::raw(32).value(), kMean), HasSubstr("pyramid: a pyramid is made of integers"));
+  EXPECT_THAT(refusal(DType::raw(32).value(), kMean), HasSubstr("pyramid: a pyramid can only be made of integers"));
   EXPECT_THAT(refusal(DType::float32, kMode), HasSubstr("use mean"));
   EXPECT_THAT(refusal(DType::uint8, Pyramid{.ignore_zero = true}),
               HasSubstr("zeros can only be ignored in a pyramid of modes"));
