@@ -201,7 +201,8 @@ Result<Array> make_array(NodeLocation location, NodeDocument document) {
   auto built = spec.ids && !spec.ids->hashed
                    ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
                    : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
-  if (!built) return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key());
+  if (!built)
+    return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key());
   ChunkLayout layout = *std::move(built);
   if (auto fits = check_edges(spec, layout, limits); !fits)
     return std::move(fits).error().in_member("chunk_grid").in_key(key());

@@ -153,6 +153,12 @@ Result<void> refuse_unknown(const Json& document, std::initializer_list<std::str
   return {};
 }
 
+void remark_nulls(const Json& document, std::vector<std::string>& remarks) {
+  for (const std::string_view member : {"dimension_names", "storage_transformers"})
+    if (const Json* value = document.find(member); value != nullptr && value->is_null())
+      remarks.push_back("'" + std::string(member) + "' is null; the specification wants a list, or no such member");
+}
+
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(
       refuse_unknown(document, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
@@ -181,6 +187,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(refuse_mixed_orders(*codecs).in_member("codecs"));
   spec.codecs = std::move(chain);
   remark_codecs(*codecs, spec.remarks);
+  remark_nulls(document, spec.remarks);
   if (const Json* names = document.find("dimension_names")) {
     SHERD_TRY(parsed, parse_names(*names, spec.shape.size()).in_member("dimension_names"));
     spec.dimension_names = std::move(parsed);

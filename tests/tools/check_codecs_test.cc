@@ -85,6 +85,23 @@ TEST(Check, DocumentsSpelledAsNoSpecificationHasThemAreWarnedOf) {
   }
 }
 
+TEST(Check, MembersThatAreNullInsteadOfAbsentAreWarnedOf) {
+  for (const std::string member : {"dimension_names", "storage_transformers"}) {
+    auto store = memory_store();
+    store
+        ->set("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "uint8",
+          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+          "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}], ")" +
+                               member + R"(": null})")
+        .value();
+    const CheckReport report = check(store, {.data = false}).value();
+    EXPECT_TRUE(report.ok());
+    ASSERT_EQ(report.faults.size(), 1U) << member;
+    EXPECT_EQ(report.faults[0].code, "document_odd");
+    EXPECT_THAT(report.faults[0].message, HasSubstr("'" + member + "' is null"));
+  }
+}
+
 TEST(Check, OtherFillValuesOfBoolsAreRefused) {
   for (const std::string_view fill : {"2", "-1", "1.5", R"("1")", R"("true")", R"("")", "[]", "null"}) {
     auto store = memory_store();
