@@ -1,7 +1,7 @@
 # Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (10), from
 # the same seed each time unless SHERD_FUZZ_SEED is another one (0: by chance): a test must not find something by luck.
-# fuzz/codec.cpp becomes one for each row of the table of codecs, but for those that only read another row's bytes under
-# another name, and one for each encoding of the precomputed format.
+# fuzz/codec has a test for each row of the table of codecs, but for those that only read another row's bytes under
+# another name, and one for each encoding of the precomputed format; SHERD_FUZZ_CODEC says which.
 # Seeds are read from fuzz/corpus/NAME; what the fuzzer finds on top is kept in the build folder.
 file(STRINGS src/api/registry.cpp codec_rows REGEX "^    &[a-z0-9_]+_codec,$")
 list(TRANSFORM codec_rows REPLACE "^    &([a-z0-9_]+)_codec,$" "\\1")
@@ -14,7 +14,7 @@ set(SHERD_FUZZED_CODECS ${codec_rows} compressed_segmentation jpeg png)
 
 add_custom_target(sherd_fuzz)
 
-function(sherd_add_fuzz name source)
+function(sherd_add_fuzz name source)  # further arguments: compile definitions
   add_executable(fuzz_${name} ${source})
   set_target_properties(fuzz_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
@@ -24,7 +24,9 @@ function(sherd_add_fuzz name source)
   target_link_libraries(fuzz_${name} PRIVATE sherd_engine)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(sherd_fuzz fuzz_${name})
+endfunction()
 
+function(sherd_add_fuzz_test name target)  # further arguments: environment variables
   set(seeds ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds "")
@@ -32,9 +34,9 @@ function(sherd_add_fuzz name source)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz/corpus/${name})
   add_test(NAME fuzz/${name} COMMAND sh -c
     "exec \"$@\" -max_total_time=\${SHERD_FUZZ_SECONDS:-10} -seed=\${SHERD_FUZZ_SEED:-1}" sh
-    $<TARGET_FILE:fuzz_${name}> -artifact_prefix=${PROJECT_BINARY_DIR}/fuzz/${name}- -print_final_stats=1 -timeout=120
+    $<TARGET_FILE:${target}> -artifact_prefix=${PROJECT_BINARY_DIR}/fuzz/${name}- -print_final_stats=1 -timeout=120
     -malloc_limit_mb=1024 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/fuzz/corpus/${name} ${seeds})
-  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
+  set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz ENVIRONMENT "${ARGN}")
 endfunction()
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*.cpp)
@@ -44,10 +46,14 @@ foreach(source IN LISTS fuzz_sources)
     continue()
   endif()
   if(name STREQUAL "codec")
+    list(TRANSFORM SHERD_FUZZED_CODECS REPLACE "(.+)" "ROW(\\1)" OUTPUT_VARIABLE rows)
+    list(JOIN rows " " rows)
+    sherd_add_fuzz(${name} ${source} "SHERD_FUZZ_ROWS=${rows}")
     foreach(codec IN LISTS SHERD_FUZZED_CODECS)
-      sherd_add_fuzz(codec_${codec} ${source} SHERD_FUZZ_CODEC=${codec}_codec)
+      sherd_add_fuzz_test(codec_${codec} fuzz_codec SHERD_FUZZ_CODEC=${codec})
     endforeach()
   else()
     sherd_add_fuzz(${name} ${source})
+    sherd_add_fuzz_test(${name} fuzz_${name})
   endif()
 endforeach()

@@ -1,13 +1,16 @@
-// One codec's decoder, compiled once for each row of the table: any bytes are refused or decode to exactly one chunk,
-// decoding in blocks or a part gives the same as decoding the whole, and a chunk that is decoded and encoded again
-// decodes to the same elements (to any elements, if the codec is lossy).
+// One codec's decoder: any bytes are refused or decode to exactly one chunk, decoding in blocks or a part gives the
+// same as decoding the whole, and a chunk that is decoded and encoded again decodes to the same elements (to any
+// elements, if the codec is lossy). The environment variable SHERD_FUZZ_CODEC says which row of the table, such as
+// "zstd".
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/registry.hpp"
@@ -15,13 +18,15 @@
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"
 
-#ifndef SHERD_FUZZ_CODEC
-#error "SHERD_FUZZ_CODEC is the codec's row, such as zstd_codec"
+#ifndef SHERD_FUZZ_ROWS
+#error "SHERD_FUZZ_ROWS has all rows, such as ROW(gzip) ROW(zstd)"
 #endif
 
 namespace sherd {
-extern const CodecEntry SHERD_FUZZ_CODEC;
-}
+#define ROW(codec) extern const CodecEntry codec##_codec;
+SHERD_FUZZ_ROWS
+#undef ROW
+}  // namespace sherd
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -29,7 +34,22 @@ namespace {
 
 using namespace sherd;
 
-const std::string_view kCodec = SHERD_FUZZ_CODEC.name;
+constexpr std::pair<std::string_view, const CodecEntry*> kRows[] = {
+#define ROW(codec) {#codec, &codec##_codec},
+    SHERD_FUZZ_ROWS
+#undef ROW
+};
+
+const CodecEntry& chosen_row() {
+  const char* const wanted = std::getenv("SHERD_FUZZ_CODEC");
+  for (const auto& [row, entry] : kRows)
+    if (wanted != nullptr && row == wanted) return *entry;
+  std::fprintf(stderr, "fuzz: SHERD_FUZZ_CODEC is not the name of a codec's row\n");
+  std::exit(2);
+}
+
+const CodecEntry& kEntry = chosen_row();
+const std::string_view kCodec = kEntry.name;
 constexpr std::uint64_t kElements = 512;
 
 /// The encodings of the precomputed format, which take chunks of four dimensions.
@@ -82,22 +102,21 @@ constexpr Configured kConfigurations[] = {
 constexpr std::string_view kLossy[] = {"numcodecs.astype", "bitround", "cast_value", "jpeg", "numcodecs.quantize"};
 
 Json codec_list(const DType& dtype) {
-  const CodecEntry& entry = SHERD_FUZZ_CODEC;
-  Json codec(Json::Object{{"name", std::string(entry.name)}});
+  Json codec(Json::Object{{"name", std::string(kEntry.name)}});
   const auto* stated = std::find_if(std::begin(kConfigurations), std::end(kConfigurations),
                                     [](const Configured& row) { return row.codec == kCodec; });
   if (stated != std::end(kConfigurations)) {
     codec.set("configuration", Json::parse(stated->configuration).value());
-  } else if (entry.short_form == nullptr) {
+  } else if (kEntry.short_form == nullptr) {
     codec.set("configuration", Json(Json::Object{}));
-  } else if (const auto short_form = entry.short_form("", dtype); short_form && !short_form->is_null()) {
+  } else if (const auto short_form = kEntry.short_form("", dtype); short_form && !short_form->is_null()) {
     codec.set("configuration", *short_form);
   }
   Json list(Json::Array{});
   const Json bytes = Json::parse(R"({"name": "bytes", "configuration": {"endian": "little"}})").value();
-  if (entry.bytes_codec != nullptr) list.push_back(bytes);
+  if (kEntry.bytes_codec != nullptr) list.push_back(bytes);
   list.push_back(codec);
-  if (entry.array_codec != nullptr) list.push_back(bytes);
+  if (kEntry.array_codec != nullptr) list.push_back(bytes);
   return list;
 }
 
