@@ -92,10 +92,11 @@ int link_unnamed(int descriptor, const std::string& name) {
   return os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-/// Removes a file, or a directory and the files in it.
-void remove_all(const std::string& path) noexcept {
+/// Removes a file, or a directory and the files in it. `descriptor` is of the directory: somebody else may have put
+/// another one, or a link, at its path.
+void remove_all(const std::string& path, int descriptor) noexcept {
   if (os::unlinkat(AT_FDCWD, path.c_str(), 0) == 0 || errno != EISDIR) return;
-  os::Directory entries(AT_FDCWD, path.c_str());
+  os::Directory entries(descriptor);
   while (const dirent64* entry = entries.next()) os::unlinkat(entries.fd(), entry->d_name, 0);
   os::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR);
 }
@@ -110,7 +111,7 @@ void remove_leftovers(const std::string& directory) noexcept {
     const std::string path = (fs::path(directory) / name).string();
     const int descriptor = os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) continue;
-    if (os::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(path, descriptor)) remove_all(path);
+    if (os::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(path, descriptor)) remove_all(path, descriptor);
     os::close(descriptor);
   }
 }
@@ -154,7 +155,7 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mod
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  if (!path_.empty()) remove_all(path_);
+  if (!path_.empty()) remove_all(path_, descriptor_);
   if (descriptor_ >= 0) os::close(descriptor_);
 }
 
