@@ -151,6 +151,10 @@ class RegionWriter {
   // an array that others make larger in between has elements in a later version only, and the condition fails.
   Result<void> update(const CellAccess& at, WritePiece piece) const {
     Store& store = *state_.location.store;
+    // Memory before the lock, as in replace(): two processes that wait for one another's locks have no other order.
+    Budget::Share share;
+    if (!is_plain_shard())
+      share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     SHERD_TRY(lock, store.lock(at.key));
     SHERD_TRY(old, store.open(at.key));
     SHERD_TRY(condition, unchanged_since(old.get()));
@@ -166,7 +170,6 @@ class RegionWriter {
       SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
       return finish_update(at.key, present ? object.get() : nullptr, condition);
     }
-    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;
     if (old != nullptr) {
