@@ -74,8 +74,8 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
 
 // A part of an object as an object, or as a value.
 Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
+  if (!to_.layout.shard) SHERD_TRY(check_length(to_.layout, at.shape, part.length).in_key(source.name()));
   if (collected_) {
-    SHERD_TRY(to_.layout.check_encoded_size(at.shape, part.length).in_key(source.name()));
     Buffer bytes;
     SHERD_TRY(read_into(source, part, bytes).in_key(source.name()));
     SHERD_TRY(collected_->put(at.key, std::move(bytes)));

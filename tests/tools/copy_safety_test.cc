@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 
+#include "base/checksum.hpp"
 #include "store/forwarding.hpp"
 #include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
@@ -38,6 +40,32 @@ TEST(Copy, ACopyIntoItselfIsRefused) {
   copy(store, store, {.source_path = "a", .destination_path = "b/ab"}).value();
   EXPECT_EQ(elements(open_array(store, {.path = "b/ab"}).value()), elements(open_array(store, {.path = "a"}).value()));
   EXPECT_TRUE(check(store).value().faults.empty()) << "the group between is made";
+}
+
+TEST(Copy, AMovedChunkOfAnotherLengthThanAChunkHasIsDamaged) {
+  for (const bool sharded : {false, true}) {
+    SCOPED_TRACE(sharded);
+    auto source = memory_store();
+    CreateOptions options{.shape = {4}, .dtype = DType::uint8, .chunks = {4}};
+    options.codecs = std::vector<Json>{"bytes"};
+    if (sharded) options.shards = {4};
+    const Array array = create_array(source, "", options).value();
+    array.write(Box{{0}, {4}}, std::span<const std::uint8_t>(std::vector<std::uint8_t>{1, 2, 3, 4})).value();
+    std::string bytes = source->get("c/0").value().value();
+    if (sharded) {
+      bytes[bytes.size() - 12] = 3;  // the length in the index
+      const auto index = std::as_bytes(std::span(bytes)).subspan(bytes.size() - 20, 16);
+      const std::uint32_t checksum = crc32c(index);
+      std::memcpy(&bytes[bytes.size() - 4], &checksum, sizeof checksum);
+    } else {
+      bytes.pop_back();
+    }
+    source->set("c/0", bytes).value();
+    const auto copied = copy(source, memory_store(), {.shards = Shape{}});
+    ASSERT_FALSE(copied);
+    EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
+    EXPECT_THAT(copied.error().text(), testing::HasSubstr("holds 3 bytes, but a chunk has 4"));
+  }
 }
 
 TEST(Copy, WithChunksOnAnUnmountedDiskIsAnErrorNotAnEmptyArray) {
