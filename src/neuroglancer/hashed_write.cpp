@@ -197,7 +197,7 @@ Result<void> HashedStorage::write(const Array::State& state, const Region& regio
   Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   HashedWriter writer(state, config, cells, call);
-  const bool replaces_all = region.element_count() == element_count(call.shape);  // damaged or not
+  const bool replaces_all = region.covers(call.shape);  // damaged or not
   const auto count = [&](std::uint64_t bytes) { done.fetch_add(bytes, std::memory_order_relaxed); };
   for (std::uint64_t first = 0; first < cells.size(); first += kSortedAtOnce)
     SHERD_TRY(writer.write(first, std::min(first + kSortedAtOnce, cells.size()), count, replaces_all));
