@@ -134,7 +134,9 @@ void FileLock::remove_abandoned(int directory, const std::string& side_file) noe
 
 FileLock::~FileLock() {
   if (process_ != ::getpid()) return;  // a child of fork() only inherits the lock
-  if (!side_file_.empty()) os::unlinkat(directory(), side_file_.c_str(), 0);
+  // Where locks do not work, another writer may have replaced the side file by its own.
+  if (!side_file_.empty() && (!refused_ || check_named(directory(), side_file_, fd()) == 0))
+    os::unlinkat(directory(), side_file_.c_str(), 0);
   // A child that vfork() made may still have the file open, and closing ours alone would leave it locked.
   set_lock(file_.get(), F_UNLCK);
 }

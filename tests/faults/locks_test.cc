@@ -115,6 +115,19 @@ TEST_P(WithoutLocks, TheLastOfTwoWritersOfOneObjectWins) {
   EXPECT_EQ(one->get("a").value(), "second");
 }
 
+TEST_P(WithoutLocks, AWriterThatLostDoesNotTakeTheOtherOneAlong) {
+  const auto one = sherd::file_store(folder_.path()).value();
+  const auto other = sherd::file_store(folder_.path()).value();
+  auto first = one->write("a").value();
+  first->write(0, sherd::as_bytes("first")).value();
+  const auto second = other->write("a").value();
+  second->write(0, sherd::as_bytes("second")).value();
+  EXPECT_EQ(first->commit().error().code(), ErrorCode::conflict);
+  first.reset();
+  second->commit().value();
+  EXPECT_EQ(one->get("a").value(), "second");
+}
+
 TEST_P(WithoutLocks, ValuesByIdAreChangedIfTheUserAllowsIt) {
   using sherd::neuroglancer::ShardedStore;
   const auto sharding =
