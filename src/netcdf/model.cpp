@@ -1,11 +1,12 @@
 // Builds a dataset: first the tree of groups with the dimensions that metadata name, then for every variable its
-// dimensions, found by name and checked against the array's shape. A length that contradicts costs that variable its
-// names, and never the dataset.
+// dimensions, found by name and checked against the array's shape. If a length contradicts the shape, the dimensions of
+// that variable are anonymous; the dataset still opens.
 #include "netcdf/model.hpp"
 
 #include <algorithm>
 #include <map>
 
+#include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -146,6 +147,7 @@ class Builder {
       const std::string& path = branch.arrays[i].path;
       std::ranges::move(made.warnings, std::back_inserter(warnings_));
       std::ranges::move(made.others, std::back_inserter(branch.other_arrays));
+      if (!made.variable && !is_stored_fault(made.variable.error())) return made.variable.error();
       if (!made.variable) {
         warn("/" + path, "the variable is left out: " + made.variable.error().text());
         continue;

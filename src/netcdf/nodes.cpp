@@ -276,8 +276,7 @@ Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
     if (entry == entries_->end()) return {};
     member.node.document = std::move(entry->second);  // each is asked for once
-    member.settle(complete(member.node, location_.format->name() == "zarr3"));
-    return {};
+    return member.settle(complete(member.node, location_.format->name() == "zarr3"));
   });
 }
 
@@ -300,8 +299,7 @@ Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, 
   return collect(group, names, [&](std::size_t n, Member& member) -> Result<void> {
     SHERD_TRY(documents,
               at_once ? std::move(replies[n]) : read_member(location_, prefix_of_path(member.node.path), parts));
-    member.settle(add_documents(member, std::move(documents)));
-    return {};
+    return member.settle(add_documents(member, std::move(documents)));
   });
 }
 
@@ -335,9 +333,12 @@ Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replie
   return complete(node, is_v3).in_key(node.versions.back().key);
 }
 
-void NodeReader::Member::settle(const Result<bool>& found) {
+Result<void> NodeReader::Member::settle(const Result<bool>& found) {
   exists = found.has_value() && *found;
-  if (!found.has_value()) warnings.push_back("left out: " + found.error().text());
+  if (found.has_value()) return {};
+  if (!is_stored_fault(found.error())) return found.error();  // it exists, and may be read another time
+  warnings.push_back("left out: " + found.error().text());
+  return {};
 }
 
 Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {

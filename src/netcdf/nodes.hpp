@@ -73,8 +73,9 @@ class NodeReader {
     bool exists = false;
     std::vector<std::string> warnings = {};
 
-    /// It exists or does not; an error leaves it out, with a warning.
-    void settle(const Result<bool>& found);
+    /// It exists or does not. One that is damaged or not supported is left out, with a warning; other errors are
+    /// returned.
+    Result<void> settle(const Result<bool>& found);
   };
   using ReadMember = std::function<Result<void>(std::size_t, Member&)>;
 

@@ -6,6 +6,7 @@
 
 #include "netcdf/elements.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
+#include "tests/store/failing_store.hpp"
 
 namespace sherd::netcdf {
 namespace {
@@ -61,6 +62,16 @@ TEST(OneBadVariable, WithADamagedDocumentIsLeftOut) {
   expect_only_good({{"bad/.zarray", R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value":
                                        "x", "order": "C", "compressor": null, "filters": null})"}},
                    "fill_value");
+}
+
+TEST(OneBadVariable, ThatCannotBeReadIsAnErrorAndIsNotLeftOut) {
+  const auto store = std::make_shared<tools_testing::FailingStore>(
+      store_of({kGroup, {"bad/.zarray", zarray("[2]", "<i4")}, {"good/.zarray", zarray("[2]", "<i4")}}));
+  store->unreadable = "bad/.zarray";
+  const auto dataset = Dataset::open(store);
+  ASSERT_FALSE(dataset);
+  EXPECT_EQ(dataset.error().code(), ErrorCode::io);
+  EXPECT_EQ(dataset.error().key(), "bad/.zarray");
 }
 
 TEST(OtherTypes, AreShownAsThoseOfNetcdf) {
