@@ -151,7 +151,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   const bool cheap = missing <= gap() / std::max<std::uint64_t>(1, size / available);
   if (!cheap) return false;
   SHERD_TRY(generation, source.generation());
-  return !has_index({source, {0, size}, *layout.shard, layout.shard->grid(stored)}, generation, cache_);
+  return !has_index({source, {0, size}, *layout.shard, layout.shard->grid(inner.shape)}, generation, cache_);
 }
 
 Result<void> ChunkReader::from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const {
