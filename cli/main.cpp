@@ -347,5 +347,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     cli::report(unavailable("out of memory"), line.everywhere().json);
     return cli::exit_code(ErrorCode::unavailable);
+  } catch (const std::exception& failure) {
+    cli::report(io_error(failure.what()), line.everywhere().json);
+    return cli::exit_code(ErrorCode::io);
   }
 }

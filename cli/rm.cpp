@@ -17,6 +17,8 @@ struct Rm {
   /// members.
   [[nodiscard]] Result<void> check_members(const OpenOptions& options) const {
     const auto node = open(url, options);
+    if (!node && node.error().code() != ErrorCode::corrupt && node.error().code() != ErrorCode::unsupported)
+      return node.error();
     const Group* group = node ? std::get_if<Group>(&*node) : nullptr;
     if (group == nullptr || recursive) return {};
     SHERD_TRY(members, at(url, group->members()));

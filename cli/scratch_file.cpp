@@ -55,7 +55,8 @@ Result<void> ScratchFile::take_input(const Config& config) const {
 }
 
 Result<void> ScratchFile::give(Output& out) const {
-  if (std::filesystem::is_directory(path())) return unsupported("several files cannot go to standard output");
+  std::error_code code;
+  if (std::filesystem::is_directory(path(), code)) return unsupported("several files cannot go to standard output");
   std::ifstream file(path(), std::ios::binary);
   std::vector<char> block(kBlockBytes);
   while (file && !out.closed()) {

@@ -2,6 +2,7 @@
 // One table says all names; an unknown name is answered with the list of the known ones.
 #include "sherd/options.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace sherd {
@@ -20,13 +21,16 @@ constexpr NamedLimit kLimits[] = {
     {"dimensions", &Limits::dimensions},       {"decode_ratio", &Limits::decode_ratio},
 };
 
+/// As good as none; two limits can still be added.
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 60U;
+
 }  // namespace
 
 Result<void> Limits::set(std::string_view name, std::uint64_t value) {
   std::string known;
   for (const NamedLimit& limit : kLimits) {
     if (limit.name == name) {
-      this->*limit.value = value;
+      this->*limit.value = std::min(value, kLargest);
       return {};
     }
     known += known.empty() ? "" : ", ";

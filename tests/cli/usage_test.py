@@ -213,6 +213,7 @@ def test_limits_come_from_options_and_from_the_environment(sherd):
     assert sherd("info", "a", env=small).code == 5
     assert sherd("info", "a", "--limit", "chunk_bytes=999").code == 5
     sherd.ok("info", "a", "--limit", "chunk_bytes=1KiB", env=small)
+    sherd.ok("read", "a", env={"SHERD_LIMIT_CHUNK_BYTES": str(2**64 - 1), "SHERD_LIMIT_METADATA_BYTES": str(2**64 - 1)})
     assert sherd("info", "a", env={"SHERD_LIMIT_CHUNK_BYTES": "lots"}).code == 2
     mistyped = sherd("info", "a", env={"SHERD_LIMIT_CHUNKS_BYTES": "999"})
     assert mistyped.code == 2 and "SHERD_LIMIT_CHUNKS_BYTES" in mistyped.stderr
