@@ -124,13 +124,13 @@ Prepare reading(const Task& task) {
   return [=](unsigned) -> Call {
     auto result = std::make_shared<std::unique_ptr<Pages>>();
     return [=, held = stored](const Keep&) {
-      std::size_t room = 0;
+      std::size_t capacity = 0;
       for (const auto& extents : calls) {
         const std::size_t bytes = extents.size() * chunk_bytes;
-        const bool fresh = task.cell == "shards" || bytes > room;  // a shard has memory of its own
+        const bool fresh = task.cell == "shards" || bytes > capacity;  // a shard has memory of its own
         if (fresh) {
           result->reset();
-          *result = std::make_unique<Pages>(room = bytes);
+          *result = std::make_unique<Pages>(capacity = bytes);
         }
         (layout.zstd ? read_encoded : read_raw)(extents, chunk_bytes, (*result)->data());
       }

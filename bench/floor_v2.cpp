@@ -100,11 +100,11 @@ Prepare reading(const Task& task) {
   return [=, blosc = is_blosc(task)](unsigned) -> Call {
     auto result = std::make_shared<std::unique_ptr<Pages>>();
     return [=](const Keep&) {
-      std::size_t room = 0;
+      std::size_t capacity = 0;
       for (const auto& parts : calls) {
-        if (parts.size() > room) {
+        if (parts.size() > capacity) {
           result->reset();
-          *result = std::make_unique<Pages>((room = parts.size()) * kChunkBytes);
+          *result = std::make_unique<Pages>((capacity = parts.size()) * kChunkBytes);
         }
         on_all_cores(parts.size(), [&](std::size_t i) {
           const File file(parts[i].file, O_RDONLY);

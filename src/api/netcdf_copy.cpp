@@ -96,7 +96,7 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
     SHERD_TRY(staged.commit(below));
     return done;
   }();
-  if (!copied) (void)staged.abandon();  // the first failure is the one to tell
+  if (!copied) (void)staged.abandon();  // the first failure is the one to report
   return in_store(std::move(copied), destination.store->url());
 }
 

@@ -285,8 +285,8 @@ Result<void> Group::consolidate() {
       SHERD_TRY(documents, documents_below(location));
       return consolidation->with_entries(now.document, std::move(documents));
     };
-    // Who changes a node while the first is made finds nothing to renew yet. From then on everybody does; the second
-    // adopts what changed in between.
+    // A change that is made during the first edit finds no consolidated metadata to renew. Later changes renew them;
+    // the second edit takes over what changed in between.
     SHERD_TRY(state_->edit(documents_of_now));
     return state_->edit(documents_of_now);
   });

@@ -32,7 +32,7 @@ void append_escape(std::string& to, unsigned char c) {
 }
 
 /// The escapes that CDL has for single characters; 0 if there is none.
-char escape_letter(char c, TextPlace place) {
+char escape_letter(char c, TextUse use) {
   switch (c) {
     case '\b':
       return 'b';
@@ -45,7 +45,7 @@ char escape_letter(char c, TextPlace place) {
     case '\t':
       return 't';
     case '\v':
-      return place == TextPlace::string ? 'n' : 'v';  // as ncdump does
+      return use == TextUse::string ? 'n' : 'v';  // as ncdump does
     case '\\':
     case '\'':
     case '"':
@@ -64,7 +64,7 @@ std::string attribute_value(T value, const Digits& digits) {
     return std::isfinite(value) ? attribute_number(value, digits.of_double) : std::string(special(value));
   } else if constexpr (std::is_same_v<T, std::string>) {
     std::string text;
-    append_cdl_text(text, value, TextPlace::attribute);
+    append_cdl_text(text, value, TextUse::attribute);
     return text;
   } else {
     constexpr std::string_view suffixes[] = {"b", "s", "", "LL", "UB", "US", "U", "ULL"};
@@ -117,22 +117,22 @@ std::string cdl_name(std::string_view name) {
   return text;
 }
 
-void append_cdl_text(std::string& to, std::string_view text, TextPlace place) {
-  if (place != TextPlace::string)
+void append_cdl_text(std::string& to, std::string_view text, TextUse use) {
+  if (use != TextUse::string)
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
   to += '"';
-  append_cdl_characters(to, text, place);
+  append_cdl_characters(to, text, use);
   to += '"';
 }
 
-void append_cdl_characters(std::string& to, std::string_view text, TextPlace place) {
+void append_cdl_characters(std::string& to, std::string_view text, TextUse use) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (const char letter = escape_letter(c, place); letter != 0) {
+    if (const char letter = escape_letter(c, use); letter != 0) {
       to += '\\';
       to += letter;
-      if (c == '\n' && place == TextPlace::data) to += "\",\n    \"";
-    } else if (byte < 0x20 || byte == 0x7f || (byte > 0x7f && place == TextPlace::data)) {
+      if (c == '\n' && use == TextUse::data) to += "\",\n    \"";
+    } else if (byte < 0x20 || byte == 0x7f || (byte > 0x7f && use == TextUse::data)) {
       append_escape(to, byte);
     } else {
       to += c;
@@ -146,7 +146,7 @@ std::string cdl_attribute(const Values& values, const Digits& digits) {
         if (list.empty()) return "\"\"";
         std::string text;
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(list)>, std::string>) {
-          append_cdl_text(text, list, TextPlace::attribute);
+          append_cdl_text(text, list, TextUse::attribute);
         } else {
           for (const auto& each : list) {
             if (!text.empty()) text += ", ";

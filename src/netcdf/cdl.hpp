@@ -24,10 +24,10 @@ struct Digits {
 
 /// Text in quotes without trailing NULs. A text among data begins a new line after each "\n", and has only characters
 /// of ASCII unescaped.
-enum class TextPlace : std::uint8_t { attribute, data, string };
-void append_cdl_text(std::string& to, std::string_view text, TextPlace place);
+enum class TextUse : std::uint8_t { attribute, data, string };
+void append_cdl_text(std::string& to, std::string_view text, TextUse use);
 /// The same without quotes and with trailing NULs: a part of a text.
-void append_cdl_characters(std::string& to, std::string_view text, TextPlace place);
+void append_cdl_characters(std::string& to, std::string_view text, TextUse use);
 
 /// As printf's %.*g; NaN, infinities and their suffixes as in CDL. Returns where the text ends; `to` has kDecimalSize
 /// bytes.

@@ -80,7 +80,7 @@ std::string CdlToken::shown() const {
       return "'" + text + ":'";
     case Kind::text: {
       std::string shown;
-      append_cdl_text(shown, std::string_view(text).substr(0, kShown), TextPlace::string);
+      append_cdl_text(shown, std::string_view(text).substr(0, kShown), TextUse::string);
       return shown;
     }
     case Kind::number:
@@ -158,7 +158,7 @@ Result<void> CdlLexer::next(CdlToken& token) {
   if (is_digit(c) || c == '.' || c == '-' || c == '+') return number(token);
   if (begins_name(c)) return word(token);
   std::string shown;
-  append_cdl_text(shown, rest_.substr(0, 1), TextPlace::data);
+  append_cdl_text(shown, rest_.substr(0, 1), TextUse::data);
   return error("the character " + shown + " has no meaning here");
 }
 

@@ -108,15 +108,15 @@ class Parser {
     SHERD_TRY(called, name("the name of a group"));
     if (++depth_ > kMaxGroupDepth)
       return at(position, unsupported("groups are nested more than " + std::to_string(kMaxGroupDepth) + " deep"));
-    auto& place = group_->groups[called];
-    if (place || group_->variables.contains(called))
+    auto& entry = group_->groups[called];
+    if (entry || group_->variables.contains(called))
       return cdl_error(position, "a group or a variable '" + called + "' is defined already");
-    place = std::make_unique<CdlGroup>();
-    place->path = member_path(group_->path, called);
-    place->position = position;
-    place->parent = group_;
-    group_->group_order.push_back(place.get());
-    group_ = place.get();
+    entry = std::make_unique<CdlGroup>();
+    entry->path = member_path(group_->path, called);
+    entry->position = position;
+    entry->parent = group_;
+    group_->group_order.push_back(entry.get());
+    group_ = entry.get();
     SHERD_TRY(tokens_.expect('{'));
     SHERD_TRY(body());
     SHERD_TRY(tokens_.expect('}'));
@@ -166,10 +166,10 @@ class Parser {
     } else {
       return tokens_.unexpected("a length or 'unlimited'");
     }
-    auto& place = group_->dimensions[called];
-    if (place) return cdl_error(position, "the dimension '" + called + "' is defined already");
+    auto& entry = group_->dimensions[called];
+    if (entry) return cdl_error(position, "the dimension '" + called + "' is defined already");
     group_->dimension_order.push_back(dimension.get());
-    place = std::move(dimension);
+    entry = std::move(dimension);
     return tokens_.next();
   }
 
@@ -231,10 +231,10 @@ class Parser {
       more = comma;
     }
     if (parenthesis) SHERD_TRY(tokens_.expect(')'));
-    auto& place = group_->variables[called];
-    if (place) return cdl_error(position, "the variable '" + called + "' is defined already");
+    auto& entry = group_->variables[called];
+    if (entry) return cdl_error(position, "the variable '" + called + "' is defined already");
     group_->variable_order.push_back(variable.get());
-    place = std::move(variable);
+    entry = std::move(variable);
     return {};
   }
 
@@ -244,9 +244,9 @@ class Parser {
     if (token.kind != Kind::word && token.kind != Kind::path) return tokens_.unexpected("the name of a dimension");
     CdlDimension* found = nullptr;
     if (token.kind == Kind::path) {
-      SHERD_TRY(place, place_of(token.text, token.position));
-      const auto own = place.group->dimensions.find(place.name);
-      if (own != place.group->dimensions.end()) found = own->second.get();
+      SHERD_TRY(entry, find_named(token.text, token.position));
+      const auto own = entry.group->dimensions.find(entry.name);
+      if (own != entry.group->dimensions.end()) found = own->second.get();
     } else {
       for (const CdlGroup* at = group_; at != nullptr && found == nullptr; at = at->parent)
         if (const auto own = at->dimensions.find(token.text); own != at->dimensions.end()) found = own->second.get();
@@ -256,13 +256,13 @@ class Parser {
     return found;
   }
 
-  struct Place {
+  struct Named {
     CdlGroup* group = nullptr;
     std::string name;
   };
   /// The group of a path, and the last name.
-  Result<Place> place_of(std::string_view path, const CdlPosition& position) {
-    Place place{&state_.root, {}};
+  Result<Named> find_named(std::string_view path, const CdlPosition& position) {
+    Named entry{&state_.root, {}};
     while (!path.empty()) {
       path.remove_prefix(1);                                          // the slash
       const std::size_t end = std::min(path.find('/'), path.size());  // an escaped one is refused by the name
@@ -270,14 +270,14 @@ class Parser {
       if (!plain) return at(position, std::move(plain).error());
       path.remove_prefix(end);
       if (path.empty()) {
-        place.name = *std::move(plain);
+        entry.name = *std::move(plain);
         break;
       }
-      const auto next = place.group->groups.find(*plain);
-      if (next == place.group->groups.end()) return cdl_error(position, "the group '" + *plain + "' is not defined");
-      place.group = next->second.get();
+      const auto next = entry.group->groups.find(*plain);
+      if (next == entry.group->groups.end()) return cdl_error(position, "the group '" + *plain + "' is not defined");
+      entry.group = next->second.get();
     }
-    return place;
+    return entry;
   }
 
   /// Reads a name or a path, whatever it refers to: a variable of this group first, and a type otherwise.
@@ -285,13 +285,13 @@ class Parser {
     const CdlToken& token = tokens_.now();
     if (token.kind != Kind::word && token.kind != Kind::path) return tokens_.unexpected("a name");
     Reference result{token.position, token.text, token.kind == Kind::path, token.escaped};
-    Place place{group_, token.text};
+    Named entry{group_, token.text};
     if (result.is_path) {
-      SHERD_TRY(found, place_of(token.text, token.position));
-      place = std::move(found);
+      SHERD_TRY(found, find_named(token.text, token.position));
+      entry = std::move(found);
     }
-    const auto variable = place.group->variables.find(place.name);
-    if (variable != place.group->variables.end()) result.variable = variable->second.get();
+    const auto variable = entry.group->variables.find(entry.name);
+    if (variable != entry.group->variables.end()) result.variable = variable->second.get();
     if (!result.is_path && !result.escaped) result.type = cdl_type(token.text);
     SHERD_TRY(tokens_.next());
     return result;

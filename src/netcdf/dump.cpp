@@ -239,7 +239,7 @@ class Dumper {
   void special_of_root(std::size_t indent) {
     if (!dataset_.properties().empty()) {
       std::string text;
-      append_cdl_text(text, dataset_.properties(), TextPlace::attribute);
+      append_cdl_text(text, dataset_.properties(), TextUse::attribute);
       special("", "_NCProperties", text, indent);
     }
     special("", "_Format", "\"" + std::string(dataset_.kind()) + "\"", indent);

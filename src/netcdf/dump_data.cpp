@@ -104,7 +104,7 @@ class ValuePrinter {
   template <class List>
   void append_value(std::string& to, const Values& all, const List& list, std::size_t i) const {
     if constexpr (std::is_same_v<List, std::vector<std::string>>) {
-      append_cdl_text(to, list[i], TextPlace::string);
+      append_cdl_text(to, list[i], TextUse::string);
     } else {
       if (times_) {
         times_->append_quoted(to, number_in(all, i), printing_.options.iso_times ? 'T' : ' ');
@@ -234,7 +234,7 @@ class RowPrinter {
     const std::string zeros(std::min<std::uint64_t>(nuls, kPiece), '\0');
     const auto print = [&](std::string_view piece) {
       std::string characters;
-      append_cdl_characters(characters, piece, TextPlace::data);
+      append_cdl_characters(characters, piece, TextUse::data);
       lines_.raw(characters);
       return printed(source);
     };

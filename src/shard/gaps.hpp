@@ -21,8 +21,8 @@ class Gaps {
 
  private:
   std::vector<Extent> gaps_;  // what is left of each
-  std::vector<std::uint64_t>
-      longest_;  // a binary tree: of i the longer one of 2 i and 2 i + 1, of leaves the gap itself
+  // A binary tree in an array: node i has the greater value of nodes 2 i and 2 i + 1, a leaf the length of its gap.
+  std::vector<std::uint64_t> longest_;
 };
 
 }  // namespace sherd

@@ -116,7 +116,7 @@ Error move_error(const std::string& from, const std::string& to, int code) {
 constexpr std::size_t kMaxSwept = std::size_t{1} << 16;
 constexpr std::size_t kMaxSweptEntries = 10000;
 
-/// Removes what is below a scratch directory whose maker is gone, unless it may be gone on with.
+/// Removes what is below a scratch directory whose maker is gone, unless a copy that can be resumed is in it.
 void remove_scratch(int directory, const std::string& name) {
   MadeDirectory here;
   here.fd = Fd(os::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,5 +1,5 @@
 // The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
-// moment leaves something that can be gone on with:
+// moment leaves something that can be resumed:
 //   1. Everything is planned: all documents, and which objects there are to be made.
 //   2. The copy is begun next to the destination (array/staged.hpp): a note there says what is being copied.
 //   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's

@@ -229,8 +229,8 @@ struct StagedCopy {
   std::vector<std::string> below = {};                    ///< the paths of its members
   std::function<Result<void>(const NodeLocation&)> make;  ///< all of it, there
 };
-/// Makes a copy next to its destination and puts it there when it is whole. What fails by the destination's fault
-/// stays, to be gone on with where options say so.
+/// Makes a copy next to its destination and puts it there when it is whole. What fails because of the
+/// destination stays if the options say so, and can be resumed.
 Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options);
 
 /// Completes a copy whose document is at the destination already: makes the objects that are missing there, and erases

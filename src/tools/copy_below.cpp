@@ -1,7 +1,7 @@
 // Copies objects that are not chunks: what is below a collection of Neuroglancer's objects goes as it is, so
 // that everything in a shard keeps its offset, the fragments of meshes before their manifests among it. A
 // collection of its own is made next to its destination, as all copies do (copy.cpp). Of one that already exists only
-// what is missing is made; info comes last then: until then the copy is none.
+// what is missing is made. `info` is then copied last; without it the copy is not recognized as a collection.
 #include <atomic>
 
 #include "base/buffer.hpp"
