@@ -78,5 +78,24 @@ TIMES = Dataset({"time": 5, "nv": 2}, {
     "fractions": ("double", ["time"], [86399.9999999, 59.9999999, 1.0000006, 0.1234567, 3599.9999999], {"units": ("char", "s since 1970-01-01")}),
     "no_time": ("int", ["time"], [1, 2, 3, 4, 5], {"units": ("char", "m")}), "weeks": ("int", ["time"], [1, 2, 3, 4, 5], {"units": ("char", "weeks since 1582-10-01")})})
 
+# Pairs of `units` and `calendar`.
+UNITS = [
+    *((units, None) for units in (
+        "hour since 2000-01-01 12:00:00 UTC", "hours since 2000-01-01 12:00:00 GMT", "days since 1990-01-01 06:30:00 EST", "days since 2000-01-01T12",
+        "days since 2000-01-01T12:00:00 UTC", "days since 2000-01-01T 12:00", "days since 2000-01-01T12:00:00Z", "days since 2000-01-01 00:00:00.0 -6:00",
+        "Days since 1900-01-01", "DAYS since 1900-01-01", "Hours since 1900-01-01 00:00:0.0", "HOURS since 1-1-1 00:00:00", "Minutes since 1985-5-17 1:2:3",
+        "Seconds since 1970-01-01", "SEC since 1970-01-01", "S since 1970-01-01", "Mn since 1970-01-01", "HR since 1970-01-01", "Dy since 1970-01-01",
+        "Weeks since 2000-01-01", "Wk since 2000-01-01", "Months since 1990-01-15", "MO since 1990-01-15", "Seasons since 1990-01-15", "YEARS since 1990-01-15",
+        "Yr since 1990-01-15", "days Since 2000-01-01", "DaYs SINCE 2000-01-01", "  days\n since  2000-01-01 \t 12:30", "days since 1990", "days since 90-5",
+        "microseconds since 2000-01-01", "decades since 2000-01-01", "days from 2000-01-01")),
+    *(("days since 2000-02-28 18:00", calendar) for calendar in (
+        "Gregorian", "STANDARD", "NOLEAP", "No_Leap", "365_Day", "360_DAY", "366_DAY", "All_Leap", "ALLLEAP", "Julian", "Proleptic_Gregorian",
+        "bogus", "", "noleap ", " noleap", "utc", "tai", "NO", "3", "36")),
+    *((units, "none") for units in ("hours since 1-1", "days since 5-17 12:30", "Weeks since 12-31", "months since 3-15", "days since 7", "years since 1-1", "days since 1979-01-01", "days since 2000-1-1",
+                                    "seasons since 11-15")), ("days since 1979-01-01", "NONE")]
+UNITS_OF_TIME = Dataset({"n": 6}, {
+    f"v{i}": ("double", ["n"], [0, 1, 100.5, -1000, 400000, -1e6],
+              {"units": ("char", units)} | ({} if calendar is None else {"calendar": ("char", calendar)})) for i, (units, calendar) in enumerate(UNITS)})
+
 DATASETS = {"every_type": EVERY_TYPE, "fills": FILLS, "names": NAMES, "unlimited": UNLIMITED, "long": LONG, "many_rows": MANY_ROWS, "groups": GROUPS,
-            "formats": FORMATS, "times": TIMES, "nothing": Dataset()}
+            "formats": FORMATS, "times": TIMES, "units_of_time": UNITS_OF_TIME, "nothing": Dataset()}

@@ -34,6 +34,7 @@ bool is_leap(std::int64_t year, Calendar calendar) {
       return true;
     case Calendar::noleap:
     case Calendar::days_360:
+    case Calendar::none:
       return false;
     case Calendar::julian:
       return year % 4 == 0;
@@ -49,6 +50,7 @@ std::int64_t days_before(std::int64_t year, Calendar calendar) {
     case Calendar::all_leap:
       return 366 * year;
     case Calendar::noleap:
+    case Calendar::none:
       return 365 * year;
     case Calendar::days_360:
       return 360 * year;
@@ -116,16 +118,20 @@ Date later_mixed(const Date& date, double hours) {
 }
 
 /// With as many parts as are not zero, to the microsecond.
-std::string print(const Date& date, char separator) {
+std::string print(const Date& date, Calendar calendar, char separator) {
   constexpr std::int64_t kSecond = 1000000;
   // What is rounded up to the end of a day is hour 24 of it, as with ncdump.
   const auto time = static_cast<std::int64_t>(std::llround(date.hour * 3600.0 * static_cast<double>(kSecond)));
   const auto second = static_cast<int>(time / kSecond % 60), fraction = static_cast<int>(time % kSecond);
   const auto minute = static_cast<int>(time / (60 * kSecond) % 60), hour = static_cast<int>(time / (3600 * kSecond));
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%4.4lld-%2.2d-%2.2d", static_cast<long long>(date.year), date.month,
-                date.day);
-  std::string result = text.data();
+  std::string result;
+  if (calendar != Calendar::none) {
+    std::snprintf(text.data(), text.size(), "%4.4lld-", static_cast<long long>(date.year));
+    result = text.data();
+  }
+  std::snprintf(text.data(), text.size(), "%2.2d-%2.2d", date.month, date.day);
+  result += text.data();
   if (time == 0) return result;
   std::snprintf(text.data(), text.size(), "%c%2.2d", separator, hour);
   result += text.data();
@@ -145,15 +151,29 @@ struct Unit {
   double per_hour = 0;  ///< of units shorter than an hour, since dividing is exact where multiplying is not
 };
 
+bool is_same_letter(char a, char b) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return small(a) == small(b);
+}
+
+/// In letters of either case.
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.size() >= beginning.size() &&
+         std::equal(beginning.begin(), beginning.end(), text.begin(), is_same_letter);
+}
+
 std::optional<Unit> unit_called(std::string_view name) {
-  if (name.starts_with("sec") || name == "s") return Unit{.per_hour = 3600};
-  if (name.starts_with("min") || name == "mn") return Unit{.per_hour = 60};
-  if (name.starts_with("hour") || name == "hr") return Unit{.hours = 1};
-  if (name.starts_with("day") || name == "dy") return Unit{.hours = 24};
-  if (name.starts_with("week") || name == "wk") return Unit{.hours = 168};
-  if (name.starts_with("month") || name == "mo") return Unit{.months = 1};
-  if (name.starts_with("season")) return Unit{.months = 3};
-  if (name.starts_with("year") || name == "yr") return Unit{.months = 12};
+  const auto is = [&](std::string_view beginning, std::string_view abbreviation) {
+    return begins_with(name, beginning) || (begins_with(name, abbreviation) && name.size() == abbreviation.size());
+  };
+  if (is("sec", "s")) return Unit{.per_hour = 3600};
+  if (is("min", "mn")) return Unit{.per_hour = 60};
+  if (is("hour", "hr")) return Unit{.hours = 1};
+  if (is("day", "dy")) return Unit{.hours = 24};
+  if (is("week", "wk")) return Unit{.hours = 168};
+  if (is("month", "mo")) return Unit{.months = 1};
+  if (is("season", "season")) return Unit{.months = 3};
+  if (is("year", "yr")) return Unit{.months = 12};
   return std::nullopt;
 }
 
@@ -162,17 +182,18 @@ Calendar calendar_called(std::string_view name) {
       {"gregorian", Calendar::mixed},  {"standard", Calendar::mixed},    {"proleptic_gregorian", Calendar::gregorian},
       {"noleap", Calendar::noleap},    {"no_leap", Calendar::noleap},    {"365_day", Calendar::noleap},
       {"allleap", Calendar::all_leap}, {"all_leap", Calendar::all_leap}, {"366_day", Calendar::all_leap},
-      {"360_day", Calendar::days_360}, {"julian", Calendar::julian}};
+      {"360_day", Calendar::days_360}, {"julian", Calendar::julian},     {"none", Calendar::none}};
   if (!name.empty())
     for (const auto& [known, calendar] : names)
-      if (known.starts_with(name)) return calendar;
+      if (begins_with(known, name)) return calendar;
   return Calendar::mixed;
 }
 
 /// Removes the first word of `text` and returns it; empty if there is none.
 std::string_view take_word(std::string_view& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t\n"), text.size());
-  const std::size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
+  constexpr std::string_view kBlank = " \t\n\v\f\r";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+  const std::size_t end = std::min(text.find_first_of(kBlank, begin), text.size());
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;
@@ -186,25 +207,46 @@ double number_at(std::string_view text) {
   return number;
 }
 
-std::optional<Date> parse_date(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
-  const std::size_t t = text.find('T');
-  std::string_view rest = t == text.npos ? text : text.substr(0, t);
-  const std::string_view day = take_word(rest);
-  if (t != text.npos) rest = text.substr(t + 1);
-  std::string date(day.substr(0, kLongest));
-  if (const std::string_view time = take_word(rest); !time.empty()) date += " " + std::string(time.substr(0, kLongest));
+/// Year, month and day; without a year, if that is how the dates of a calendar are written, month and day.
+std::optional<Date> parse_day(const std::string& text, Calendar calendar) {
   long long year = 0;
-  int month = 1, of_month = 1, hour = 0, minute = 0;
-  int seconds = 0;
-  const int count =
-      std::sscanf(date.c_str(), "%lld-%d-%d %d:%d:%n", &year, &month, &of_month, &hour, &minute, &seconds);
-  const double second = seconds > 0 ? number_at(std::string_view(date).substr(static_cast<std::size_t>(seconds))) : 0;
+  int month = 1, day = 1;
+  const int count = std::sscanf(text.c_str(), "%lld-%d-%d", &year, &month, &day);
   if (count < 1 || std::abs(year) > 1000000) return std::nullopt;
-  const bool valid = month >= 1 && month <= 12 && of_month >= 1 && of_month <= 31 && hour >= 0 && hour <= 23 &&
-                     minute >= 0 && minute <= 59 && second >= 0 && second <= 60;
-  if (!valid) return std::nullopt;
-  return Date{year, month, of_month, hour + minute / 60.0 + second / 3600.0};
+  if (calendar == Calendar::none) {  // a year that is there has no meaning
+    if (count < 3 && year >= 1 && year <= 12) {
+      day = count == 2 ? month : 1;
+      month = static_cast<int>(year);
+    }
+    year = 1970;
+  }
+  if (month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
+  return Date{year, month, day, 0};
+}
+
+/// Hours since midnight.
+std::optional<double> parse_clock(const std::string& text) {
+  int hour = 0, minute = 0, seconds = 0;
+  std::sscanf(text.c_str(), "%d:%d:%n", &hour, &minute, &seconds);
+  const double second = seconds > 0 ? number_at(std::string_view(text).substr(static_cast<std::size_t>(seconds))) : 0;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || !(second >= 0 && second <= 60)) return std::nullopt;
+  return hour + minute / 60.0 + second / 3600.0;
+}
+
+/// A day and perhaps a time, after a blank or a T. What follows, such as a time zone, is not read, as in ncdump.
+std::optional<Date> parse_date(std::string_view text, Calendar calendar) {
+  constexpr std::size_t kLongest = 80;
+  std::string_view day = take_word(text), time;
+  if (const std::size_t t = day.find('T'); t != day.npos) {
+    time = day.substr(t + 1);
+    day = day.substr(0, t);
+  }
+  if (time.empty()) time = take_word(text);
+  auto date = parse_day(std::string(day.substr(0, kLongest)), calendar);
+  const auto clock = parse_clock(std::string(time.substr(0, kLongest)));
+  if (!date || !clock) return std::nullopt;
+  date->hour = *clock;
+  return date;
 }
 
 const std::string* text_attribute(const Variable& variable, std::string_view name) {
@@ -217,10 +259,11 @@ const std::string* text_attribute(const Variable& variable, std::string_view nam
 std::optional<TimeUnits> TimeUnits::parse(std::string_view units, std::string_view calendar) {
   const auto unit = unit_called(take_word(units));
   if (!unit || take_word(units) != "since") return std::nullopt;
-  const auto date = parse_date(units);
-  if (!date) return std::nullopt;
   TimeUnits result;
   result.calendar_ = calendar_called(calendar);
+  if (result.calendar_ == Calendar::none && unit->months == 12) return std::nullopt;  // there are no years
+  const auto date = parse_date(units, result.calendar_);
+  if (!date) return std::nullopt;
   result.months_ = unit->months > 0;
   result.unit_ = result.months_ ? unit->months : unit->per_hour > 0 ? -unit->per_hour : unit->hours;
   std::tie(result.year_, result.month_, result.day_, result.hour_) =
@@ -246,7 +289,7 @@ void TimeUnits::append_quoted(std::string& to, double value, char separator) con
   } else {
     date = date_of(hours_of(base, calendar_) + amount, calendar_);
   }
-  to += '"' + print(date, separator) + '"';
+  to += '"' + print(date, calendar_, separator) + '"';
 }
 
 std::optional<TimeUnits> time_units_of(const Variable& variable) {

@@ -10,7 +10,8 @@
 
 namespace sherd::netcdf {
 
-enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360 };
+/// `none` has the days of a year that comes again and again: its dates have no year.
+enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360, none };
 
 /// "days since 2000-01-01" with a calendar.
 class TimeUnits {

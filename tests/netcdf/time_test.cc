@@ -38,5 +38,21 @@ TEST(Date, HasFractionsOfSeconds) {
   EXPECT_EQ(date(0, "seconds since 2000-01-01 10", ""), "\"2000-01-01 10\"");
 }
 
+TEST(Date, HasItsTimeAfterATOnlyIfThatFollowsTheDay) {
+  EXPECT_EQ(date(1, "hour since 2000-01-01 12:00:00 UTC", ""), "\"2000-01-01 13\"");
+  EXPECT_EQ(date(1, "Hours since 2000-01-01T12:00:00 UTC", ""), "\"2000-01-01 13\"");
+  EXPECT_EQ(date(1, "HOURS since 2000-01-01T 12:00", ""), "\"2000-01-01 13\"");
+}
+
+TEST(Date, HasNoYearInACalendarWithoutYears) {
+  EXPECT_EQ(date(58, "days since 1-1", "none"), "\"02-28\"");
+  EXPECT_EQ(date(366, "days since 1-1", "NONE"), "\"01-02\"");
+  EXPECT_EQ(date(1, "days since 1979-05-17 12:00", "none"), "\"05-18 12\"");
+  EXPECT_EQ(date(-1, "days since 1979-05", "none"), "\"04-30\"");
+  EXPECT_EQ(date(10, "months since 5-17", "none"), "\"03-01\"");
+  EXPECT_FALSE(TimeUnits::parse("years since 1-1", "none").has_value());
+  EXPECT_FALSE(TimeUnits::parse("days since 1979-13-01", "none").has_value());
+}
+
 }  // namespace
 }  // namespace sherd::netcdf
