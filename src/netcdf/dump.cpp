@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/url.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/filter_id.hpp"
 
@@ -16,8 +17,11 @@ namespace {
 /// Names after which CDL needs a space before the colon of an attribute.
 constexpr std::string_view kKeywords[] = {"variable", "dimension", "data", "group", "types"};
 
+/// The last name in the URL of a dataset of Zarr, or in the path of a file, without what follows its last dot.
 std::string default_name(const std::string& url) {
   std::string name = url.substr(url.rfind('/') + 1);
+  if (is_url(url))
+    if (const auto decoded = path_of_store("file:///" + name)) name = decoded->substr(1);
   if (const std::size_t dot = name.rfind('.'); dot != name.npos) name.erase(dot);
   return name;
 }

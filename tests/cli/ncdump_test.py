@@ -57,6 +57,16 @@ def test_variables_and_groups_are_chosen_as_by_ncdump(sherd, tmp_path, options):
     assert sherd.ok("ncdump", *options, "x.zarr").text == expected(*options, tmp_path / "x.nc")
 
 
+@pytest.mark.parametrize("name", ["größe", "a b", "a%20b", "a%zz", "x#y", 'ü"q', "1x", "a.b", "日本", "a+b,c"])
+def test_the_name_of_a_dataset_is_that_of_its_store_as_with_ncdump(sherd, tmp_path, name):
+    write(GROUPS, tmp_path / f"{name}.zarr")
+    netcdf4_file(GROUPS, tmp_path / "x.nc")
+    (tmp_path / "x.nc").rename(tmp_path / f"{name}.nc")
+    text = expected("-h", tmp_path / f"{name}.nc")
+    assert sherd.ok("ncdump", "-h", f"{name}.zarr").text == text
+    assert sherd.ok("ncdump", "-h", (tmp_path / f"{name}.zarr").as_uri()).text == text
+
+
 def test_names_that_do_not_exist_are_not_found(sherd, tmp_path):
     write(GROUPS, tmp_path / "x.zarr")
     assert sherd("ncdump", "-v", "nope", "x.zarr").code == 3
