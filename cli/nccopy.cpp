@@ -147,7 +147,7 @@ struct Nccopy {
 
   Result<std::string> chosen_kind() const {
     std::vector<std::string> given;
-    if (!kind.empty()) given.push_back(kind == "zarr" ? "nczarr" : kind);
+    if (!kind.empty()) given.push_back(kind);
     const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc4, "nc4"}, {nc5, "nc5"}, {nc6, "nc6"}, {nc7, "nc7"}};
     for (const auto& [chosen, name] : flags)
       if (chosen) given.emplace_back(name);
@@ -196,7 +196,8 @@ Run add_nccopy(Arguments& arguments) {
                      "The copy: a file if it ends in .nc, .nc3, .nc4, .cdf or .netcdf, otherwise NCZarr");
   arguments.release_h();
   arguments.text("-k", "KIND", copy->kind,
-                 "The kind of copy: nczarr, classic (nc3), 64-bit-offset (nc6), cdf5 (nc5), netCDF-4 (nc4) or "
+                 "The kind of copy: nczarr (pure Zarr with #mode=zarr after DST), classic (nc3), 64-bit-offset (nc6), "
+                 "cdf5 (nc5), netCDF-4 (nc4) or "
                  "netCDF-4-classic (nc7); default: by the name of DST, and of files that of SRC");
   arguments.flag("-3", copy->nc3, "As -k nc3, and likewise -4, -5, -6 and -7");
   arguments.flag("-4", copy->nc4, "As -k nc4");

@@ -26,7 +26,8 @@ struct DatasetCopyOptions {
   std::string format = "zarr2";  ///< of the nodes of a dataset in Zarr: "zarr2" or "zarr3"
   Mode mode = {};                ///< of a dataset in Zarr, in addition to what the URL says
   Mode source_mode = {};         ///< likewise, of the source
-  /// Chunk lengths by names of dimensions; 0: the dimension's whole length.
+  /// Chunk lengths by names of dimensions; 0: the dimension's whole length. Without them chunks are as in the source,
+  /// but in Zarr v2 no longer than an unlimited dimension, with a warning. No chunk is longer than a fixed one.
   std::vector<std::pair<std::string, std::uint64_t>> dimension_chunks = {};
   /// Chunk shapes by names or paths of variables; empty: one chunk, and in files none. They take precedence over the
   /// lengths by dimension.
@@ -53,7 +54,7 @@ struct DatasetCopyReport {
   std::string kind;  ///< as in the options
   std::uint64_t groups = 0, variables = 0;
   std::uint64_t bytes = 0;  ///< of elements, decoded
-  /// One sentence for each part of the source that the copy does not have.
+  /// One sentence for each part of the source that the copy does not have, or has in another form.
   std::vector<std::string> warnings = {};
 };
 

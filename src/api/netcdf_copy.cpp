@@ -25,7 +25,12 @@ Result<std::string> kind_of_copy(const Dataset& source, const ParsedUrl& to, con
   if (options.deflate_level && (*options.deflate_level < 0 || *options.deflate_level > 9))
     return invalid_argument("must be from 0 to 9").in_member("deflate_level");
   if (options.kind == "nczarr") return options.kind;
-  if (!options.kind.empty()) return netcdf_kind(options.kind);
+  if (!options.kind.empty()) {
+    auto kind = netcdf_kind(options.kind);
+    if (kind) return kind;
+    return invalid_argument(kind.error().message() + ", or nczarr; pure Zarr is nczarr at a URL with #mode=zarr")
+        .in_member("kind");
+  }
   if (!to.parameters.empty() || !has_suffix(to.store, kSuffixes)) return std::string("nczarr");
   if (source.format() != "netcdf") return std::string("netCDF-4");
   const bool wants_chunks = options.deflate_level.value_or(0) > 0 || !options.filters.empty() ||

@@ -241,7 +241,7 @@ Result<std::string> netcdf_kind(std::string_view word) {
   for (const auto& [name, kind] : kinds)
     if (name == word) return std::string(kind);
   return invalid_argument("'" + std::string(word) + "' is not a kind of netCDF file; choose classic (nc3), " +
-                          "64-bit-offset (nc6), cdf5 (nc5), netCDF-4 (nc4) or netCDF-4-classic (nc7)");
+                          "64-bit-offset (nc6), cdf5 (nc5), netCDF-4 (nc4), netCDF-4-classic (nc7)");
 }
 
 }  // namespace sherd

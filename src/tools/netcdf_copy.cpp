@@ -28,6 +28,18 @@ bool is_group_named(const std::string& wanted, const Group& group) {
   return wanted == group.path() || "/" + wanted == group.path() || wanted == group.name();
 }
 
+bool is_named(const std::string& wanted, const Dimension& dimension) {
+  return wanted == dimension.name || wanted == dimension.full_name();
+}
+
+/// Whether the options say how long chunks of a variable are along a dimension.
+bool is_chunk_chosen(const Variable& source, const Dimension& dimension, const DatasetCopyOptions& options) {
+  if (std::ranges::any_of(options.variable_chunks, [&](const auto& each) { return is_named(each.first, source); }))
+    return true;
+  return std::ranges::any_of(options.dimension_chunks,
+                             [&](const auto& each) { return is_named(each.first, dimension); });
+}
+
 /// What of the source is in the copy.
 class Selection {
  public:
@@ -143,8 +155,7 @@ class Copier {
     return test(group) || std::ranges::any_of(group.groups(), [&](const Group& each) { return any_group(each, test); });
   }
   static bool any_dimension(const Group& group, const std::string& name) {  // NOLINT(misc-no-recursion)
-    return std::ranges::any_of(group.dimensions(),
-                               [&](const Dimension& each) { return each.name == name || each.full_name() == name; }) ||
+    return std::ranges::any_of(group.dimensions(), [&](const Dimension& each) { return is_named(name, each); }) ||
            std::ranges::any_of(group.groups(), [&](const Group& each) { return any_dimension(each, name); });
   }
 
@@ -221,25 +232,44 @@ class Copier {
   }
 
   /// Empty: none, or for the sink to choose.
-  [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered) const {
+  [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered) {
     if (source.dimensions().empty() || task_.form == FilterForm::none) return Shape();
     SHERD_TRY(chosen, chosen_chunks(source, options_));
     Shape chunks = chosen ? *chosen : source.storage().chunks;
-    const bool grows = std::ranges::any_of(
-        source.dimensions(), [&](const Dimension& each) { return each.unlimited && !options_.fixed_dimensions; });
+    const bool grows =
+        std::ranges::any_of(source.dimensions(), [&](const Dimension& each) { return is_unlimited(each); });
     const bool whole = chunks.empty() && chosen;
     if (!in_zarr(task_.form) && chunks.empty() && !filtered && !grows) return Shape();
     if (whole) chunks = source.shape();
     if (chunks.empty()) chunks = usual_chunks(source);
-    // netcdf-c 4.9.1 opens no dataset with chunks that are longer than the array, and HDF5 makes none along fixed
-    // dimensions.
     const Shape shape = source.shape();
     for (std::size_t d = 0; d < chunks.size(); ++d) {
-      const bool fixed = !source.dimensions()[d].unlimited || options_.fixed_dimensions;
-      if (fixed || in_zarr(task_.form)) chunks[d] = std::min(chunks[d], shape[d]);
+      // HDF5 makes no chunks that are longer than a fixed dimension.
+      chunks[d] =
+          is_unlimited(source.dimensions()[d]) ? length_along(source, d, chunks[d]) : std::min(chunks[d], shape[d]);
       chunks[d] = std::max<std::uint64_t>(chunks[d], 1);
     }
     return chunks;
+  }
+
+  [[nodiscard]] bool is_unlimited(const Dimension& dimension) const {
+    return dimension.unlimited && !options_.fixed_dimensions;
+  }
+
+  /// Of chunks along an unlimited dimension. netcdf-c 4.9.1 and 4.9.2 open no dataset of Zarr v2 with chunks that are
+  /// longer than the array, and none with an array without elements.
+  std::uint64_t length_along(const Variable& source, std::size_t d, std::uint64_t length) {
+    const Dimension& dimension = source.dimensions()[d];
+    const std::uint64_t present = source.shape()[d];
+    if (task_.form != FilterForm::zarr2 || length <= present || present == 0) return length;
+    const bool chosen = is_chunk_chosen(source, dimension, options_);
+    const std::string chunks = ": chunks of " + std::to_string(length) + " along '" + dimension.name + "'";
+    const std::string refused = "netcdf-c 4.9.1 and 4.9.2 do not open chunks that are longer than the " +
+                                std::to_string(present) + " of the dimension";
+    report_.warnings.push_back(source.full_name() + chunks +
+                               (chosen ? " are stored as asked for, but " + refused
+                                       : " become shorter: " + refused + "; chunks that are asked for are kept"));
+    return chosen ? length : present;
   }
 
   [[nodiscard]] Result<Part> part_of(const Variable& source, const Shape& objects) const {
@@ -359,7 +389,7 @@ Result<std::optional<Shape>> chosen_chunks(const Variable& source, const Dataset
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const Dimension& dimension = source.dimensions()[d];
     for (const auto& [name, length] : options.dimension_chunks) {
-      if (name != dimension.name && name != dimension.full_name()) continue;
+      if (!is_named(name, dimension)) continue;
       chunks[d] = length == 0 ? shape[d] : length;
       any = true;
     }

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -370,12 +371,51 @@ def test_the_kind_of_a_file_is_a_number_as_in_netcdf_c(sherd, tmp_path, option, 
     assert sherd("nccopy", option, "-k", "nc4", "x.nc", "z.nc").code == 2
 
 
-def test_chunks_along_unlimited_dimensions_are_kept_in_files(sherd, tmp_path):
-    netcdf4_file(Dataset({"t": (3,)}, {"v": ("int", ["t"], [1, 2, 3], {"_ChunkSizes": ("int", 512)})}), tmp_path / "x.nc")
-    sherd.ok("nccopy", "x.nc", "y.nc")
-    sherd.ok("nccopy", "x.nc", "y.zarr")
-    assert "v:_ChunkSizes = 512 ;" in sherd.ok("ncdump", "-hs", "y.nc").text
-    assert "v:_ChunkSizes = 3 ;" in sherd.ok("ncdump", "-hs", "y.zarr").text
+LONG_CHUNKS = """netcdf x { dimensions: t = UNLIMITED ; e = UNLIMITED ; x = 3 ;
+variables: int v(t) ; v:_ChunkSizes = 100 ; int w(t, x) ; w:_ChunkSizes = 64, 2 ; int n(e) ; n:_ChunkSizes = 50 ;
+data: v = 1, 2 ; w = 1, 2, 3, 4, 5, 6 ; }"""
+
+
+def chunks_in(sherd, copy):
+    return dict(re.findall(r"(\w+):_ChunkSizes = (.*) ;", sherd.ok("ncdump", "-hs", copy).text))
+
+
+@pytest.fixture
+def long_chunks(tmp_path):
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=LONG_CHUNKS.encode(), check=True)
+    return tmp_path / "x.nc"
+
+
+def test_chunks_along_unlimited_dimensions_are_kept_in_files_and_in_zarr3(sherd, tmp_path, long_chunks):
+    as_they_are = {"v": "100", "w": "64, 2", "n": "50"}
+    for arguments in (["x.nc", "y.nc"], ["--store-format", "zarr3", "x.nc", "y.zarr"], ["--store-format", "zarr3", "x.nc", "z.zarr#mode=zarr"]):
+        assert "warning" not in sherd.ok("nccopy", *arguments).stderr
+        assert chunks_in(sherd, arguments[-1]) == as_they_are
+        assert sherd.ok("ncdump", "-n", "x", arguments[-1]).text.split("data:")[1] == expected(long_chunks).split("data:")[1]
+    sherd.ok("nccopy", "--store-format", "zarr3", "-c", "t/10,x/500", "x.nc", "chosen.zarr")
+    assert chunks_in(sherd, "chosen.zarr") == as_they_are | {"v": "10", "w": "10, 3"}
+
+
+def test_chunks_longer_than_an_unlimited_dimension_become_shorter_in_zarr2_unless_asked_for(sherd, tmp_path, long_chunks):
+    ran = sherd.ok("nccopy", "x.nc", "kept.zarr")
+    assert chunks_in(sherd, "kept.zarr") == {"v": "2", "w": "2, 2", "n": "50"}
+    assert "warning: /v: chunks of 100 along 't' become shorter: netcdf-c 4.9.1" in ran.stderr and ran.stderr.count("warning") == 2
+    ran = sherd.ok("nccopy", "-c", "t/64", "x.nc", "chosen.zarr")
+    assert chunks_in(sherd, "chosen.zarr") == {"v": "64", "w": "64, 2", "n": "50"}
+    assert "warning: /v: chunks of 64 along 't' are stored as asked for, but netcdf-c 4.9.1" in ran.stderr and ran.stderr.count("warning") == 2
+    ran = sherd.ok("nccopy", "-c", "w:5,1", "x.nc", "one.zarr")
+    assert chunks_in(sherd, "one.zarr") == {"v": "2", "w": "5, 1", "n": "50"}
+    assert "warning" not in sherd.ok("nccopy", "-u", "x.nc", "fixed.zarr").stderr
+    for copy in ("kept.zarr", "chosen.zarr", "one.zarr"):
+        assert sherd.ok("ncdump", "-n", "x", copy).text == expected(long_chunks)
+
+
+def test_a_kind_that_does_not_exist_is_refused_and_those_that_do_are_listed(sherd, tmp_path):
+    made(tmp_path / "x.nc", CLASSIC)
+    for kind in ("zarr", "nc8"):
+        ran = sherd("nccopy", "-k", kind, "x.nc", "y.zarr")
+        assert ran.code == 2 and f"-k: '{kind}' is not a kind" in ran.stderr and not (tmp_path / "y.zarr").exists()
+        assert "(nc7), or nczarr; pure Zarr is nczarr at a URL with #mode=zarr" in ran.stderr
 
 
 def test_szip_is_kept_in_zarr_and_back_in_a_file(sherd, tmp_path):
