@@ -61,7 +61,10 @@ GROUPS = Dataset({"x": 2, "y": 3}, {"v": ("int", ["x"], [1, 2], {})}, {"title": 
 
 FORMATS = Dataset({"x": 3}, {
     "f": ("float", ["x"], [1, 2.5, 3.14159], {"C_format": ("char", "%8.3f")}), "i": ("int", ["x"], [1, 2, 3], {"C_format": ("char", "%04d")}),
-    "d": ("double", ["x"], [1, 2.5, None], {"C_format": ("char", "%.3e m")}), "h": ("ubyte", ["x"], [1, 20, 255], {"C_format": ("char", "0x%x")})})
+    "d": ("double", ["x"], [1, 2.5, None], {"C_format": ("char", "%.3e m")}), "h": ("ubyte", ["x"], [1, 20, 255], {"C_format": ("char", "0x%x")}),
+    **{f"{type}{i}": (type, ["x"], [-2, 127, least], {"C_format": ("char", form)})
+       for type, least, forms in (("byte", -128, "%x %#o %u %hhx %hx %08X %hd %i"), ("short", -32768, "%x %u %hx %o %5d"), ("int", -70000, "%X %u %o %i"),
+                                  ("int64", -70 * 10**9, "%lx %lld %llx %lu")) for i, form in enumerate(forms.split())}})
 
 TIMES = Dataset({"time": 5, "nv": 2}, {
     "time": ("double", ["time"], [0, 0.5, 366, -700000, 1 / 3], {"units": ("char", "days since 2000-01-01"), "bounds": ("char", "bnds"),

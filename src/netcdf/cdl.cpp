@@ -192,11 +192,14 @@ std::optional<CFormat> CFormat::parse(std::string_view text, Type type) {
     rest.remove_prefix(1);
     if (!take(kDigits, 2)) return std::nullopt;
   }
-  while (!rest.empty() && kLength.find(rest.front()) != kLength.npos) rest.remove_prefix(1);
+  std::size_t shorter = 0;
+  for (; !rest.empty() && kLength.find(rest.front()) != kLength.npos; rest.remove_prefix(1))
+    if (rest.front() == 'h') ++shorter;
+  if (type != Type::int64 && type != Type::uint64) format.bits_ = shorter == 0 ? 32 : shorter == 1 ? 16 : 8;
   const bool is_float = type == Type::float32 || type == Type::float64;
   const std::string_view types = is_float ? "eEfFgGaA" : type == Type::character ? "cdiuxXo" : "diuxXo";
   if (rest.empty() || types.find(rest.front()) == types.npos) return std::nullopt;
-  format.type_ = rest.front();
+  format.type_ = rest.front() == 'i' ? 'd' : rest.front();
   format.after_ = rest.substr(1);
   if (format.after_.find('%') != std::string::npos) return std::nullopt;
   return format;
@@ -213,8 +216,15 @@ void CFormat::append(std::string& to, std::int64_t value) const {
   if (type_ == 'c')
     append_printed(to, conversion_ + 'c', static_cast<int>(value));
   else
-    append_printed(to, conversion_ + "ll" + type_, static_cast<long long>(value));
+    append_printed(to, conversion_ + "ll" + type_, static_cast<long long>(type_ == 'd' ? value : as_unsigned(value)));
   to += after_;
+}
+
+std::int64_t CFormat::as_unsigned(std::int64_t value) const {
+  constexpr unsigned kWhole = 64, kInt = 32;
+  if (value >= 0 || bits_ == kWhole) return value;
+  const bool fits = value >= -(std::int64_t{1} << (bits_ - 1));
+  return value & ((std::int64_t{1} << (fits ? bits_ : kInt)) - 1);
 }
 
 void CFormat::append(std::string& to, std::uint64_t value) const { append(to, static_cast<std::int64_t>(value)); }

@@ -49,8 +49,13 @@ class CFormat {
   void append(std::string& to, std::uint64_t value) const;
 
  private:
+  /// A negative number as the bits that `%x` prints: as many as an int has, as many as the format says if that is
+  /// enough, or 64.
+  [[nodiscard]] std::int64_t as_unsigned(std::int64_t value) const;
+
   std::string before_, conversion_, after_;  ///< the conversion without length modifier and type
   char type_ = 'd';
+  unsigned bits_ = 64;  ///< of a negative number
 };
 
 }  // namespace sherd::netcdf
