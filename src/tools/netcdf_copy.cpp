@@ -264,8 +264,8 @@ class Copier {
     if (task_.form != FilterForm::zarr2 || length <= present || present == 0) return length;
     const bool chosen = is_chunk_chosen(source, dimension, options_);
     const std::string chunks = ": chunks of " + std::to_string(length) + " along '" + dimension.name + "'";
-    const std::string refused = "netcdf-c 4.9.1 and 4.9.2 do not open chunks that are longer than the " +
-                                std::to_string(present) + " of the dimension";
+    const std::string refused =
+        "netcdf-c 4.9.1 and 4.9.2 do not open chunks longer than the dimension, which is " + std::to_string(present);
     report_.warnings.push_back(source.full_name() + chunks +
                                (chosen ? " are stored as asked for, but " + refused
                                        : " become shorter: " + refused + "; chunks that are asked for are kept"));
