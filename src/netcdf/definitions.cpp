@@ -247,7 +247,7 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
   Json types;
   const bool root = group.parent == nullptr;
   SHERD_TRY(stored, typed_attributes(form, group.attributes, group.touched, types));
-  if (root && !form.mode.pure) {
+  if (root && !form.mode.pure && !group.stored) {
     const std::string properties = "version=2,sherd=" + std::string(version()) + ",nczarr=" + kVersion;
     stored.set("_NCProperties", properties);
     types.set("_NCProperties", ">S1");

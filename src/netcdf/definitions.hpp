@@ -14,8 +14,8 @@ namespace sherd::netcdf {
 
 struct GroupDefinition;
 
-/// The attributes that were set since a node was opened, by name; nullopt for a new node, whose attributes are all
-/// ours.
+/// The attributes that were set since a node was opened or stored, by name; nullopt for a new node, whose attributes
+/// are all ours.
 using Touched = std::optional<std::set<std::string, std::less<>>>;
 
 struct DimensionDefinition {
@@ -23,7 +23,8 @@ struct DimensionDefinition {
   GroupDefinition* group = nullptr;
   std::uint64_t length = 0;
   bool unlimited = false;
-  bool anonymous = false;  ///< not defined by its group's metadata
+  bool anonymous = false;                   ///< not defined by its group's metadata
+  std::optional<std::uint64_t> noted = {};  ///< the length when these were opened or stored
 };
 
 struct VariableDefinition {
@@ -32,6 +33,7 @@ struct VariableDefinition {
   std::uint64_t string_length = 0;  ///< in bytes; of strings in Zarr v2
   std::optional<Array> array = {};  ///< once it is stored
   bool changed = false;             ///< since then
+  bool listed = false;              ///< in the stored metadata of its group
   Touched touched = {};
   std::string refused = {};  ///< why its elements cannot be written; empty if they can
 
@@ -47,6 +49,7 @@ struct GroupDefinition {
   std::vector<std::unique_ptr<VariableDefinition>> variables = {};
   std::vector<std::unique_ptr<GroupDefinition>> groups = {};
   bool stored = false, changed = true;
+  bool listed = false;  ///< in the stored metadata of its group
   Touched touched = {};
 
   [[nodiscard]] DimensionDefinition* dimension(std::string_view called) const noexcept;
@@ -75,7 +78,7 @@ struct Form {
   [[nodiscard]] NodeLocation at(const std::string& path) const;
 };
 
-/// The whole metadata of a group. Of attributes of an existing one only those that were set.
+/// The whole metadata of a group. Of attributes of a stored one only those that were set.
 [[nodiscard]] Result<Json> group_metadata(const Form& form, const GroupDefinition& group);
 /// The attributes of a variable of this group as they are stored, with the notes among them.
 [[nodiscard]] Result<Json> stored_attributes(const Form& form, const std::string& group,

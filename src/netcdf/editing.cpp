@@ -1,11 +1,8 @@
-// Existing datasets that are changed. What is stored is read into the definitions of a writer, which then makes the
-// notes of changed nodes; these are merged into the stored ones, so that everything that Sherd does not know stays as
-// it is.
+// Existing datasets that are changed. What is stored is read into the definitions of a writer.
 #include <algorithm>
 
 #include "array/document.hpp"
 #include "base/try.hpp"
-#include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
@@ -14,43 +11,6 @@
 namespace sherd::netcdf {
 
 namespace {
-
-constexpr std::string_view kTypes = "_nczarr_attr";
-
-/// Adds members and elements that are missing, and replaces lengths. Texts stay.
-void merge_note(Json& present, const Json& made) {  // NOLINT(misc-no-recursion)
-  for (const auto& [name, part] : made.members()) {
-    Json* there = present.find(name);
-    if (there == nullptr) {
-      present.set(name, part);
-    } else if (there->is_object() && part.is_object()) {
-      merge_note(*there, part);
-    } else if (there->is_array() && part.is_array()) {
-      Json::Array all(there->elements().begin(), there->elements().end());
-      for (const Json& each : part.elements())
-        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-      *there = Json(std::move(all));
-    } else if (part.is_number() || part.is_object()) {
-      *there = part;
-    }
-  }
-}
-
-void merge_attributes(Json& present, const Json& made, const Touched& touched) {
-  for (const auto& [name, part] : made.members()) {
-    Json* there = present.find(name);
-    if (there == nullptr && touched && name == kNamesAttribute) continue;  // an array that exists keeps its form
-    if (there == nullptr || (touched && touched->contains(name))) {
-      present.set(name, part);
-    } else if (name == kTypes && there->is_object()) {
-      const Json* types = part.find("types");
-      if (there->find("types") == nullptr || !there->find("types")->is_object()) there->set("types", Json::Object{});
-      for (const auto& [attribute, type] : types->members()) there->find("types")->set(attribute, type);
-    } else if (there->is_object() && part.is_object()) {
-      merge_note(*there, part);
-    }
-  }
-}
 
 /// Whether the elements of a variable are those of its array, so that they can be written.
 std::string refusal(const Variable::State& variable) {
@@ -73,12 +33,12 @@ class Opener {
     to.name = from.name;
     to.path = from.path;
     to.attributes = from.attributes;
-    to.stored = true;
+    to.stored = to.listed = true;
     to.changed = false;
     to.touched.emplace();
     for (const Dimension& each : from.dimensions) {
       to.dimensions.push_back(std::make_unique<DimensionDefinition>(
-          DimensionDefinition{each.name, &to, each.length, each.unlimited, each.anonymous}));
+          DimensionDefinition{each.name, &to, each.length, each.unlimited, each.anonymous, each.length}));
       state_.form.unlimited |= each.unlimited;
     }
     for (const auto& each : from.groups) {
@@ -99,6 +59,7 @@ class Opener {
       }
       made->string_length = each->array->dtype().size();
       made->array = each->array;
+      made->listed = true;
       made->touched.emplace();
       made->refused = refusal(*each);
       if (!each->dimensions.empty()) {
@@ -145,23 +106,6 @@ void find_form(const NodeDocument& root, Form& form) {
 }
 
 }  // namespace
-
-Result<void> edit_node(const NodeLocation& location, NodeType type, const Json& made, const Touched& touched) {
-  SHERD_TRY(edit_document(location, type, [&](const NodeDocument& present) -> Result<Json> {
-    Json next = present.document;
-    for (const char* part : {".zgroup", ".zattrs", "attributes"}) {
-      const Json* notes = made.find(part);
-      if (notes == nullptr || notes->members().empty()) continue;
-      if (next.find(part) == nullptr) next.set(part, Json::Object{});
-      if (std::string_view(part) == ".zgroup")
-        merge_note(*next.find(part), *notes);
-      else
-        merge_attributes(*next.find(part), *notes, touched);
-    }
-    return next;
-  }));
-  return {};
-}
 
 Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   SHERD_TRY(dataset, read_state(std::move(location), mode));

@@ -8,38 +8,16 @@
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
-#include "netcdf/notes.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
 
-/// Where a generation of NCZarr has its notes, and what they are called.
-struct NoteForm {
-  const char *group_part, *array_part;
-  const char *group, *array, *superblock;
-  const char *dimensions, *arrays, *references;
-};
 constexpr const char* kTypes = "_nczarr_attr";
-constexpr const char* kGroups = "groups";
-constexpr NoteForm kForms[] = {
-    {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
-    {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
-    {".zattrs", ".zattrs", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
-     "dimension_references"},
-    {"attributes", "attributes", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
-     "dimension_references"},
-};
 
-bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != ".zgroup"; }
 bool in_upper_case(const NoteForm& form) { return form.group[1] == 'N'; }
-
-template <class Document>
-auto* part_of(Document& document, const char* part, const char* note) {
-  auto* found = document.find(part);
-  return found != nullptr && found->is_object() ? found->find(note) : nullptr;
-}
 
 /// The forms in which a group has its notes.
 std::vector<const NoteForm*> forms_of(const Json& group) {
@@ -53,18 +31,11 @@ std::vector<const NoteForm*> forms_of(const Json& group) {
 
 bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
 
-Json& attributes_of(Json& document) {
-  const char* part = is_v3(document) ? "attributes" : ".zattrs";
-  Json* found = document.find(part);
-  return found != nullptr && found->is_object() ? *found : document.set(part, Json::Object{});
-}
+Json& attributes_of(Json& document) { return object_in(document, is_v3(document) ? "attributes" : ".zattrs"); }
 
 StoredNode stored(const Json& document) { return {.path = {}, .name = {}, .document = document}; }
 
-GroupNote group_note_of(const Json& document) {
-  Warnings ignored;
-  return group_note(stored(document), ignored).value_or(GroupNote{});
-}
+GroupNote group_note_of(const Json& document) { return note_of_group(document).value_or(GroupNote{}); }
 
 void remove_name(Json& list, const std::string& name) {
   if (!list.is_array()) return;
@@ -72,14 +43,6 @@ void remove_name(Json& list, const std::string& name) {
   for (const Json& each : list.elements())
     if (each.text() != name) others.push_back(each);
   if (others.size() != list.size()) list = Json(std::move(others));
-}
-
-void add_name(Json& list, const std::string& name) {
-  Json::Array all;
-  if (list.is_array()) all.assign(std::as_const(list).elements().begin(), std::as_const(list).elements().end());
-  if (std::ranges::any_of(all, [&](const Json& each) { return each.text() == name; })) return;
-  all.emplace_back(name);
-  list = Json(std::move(all));
 }
 
 /// The groups of one dataset, and the dimensions that their metadata define.
@@ -136,9 +99,7 @@ class Scope {
     Json& document = groups_.back().document;
     for (const NoteForm* form : forms_of(document)) {
       Json& note = *part_of(document, form->group_part, form->group);
-      Json* lengths = note.find(form->dimensions);
-      if (lengths == nullptr || !lengths->is_object()) lengths = &note.set(form->dimensions, Json::Object{});
-      lengths->set(name, length);
+      object_in(note, form->dimensions).set(name, length);
     }
   }
 
@@ -224,9 +185,7 @@ Json introduced_group(const Json& parent, const NodeDocument& node) {
   for (const NoteForm* form : forms_of(parent)) {
     Json lengths{Json::Object{}};
     for (const DimensionNote& each : note.dimensions)
-      lengths.set(each.name, each.unlimited && in_attributes(*form)
-                                 ? Json(Json::Object{{"size", each.length}, {"unlimited", 1}})
-                                 : Json(each.length));
+      lengths.set(each.name, length_json(*form, each.length, each.unlimited));
     Json& part = in_attributes(*form) ? attributes_of(document) : *document.find(form->group_part);
     part.set(form->group, Json::Object{{form->dimensions, std::move(lengths)},
                                        {form->arrays, Json(Json::Array{})},

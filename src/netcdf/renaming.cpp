@@ -245,17 +245,15 @@ Result<void> move_member(const Writer::State& state, const GroupDefinition& grou
 /// The attributes of a group or variable that has been defined, and where they are stored.
 struct AttributesAt {
   std::vector<Attribute>* attributes;
-  Touched* touched;
   std::string path;
   NodeType type;
 };
 Result<AttributesAt> attributes_at(Writer::State& state, std::string_view path) {
   if (auto group = find_group(state.root, path))
-    return AttributesAt{&(*group)->attributes, &(*group)->touched, (*group)->path, NodeType::group};
+    return AttributesAt{&(*group)->attributes, (*group)->path, NodeType::group};
   SHERD_TRY(variable, find_variable(state.root, path));
   SHERD_TRY(owner, find_group(state.root, split_path(path).group));
-  return AttributesAt{&variable->options.attributes, &variable->touched,
-                      member_path(owner->path, variable->options.name), NodeType::array};
+  return AttributesAt{&variable->options.attributes, member_path(owner->path, variable->options.name), NodeType::array};
 }
 
 }  // namespace
@@ -283,7 +281,6 @@ Result<void> Writer::rename_attribute(std::string_view path, std::string_view fr
     return next;
   }));
   old->name = to;
-  if (*found.touched && (*found.touched)->erase(std::string(from)) > 0) (*found.touched)->insert(to);
   return {};
 }
 

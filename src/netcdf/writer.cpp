@@ -123,22 +123,20 @@ Result<void> fill_grown(const VariableDefinition& variable, Shape old, const Sha
 
 Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
   if (!group.changed) return {};
-  const NodeLocation location = state.form.at(group.path);
-  SHERD_TRY(metadata, group_metadata(state.form, group));
-  if (!group.stored) {
+  if (group.stored) {
+    SHERD_TRY(store_changes(state.form, group));
+  } else {
+    const NodeLocation location = state.form.at(group.path);
+    SHERD_TRY(metadata, group_metadata(state.form, group));
     SHERD_TRY(node, location.format->lower(std::move(metadata), location.config.limits));
     SHERD_TRY(create_group_of(location, std::move(node), state.overwrite && group.parent == nullptr));
-    group.stored = true;
-  } else if (group.touched) {
-    SHERD_TRY(edit_node(location, NodeType::group, metadata, group.touched));
-  } else {
-    SHERD_TRY(edit_document(location, NodeType::group, [&](const NodeDocument& present) -> Result<Json> {
-      Json next = present.document;
-      for (const auto& [name, part] : metadata.members()) next.set(name, part);
-      return next;
-    }));
   }
+  group.stored = true;
   group.changed = false;
+  group.touched.emplace();
+  for (const auto& each : group.dimensions) each->noted = each->length;
+  for (const auto& each : group.variables) each->listed = true;
+  for (const auto& each : group.groups) each->listed = true;
   return {};
 }
 
@@ -150,17 +148,13 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
     SHERD_TRY(array, create_array_of(location, std::move(node), false));
     variable.array = std::move(array);
     variable.changed = false;
+    variable.touched.emplace();
     return fill_text(variable, Box{Shape(variable.array->ndim(), 0), variable.array->shape()});
   }
   if (!variable.changed) return {};
-  SHERD_TRY(attributes, stored_attributes(state.form, group.path, variable));
-  if (variable.touched) {
-    Json made{Json::Object{{state.form.v3() ? "attributes" : ".zattrs", std::move(attributes)}}};
-    SHERD_TRY(edit_node(location, NodeType::array, made, variable.touched));
-  } else {
-    SHERD_TRY(variable.array->set_attributes(attributes));
-  }
+  SHERD_TRY(store_changes(state.form, group.path, variable));
   variable.changed = false;
+  variable.touched.emplace();
   return {};
 }
 
@@ -217,14 +211,27 @@ Result<void> check_writable(const VariableDefinition& variable) {
   return unsupported("the variable '" + variable.options.name + "' cannot be written: " + variable.refused);
 }
 
-/// Makes all stored variables as long as their dimensions; `grown` are those that were shorter, with their shapes.
-Result<void> grow_variables(GroupDefinition& root, std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
+/// Whether another process erased the array, and left nothing in its place.
+Result<bool> is_erased(const Array& array) {
+  const NodeLocation& location = array.state().location;
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+  return !node;
+}
+
+/// Makes all stored variables as long as their dimensions, apart from others than `written` that were erased; `grown`
+/// are those that were shorter, with their shapes.
+Result<void> grow_variables(GroupDefinition& root, const VariableDefinition& written,
+                            std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
   return for_each_variable(root, [&](VariableDefinition& each) -> Result<void> {
     if (!each.array || each.dimensions.empty()) return {};
     const Shape old = each.array->shape(), now = each.shape();
     if (old == now) return {};
     SHERD_TRY(check_writable(each));
-    SHERD_TRY(resize_from(*each.array, old, now).in([&] { return "'" + each.options.name + "'"; }));
+    if (auto resized = resize_from(*each.array, old, now); !resized) {
+      SHERD_TRY(erased, &each != &written ? is_erased(*each.array) : false);
+      if (erased) return {};
+      return std::move(resized).error().in("'" + each.options.name + "'");
+    }
     grown.emplace_back(&each, old);
     return fill_grown(each, old, now);
   });
@@ -240,7 +247,7 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   };
   exchange();
   std::vector<std::pair<VariableDefinition*, Shape>> grown;
-  if (auto done = grow_variables(state.root, grown); !done) {
+  if (auto done = grow_variables(state.root, variable, grown); !done) {
     // A variable that cannot be made shorter again is longer than its dimension, which readers accept.
     for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
     exchange();

@@ -34,8 +34,10 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options);
 /// A writer of the dataset at `location`, which is writable.
 Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 
-/// Changes the metadata of an existing node: what `made` has of notes is merged into those that are stored, and
-/// attributes that were touched are replaced. Everything else stays as it is.
-Result<void> edit_node(const NodeLocation& location, NodeType type, const Json& made, const Touched& touched);
+/// Stores what was defined, set and grown in a stored group or variable since it was stored: merged into the metadata
+/// as they are by then, so that what others have changed in the meantime stays as it is. One that was erased is
+/// `not_found` if there is anything to store.
+Result<void> store_changes(const Form& form, const GroupDefinition& group);
+Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
 
 }  // namespace sherd::netcdf

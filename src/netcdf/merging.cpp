@@ -1,0 +1,149 @@
+// What a writer has changed, in the stored metadata. Others may have made, erased or changed nodes since the writer
+// read or stored its own, and a list or an attribute that it wrote whole would undo that. So it adds names to lists,
+// grows lengths and sets attributes, one by one, in the document as it is at the time of the edit.
+#include "array/document.hpp"
+#include "base/try.hpp"
+#include "netcdf/note_forms.hpp"
+#include "netcdf/writer.hpp"
+
+namespace sherd::netcdf {
+
+namespace {
+
+constexpr const char* kAttributeTypes = "_nczarr_attr";
+
+/// Sets the attributes that were touched, and notes their types.
+void merge_attributes(Json& document, const char* part, const Json& made, const Touched& touched) {
+  if (touched->empty()) return;
+  Json& present = object_in(document, part);
+  for (const auto& [name, value] : made.members())
+    if (touched->contains(name)) present.set(name, value);
+  const Json* types = part_of(made, kAttributeTypes, "types");
+  if (types == nullptr || types->members().empty()) return;
+  Json& noted = object_in(object_in(present, kAttributeTypes), "types");
+  for (const auto& [attribute, type] : types->members()) noted.set(attribute, type);
+}
+
+/// The note of a group that has none in this form: as those of its other forms say.
+Json note_in_form(const NoteForm& form, const GroupNote& present) {
+  Json lengths{Json::Object{}};
+  for (const DimensionNote& each : present.dimensions)
+    lengths.set(each.name, length_json(form, each.length, each.unlimited));
+  Json::Array arrays, groups;
+  for (const ListedMember& each : present.members)
+    (each.type == NodeType::array ? arrays : groups).push_back(each.name);
+  return Json::Object{{form.dimensions, std::move(lengths)},
+                      {form.arrays, Json(std::move(arrays))},
+                      {kGroups, Json(std::move(groups))}};
+}
+
+/// Defines a dimension, or makes it longer. `conflict` if another one of this name was defined in the meantime.
+Result<void> merge_dimension(Json& lengths, const NoteForm& form, const DimensionDefinition& dimension) {
+  const Json* present = lengths.find(dimension.name);
+  const Json* size = present != nullptr && present->is_object() ? present->find("size") : present;
+  const auto length = size != nullptr ? size->as_uint() : std::nullopt;
+  if (!length) {
+    lengths.set(dimension.name, length_json(form, dimension.length, dimension.unlimited));
+    return {};
+  }
+  const bool is_new = !dimension.noted;
+  const bool is_other =
+      dimension.unlimited ? in_attributes(form) && !present->is_object() : *length != dimension.length;
+  if (is_new && is_other)
+    return conflict("another writer defined the dimension '" + member_path(dimension.group->path, dimension.name) +
+                    "' in the meantime, with the length " + std::to_string(*length));
+  if (dimension.unlimited && *length < dimension.length)
+    lengths.set(dimension.name, length_json(form, dimension.length, true));
+  return {};
+}
+
+Result<void> merge_note(Json& note, const NoteForm& form, const GroupDefinition& group) {
+  for (const auto& each : group.dimensions)
+    if (!each->anonymous && each->noted != each->length)
+      SHERD_TRY(merge_dimension(object_in(note, form.dimensions), form, *each));
+  const auto add = [&](const char* list, const std::string& name) {
+    Json* names = note.find(list);
+    add_name(names != nullptr ? *names : note.set(list, Json(Json::Array{})), name);
+  };
+  for (const auto& each : group.variables)
+    if (!each->listed) add(form.arrays, each->options.name);
+  for (const auto& each : group.groups)
+    if (!each->listed) add(kGroups, each->name);
+  return {};
+}
+
+/// `whole` are the metadata that the group would have if it were new.
+Result<void> merge_group(Json& document, const GroupDefinition& group, const Json& whole) {
+  const auto present = note_of_group(document);
+  for (const NoteForm& form : kForms) {
+    const Json* made = part_of(whole, form.group_part, form.group);
+    if (made == nullptr) continue;
+    Json& part = object_in(document, form.group_part);
+    if (const Json* note = part.find(form.group); note == nullptr || !note->is_object()) {
+      part.set(form.group, present ? note_in_form(form, *present) : *made);
+      if (const Json* superblock = part_of(whole, form.group_part, form.superblock))
+        part.set(form.superblock, *superblock);
+      if (in_attributes(form)) object_in(object_in(part, kAttributeTypes), "types");
+    }
+    SHERD_TRY(merge_note(*part.find(form.group), form, group));
+  }
+  for (const char* part : {".zattrs", "attributes"})
+    if (const Json* made = whole.find(part)) merge_attributes(document, part, *made, group.touched);
+  return {};
+}
+
+/// Adds the note of a variable that has none in its attributes: it refers to the dimensions that the array's own
+/// document names.
+void add_array_note(Json& document, const NoteForm& form, const Json& made) {
+  const Json* note = made.find(form.array);
+  if (note == nullptr || part_of(document, form.array_part, form.array) != nullptr) return;
+  Json added = *note;
+  const Json* stored = part_of(document, kForms[0].array_part, kForms[0].array);
+  if (const Json* references = stored != nullptr ? stored->find(kForms[0].references) : nullptr)
+    added.set(form.references, *references);
+  Json& attributes = object_in(document, form.array_part);
+  attributes.set(form.array, std::move(added));
+  object_in(object_in(attributes, kAttributeTypes), "types");
+}
+
+bool has_changes(const GroupDefinition& group) {
+  const auto is_unlisted = [](const auto& each) { return !each->listed; };
+  return !group.touched->empty() || std::ranges::any_of(group.variables, is_unlisted) ||
+         std::ranges::any_of(group.groups, is_unlisted) || std::ranges::any_of(group.dimensions, [](const auto& each) {
+           return !each->anonymous && each->noted != each->length;
+         });
+}
+
+/// An erased node has no use for notes that are only added for other readers.
+Result<void> unless_erased(Result<NodeDocument> edited, bool has_changes) {
+  if (edited || (!has_changes && edited.error().code() == ErrorCode::not_found)) return {};
+  return std::move(edited).error();
+}
+
+}  // namespace
+
+Result<void> store_changes(const Form& form, const GroupDefinition& group) {
+  SHERD_TRY(whole, group_metadata(form, group));
+  return unless_erased(edit_document(form.at(group.path), NodeType::group,
+                                     [&](const NodeDocument& present) -> Result<Json> {
+                                       Json next = present.document;
+                                       SHERD_TRY(merge_group(next, group, whole));
+                                       return next;
+                                     }),
+                       has_changes(group));
+}
+
+Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable) {
+  SHERD_TRY(made, stored_attributes(form, group, variable));
+  const NoteForm& notes = kForms[form.v3() ? 3 : 2];
+  return unless_erased(edit_document(form.at(member_path(group, variable.options.name)), NodeType::array,
+                                     [&](const NodeDocument& present) -> Result<Json> {
+                                       Json next = present.document;
+                                       merge_attributes(next, notes.array_part, made, variable.touched);
+                                       add_array_note(next, notes, made);
+                                       return next;
+                                     }),
+                       !variable.touched->empty());
+}
+
+}  // namespace sherd::netcdf
