@@ -29,6 +29,7 @@ _PUBLIC_OPTIONS = {
     "durable", "follow_symlinks", "lock", "endpoint", "region", "profile", "anonymous", "ca_bundle", "missing_status",
 }  # fmt: skip
 _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
+_NOT_JSON = ("NaN", "Infinity", "-Infinity")
 # Strings of Zarr have NumPy 2's type in engine="zarr", too. Of objects xarray would read one to find out what they are.
 _STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
@@ -67,6 +68,19 @@ class Group:
 
 def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if not _HIDDEN.match(name)}
+
+
+def _with_numbers(stored: dict[str, Any], node: netcdf.Group | netcdf.Variable) -> dict[str, Any]:
+    """Attributes as they are stored, but for the numbers that JSON lacks, which Zarr has as strings."""
+
+    def number(name: str, value: Any) -> Any:
+        lacks = any(isinstance(each, str) and each in _NOT_JSON for each in (value if isinstance(value, list) else [value]))
+        values = np.asarray(node.attributes[name] if lacks and name in node.attributes else "")
+        if values.dtype.kind != "f":
+            return value
+        return np.atleast_1d(values).tolist() if isinstance(value, list) else values.item()
+
+    return {name: number(name, value) for name, value in stored.items()}
 
 
 def _dtype_of(array: Any) -> np.dtype[Any]:
@@ -232,12 +246,12 @@ class Opened:
             for dimension in variable.dimensions
             if dimension.unlimited and dimension.name in used
         }
-        attrs = group.attributes if self.noted else _visible(group.stored_attributes)
+        attrs = group.attributes if self.noted else _with_numbers(_visible(group.stored_attributes), group)
         return Group(nodes, attrs, unlimited)
 
     def _variable(self, variable: netcdf.Variable) -> Node:
         dims = tuple(each.name for each in variable.dimensions)
-        attrs = variable.attributes if self.noted else _visible(dict(variable.array.attrs))
+        attrs = variable.attributes if self.noted else _with_numbers(_visible(dict(variable.array.attrs)), variable)
         return Node(variable.name, dims, attrs, variable)
 
     def _scale(self, path: str) -> Group:

@@ -10,13 +10,63 @@
 #include "base/base64.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
+#include "netcdf/lenient.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
 
-std::string text_of(const Json& json) { return json.is_string() ? json.text() : json.dump(); }
+/// A string of JSON as netcdf-c prints it: characters have their short escapes, or none.
+void print_string(const std::string& text, std::string& to) {
+  constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+  to += '"';
+  for (const char c : text) {
+    const std::size_t at = kEscaped.find(c);
+    if (at != kEscaped.npos)
+      (to += '\\') += kLetters[at];
+    else if (static_cast<unsigned char>(c) < 0x20)
+      to += Json(std::string(1, c)).dump().substr(1, 6);  // netcdf-c loses these
+    else
+      to += c;
+  }
+  to += '"';
+}
+
+/// Appends JSON as netcdf-c prints it: with spaces in objects, without any in lists.
+void print(const Json& json, std::string& to) {
+  if (json.is_string()) {
+    const std::string_view bare = bare_number(json);
+    if (bare.empty()) return print_string(json.text(), to);
+    to += bare;
+  } else if (json.is_object()) {
+    to += '{';
+    for (const Json::Member& each : json.members()) {
+      if (&each != &json.members().front()) to += ", ";
+      print_string(each.first, to);
+      to += ": ";
+      print(each.second, to);
+    }
+    to += '}';
+  } else if (json.is_array()) {
+    to += '[';
+    for (const Json& each : json.elements()) {
+      if (&each != &json.elements().front()) to += ',';
+      print(each, to);
+    }
+    to += ']';
+  } else {
+    to += json.dump();
+  }
+}
+
+std::string printed(const Json& json) {
+  std::string text;
+  print(json, text);
+  return text;
+}
+
+std::string text_of(const Json& json) { return json.is_string() ? json.text() : printed(json); }
 
 /// A number in a JSON number, in a string, as netcdf-c writes NaN, or in a bool.
 std::optional<std::string> number_text(const Json& json) {
@@ -69,7 +119,7 @@ template <class T>
 Result<void> add_value(const Json& json, std::vector<T>& to) {
   const auto text = number_text(json);
   const auto value = text ? parse_number<T>(*text) : std::nullopt;
-  if (!value) return invalid_argument("the value " + json.dump().substr(0, 80) + " is not a number of this type");
+  if (!value) return invalid_argument("the value " + printed(json).substr(0, 80) + " is not a number of this type");
   to.push_back(*value);
   return {};
 }
@@ -107,10 +157,11 @@ Result<Json> text_json(const std::string& text) {
 
 Result<Json> character_json(const std::string& text, TextForm form) {
   const bool literal = form == TextForm::literal;
-  const bool may_be_json =
-      !text.empty() && (literal || (form == TextForm::same && (text.front() == '{' || text.front() == '[')));
-  auto parsed = may_be_json ? Json::parse(text) : Result<Json>(corrupt("not looked at"));
-  if (parsed && (literal || parsed->dump() == text)) return parsed;
+  // netcdf-c does not know the escape \u.
+  const bool may_be_same =
+      form == TextForm::same && (text.starts_with('{') || text.starts_with('[')) && text.find("\\u") == text.npos;
+  auto parsed = literal || may_be_same ? Json::parse(text) : Result<Json>(corrupt("not looked at"));
+  if (parsed && (literal || printed(*parsed) == text)) return parsed;
   return text_json(text);
 }
 
@@ -133,7 +184,8 @@ bool is_integer_text(const Json& number) { return number.text().find_first_of(".
 std::optional<Type> inferred_type(std::span<const Json> values) {
   if (values.empty()) return std::nullopt;
   if (std::ranges::all_of(values, &Json::is_bool)) return Type::uint8;
-  if (std::ranges::all_of(values, &Json::is_number))
+  const auto is_number = [](const Json& each) { return each.is_number() || !bare_number(each).empty(); };
+  if (std::ranges::all_of(values, is_number))
     return std::ranges::all_of(values, is_integer_text) ? integer_type(values) : Type::float64;
   const auto is_real = [](const Json& each) { return each.is_number() || is_special(each); };
   if (std::ranges::any_of(values, &Json::is_number) && std::ranges::all_of(values, is_real)) return Type::float64;
@@ -184,11 +236,11 @@ Result<Values> values_of_type(const Json& json, Type type) {
 }
 
 Values inferred_values(const Json& json) {
-  if (json.is_string()) return json.text();
+  if (json.is_string() && bare_number(json).empty()) return json.text();
   const auto type = json.is_array() ? inferred_type(json.elements()) : inferred_type(std::span(&json, 1));
   auto values = type ? values_of_type(json, *type) : Result<Values>(Values(std::string()));
   if (type && values) return *std::move(values);
-  return json.is_array() && json.size() == 0 ? std::string() : json.dump();
+  return json.is_array() && json.size() == 0 ? std::string() : printed(json);
 }
 
 Result<Json> attribute_json(const Values& values, TextForm form) {

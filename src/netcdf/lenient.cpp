@@ -7,7 +7,13 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::string_view kWords[] = {"NaN", "Infinity", "-Infinity"};
+/// A number that JSON lacks, and the string that it becomes. JSON keeps how a string is spelled, and nobody spells
+/// these words with an escape, so that they are known again.
+struct Word {
+  std::string_view text, spelled;
+};
+constexpr Word kWords[] = {
+    {"NaN", R"("\u004eaN")"}, {"Infinity", R"("\u0049nfinity")"}, {"-Infinity", R"("\u002dInfinity")"}};
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -46,11 +52,11 @@ class Rewriter {
       take(string_at(rest_).size());
       return end_of_value();
     }
-    for (const std::string_view word : kWords)
-      if (rest_.starts_with(word)) {
-        result_.text += '"' + std::string(word) + '"';
+    for (const Word& word : kWords)
+      if (rest_.starts_with(word.text)) {
+        result_.text += word.spelled;
         result_.numbers = true;
-        rest_.remove_prefix(word.size());
+        rest_.remove_prefix(word.text.size());
         return end_of_value();
       }
     if (is_digit(c) || c == '-') return number();
@@ -104,6 +110,13 @@ Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits) {
   std::string_view tail = text.substr(rewritten.end);
   while (!tail.empty() && is_space(tail.front())) tail.remove_prefix(1);
   return LenientJson{*std::move(json), !tail.empty(), rewritten.numbers};
+}
+
+std::string_view bare_number(const Json& json) {
+  if (!json.is_string()) return {};
+  for (const Word& word : kWords)
+    if (json.text() == word.text && json.dump() == word.spelled) return word.text;
+  return {};
 }
 
 }  // namespace sherd::netcdf

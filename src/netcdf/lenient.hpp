@@ -16,7 +16,10 @@ struct LenientJson {
   bool has_numbers = false;  ///< NaN, Infinity or `0.`, which JSON does not have
 };
 
-/// The first JSON value of a text; NaN and infinities become strings.
+/// The first JSON value of a text; NaN and infinities become strings, which bare_number() tells from those in quotes.
 [[nodiscard]] Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits);
+
+/// `NaN`, `Infinity` or `-Infinity` where a document had the word without quotes; empty for all other JSON.
+[[nodiscard]] std::string_view bare_number(const Json& json);
 
 }  // namespace sherd::netcdf

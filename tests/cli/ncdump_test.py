@@ -160,10 +160,10 @@ def test_what_is_left_out_is_a_warning(sherd, tmp_path):
 
 
 SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
-# What the releases that wrote the samples print wrongly of them: text that is JSON is cut or printed again, and an empty string
+# What the releases that wrote the samples print wrongly of them: text that is JSON is cut, and an empty string
 # that was never written is not a fill value.
 DEFECTS = [('ajnum = "1" ;', 'ajnum = "17" ;'), ('ajbool = "1" ;', 'ajbool = "true" ;'), ('"0123456789012345", NIL', '"0123456789012345", _'),
-           ('"01234567", NIL', '"01234567", _'), ('"b", "c", NIL', '"b", "c", _'), ('{\\"a\\": [1,2,{\\"b\\": null}]}', '{\\"a\\":[1,2,{\\"b\\":null}]}')]
+           ('"01234567", NIL', '"01234567", _'), ('"b", "c", NIL', '"b", "c", _')]
 
 
 @pytest.mark.parametrize("sample", ["4.9.1/a491-nczarr_file", "4.10.1/a4101-nczarr_file"])
@@ -176,24 +176,21 @@ def test_a_sample_is_shown_as_by_the_release_that_wrote_it(sherd, sample):
 
 
 def test_a_sample_of_the_generation_before_is_shown_as_the_file_of_its_cdl(sherd, tmp_path):
-    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc", SAMPLES / "4.9.0/all.cdl"], check=True)
+    # netcdf-c stores text that is JSON as that JSON, and prints it with spaces.
+    cdl = (SAMPLES / "4.9.0/all.cdl").read_text().replace(r'{\"a\":[1,2,{\"b\":null}]}', r'{\"a\": [1,2,{\"b\": null}]}')
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=cdl.encode(), check=True)
     # What was never written in a variable without fill values is whatever was in memory.
     def text(dump):
         return [line for line in dump.splitlines() if not line.startswith(" nofill =")]
     assert text(sherd.ok("ncdump", "-n", "x", SAMPLES / "4.9.0/all_nczarr_file").text) == text(expected("-n", "x", tmp_path / "x.nc"))
 
 
-# Of netcdf-c's own tests. A NaN that is not in quotes is no JSON, and text where no type is noted.
-@pytest.mark.parametrize(("dataset", "options", "wrong", "right"), [
-    ("oldformat-2021", [], "", ""),
-    ("oldformat-2022", [], "", ""),
-    ("oldkeys", [], "", ""),
-    ("byte_fill_value_null", ["-s"], "", ""),
-    ("quotes", ["-h"], "esa_cci_path = NaN ;", 'esa_cci_path = "NaN" ;'),
-])
-def test_datasets_of_the_tests_of_netcdf_c_are_shown_as_their_cdl(sherd, dataset, options, wrong, right):
+# Of netcdf-c's own tests.
+@pytest.mark.parametrize(("dataset", "options"),
+                         [("oldformat-2021", []), ("oldformat-2022", []), ("oldkeys", []), ("byte_fill_value_null", ["-s"]), ("quotes", ["-h"])])
+def test_datasets_of_the_tests_of_netcdf_c_are_shown_as_their_cdl(sherd, dataset, options):
     name = dataset.split("-")[0]
-    text = (SAMPLES / f"netcdf-c/{name}.cdl").read_text().replace(wrong, right)
+    text = (SAMPLES / f"netcdf-c/{name}.cdl").read_text()
     ran = sherd.ok("ncdump", "-n", f"ref_{name}", *options, SAMPLES / "netcdf-c" / dataset)
     assert re.sub("\t\t:_NCProperties = .*\n", "", ran.text) == text and ran.stderr == ""
 

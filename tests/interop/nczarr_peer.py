@@ -1,6 +1,6 @@
 """Runs in a venv with netCDF4: `read URL…` prints datasets as a JSON list, `write PATH… [unlimited]` writes the one of
 nczarr_writer.cc, `write-more PATH…` one with fill values, byte orders, parts
-of chunks and attributes of all kinds, `write-strings PATH…` one with strings. Each dataset has a process of its own, since netcdf-c may end it; then there is the signal in its place.
+of chunks and attributes of all kinds, `write-strings PATH…` one with strings, `write-texts PATH…` one with TEXTS as attributes. Each dataset has a process of its own, since netcdf-c may end it; then there is the signal in its place.
 """
 
 import json
@@ -57,7 +57,7 @@ KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")
 
 def write_more(path):
     dataset = netCDF4.Dataset(path, "w", format="NETCDF4")
-    dataset.setncatts({"words": "größe", "object": '{"a":[1,2]}', "list": "[1,2]", "single": np.int16(-5), "halves": np.array([0.5, -1.25])})
+    dataset.setncatts({"words": "größe", "object": '{"a": [1,2]}', "list": "[1,2]", "single": np.int16(-5), "halves": np.array([0.5, -1.25])})
     dataset.createDimension("x", 5)
     dataset.createDimension("y", 7)
     for i, kind in enumerate(KINDS):
@@ -81,6 +81,19 @@ def write_strings(path):
     dataset.close()
 
 
+# What JSON can be in text, printed as netcdf-c prints it and otherwise.
+TEXTS = ['{"a": 1}', '{"a":1}', '{"a": 1,"b": 2}', '{"a": [1,2], "b": {"c": {}, "d": []}}', '{"a": [1, 2]}', "{}", "[]", "{ }", "[ ]", "[1,2]", "[1, 2]",
+         '["a","b"]', '[[1,2],[{"a": null}]]', '{"größe": "größe", "": ""}', r'{"a": "q\"\\\b\f\n\r\t/"}', r'{"a": "\/"}', r'{"a": "\u00e9"}', r'["\u0001"]',
+         r'{"a\"b\n": "\\u"}', '{"a": 1.50, "b": -0.0, "c": 1e+5, "d": true, "e": false}', '{"a": "x', '{"a": 1} ', ' {"a": 1}',
+         '{"a": NaN}', "[NaN]", '{"_a": [{"b": "NaN"}]}', '{"a": "{\\"b\\": 1}"}', '"{}"', "NaN", "1", "true", "null", '"q"', "", "text"]
+
+
+def write_texts(path):
+    dataset = netCDF4.Dataset(path, "w", format="NETCDF4")
+    dataset.setncatts({f"t{i}": text for i, text in enumerate(TEXTS)})
+    dataset.close()
+
+
 def answer(context, work, *arguments):
     answers = context.SimpleQueue()
 
@@ -97,10 +110,12 @@ def answer(context, work, *arguments):
 
 
 fork = multiprocessing.get_context("fork")
-if sys.argv[1] == "read":
+if sys.argv[1] == "texts":
+    print(json.dumps(TEXTS))
+elif sys.argv[1] == "read":
     print(json.dumps([answer(fork, lambda url=url: describe(netCDF4.Dataset(url))) for url in sys.argv[2:]]))
 else:
     paths = [path for path in sys.argv[2:] if path != "unlimited"]
-    work = {"write": write, "write-more": write_more, "write-strings": write_strings}[sys.argv[1]]
+    work = {"write": write, "write-more": write_more, "write-strings": write_strings, "write-texts": write_texts}[sys.argv[1]]
     unlimited = [True] if "unlimited" in sys.argv else []
     print(json.dumps([answer(fork, work, path, *unlimited) for path in paths]))

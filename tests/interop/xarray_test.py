@@ -89,6 +89,24 @@ def test_what_xarray_writes_is_read_as_by_zarr_python(tmp_path, seed, zarr_forma
         same(xarray.open_dataset(tmp_path / "x.zarr", engine="sherd", **decoding), expected)
 
 
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_attributes_that_json_lacks_are_numbers_and_stay_so(tmp_path, consolidated):
+    attributes = {"missing_value": np.float32("nan"), "valid_range": [float("nan"), 1.0], "never": [float("nan")] * 2, "least": -np.inf, "word": "NaN"}
+    xarray.Dataset({"a": ("x", np.array([1, np.nan], "f4"), attributes)}, attrs={"largest": np.inf}).to_zarr(
+        tmp_path / "x.zarr", zarr_format=2, consolidated=consolidated, encoding={"a": {"compressors": [__import__("numcodecs").Zlib(3)]}})
+    expected = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr", consolidated=consolidated)
+    opened = xarray.open_dataset(tmp_path / "x.zarr", engine="sherd")
+    same(opened, expected)
+    opened.to_zarr(tmp_path / "y.zarr", zarr_format=2)
+    opened.to_netcdf(tmp_path / "y.nc")
+    same(xarray.open_dataset(tmp_path / "y.zarr", engine="zarr"), expected)
+    for copy in ("z.zarr", "z.nc"):
+        sherd.netcdf.copy(tmp_path / "x.zarr", tmp_path / copy)
+        found = sherd.netcdf.open_dataset(tmp_path / copy)["a"].attributes
+        assert all(np.asarray(found[name]).dtype == "f8" for name in ("missing_value", "valid_range", "never", "least")), found
+        assert np.isnan(found["missing_value"]) and np.isneginf(found["least"]) and found["word"] == "NaN"
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_what_was_opened_is_stored_again_with_its_chunks_shards_and_codecs(tmp_path, zarr_format):
     generator = np.random.default_rng(zlib.crc32(b"round trip"))

@@ -1,6 +1,7 @@
 // Attributes: JSON as typed values and back, and documents that are not quite JSON.
 #include "netcdf/attribute.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -87,7 +88,8 @@ TEST(Attribute, OfCharactersIsTheTextOfAnyJson) {
   EXPECT_EQ(typed("\"text\"", Type::character), Values("text"));
   EXPECT_EQ(typed("10", Type::character), Values("10"));
   EXPECT_EQ(typed("true", Type::character), Values("true"));
-  EXPECT_EQ(typed(R"({"a":[1,2]})", Type::character), Values(R"({"a":[1,2]})"));
+  EXPECT_EQ(typed(R"({"a":[1,2]})", Type::character), Values(R"({"a": [1,2]})"));
+  EXPECT_EQ(typed(R"([ "\u00e9\u0001\/", { } ])", Type::character), Values("[\"é\\u0001/\",{}]"));
 }
 
 TEST(Attribute, WithoutATypeHasTheSmallestThatFits) {
@@ -104,14 +106,37 @@ TEST(Attribute, WithoutATypeHasTheSmallestThatFits) {
   EXPECT_EQ(inferred_values(json(R"(["NaN","Infinity"])")), Values(std::vector<std::string>{"NaN", "Infinity"}));
   EXPECT_EQ(inferred_values(json("null")), Values("null"));
   EXPECT_EQ(inferred_values(json("[]")), Values(""));
-  EXPECT_EQ(inferred_values(json(R"({"a":1})")), Values(R"({"a":1})"));
+  EXPECT_EQ(inferred_values(json(R"({"a":1})")), Values(R"({"a": 1})"));
+}
+
+TEST(Attribute, IsAFloatWhereANumberThatJsonLacksHasNoQuotes) {
+  const auto inferred = [](std::string_view text) { return inferred_values(parse_lenient(text, {}).value().json); };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(inferred("NaN")).at(0)));
+  EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(inferred("[NaN, NaN]")).at(1)));
+  EXPECT_EQ(inferred("[Infinity, -Infinity, 3]"), Values(std::vector<double>{kInfinity, -kInfinity, 3}));
+  EXPECT_EQ(inferred(R"([NaN, "text"])"), Values(std::vector<std::string>{"NaN", "text"}));
+  EXPECT_EQ(inferred(R"({"a": [NaN, "NaN"], "b": -Infinity})"), Values(R"({"a": [NaN,"NaN"], "b": -Infinity})"));
+  const Json bare = parse_lenient("NaN", {}).value().json;
+  EXPECT_EQ(values_of_type(bare, Type::character).value(), Values("NaN"));
+  EXPECT_EQ(values_of_type(bare, Type::string).value(), Values(std::vector<std::string>{"NaN"}));
+  EXPECT_EQ(values_of_type(bare, Type::int32).error().code(), ErrorCode::invalid_argument);
 }
 
 TEST(Attribute, IsStoredAsJsonOnlyIfItIsPrintedAsTheSameText) {
-  EXPECT_EQ(stored(R"({"a":[1,2.50]})"), R"({"a":[1,2.50]})");
-  EXPECT_EQ(stored(R"({"a": 1})"), R"("{\"a\": 1}")");
-  for (const char* text : {"10", "-5", "3.14", "NaN", "true", "null", "\"q\"", "{not json", ""})
+  EXPECT_EQ(stored(R"({"a": [1,2.50], "b": {}})"), R"({"a":[1,2.50],"b":{}})");
+  EXPECT_EQ(stored(R"({"a":1})"), R"("{\"a\":1}")");
+  for (const char* text : {R"({"a": 1})", R"({"a": {"b": [1,[]], "c": {}}})", R"(["ä\"\\\b\f\n\r\t/"])",
+                           R"({"\"": true, "": ""})", "[]", "{}"}) {
+    EXPECT_THAT(stored(text).front(), testing::AnyOf('{', '[')) << text;
     EXPECT_EQ(typed(stored(text), Type::character), Values(text)) << text;
+  }
+  for (const char* text :
+       {"10", "-5", "3.14", "NaN", "true", "null", "\"q\"", "{not json", "", R"({"a": 1,"b": 2})", "[1, 2]", "{ }",
+        R"(["\/"])", R"(["\u0001"])", R"({"\u00e9": 1})", R"({"a": 1, "a": 1})", "[NaN]"}) {
+    EXPECT_EQ(stored(text).front(), '"') << text;
+    EXPECT_EQ(typed(stored(text), Type::character), Values(text)) << text;
+  }
 }
 
 TEST(Attribute, IsStoredAsTheDocumentationSaysWhereThatIsAskedFor) {
@@ -127,7 +152,10 @@ TEST(Attribute, MustBeUtf8) {
 TEST(LenientJson, ReadsNumbersThatJsonLacks) {
   const auto parsed = parse_lenient("{\"a\": [NaN, -Infinity, 0., 1.e5, \"NaN\"]}", {}).value();
   EXPECT_TRUE(parsed.has_numbers);
-  EXPECT_EQ(parsed.json.dump(), R"({"a":["NaN","-Infinity",0.0,1.0e5,"NaN"]})");
+  EXPECT_EQ(parsed.json, json(R"({"a":["NaN","-Infinity",0.0,1.0e5,"NaN"]})"));
+  std::vector<std::string_view> bare;
+  for (const Json& each : parsed.json.find("a")->elements()) bare.push_back(bare_number(each));
+  EXPECT_EQ(bare, (std::vector<std::string_view>{"NaN", "-Infinity", "", "", ""}));
 }
 
 TEST(LenientJson, IgnoresBytesAfterTheValueAndReportsThem) {

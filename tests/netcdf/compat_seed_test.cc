@@ -38,14 +38,14 @@ TEST(CompatSeed, StoresTextThatIsJsonAsThatJson) {
   const auto stored = [](const Mode& mode) {
     const auto store = written(mode, [](Writer& writer) {
       writer.set_attribute("/", {"number", std::string("10")}).value();
-      writer.set_attribute("/", {"spaced", std::string(R"({"a": 1})")}).value();
+      writer.set_attribute("/", {"spaced", std::string(R"({"a":1})")}).value();
       writer.set_attribute("/", {"word", std::string("plain")}).value();
     });
     const Json attributes = json_at(*store, ".zattrs");
     return attributes.find("number")->dump() + attributes.find("spaced")->dump() + attributes.find("word")->dump();
   };
   EXPECT_EQ(stored(kSeed), R"(10{"a":1}"plain")");
-  EXPECT_EQ(stored({}), R"("10""{\"a\": 1}""plain")");
+  EXPECT_EQ(stored({}), R"("10""{\"a\":1}""plain")");
   EXPECT_EQ(stored({.pure = true, .compat_seed = true}), R"(10{"a":1}"plain")");
 }
 

@@ -109,7 +109,7 @@ TEST_P(Member, WithAttributesHasTheirTypes) {
   EXPECT_EQ(*made.attribute("units"), Values("K"));
   EXPECT_EQ(*made.attribute("count"), Values(std::vector<std::int32_t>{7}));
   EXPECT_EQ(*made.attribute("list"), Values(std::vector<std::int32_t>{1, 2}));
-  EXPECT_EQ(*made.attribute("any"), Values(R"({"a":1})"));
+  EXPECT_EQ(*made.attribute("any"), Values(R"({"a": 1})"));
   const bool is_v3 = std::string(GetParam()) == "zarr3";
   const Json document = json_at(*store, is_v3 ? "made/zarr.json" : "made/.zattrs");
   const Json* notes = is_v3 ? document.find("attributes") : &document;
