@@ -37,7 +37,7 @@ Json note_in_form(const NoteForm& form, const GroupNote& present) {
                       {kGroups, Json(std::move(groups))}};
 }
 
-/// Defines a dimension, or makes it longer. `conflict` if another one of this name was defined in the meantime.
+/// Defines a dimension, or makes it longer. invalid_argument if another one of this name was defined in the meantime.
 Result<void> merge_dimension(Json& lengths, const NoteForm& form, const DimensionDefinition& dimension) {
   const Json* present = lengths.find(dimension.name);
   const Json* size = present != nullptr && present->is_object() ? present->find("size") : present;
@@ -50,8 +50,9 @@ Result<void> merge_dimension(Json& lengths, const NoteForm& form, const Dimensio
   const bool is_other =
       dimension.unlimited ? in_attributes(form) && !present->is_object() : *length != dimension.length;
   if (is_new && is_other)
-    return conflict("another writer defined the dimension '" + member_path(dimension.group->path, dimension.name) +
-                    "' in the meantime, with the length " + std::to_string(*length));
+    return invalid_argument("another writer defined the dimension '" +
+                            member_path(dimension.group->path, dimension.name) + "' in the meantime, with the length " +
+                            std::to_string(*length));
   if (dimension.unlimited && *length < dimension.length)
     lengths.set(dimension.name, length_json(form, dimension.length, true));
   return {};
@@ -124,13 +125,17 @@ Result<void> unless_erased(Result<NodeDocument> edited, bool has_changes) {
 
 Result<void> store_changes(const Form& form, const GroupDefinition& group) {
   SHERD_TRY(whole, group_metadata(form, group));
-  return unless_erased(edit_document(form.at(group.path), NodeType::group,
-                                     [&](const NodeDocument& present) -> Result<Json> {
-                                       Json next = present.document;
-                                       SHERD_TRY(merge_group(next, group, whole));
-                                       return next;
-                                     }),
-                       has_changes(group));
+  std::optional<std::string> refused;  // not a conflict inside the edit, which would be tried again
+  auto edited = edit_document(form.at(group.path), NodeType::group, [&](const NodeDocument& present) -> Result<Json> {
+    Json next = present.document;
+    if (auto merged = merge_group(next, group, whole); !merged) {
+      refused = merged.error().message();
+      return std::move(merged).error();
+    }
+    return next;
+  });
+  if (!edited && refused) return conflict(*std::move(refused));
+  return unless_erased(std::move(edited), has_changes(group));
 }
 
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable) {

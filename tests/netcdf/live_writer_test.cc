@@ -1,0 +1,141 @@
+// A writer that stays open while others change the dataset through the array API: neither undoes what the other did.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sherd/group.hpp"
+#include "sherd/netcdf_writer.hpp"
+#include "sherd/tools.hpp"
+#include "tests/netcdf/netcdf_testing.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd::netcdf {
+namespace {
+
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+using Ints = std::vector<std::int32_t>;
+
+/// A dataset with an unlimited dimension t of 2, a variable v along it, and a variable w; with the writer that made it,
+/// or with one that opened it.
+class LiveWriter : public testing::TestWithParam<std::tuple<const char*, const char*, bool>> {
+ protected:
+  LiveWriter() { begin(true); }
+
+  void begin(bool unlimited) {
+    const auto [format, kind, reopened] = GetParam();
+    directory_.emplace();
+    store_ = std::string(kind) == "files" ? file_store(directory_->path()).value() : memory_store();
+    writer_ = Writer::create(store_, {.format = format}).value();
+    writer_->define_dimension("/", "t", 2, unlimited).value();
+    writer_->define_variable("/", {.name = "v", .dimensions = {"t"}}).value();
+    writer_->define_variable("/", {.name = "w", .dimensions = {"t"}}).value();
+    writer_->write("v", {{0}, {2}}, Ints{1, 2}).value();
+    writer_->sync().value();
+    if (reopened) writer_ = Writer::open(store_).value();
+  }
+
+  sherd::Group others() { return open_group(store_, {.writable = true}).value(); }
+  void others_make(const char* name) {
+    sherd::CreateOptions options{.shape = {2}, .dtype = DType::int32};
+    options.dimension_names = {{"t"}};
+    others().create_array(name, options).value();
+  }
+
+  std::vector<std::string> variables() {
+    const Dataset dataset = Dataset::open(store_).value();
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    std::vector<std::string> names;
+    for (const Variable& each : dataset.root().variables()) names.emplace_back(each.name());
+    for (const Fault& fault : sherd::check(store_).value().faults) ADD_FAILURE() << fault.key << ": " << fault.message;
+    return names;
+  }
+
+  std::optional<TempDir> directory_;
+  std::shared_ptr<Store> store_;
+  std::optional<Writer> writer_;
+};
+INSTANTIATE_TEST_SUITE_P(Forms, LiveWriter,
+                         testing::Combine(testing::Values("zarr2", "zarr3"), testing::Values("memory", "files"),
+                                          testing::Bool()));
+
+TEST_P(LiveWriter, ThatGrowsADimensionKeepsANewArrayOfOthersListed) {
+  others_make("new");
+  writer_->write("v", {{2}, {1}}, Ints{3}).value();
+  writer_->sync().value();
+  EXPECT_THAT(variables(), UnorderedElementsAre("v", "w", "new"));
+  EXPECT_EQ(Dataset::open(store_).value().root().dimension("t")->length, 3U);
+}
+
+TEST_P(LiveWriter, ThatDefinesAndSetsKeepsANewArrayOfOthersListed) {
+  const auto changes = std::to_array<std::function<Result<void>(Writer&)>>({
+      [](Writer& writer) { return writer.set_attribute("/", {"a", Ints{1}}); },
+      [](Writer& writer) { return writer.define_dimension("/", "q", 4); },
+      [](Writer& writer) { return writer.define_variable("/", {.name = "mine", .dimensions = {"t"}}); },
+      [](Writer& writer) { return writer.define_group("/g"); },
+  });
+  for (const auto& change : changes) {
+    begin(true);
+    others_make("new");
+    change(*writer_).value();
+    writer_->sync().value();
+    EXPECT_THAT(variables(), testing::IsSupersetOf({"v", "w", "new"}));
+  }
+}
+
+TEST_P(LiveWriter, DoesNotListAnErasedVariableAgain) {
+  others().erase("w").value();
+  writer_->write("v", {{2}, {1}}, Ints{3}).value();
+  writer_->set_attribute("/", {"a", Ints{1}}).value();
+  writer_->sync().value();
+  EXPECT_THAT(variables(), UnorderedElementsAre("v"));
+  EXPECT_EQ(Dataset::open(store_).value().root().variable("v")->read().value(), Values(Ints{1, 2, 3}));
+}
+
+TEST_P(LiveWriter, KeepsTheAttributesThatOthersSet) {
+  others().update_attributes(Json::Object{{"theirs", 7}}).value();
+  writer_->set_attribute("/", {"mine", Ints{1}}).value();
+  writer_->write("v", {{2}, {1}}, Ints{3}).value();
+  writer_->sync().value();
+  others().update_attributes(Json::Object{{"mine", 2}}).value();
+  writer_->define_dimension("/", "q", 4).value();
+  writer_->sync().value();
+  const Dataset dataset = Dataset::open(store_).value();
+  const Group root = dataset.root();
+  ASSERT_NE(root.attribute("theirs"), nullptr);
+  EXPECT_EQ(*root.attribute("theirs"), Values(Ints{7}));
+  EXPECT_EQ(*root.attribute("mine"), Values(Ints{2}));
+}
+
+TEST_P(LiveWriter, KeepsTheAttributesThatOthersSetForAVariable) {
+  open_array(store_, {.path = "v", .writable = true}).value().update_attributes(Json::Object{{"theirs", 7}}).value();
+  writer_->set_attribute("v", {"mine", Ints{1}}).value();
+  writer_->sync().value();
+  const Dataset dataset = Dataset::open(store_).value();
+  const Variable found = *dataset.root().variable("v");
+  ASSERT_NE(found.attribute("theirs"), nullptr);
+  EXPECT_EQ(*found.attribute("theirs"), Values(Ints{7}));
+  EXPECT_EQ(*found.attribute("mine"), Values(Ints{1}));
+}
+
+TEST_P(LiveWriter, ThatDefinesTheFirstUnlimitedDimensionNotesWhatOthersMadeAndNotWhatTheyErased) {
+  begin(false);
+  others_make("new");
+  others().erase("w").value();
+  writer_->define_dimension("/", "u", 0, true).value();
+  writer_->sync().value();
+  EXPECT_THAT(variables(), UnorderedElementsAre("v", "new"));
+  EXPECT_TRUE(Dataset::open(store_).value().root().dimension("u")->unlimited);
+}
+
+TEST_P(LiveWriter, DoesNotReplaceADimensionThatOthersDefined) {
+  sherd::CreateOptions options{.shape = {3}, .dtype = DType::int32};
+  options.dimension_names = {{"y"}};
+  others().create_array("new", options).value();
+  writer_->define_dimension("/", "y", 5).value();
+  EXPECT_EQ(writer_->sync().error().code(), ErrorCode::conflict);
+  EXPECT_EQ(Dataset::open(store_).value().root().dimension("y")->length, 3U);
+}
+
+}  // namespace
+}  // namespace sherd::netcdf
