@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/prepared.hpp"
@@ -125,6 +126,7 @@ Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
   if (!group.changed) return {};
   if (group.stored) {
     SHERD_TRY(store_changes(state.form, group));
+    SHERD_TRY(grow_others(state.form, group));
   } else {
     const NodeLocation location = state.form.at(group.path);
     SHERD_TRY(metadata, group_metadata(state.form, group));
@@ -267,15 +269,15 @@ Result<void> check_fill(const NewVariable& variable) {
 }
 
 /// Where elements are written: the array, and the box of it.
-struct Target {
+struct WrittenBox {
   Array array;
   Box box;
 };
 
 /// Stores what is defined, and makes dimensions as long as the box needs them. `check` looks at the variable's type.
 template <class Check>
-Result<Target> prepare(Writer::State& state, std::string_view variable, const Box& box, std::uint64_t count,
-                       const Check& check) {
+Result<WrittenBox> prepare(Writer::State& state, std::string_view variable, const Box& box, std::uint64_t count,
+                           const Check& check) {
   const std::scoped_lock lock(state.mutex);
   SHERD_TRY(found, find_variable(state.root, variable));
   const std::size_t rank = found->dimensions.size();
@@ -290,7 +292,7 @@ Result<Target> prepare(Writer::State& state, std::string_view variable, const Bo
   if (state.defined) SHERD_TRY(store_all(state));
   if (count > 0) SHERD_TRY(grow(state, *found, box));
   const Array array = *found->array;
-  return Target{array, rank == 0 ? Box{Shape(array.ndim(), 0), Shape(array.ndim(), 1)} : box};
+  return WrittenBox{array, rank == 0 ? Box{Shape(array.ndim(), 0), Shape(array.ndim(), 1)} : box};
 }
 
 }  // namespace

@@ -40,4 +40,8 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 Result<void> store_changes(const Form& form, const GroupDefinition& group);
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
 
+/// Makes the variables that others have made as long as those dimensions of the group that have grown since it was
+/// stored.
+Result<void> grow_others(const Form& form, const GroupDefinition& group);
+
 }  // namespace sherd::netcdf

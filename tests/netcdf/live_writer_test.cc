@@ -67,6 +67,15 @@ TEST_P(LiveWriter, ThatGrowsADimensionKeepsANewArrayOfOthersListed) {
   EXPECT_EQ(Dataset::open(store_).value().root().dimension("t")->length, 3U);
 }
 
+TEST_P(LiveWriter, ThatGrowsADimensionGrowsTheArraysOfOthersThatHaveIt) {
+  others().create_group("g").value();
+  for (const char* name : {"new", "g/new"}) others_make(name);
+  writer_->write("v", {{2}, {1}}, Ints{3}).value();
+  writer_->sync().value();
+  for (const char* name : {"new", "g/new"}) EXPECT_EQ(open_array(store_, {.path = name}).value().shape(), Shape{3});
+  EXPECT_THAT(variables(), UnorderedElementsAre("v", "w", "new"));
+}
+
 TEST_P(LiveWriter, ThatDefinesAndSetsKeepsANewArrayOfOthersListed) {
   const auto changes = std::to_array<std::function<Result<void>(Writer&)>>({
       [](Writer& writer) { return writer.set_attribute("/", {"a", Ints{1}}); },
