@@ -47,7 +47,8 @@ class LiveWriter : public testing::TestWithParam<std::tuple<const char*, const c
     EXPECT_THAT(dataset.warnings(), IsEmpty());
     std::vector<std::string> names;
     for (const Variable& each : dataset.root().variables()) names.emplace_back(each.name());
-    for (const Fault& fault : sherd::check(store_).value().faults) ADD_FAILURE() << fault.key << ": " << fault.message;
+    const CheckReport report = sherd::check(store_).value();
+    for (const Fault& fault : report.faults) ADD_FAILURE() << fault.key << ": " << fault.message;
     return names;
   }
 
