@@ -14,10 +14,11 @@ struct Rm {
   bool recursive = false;
 
   /// A group with members is erased only with --recursive. A damaged node counts as an array: nothing shows its
-  /// members.
+  /// members. Where nothing can be opened, erase() says whether it is a collection or nothing at all.
   [[nodiscard]] Result<void> check_members(const OpenOptions& options) const {
     const auto node = open(url, options);
-    if (!node && node.error().code() != ErrorCode::corrupt && node.error().code() != ErrorCode::unsupported)
+    if (!node && node.error().code() != ErrorCode::corrupt && node.error().code() != ErrorCode::unsupported &&
+        node.error().code() != ErrorCode::not_found)
       return node.error();
     const Group* group = node ? std::get_if<Group>(&*node) : nullptr;
     if (group == nullptr || recursive) return {};
