@@ -206,8 +206,12 @@ class SHERD_API Store {
   virtual Result<void> wait_for_writers(const std::string& prefix);
   /// Moves every object below `from` to the same key below `to` (both end in `/` or are empty), replacing existing
   /// ones, each atomically; deeper keys first, so that a document is moved after what it describes. There must be
-  /// no other writer below either.
+  /// no other writer below either: what one stores meanwhile may be lost.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
+  /// Moves them in one step, with the locks of the writers at work below `from`: what these commit appears below `to`.
+  /// Returns false, and has changed nothing, if the store cannot do that or there is something at `to`. The default
+  /// returns false.
+  virtual Result<bool> move_at_once(const std::string& from, const std::string& to);
   /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
   /// a page of entries is in memory at a time, with ListDepth::all possibly also the names of prefixes still to be
   /// visited. `visit` may use the store; what it stores or erases may or may not be visited. Returns whether all was

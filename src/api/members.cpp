@@ -96,12 +96,15 @@ Result<void> Group::erase(std::string_view path) {
 Result<void> Group::move(std::string_view path, std::string_view to) {
   return as_call(config(), [&]() -> Result<void> {
     SHERD_TRY(member, writable_below(path));
+    SHERD_TRY(normal, normal_path(to));
+    const NodeLocation old = member;
+    SHERD_TRY(cut_short, finish_move(member));
+    if (cut_short) member.path = *cut_short;
     SHERD_TRY(present, presence(member));
     if (present == Presence::none) return nothing_at(member);
-    SHERD_TRY(normal, normal_path(to));
     const std::string target = to.starts_with('/') ? normal : join_path(this->path(), normal);
-    SHERD_TRY(move_node(member, target));
-    return follow(*this, member, target);
+    if (member.path != target || !cut_short) SHERD_TRY(move_node(member, target));
+    return follow(*this, old, target);
   });
 }
 

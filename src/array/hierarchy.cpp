@@ -13,6 +13,7 @@
 #include "array/document.hpp"
 #include "array/member_notes.hpp"
 #include "array/prepared.hpp"
+#include "array/slow_move.hpp"
 #include "array/staged.hpp"
 #include "array/storage.hpp"
 #include "base/buffer.hpp"
@@ -137,6 +138,7 @@ Result<bool> must_create_group(const NodeLocation& group) {
   if (is_there)
     return conflict("this is a volume, and its only members are its scales")
         .in_key(group.format->document_key(group.path, NodeType::group));
+  SHERD_TRY(refuse_slow_move(group));
   SHERD_TRY(find_document(
       group, [&](const Format&, const NodeDocument& node) { return has_members || node.type == NodeType::array; }));
   return has_members;
@@ -153,6 +155,7 @@ struct Site {
 Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   SHERD_TRY(require_writable(location));
   SHERD_TRY(check_names(location));
+  SHERD_TRY(refuse_slow_move(location));
   Site site;
   for (std::string& path : ancestors(location.path)) {
     SHERD_TRY(missing, must_create_group(at_path(location, path)));

@@ -97,5 +97,8 @@ Result<void> erase_node(const NodeLocation& location);
 /// `conflict` if anything is at `to`; invalid_argument if that is inside the node, or the node is the root;
 /// `unsupported` if the format stores nodes in several locations.
 Result<void> move_node(const NodeLocation& location, const std::string& to);
+/// Carries on with a move_node() of the node at `from` that was cut short, if there is one, and returns its new path.
+/// The node need not be found at `from`, which needs no format.
+Result<std::optional<std::string>> finish_move(const NodeLocation& from);
 
 }  // namespace sherd

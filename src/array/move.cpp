@@ -1,14 +1,15 @@
 // Moves a node to another path of its store. Everything that a node of a format consists of lies below one prefix,
-// which stores move at once, so that readers find the node at the old path or at the new one. As when a node is erased,
+// which stores move at once where they can, so that readers find the node at the old path or at the new one, and the
+// writers at work, whose locks move along, store at the new one. Otherwise see slow_move.cpp. As when a node is erased,
 // it is taken out of consolidated metadata first: a kill leaves a node that is not listed rather than a listed one that
-// does not exist. A writer that had confirmed its array's document before that moved may still store an object at the
-// old path (docs/decisions/0014): it is waited for, and what it stored is moved, too.
+// does not exist.
 #include <algorithm>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/member_notes.hpp"
+#include "array/slow_move.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
@@ -71,6 +72,16 @@ struct BothLocks {
   }
 };
 
+/// What is listed around a node that was moved, at both paths.
+Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const std::vector<std::string>& below) {
+  // What is alone in its old group keeps its notes.
+  if (!below.empty() || split_key(from.path).prefix != split_key(to.path).prefix)
+    SHERD_TRY(introduce_stored(to, to, below));
+  SHERD_TRY(list_member(to));
+  SHERD_TRY(renew_consolidated(from));
+  return renew_consolidated(to, below);
+}
+
 }  // namespace
 
 Result<void> move_node(const NodeLocation& from, const std::string& to) {
@@ -89,22 +100,36 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));
-    SHERD_TRY(store.move_prefix(old_prefix, new_prefix));
-    SHERD_TRY(wait_for_writers(from));
-    return store.move_prefix(old_prefix, new_prefix);
+    SHERD_TRY(at_once, store.move_at_once(old_prefix, new_prefix));
+    return at_once ? Result<void>() : move_slowly(from, to, old_prefix, new_prefix);
   };
   auto moved = move();
-  if (!moved) {  // the first failure is the one to report
-    (void)list_member(from);
+  if (const auto present = presence(from); !moved && present && *present == Presence::stored) {
+    (void)list_member(from);  // the first failure is the one to report
     (void)renew_consolidated(from, below);
   }
   SHERD_TRY(std::move(moved));
-  // What is alone in its old group keeps its notes.
-  if (!below.empty() || split_key(from.path).prefix != split_key(to).prefix)
-    SHERD_TRY(introduce_stored(destination, destination, below));
-  SHERD_TRY(list_member(destination));
-  SHERD_TRY(renew_consolidated(from));
-  return renew_consolidated(destination, below);
+  return follow_move(from, destination, below);
+}
+
+Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
+  SHERD_TRY(to, slow_move_to(from));
+  if (!to) return to;
+  SHERD_TRY(require_writable(from));
+  const NodeLocation destination = at_path(from, *to);
+  SHERD_TRY(locks, BothLocks::take(from, destination));
+  SHERD_TRY(still, slow_move_to(from));
+  if (still != to) return std::optional<std::string>();
+  SHERD_TRY(carry_on_slow_move(from));
+  SHERD_TRY(any_format(destination, [&](const NodeLocation& there) -> Result<bool> {
+    SHERD_TRY(present, own_presence(there));
+    if (present != Presence::stored) return false;
+    NodeLocation old = at_path(there, from.path);
+    SHERD_TRY(below, members_below(there));
+    SHERD_TRY(follow_move(old, there, below));
+    return true;
+  }));
+  return to;
 }
 
 }  // namespace sherd

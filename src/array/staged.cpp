@@ -11,6 +11,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/member_notes.hpp"
+#include "array/slow_move.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -112,6 +113,7 @@ Result<void> StagedLeftover::erase(const NodeLocation& destination) const {
   Store& store = *destination.store;
   SHERD_TRY(nothing, store.visit(prefix_, ListDepth::children, [](const ListEntry&) { return false; }));
   if (nothing) return {};
+  SHERD_TRY(refuse_slow_move(destination));
   SHERD_TRY(lock, store.lock(prefix_.substr(0, prefix_.size() - 1)));
   return store.erase_prefix(prefix_);
 }

@@ -63,6 +63,14 @@ class RegionWriter {
     return retry_conflicts(config_, put);
   }
 
+  /// At the end of a call. What no lock has kept from being moved away, or was not found where it was to be erased, may
+  /// have been at another path then (move_node()); not if the document is still at this one.
+  [[nodiscard]] Result<void> confirm_path() const {
+    if (state_.location.store->traits().locks && !found_nothing_) return {};
+    SHERD_TRY(state_.confirm());
+    return {};
+  }
+
   /// Fill values instead of a whole stored chunk, inside the array or not.
   Result<void> clear(const Shape& cell, const Condition& condition) const {
     CellAccess at = access(state_, cell, array_shape_);
@@ -141,7 +149,10 @@ class RegionWriter {
   // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
   Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
     Store& store = *state_.location.store;
-    if (const auto old = store.open(at.key); old && *old == nullptr) return {};
+    if (const auto old = store.open(at.key); old && *old == nullptr) {
+      found_nothing_ = true;
+      return {};
+    }
     SHERD_TRY(object, store.write(at.key));  // for its lock
     SHERD_TRY(confirm(at, part));
     return erase(at.key, condition);
@@ -202,7 +213,9 @@ class RegionWriter {
 
   /// In an update, what was absent stays so.
   Result<void> erase(const std::string& key, const Condition& condition) const {
-    if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
+    if (condition.kind == Condition::Kind::absent) return {};
+    SHERD_TRY(erased, state_.location.store->erase(key, condition));
+    if (!erased) found_nothing_ = true;
     return {};
   }
 
@@ -212,6 +225,7 @@ class RegionWriter {
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if what is written may be cut off already
   Budget& budget_;
+  mutable std::atomic<bool> found_nothing_ = false;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
@@ -268,14 +282,15 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   const RegionWriter writer(state, config, call, cells.size());
-  return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+  SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
     Shape cell;
     Region part;
     cells.get(i, cell, part);
     SHERD_TRY(writer.write(cell, part));
     done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
     return {};
-  });
+  }));
+  return writer.confirm_path();
 }
 
 }  // namespace sherd

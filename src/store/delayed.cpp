@@ -117,6 +117,10 @@ class DelayedStore final : public ForwardingStore {
     SHERD_TRY(line_->wait());
     return store_->erase_prefix(prefix);
   }
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    SHERD_TRY(line_->wait());
+    return store_->move_at_once(from, to);
+  }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     SHERD_TRY(line_->wait());
     return store_->move_prefix(from, to);

@@ -62,6 +62,7 @@
 #include "store/file_amender.hpp"
 #include "store/file_entries.hpp"
 #include "store/file_lock.hpp"
+#include "store/file_move.hpp"
 #include "store/file_source.hpp"
 #include "store/file_tree.hpp"
 #include "store/file_writer.hpp"
@@ -100,16 +101,6 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   }
   for (const auto& name : entries.side_files) FileLock::remove_abandoned(directory, name);
   return {};
-}
-
-/// Why a directory could not be renamed to a name where a directory exists or can be made: one is there, perhaps by a
-/// link, or the name is another file system's.
-bool can_be_entered(int code) noexcept {
-  return code == ENOTEMPTY || code == EEXIST || code == ENOTDIR || code == EBUSY || code == EXDEV;
-}
-
-Error move_error(const std::string& from, const std::string& to, int code) {
-  return system_error("move '" + from + "' to", to, code);
 }
 
 /// Directories that are looked through for what killed writers have left, and how many entries of one.
@@ -169,6 +160,7 @@ class FileStore final : public Store {
   Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
@@ -179,11 +171,6 @@ class FileStore final : public Store {
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key, Exclusion exclusion = Exclusion::required);
   void sweep_once(std::string_view prefix);
   Result<void> wait_in(int directory, const std::string& prefix, std::string_view below, int depth);
-  Result<bool> move_directory(const std::string& from, const std::string& to);
-  Result<void> move_children(int from, const std::string& prefix, int to, const std::string& new_prefix);
-  Result<void> move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
-                          const std::vector<std::string>& names);
-  Result<void> sync(int directory, std::string_view prefix) const;
   [[nodiscard]] std::vector<Identity> way_to(std::string_view prefix) const;
   [[nodiscard]] bool passes_link(std::string_view prefix) const;
 
@@ -246,11 +233,6 @@ void FileStore::sweep_once(std::string_view prefix) {
   if (directory && *directory) sweep(directory->get(), prefix.empty());
 }
 
-Result<void> FileStore::sync(int directory, std::string_view prefix) const {
-  if (!tree_.options().durable || os::fsync(directory) == 0) return {};
-  return system_error("sync", tree_.path(prefix), errno);
-}
-
 /// The lock is taken before an object is compared; one that is to be erased unconditionally may be absent, at no cost.
 Result<bool> FileStore::erase(const std::string& key, const Condition& condition) {
   SHERD_TRY(check_key(key));
@@ -275,7 +257,7 @@ Result<bool> FileStore::erase(const std::string& key, const Condition& condition
     if (errno == ENOENT) return false;
     return system_error("erase", tree_.path(key), errno).in_key(key);
   }
-  SHERD_TRY(sync(directory.get(), prefix).in_key(key));
+  SHERD_TRY(tree_.sync(directory.get(), prefix).in_key(key));
   return true;
 }
 
@@ -286,7 +268,7 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
     if (!root) return {};
     const std::string path = tree_.path(prefix);
     SHERD_TRY(erase_children(root.get(), path.substr(0, path.size() - 1), 0));
-    return sync(root.get(), prefix);
+    return tree_.sync(root.get(), prefix);
   }
   const std::string key = prefix.substr(0, prefix.size() - 1);
   const auto [above, name_view] = split_key(key);
@@ -303,7 +285,7 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   if (failed != 0 && errno != ENOTEMPTY && errno != ENOENT) {
     return system_error("erase", tree_.path(key), errno).in_key(prefix);
   }
-  return sync(parent.get(), above).in_key(prefix);
+  return tree_.sync(parent.get(), above).in_key(prefix);
 }
 
 /// A writer has a side file from before it looks at anything until its version is in place, so one that is not found
@@ -334,76 +316,24 @@ Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::s
   return {};
 }
 
-Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
+Result<bool> FileStore::move_at_once(const std::string& from, const std::string& to) {
   SHERD_TRY(check_prefix(from));
   SHERD_TRY(check_prefix(to));
-  SHERD_TRY(moved, move_directory(from, to));
+  return move_directory(tree_, from, to);
+}
+
+Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
+  SHERD_TRY(moved, move_at_once(from, to));
   if (moved) return {};
   SHERD_TRY(source, tree_.open_directory(from).in_key(from));
   if (!source) return {};
   SHERD_TRY(target, tree_.make_directory(to).in_key(to));
-  SHERD_TRY(move_children(source.get(), from, target.fd.get(), to));
+  const auto copy = [this](const std::string& prefix, const std::string& new_prefix) {
+    return Store::move_prefix(prefix, new_prefix);
+  };
+  SHERD_TRY(move_children(tree_, source.get(), from, target.fd.get(), to, copy));
   target.keep();
   return erase_prefix(from);
-}
-
-/// Renames a directory where nothing is at its new name, so that all of it moves at once. False if that cannot be done.
-Result<bool> FileStore::move_directory(const std::string& from, const std::string& to) {
-  if (from.empty() || to.empty() || to.starts_with(from)) return false;
-  const auto [above, name] = split_key(std::string_view(from).substr(0, from.size() - 1));
-  const auto [new_above, new_name] = split_key(std::string_view(to).substr(0, to.size() - 1));
-  SHERD_TRY(source, tree_.open_directory(above).in_key(from));
-  if (!source) return false;
-  SHERD_TRY(status, look_at(source.get(), std::string(name), Links::keep).in_key(from));
-  if (!status || !S_ISDIR(status->st_mode)) return false;
-  SHERD_TRY(target, tree_.make_directory(new_above).in_key(to));
-  if (os::renameat(source.get(), std::string(name).c_str(), target.fd.get(), std::string(new_name).c_str()) != 0) {
-    if (can_be_entered(errno)) return false;
-    return move_error(tree_.path(from), tree_.path(to), errno);
-  }
-  target.keep();
-  SHERD_TRY(sync(target.fd.get(), new_above).in_key(to));
-  SHERD_TRY(sync(source.get(), above).in_key(from));
-  return true;
-}
-
-/// Renames what is in one directory into another, directories first; an existing one is entered.
-Result<void> FileStore::move_children(int from, const std::string& prefix, int to, const std::string& new_prefix) {
-  SHERD_TRY(entries, entries_of(from, tree_.path(prefix)));
-  std::ranges::sort(entries.directories);
-  std::ranges::sort(entries.files, is_moved_before);
-  for (const auto& name : entries.directories) {
-    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
-    const std::string below = prefix + name + "/", new_below = new_prefix + name + "/";
-    if (!can_be_entered(errno)) return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), errno);
-    const Fd source(os::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!source) return system_error("open", tree_.path(prefix + name), errno);
-    SHERD_TRY(target, tree_.make_directory(new_below));
-    SHERD_TRY(move_children(source.get(), below, target.fd.get(), new_below));
-    target.keep();
-    if (os::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
-      return system_error("erase", tree_.path(prefix + name), errno);
-  }
-  SHERD_TRY(move_files(from, prefix, to, new_prefix, entries.files));
-  for (const auto& name : entries.side_files) FileLock::remove_abandoned(from, name);
-  return sync(to, new_prefix);
-}
-
-Result<void> FileStore::move_files(int from, const std::string& prefix, int to, const std::string& new_prefix,
-                                   const std::vector<std::string>& names) {
-  if (!names.empty()) SHERD_TRY(sync(to, new_prefix));
-  for (const auto& name : names) {
-    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
-    const int code = errno;
-    struct stat status{};
-    const bool has_other_names =
-        os::fstatat(from, name.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
-    // Copies of a file's two names would be two files.
-    if (code != EXDEV || has_other_names)
-      return move_error(tree_.path(prefix + name), tree_.path(new_prefix + name), code);
-    return Store::move_prefix(prefix, new_prefix);  // everything left in this directory
-  }
-  return {};
 }
 
 /// The directories from the root to a prefix. A directory that contains itself by a symbolic link would make lists

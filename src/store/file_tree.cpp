@@ -169,6 +169,11 @@ Result<MadeDirectory> FileTree::make_directory(std::string_view prefix) const {
   return system_error("make", path(prefix), ENOENT);
 }
 
+Result<void> FileTree::sync(int directory, std::string_view prefix) const {
+  if (!options_.durable || os::fsync(directory) == 0) return {};
+  return system_error("sync", path(prefix), errno);
+}
+
 /// Leaves directory.fd empty where others make and remove the same directories at this moment.
 Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& directory) const {
   const std::string whole = path(prefix);

@@ -61,6 +61,8 @@ class FileTree {
   [[nodiscard]] Result<Fd> open_directory(std::string_view prefix) const;
   /// The same, made with all directories above it where there is none.
   [[nodiscard]] Result<MadeDirectory> make_directory(std::string_view prefix) const;
+  /// Brings the entries of a directory to the disk, if `durable`.
+  [[nodiscard]] Result<void> sync(int directory, std::string_view prefix) const;
 
  private:
   [[nodiscard]] Result<Fd> walk_to(std::string_view prefix, int flags) const;

@@ -88,6 +88,9 @@ class ForwardingStore : public Store {
   }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    return store_->move_at_once(from, to);
+  }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     return store_->move_prefix(from, to);
   }

@@ -75,6 +75,11 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_prefix(prefix));
     return store_->wait_for_writers(prefix_ + prefix);
   }
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    return store_->move_at_once(prefix_ + from, prefix_ + to);
+  }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));

@@ -92,6 +92,11 @@ class RecordedStore final : public ForwardingStore {
     recorder_->request("erase", prefix, 0, 0);
     return store_->erase_prefix(prefix);
   }
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    SHERD_TRY(moved, store_->move_at_once(from, to));
+    if (moved) recorder_->request("move", from, 0, 0);
+    return moved;
+  }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     recorder_->request("move", from, 0, 0);
     return store_->move_prefix(from, to);

@@ -208,6 +208,12 @@ Result<void> Store::move_prefix(const std::string& from, const std::string& to) 
   return erase_prefix(from);
 }
 
+Result<bool> Store::move_at_once(const std::string& from, const std::string& to) {
+  SHERD_TRY(check_prefix(from));
+  SHERD_TRY(check_prefix(to));
+  return false;
+}
+
 Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }
 
 Result<std::optional<ParentStore>> Store::parent() const { return std::optional<ParentStore>(); }

@@ -1,0 +1,141 @@
+// Moves directories of a file store. The locks of writers are files in the directories of their objects and move with
+// them, so a directory that is renamed as a whole takes its writers along; so does a renamed link to a directory.
+#include "store/file_move.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "base/try.hpp"
+#include "store/file_entries.hpp"
+#include "store/file_lock.hpp"
+#include "store/key.hpp"
+#include "store/move_order.hpp"
+
+namespace sherd {
+namespace {
+
+/// Why a directory could not be renamed to a name where a directory exists or can be made: one is there, perhaps by a
+/// link, or the name is another file system's.
+bool can_be_entered(int code) noexcept {
+  return code == ENOTEMPTY || code == EEXIST || code == ENOTDIR || code == EBUSY || code == EXDEV;
+}
+
+Error move_error(const std::string& from, const std::string& to, int code) {
+  return system_error("move '" + from + "' to", to, code);
+}
+
+/// A name in a directory, whose key prefix is `above`.
+struct Name {
+  int directory;
+  std::string_view above;
+  std::string name;
+};
+
+/// A link that says where its directory is from here. The other one is made before this one goes: meanwhile the
+/// directory has both names, and the locks in it exclude the writers of both.
+Result<bool> move_relative_link(const FileTree& tree, const Name& from, const std::filesystem::path& leads_to,
+                                const Name& to) {
+  std::error_code failed;
+  const auto text =
+      std::filesystem::relative(std::filesystem::path(tree.path(from.above)) / leads_to, tree.path(to.above), failed);
+  const std::filesystem::path link = std::filesystem::path(tree.path(to.above)) / to.name;
+  if (failed || text.empty()) return false;
+  std::filesystem::create_directory_symlink(text, link, failed);
+  if (failed) return false;
+  SHERD_TRY(old, look_at(from.directory, from.name, Links::follow));
+  SHERD_TRY(now, look_at(to.directory, to.name, Links::follow));
+  if (!old || !now || old->st_dev != now->st_dev || old->st_ino != now->st_ino) {
+    os::unlinkat(to.directory, to.name.c_str(), 0);
+    return false;
+  }
+  SHERD_TRY(tree.sync(to.directory, to.above));
+  if (os::unlinkat(from.directory, from.name.c_str(), 0) == 0) return true;
+  const int code = errno;
+  os::unlinkat(to.directory, to.name.c_str(), 0);
+  return system_error("erase", tree.path(from.above) + from.name, code);
+}
+
+/// Renames a directory or a link to one. False if something is at the new name, or it is another file system's.
+Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
+  SHERD_TRY(occupied, look_at(to.directory, to.name, Links::keep));
+  if (occupied && (is_link || !S_ISDIR(occupied->st_mode))) return false;
+  if (is_link && from.above != to.above) {
+    std::error_code failed;
+    const auto leads_to = std::filesystem::read_symlink(tree.path(from.above) + from.name, failed);
+    if (failed) return false;
+    if (leads_to.is_relative()) return move_relative_link(tree, from, leads_to, to);
+  }
+  if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return true;
+  if (can_be_entered(errno)) return false;
+  return move_error(tree.path(from.above) + from.name, tree.path(to.above) + to.name, errno);
+}
+
+Result<void> move_files(const FileTree& tree, int from, const std::string& prefix, int to,
+                        const std::string& new_prefix, const std::vector<std::string>& names,
+                        const CopyDirectory& copy) {
+  if (!names.empty()) SHERD_TRY(tree.sync(to, new_prefix));
+  for (const auto& name : names) {
+    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    const int code = errno;
+    struct stat status{};
+    const bool has_other_names =
+        os::fstatat(from, name.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
+    // Copies of a file's two names would be two files.
+    if (code != EXDEV || has_other_names)
+      return move_error(tree.path(prefix + name), tree.path(new_prefix + name), code);
+    return copy(prefix, new_prefix);  // everything left in this directory
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to) {
+  if (from.empty() || to.empty() || to.starts_with(from)) return false;
+  const auto [above, name] = split_key(std::string_view(from).substr(0, from.size() - 1));
+  const auto [new_above, new_name] = split_key(std::string_view(to).substr(0, to.size() - 1));
+  SHERD_TRY(source, tree.open_directory(above).in_key(from));
+  if (!source) return false;
+  SHERD_TRY(status, look_at(source.get(), std::string(name), Links::keep).in_key(from));
+  if (!status) return false;
+  const bool is_link = S_ISLNK(status->st_mode);
+  if (is_link) {
+    SHERD_TRY(leads_to, look_at(source.get(), std::string(name), Links::follow).in_key(from));
+    status = leads_to;
+  }
+  if (!status || !S_ISDIR(status->st_mode) || (is_link && !tree.options().follow_symlinks)) return false;
+  SHERD_TRY(target, tree.make_directory(new_above).in_key(to));
+  SHERD_TRY(moved, rename_at_once(tree, {source.get(), above, std::string(name)}, is_link,
+                                  {target.fd.get(), new_above, std::string(new_name)}));
+  if (!moved) return false;
+  target.keep();
+  SHERD_TRY(tree.sync(target.fd.get(), new_above).in_key(to));
+  SHERD_TRY(tree.sync(source.get(), above).in_key(from));
+  return true;
+}
+
+Result<void> move_children(const FileTree& tree, int from, const std::string& prefix, int to,
+                           const std::string& new_prefix, const CopyDirectory& copy) {
+  SHERD_TRY(entries, entries_of(from, tree.path(prefix)));
+  std::ranges::sort(entries.directories);
+  std::ranges::sort(entries.files, is_moved_before);
+  for (const auto& name : entries.directories) {
+    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
+    const std::string below = prefix + name + "/", new_below = new_prefix + name + "/";
+    if (!can_be_entered(errno)) return move_error(tree.path(prefix + name), tree.path(new_prefix + name), errno);
+    const Fd source(os::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!source) return system_error("open", tree.path(prefix + name), errno);
+    SHERD_TRY(target, tree.make_directory(new_below));
+    SHERD_TRY(move_children(tree, source.get(), below, target.fd.get(), new_below, copy));
+    target.keep();
+    if (os::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY)
+      return system_error("erase", tree.path(prefix + name), errno);
+  }
+  SHERD_TRY(move_files(tree, from, prefix, to, new_prefix, entries.files, copy));
+  for (const auto& name : entries.side_files) FileLock::remove_abandoned(from, name);
+  return tree.sync(to, new_prefix);
+}
+
+}  // namespace sherd

@@ -1,0 +1,334 @@
+// Nodes that cannot be moved at once, while others write into them, and moves that end on the way: what a writer was
+// told is stored is at the new path.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "store/forwarding.hpp"
+#include "tests/array/nodes_testing.hpp"
+#include "tests/store/lockless.hpp"
+#include "tests/store/temp_dir.hpp"
+#include "tests/store/tree.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// Moves objects one after the other, calls `before` before each request, and fails from a request on that changes
+/// something.
+class SteppingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<void()> before = [] {};
+  int changes_left = 1 << 30;
+  bool fails_moving = false;  ///< into another node, once
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    before();
+    return store_->open(key);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(change());
+    if (fails_moving && key.starts_with("i/a/c/1")) return fail_once();
+    return store_->write(key, size_hint);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    SHERD_TRY(change());
+    return store_->erase(key, condition);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(change());
+    return store_->erase_prefix(prefix);
+  }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    before();
+    return store_->wait_for_writers(prefix);
+  }
+  Result<bool> move_at_once(const std::string&, const std::string&) override { return false; }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    SHERD_TRY(change());
+    if (fails_moving && to.starts_with("i/")) return fail_once();
+    return store_->move_prefix(from, to);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    before();
+    return store_->visit(prefix, depth, visit);
+  }
+
+ private:
+  Error fail_once() {
+    fails_moving = false;
+    return io_error("no more space");
+  }
+  Result<void> change() {
+    before();
+    return changes_left-- > 0 ? Result<void>() : io_error("the disk is gone");
+  }
+};
+
+/// A document that cannot be erased on a condition is empty for a moment.
+bool is_refusal(ErrorCode code) { return code == ErrorCode::conflict || code == ErrorCode::corrupt; }
+
+struct Kind {
+  std::string name;
+  bool files = false;
+  bool locks = true;
+  bool conditional_erase = true;
+};
+
+class SlowMove : public testing::TestWithParam<Kind> {
+ protected:
+  std::shared_ptr<Store> beneath() {
+    if (!GetParam().files) return memory_store();
+    return file_store(directory_ / std::to_string(++stores_), {.durable = false}).value();
+  }
+  /// Through which nodes are moved and written.
+  static std::shared_ptr<Store> front(const std::shared_ptr<Store>& store) {
+    if (GetParam().locks) return store;
+    return std::make_shared<LocklessStore>(store, GetParam().conditional_erase);
+  }
+  static void make(const std::shared_ptr<Store>& store) {
+    create_group(store, "").value();
+    Array array = create_array(store, "g/a", options()).value();
+    array.fill(Box{{0}, {8}}, std::vector{std::byte{7}}).value();
+    create_array(store, "g/b", bytes_array()).value();
+  }
+  static CreateOptions options() {
+    CreateOptions options = bytes_array();
+    options.shape = {12};
+    options.chunks = {4};
+    return options;
+  }
+  static std::vector<std::uint8_t> elements(const std::shared_ptr<Store>& store, const std::string& path) {
+    std::vector<std::uint8_t> values(12);
+    open_array(store, {.path = path}).value().read(Box{{0}, {12}}, std::span(values)).value();
+    return values;
+  }
+
+  TempDir directory_;
+  int stores_ = 0;
+};
+
+TEST_P(SlowMove, KeepsWhatWasWrittenBeforeAnyOfItsRequests) {
+  struct Part {
+    std::uint64_t begin, count;
+    std::uint8_t value;
+  };
+  // A part of a chunk, a whole one, a new one, a part of a new one, and the fill value.
+  for (const Part part : {Part{1, 2, 1}, {4, 4, 1}, {8, 4, 1}, {9, 2, 1}, {4, 4, 0}}) {
+    bool refused = false, stored = false;
+    for (int step = 0;; step += GetParam().files ? 5 : 1) {  // files take longer
+      const auto stepping = std::make_shared<SteppingStore>(beneath());
+      const auto store = front(stepping);
+      make(store);
+      const Array before = open_array(store, {.path = "g/a", .writable = true}).value();
+      bool done = false;
+      int left = step;
+      Result<void> written;
+      stepping->before = [&] {
+        if (done || left-- > 0) return;
+        done = true;
+        written = before.fill(Box{{part.begin}, {part.count}}, std::vector{std::byte{part.value}});
+      };
+      rename(store, "h/i", {.path = "g"}).value();
+      stepping->before = [] {};
+      std::vector<std::uint8_t> expected(12, 7);
+      std::fill(expected.begin() + 8, expected.end(), 0);
+      if (done && written) std::fill_n(expected.begin() + static_cast<int>(part.begin), part.count, part.value);
+      EXPECT_EQ(elements(store, "h/i/a"), expected) << "step " << step;
+      EXPECT_EQ(code_of(open(store, {.path = "g/a"})), ErrorCode::not_found);
+      if (!done) break;
+      stored = stored || written;
+      refused = refused || !written;
+      if (!written) {
+        EXPECT_TRUE(is_refusal(code_of(written))) << written.error().text();
+      }
+    }
+    EXPECT_TRUE(stored);
+    EXPECT_TRUE(refused);
+  }
+}
+
+TEST_P(SlowMove, ThatIsCutShortLosesNothingAndIsEndedByAnother) {
+  bool in_place = false, cut_short = false;
+  for (int changes = 0;; ++changes) {
+    const auto stepping = std::make_shared<SteppingStore>(beneath());
+    const auto store = front(stepping);
+    make(store);
+    const auto expected = elements(store, "g/a");
+    stepping->changes_left = changes;
+    const auto failed = rename(store, "h/i", {.path = "g"});
+    stepping->changes_left = 1 << 30;
+    if (failed) break;
+    EXPECT_EQ(code_of(failed), ErrorCode::io);
+    const bool is_old = open(store, {.path = "g"}).has_value();
+    if (!is_old && !open(store, {.path = "h/i"})) {
+      cut_short = true;
+      EXPECT_THAT(failed.error().text(), HasSubstr("renaming it again goes on"));
+      for (const char* path : {"g", "g/a", "g/c", "h/i", "h/i/c"}) {
+        const auto made = create_array(store, path, bytes_array(true));
+        ASSERT_FALSE(made) << path;
+        EXPECT_THAT(made.error().text(), AnyOf(HasSubstr("rename it again to go on"), HasSubstr("is empty"))) << path;
+      }
+    }
+    in_place = in_place || is_old;
+    const auto renamed = rename(store, "h/i", {.path = "g"});
+    // The first one had ended but for what is listed elsewhere.
+    if (!renamed) {
+      EXPECT_EQ(code_of(renamed), ErrorCode::not_found) << renamed.error().text();
+    }
+    EXPECT_EQ(elements(store, "h/i/a"), expected) << "change " << changes;
+    EXPECT_THAT(keys_of(*store), ElementsAre("h/i/a/c/0", "h/i/a/c/1", "h/i/a/zarr.json", "h/i/b/zarr.json",
+                                             "h/i/zarr.json", "h/zarr.json", "zarr.json"));
+  }
+  EXPECT_TRUE(in_place);
+  EXPECT_TRUE(cut_short);
+}
+
+TEST_P(SlowMove, IsTakenBackIfOneRequestFails) {
+  const auto stepping = std::make_shared<SteppingStore>(beneath());
+  const auto store = front(stepping);
+  make(store);
+  const auto tree = tree_of(*store);
+  stepping->fails_moving = true;
+  const auto failed = rename(store, "i", {.path = "g"});
+  EXPECT_EQ(code_of(failed), ErrorCode::io);
+  EXPECT_THAT(failed.error().text(), testing::Not(HasSubstr("renaming it again goes on")));
+  EXPECT_EQ(tree_of(*store), tree);
+}
+
+/// Each thread has elements of its own and sets them, and again at the new path if it is refused.
+void write_while_renaming(const std::shared_ptr<Store>& store) {
+  std::atomic<int> at = 0;
+  const auto open_there = [&] {
+    for (;;)
+      if (auto array = open_array(store, {.path = "x" + std::to_string(at) + "/a", .writable = true}))
+        return *std::move(array);
+  };
+  constexpr std::uint64_t kThreads = 3, kElements = 4 * kThreads;
+  CreateOptions options = bytes_array();
+  options.shape = {kElements};
+  options.chunks = {kThreads};
+  create_group(store, "").value();
+  create_array(store, "x0/a", options).value();
+  std::atomic<bool> ended = false;
+  std::array<std::array<std::uint8_t, 4>, kThreads> stored{};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      Array array = open_there();
+      for (std::uint64_t i = 0; !ended; ++i) {
+        const std::uint64_t chunk = i / 3 % 4;
+        const auto value = static_cast<std::uint8_t>(i);
+        for (;;) {
+          const auto written = array.fill(Box{{chunk * kThreads + t}, {1}}, std::vector{std::byte{value}});
+          if (written) break;
+          ASSERT_TRUE(is_refusal(code_of(written))) << written.error().text();
+          array = open_there();  // what was refused may be stored nevertheless
+        }
+        stored.at(t).at(chunk) = value;
+      }
+    });
+  for (int i = 0; i < 40; ++i, ++at) {
+    // What is refused may be stored at the old path, so each is used once.
+    const auto moved = rename(store, "x" + std::to_string(i + 1), {.path = "x" + std::to_string(i)});
+    EXPECT_TRUE(moved) << moved.error().text();
+    if (!moved) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ended = true;
+  for (auto& thread : threads) thread.join();
+  std::vector<std::uint8_t> values(kElements);
+  open_there().read(Box{{0}, {kElements}}, std::span(values)).value();
+  for (std::uint64_t t = 0; t < kThreads; ++t)
+    for (std::uint64_t chunk = 0; chunk < 4; ++chunk)
+      EXPECT_EQ(values[chunk * kThreads + t], stored.at(t).at(chunk)) << t << " " << chunk;
+}
+
+TEST_P(SlowMove, LosesNothingThatOtherThreadsWrite) {
+  write_while_renaming(front(std::make_shared<SteppingStore>(beneath())));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SlowMove,
+    testing::Values(Kind{"Memory"}, Kind{.name = "Files", .files = true}, Kind{.name = "Lockless", .locks = false},
+                    Kind{.name = "LocklessWithoutConditionalErase", .locks = false, .conditional_erase = false}),
+    [](const auto& kind) { return kind.param.name; });
+
+TEST(MoveAtOnce, LosesNothingThatOtherThreadsWrite) {
+  const TempDir folder;
+  write_while_renaming(file_store(folder.path(), {.durable = false}).value());
+}
+
+class LinkedNode : public testing::Test {
+ protected:
+  /// Makes the array g/a, whose directory is elsewhere.
+  void link(const fs::path& text) {
+    create_group(store_, "g").value();
+    Array array = create_array(store_, "g/a", bytes_array()).value();
+    array.fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
+    fs::rename(folder_ / "h/g/a", folder_ / "disk");
+    fs::create_directory_symlink(text, folder_ / "h/g/a");
+  }
+  void expect_moved_to(const std::string& path) {
+    rename(store_, "/" + path, {.path = "g/a"}).value();
+    EXPECT_TRUE(fs::is_symlink(folder_ / "h" / path));
+    EXPECT_TRUE(fs::equivalent(folder_ / "h" / path, folder_ / "disk"));
+    EXPECT_FALSE(fs::is_symlink(folder_ / "h/g/a"));
+    EXPECT_TRUE(fs::exists(folder_ / "disk/c/1"));
+    std::vector<std::uint8_t> values(4);
+    open_array(store_, {.path = path}).value().read(Box{{0}, {4}}, std::span(values)).value();
+    EXPECT_THAT(values, ElementsAre(7, 7, 7, 7));
+  }
+
+  struct Folder : TempDir {
+    fs::path operator/(const fs::path& name) const { return fs::path(path()) / name; }
+  } folder_;
+  std::shared_ptr<Store> store_ = file_store((folder_ / "h").string()).value();
+};
+
+TEST_F(LinkedNode, MovesAsALink) {
+  link(folder_ / "disk");
+  expect_moved_to("i/j/a");
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/i/j/a"), folder_ / "disk");
+}
+
+TEST_F(LinkedNode, LeadsToTheSameDirectoryFromANewOne) {
+  link("../../disk");
+  expect_moved_to("i/j/a");
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/i/j/a"), "../../../disk");
+}
+
+TEST_F(LinkedNode, KeepsItsTextInTheSameDirectory) {
+  link("../../disk");
+  expect_moved_to("g/b");
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/g/b"), "../../disk");
+}
+
+TEST_F(LinkedNode, MovesIntoADirectoryThatExists) {
+  link(folder_ / "disk");
+  fs::create_directory(folder_ / "h/b");
+  rename(store_, "/b", {.path = "g/a"}).value();
+  EXPECT_TRUE(fs::exists(folder_ / "h/b/c/1"));
+  EXPECT_EQ(code_of(open(store_, {.path = "g/a"})), ErrorCode::not_found);
+}
+
+TEST_F(LinkedNode, LosesNothingThatOtherThreadsWrite) {
+  fs::create_directories(folder_ / "disk");
+  fs::create_directories(folder_ / "h");
+  fs::create_directory_symlink(folder_ / "disk", folder_ / "h/x0");
+  write_while_renaming(store_);
+}
+
+}  // namespace
+}  // namespace sherd
