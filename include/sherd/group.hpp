@@ -73,10 +73,10 @@ class SHERD_API Group {
   /// Erases a member and everything below it; not_found if there is none. OME-NGFF metadata no longer list it.
   Result<void> erase(std::string_view path);
   /// Moves the member at `path`, with everything below it, to the path `to` below this group or, with `/` at its start,
-  /// below the root of the store. Missing groups on the way are created. Waits for active writers; in files and in
-  /// memory readers find the member at one of the two paths at any moment. not_found if there is none; `conflict` if
-  /// anything exists at `to`. OME-NGFF metadata of the group that contained it have its new name, or no longer list it;
-  /// an image of labels that comes to IMAGE/labels/NAME is listed there.
+  /// below the root. Missing groups are created. Waits for active writers. If Store::move_at_once() cannot move it, it
+  /// is at neither path until all is moved, and after a kill until this is called again. not_found if it does not
+  /// exist; `conflict` if anything exists at `to`. OME-NGFF metadata of the group that contained it have its new name,
+  /// or no longer list it; an image of labels that comes to IMAGE/labels/NAME is listed there.
   Result<void> move(std::string_view path, std::string_view to);
   /// Creates a group or an array below this one, and missing groups on the path. An existing node is `conflict`
   /// unless overwritten, which erases it and its members; a foreign file below it is `conflict`

@@ -4,6 +4,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "ome/ome.hpp"
@@ -13,10 +14,6 @@
 
 namespace sherd {
 namespace {
-
-Error nothing_at(const NodeLocation& member) {
-  return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
-}
 
 /// What a group's metadata list as `name` has the name `to` or, without that, is not listed any more.
 Result<bool> rename_in_group(const NodeLocation& group, const std::string& name, const std::optional<std::string>& to) {
@@ -87,7 +84,7 @@ Result<void> Group::erase(std::string_view path) {
     SHERD_TRY(member, writable_below(path));
     SHERD_TRY(present, presence(member));
     SHERD_TRY(cut_short, is_moving(member));
-    if (present == Presence::none && !cut_short) return nothing_at(member);
+    if (present == Presence::none && !cut_short) return no_node_at(member);
     SHERD_TRY(erase_node(member));
     return follow(*this, member, std::nullopt);
   });
@@ -101,7 +98,7 @@ Result<void> Group::move(std::string_view path, std::string_view to) {
     SHERD_TRY(cut_short, finish_move(member));
     if (cut_short) member.path = *cut_short;
     SHERD_TRY(present, presence(member));
-    if (present == Presence::none) return nothing_at(member);
+    if (present == Presence::none) return no_node_at(member);
     const std::string target = to.starts_with('/') ? normal : join_path(this->path(), normal);
     if (member.path != target || !cut_short) SHERD_TRY(move_node(member, target));
     return follow(*this, old, target);

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "api/location.hpp"
 #include "api/registry.hpp"
 #include "array/hierarchy.hpp"
+#include "array/slow_move.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -176,12 +178,30 @@ std::optional<Error> no_file_to_import(const std::string& source) {
   return file_error("cannot open", source, errno);
 }
 
+namespace {
+
+/// That a node was being renamed when that was cut short, in this store or in one around it.
+std::string hint_at_moves(const NodeLocation& location) {
+  std::string hint = hint_at_slow_move(location);
+  if (!hint.empty()) return hint;
+  (void)for_each_above(*location.store,
+                       [&](const std::shared_ptr<Store>& outer, const std::string& above) -> Result<bool> {
+                         NodeLocation there = at_path(location, join_path(above, location.path));
+                         there.store = outer;
+                         hint = hint_at_slow_move(there);
+                         return !hint.empty();
+                       });
+  return hint;
+}
+
+}  // namespace
+
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
   if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = recognized_file(where)) return *std::move(file);
-    return not_found("directory does not exist: " + where);
+    return not_found("directory does not exist: " + where + hint_at_moves(location));
   }
   std::string looked_for;
   for (const Format* format : formats) {
@@ -192,6 +212,7 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
   std::string hint = directory ? hint_at_other_formats(*directory, formats) : std::string();
   if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
   hint += hint_at_objects(location);
+  hint += hint_at_moves(location);
   if (hint.empty()) hint = "; looked for " + looked_for;
   const std::string what =
       directory ? "directory exists, but contains no array or group" : "no array or group at " + where;

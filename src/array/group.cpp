@@ -13,6 +13,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -165,7 +166,7 @@ struct Group::State {
   /// A member as it was read.
   [[nodiscard]] Result<Node> node_of(NodeLocation member, Result<std::optional<NodeDocument>> read) const {
     SHERD_TRY(document, std::move(read));
-    if (!document) return not_found("no node exists here").in_key(member.format->likeliest_key(member.path));
+    if (!document) return no_node_at(member);
     if (known.by_path == nullptr || document->type == NodeType::array)
       return make_node(std::move(member), *std::move(document));
     KnownNodes below{known.by_path, known.prefix + within(member) + "/"};

@@ -167,7 +167,10 @@ Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   site.occupied = document.has_value();
   if (document && !overwrite)
     return conflict("a node exists here already; overwrite it or choose another path").in_key(*document);
-  if (document) SHERD_TRY(refuse_foreign_objects(location));
+  if (document) {
+    SHERD_TRY(refuse_slow_moves_below(location));
+    SHERD_TRY(refuse_foreign_objects(location));
+  }
   return site;
 }
 
@@ -201,7 +204,7 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
     SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
     SHERD_TRY(listed, introduce(parent, group));
     SHERD_TRY(lock, lock_documents(parent, group.document));
-    auto written = write_documents(parent, group.document, Condition::absent());
+    auto written = create_documents(parent, group.document);
     if (written && listed) SHERD_TRY(list_member(parent));
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
@@ -222,6 +225,7 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
       SHERD_TRY(taken, lock_node(location));
       lock = std::move(taken);
     }
+    SHERD_TRY(refuse_slow_move(location));
     if (site.leftovers) {
       SHERD_TRY(refuse_all_but_chunks(location));
     } else if (site.foreign) {
@@ -233,7 +237,7 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
     SHERD_TRY(clear_location(location));
   }
   SHERD_TRY(write_counterpart(location, node));
-  SHERD_TRY(versions, write_documents(location, node.document, Condition::absent()));
+  SHERD_TRY(versions, create_documents(location, node.document));
   if (listed) SHERD_TRY(list_member(location));
   SHERD_TRY(renew_consolidated(location));
   SHERD_TRY(location.store->erase_prefix(staging_name(location.path) + "/"));  // left by a killed process
@@ -483,6 +487,7 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
+  SHERD_TRY(refuse_slow_moves_below(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(note_moving(location));
   SHERD_TRY(clear_location(location));

@@ -93,9 +93,9 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location);
 /// interrupted call can be repeated; creating a node there also completes it.
 Result<void> erase_node(const NodeLocation& location);
 /// Moves the node at `location` (writable, its format given), with everything below it, to the path `to` of its store,
-/// and creates missing groups above. Readers find it at one of the two paths if the store moves a prefix at once.
-/// `conflict` if anything is at `to`; invalid_argument if that is inside the node, or the node is the root;
-/// `unsupported` if the format stores nodes in several locations.
+/// and creates missing groups above. Readers find it at one of the two paths if the store moves it at once
+/// (slow_move.hpp). `conflict` if anything is at `to`; invalid_argument if that is inside the node, or the node is the
+/// root; `unsupported` if the format stores nodes in several locations.
 Result<void> move_node(const NodeLocation& location, const std::string& to);
 /// Carries on with a move_node() of the node at `from` that was cut short, if there is one, and returns its new path.
 /// The node need not be found at `from`, which needs no format.

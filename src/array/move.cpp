@@ -21,7 +21,8 @@ namespace {
 Result<std::string> prefix_of_node(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
   const auto is_inside = [&](const std::string& key) { return key.starts_with(keys.contents.front()); };
-  if (keys.contents.size() == 1 && std::ranges::all_of(keys.documents, is_inside)) return keys.contents.front();
+  if (keys.contents == std::vector{prefix_of(location.path)} && std::ranges::all_of(keys.documents, is_inside))
+    return keys.contents.front();
   return unsupported("nodes of the format " + std::string(location.format->name()) +
                      " cannot be moved; copy the node, and erase the old one")
       .in_key(location.format->likeliest_key(location.path));
@@ -93,6 +94,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(old_prefix, prefix_of_node(from));
   SHERD_TRY(new_prefix, prefix_of_node(destination));
   SHERD_TRY(locks, BothLocks::take(from, destination));
+  SHERD_TRY(refuse_slow_moves_below(from));
   SHERD_TRY(check_clearable(destination, {}));
   SHERD_TRY(below, members_below(from));
   SHERD_TRY(wait_for_writers(from));
@@ -101,15 +103,15 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));
     SHERD_TRY(at_once, store.move_at_once(old_prefix, new_prefix));
-    return at_once ? Result<void>() : move_slowly(from, to, old_prefix, new_prefix);
+    return at_once ? Result<void>() : move_slowly(from, to);
   };
   auto moved = move();
-  if (const auto present = presence(from); !moved && present && *present == Presence::stored) {
+  if (moved) return follow_move(from, destination, below);
+  if (const auto present = presence(from); present && *present == Presence::stored) {
     (void)list_member(from);  // the first failure is the one to report
     (void)renew_consolidated(from, below);
   }
-  SHERD_TRY(std::move(moved));
-  return follow_move(from, destination, below);
+  return moved;
 }
 
 Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
@@ -118,15 +120,13 @@ Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
   SHERD_TRY(require_writable(from));
   const NodeLocation destination = at_path(from, *to);
   SHERD_TRY(locks, BothLocks::take(from, destination));
-  SHERD_TRY(still, slow_move_to(from));
-  if (still != to) return std::optional<std::string>();
-  SHERD_TRY(carry_on_slow_move(from));
+  SHERD_TRY(ended, carry_on_slow_move(from, *to));
+  if (!ended) return std::optional<std::string>();
   SHERD_TRY(any_format(destination, [&](const NodeLocation& there) -> Result<bool> {
     SHERD_TRY(present, own_presence(there));
     if (present != Presence::stored) return false;
-    NodeLocation old = at_path(there, from.path);
     SHERD_TRY(below, members_below(there));
-    SHERD_TRY(follow_move(old, there, below));
+    SHERD_TRY(follow_move(at_path(there, from.path), there, below));
     return true;
   }));
   return to;

@@ -1,93 +1,165 @@
 // Moves a node object after object. An array without some of its chunks would read as fill values, and a writer that
-// finds the document at the old path stores chunks there, so no document may be at either path meanwhile. In this order
-// (docs/decisions/0014, 0044):
-//   1. Note the move at the store's root, in `.sherd-new-HASH/rename.json` for both paths. Until it is over, no other
-//      node comes to either.
+// finds the document at the old path stores chunks there, so the documents are at neither path meanwhile, but in
+// `.sherd-new-HASH/` at the store's root, HASH being that of the old path (docs/decisions/0048):
+//   1. Note the move: `.sherd-new-HASH/rename.json` for the old path, then for the new one. While a note is there, no
+//      node is created or erased at its path.
 //   2. Copy each document of the node and of its members below `.sherd-new-HASH/documents/`, and erase it if it is
-//   still
-//      what was copied. From now on writers of the array get a `conflict`.
-//   3. Wait for the writers that had seen a document before, and begin again with 2. if documents have appeared.
+//      still what was copied; that of the node itself first. From now on writers of the array get a `conflict`.
+//   3. Wait for the writers that had seen a document before, and go on with 2. if there are new documents.
 //   4. Move everything else, and note that it is moved.
-//   5. Move the documents to the new path, the node's own last. Erase what writers have stored at the old path since,
-//      none of which they were told is stored. Erase the notes.
-// If a step up to 4. fails, everything is moved back. Where that fails too, or the process is killed, nothing is lost:
-// the next move of the node goes on, which the note makes possible. The documents are never only in the process.
+//   5. Put the documents at the new path, that of the node itself last. Erase what writers have stored at the old path
+//      since: they were not told that it is stored. Erase the notes, by which a killed move is found, last.
+// If a step up to 4. fails, everything is moved back. If that fails too, or the process is killed, nothing is lost, and
+// the next move of the node goes on: each step can be repeated.
 #include "array/slow_move.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "sherd/json.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
-#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
 namespace {
 
-struct SlowMove {
-  std::string from, to;                ///< paths
-  std::string from_prefix, to_prefix;  ///< what is below them
-  bool moved = false;                  ///< everything but the documents
+constexpr std::string_view kMoveNote = "rename.json";
 
-  [[nodiscard]] std::string documents() const { return staging_name(from) + "/documents/"; }
+struct SlowMove {
+  std::string from, to;  ///< paths
+  bool moved = false;    ///< everything but the documents
+
+  [[nodiscard]] std::string old_prefix() const { return prefix_of(from); }
+  [[nodiscard]] std::string new_prefix() const { return prefix_of(to); }
+  [[nodiscard]] std::string aside() const { return staging_name(from) + "/documents/"; }
+  [[nodiscard]] std::string text() const {
+    return Json(Json::Object{{"from", from}, {"to", to}, {"moved", moved}}).dump(2);
+  }
+  [[nodiscard]] std::string advice() const {
+    return "the node '" + from + "' is being renamed to '" + to +
+           "', or that was cut short: rename it again to complete it";
+  }
 };
 
-std::string note_of(const std::string& path) { return staging_name(path) + "/rename.json"; }
+std::string move_note_of(const std::string& path) { return staging_name(path) + "/" + std::string(kMoveNote); }
 
-Result<std::optional<SlowMove>> noted_at(const NodeLocation& location) {
-  const std::string key = note_of(location.path);
-  SHERD_TRY(text, location.store->get(key, location.config.limits.metadata_bytes));
+/// Whether a node can have been moved from one path to the other.
+bool can_be_moved(const std::string& from, const std::string& to) {
+  const auto is_path = [](const std::string& path) {
+    const auto normal = normal_path(path);
+    return !path.empty() && normal && *normal == path;
+  };
+  return is_path(from) && is_path(to) && !path_from(from, to) && !path_from(to, from);
+}
+
+Result<std::optional<SlowMove>> read_move_note(Store& store, const std::string& key, const Limits& limits) {
+  SHERD_TRY(text, store.get(key, limits.metadata_bytes).in_key(key));
   if (!text) return std::optional<SlowMove>();
-  SHERD_TRY(note, Json::parse(*text).in_key(key));
-  const auto member = [&](std::string_view name) {
+  SHERD_TRY(note, Json::parse(*text, limits.json_depth, limits.json_values).in_key(key));
+  const auto path = [&](std::string_view name) {
     const Json* value = note.find(name);
     return value != nullptr ? value->text() : std::string();
   };
-  SlowMove move{member("from"), member("to"), member("from_prefix"), member("to_prefix")};
   const Json* moved = note.find("moved");
-  move.moved = moved != nullptr && moved->as_bool().value_or(false);
-  if (move.from_prefix.empty() || move.to_prefix.empty()) return corrupt("this is not the note of a move").in_key(key);
+  SlowMove move{path("from"), path("to"), moved != nullptr && moved->as_bool().value_or(false)};
+  if (!can_be_moved(move.from, move.to)) return corrupt("this is not the note of a node that is renamed").in_key(key);
   return std::optional(std::move(move));
 }
 
-Result<void> note_move(Store& store, const SlowMove& move) {
-  const Json note = Json::Object{{"from", move.from},
-                                 {"to", move.to},
-                                 {"from_prefix", move.from_prefix},
-                                 {"to_prefix", move.to_prefix},
-                                 {"moved", move.moved}};
-  SHERD_TRY(store.set(note_of(move.from), note.dump(2)));
-  return store.set(note_of(move.to), note.dump(2));
+Result<std::optional<SlowMove>> noted_at(const NodeLocation& location) {
+  return read_move_note(*location.store, move_note_of(location.path), location.config.limits);
+}
+
+/// Erases a note, and its directory unless there is something else in it.
+Result<void> erase_note(Store& store, const std::string& path) {
+  SHERD_TRY(store.erase(move_note_of(path)));
+  const std::string prefix = staging_name(path) + "/";
+  SHERD_TRY(nothing, store.visit(prefix, ListDepth::all, [](const ListEntry&) { return false; }));
+  return nothing ? store.erase_prefix(prefix) : Result<void>();
 }
 
 Result<void> erase_notes(Store& store, const SlowMove& move) {
-  SHERD_TRY(store.erase(note_of(move.to)));  // it means nothing without the other one
-  return store.erase_prefix(staging_name(move.from) + "/");
+  SHERD_TRY(erase_note(store, move.to));
+  return erase_note(store, move.from);
 }
 
-/// Whether a key is that of a document, in any format, of a node at the prefix in which it is.
-bool names_document(const NodeLocation& location, const std::string& key) {
+/// `conflict` if there is something at the new path.
+Result<void> check_free(Store& store, const SlowMove& move) {
+  SHERD_TRY(free, store.visit(move.new_prefix(), ListDepth::all, [](const ListEntry&) { return false; }));
+  if (free) return {};
+  return conflict("there are objects at this path; remove them or choose another path").in_key(move.new_prefix());
+}
+
+/// Another process creates a node in the opposite order: it writes the documents, then looks for the note.
+Result<void> begin_move(const NodeLocation& location, const SlowMove& move) {
+  Store& store = *location.store;
+  const auto note = [&](const std::string& path) -> Result<void> {
+    auto noted = store.set(move_note_of(path), move.text(), Condition::absent());
+    if (noted || noted.error().code() != ErrorCode::conflict) return noted;
+    SHERD_TRY(refuse_slow_move(at_path(location, path)));
+    return noted;
+  };
+  SHERD_TRY(note(move.from));
+  const bool share_note = move_note_of(move.from) == move_note_of(move.to);  // two paths with the same hash
+  if (auto noted = share_note ? Result<void>() : note(move.to); !noted) {
+    // The first failure is the one to report. A conflict is with the note of another move.
+    (void)(noted.error().code() == ErrorCode::conflict ? erase_note(store, move.from) : erase_notes(store, move));
+    return noted;
+  }
+  auto free = check_free(store, move);
+  if (!free) (void)erase_notes(store, move);
+  return free;
+}
+
+/// 0: an object that is not a document of any format. The documents of a node come to a path by increasing rank: those
+/// that make it visible last, and of these the ones of a format in which groups describe arrays first.
+int rank_of(const NodeLocation& location, const std::string& key) {
   const std::string_view prefix = split_key(key).prefix;
   const std::string path(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
-  return std::ranges::any_of(location.tables.formats,
-                             [&](const Format* format) { return format->keys(path).is_document(key); });
+  int rank = 0;
+  for (const Format* format : location.tables.formats) {
+    const NodeKeys keys = format->keys(path);
+    if (!keys.is_document(key)) continue;
+    const bool is_visible = key == keys.array || key == keys.group;
+    rank = std::max(rank, !is_visible ? 1 : !format->arrays_have_documents() ? 2 : 3);
+  }
+  return rank;
 }
 
+/// The keys, relative to a prefix, of the documents below it, in the order in which they are erased: those of a node
+/// before those of its members, and first the one that makes it visible.
 Result<std::vector<std::string>> documents_below(const NodeLocation& location, const std::string& prefix) {
-  std::vector<std::string> documents;
+  struct Found {
+    std::ptrdiff_t depth;
+    int rank;
+    std::string key;
+  };
+  std::vector<Found> found;
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    std::string key = prefix + std::string(entry.name);
-    if (!entry.is_prefix && names_document(location, key)) documents.push_back(std::move(key));
+    const std::string key(entry.name);
+    const int rank = entry.is_prefix ? 0 : rank_of(location, key);
+    if (rank > 0) found.push_back({std::ranges::count(key, '/'), -rank, key});
     return true;
   }));
-  return documents;
+  std::ranges::sort(found, {}, [](const Found& each) { return std::tie(each.depth, each.rank, each.key); });
+  std::vector<std::string> keys;
+  keys.reserve(found.size());
+  for (Found& each : found) keys.push_back(std::move(each.key));
+  return keys;
+}
+
+Result<void> copy_object(Store& store, ByteSource& source, const std::string& to, const Condition& condition) {
+  SHERD_TRY(size, source.size());
+  SHERD_TRY(writer, store.write(to, size));
+  SHERD_TRY(writer->copy(source, 0, size, 0));
+  return writer->commit(condition);
 }
 
 /// Erases a document if it is still the version that was read. Where the store does not erase on conditions, it is
@@ -106,82 +178,80 @@ Result<void> put_aside(const NodeLocation& location, const std::string& key, con
     SHERD_TRY(document, store.open(key));
     if (document == nullptr) return {};
     SHERD_TRY(size, document->size());
-    Buffer bytes;
-    SHERD_TRY(read_into(*document, {0, size}, bytes));
-    if (size > 0) SHERD_TRY(store.set(aside, std::span<const std::byte>(bytes.span())));
+    if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was cut short
     return erase_version(store, key, *document);
   });
 }
 
-/// `conflict` if something has come to the new path since it was looked at.
-Result<void> check_free(const NodeLocation& location, const SlowMove& move) {
-  SHERD_TRY(free, location.store->visit(move.to_prefix, ListDepth::children, [](const ListEntry&) { return false; }));
-  if (free) return {};
-  return conflict("another process created something here in the meantime").in_key(move.to_prefix);
+/// Puts the documents that were put aside below `prefix`. One that is there was put there before, or is a later
+/// version of it.
+Result<void> put_in_place(const NodeLocation& location, const SlowMove& move, const std::string& prefix) {
+  Store& store = *location.store;
+  SHERD_TRY(documents, documents_below(location, move.aside()));
+  std::ranges::reverse(documents);
+  for (const std::string& key : documents) {
+    SHERD_TRY(present, store.open(prefix + key));
+    const Result<std::uint64_t> size = present != nullptr ? present->size() : 0;
+    if (!size.has_value()) return size.error();
+    SHERD_TRY(document, store.open(move.aside() + key));
+    SHERD_TRY(condition, unchanged_since(present.get()));
+    if (*size == 0 && document != nullptr) SHERD_TRY(copy_object(store, *document, prefix + key, condition));
+    SHERD_TRY(store.erase(move.aside() + key));
+  }
+  return store.erase_prefix(move.aside());
 }
 
 Result<void> move_contents(const NodeLocation& location, SlowMove& move) {
   Store& store = *location.store;
-  for (;;) {
-    SHERD_TRY(documents, documents_below(location, move.from_prefix));
+  for (bool any = true; any;) {
+    SHERD_TRY(documents, documents_below(location, move.old_prefix()));
     for (const std::string& key : documents)
-      SHERD_TRY(put_aside(location, key, move.documents() + key.substr(move.from_prefix.size())));
-    SHERD_TRY(as_call(location.config, [&] { return store.wait_for_writers(move.from_prefix); }));
-    if (documents.empty()) break;
+      SHERD_TRY(put_aside(location, move.old_prefix() + key, move.aside() + key));
+    SHERD_TRY(as_call(location.config, [&] { return store.wait_for_writers(move.old_prefix()); }));
+    any = !documents.empty();
   }
-  SHERD_TRY(store.move_prefix(move.from_prefix, move.to_prefix));
+  SHERD_TRY(store.move_prefix(move.old_prefix(), move.new_prefix()));
   move.moved = true;
-  return note_move(store, move);
+  return store.set(move_note_of(move.from), move.text());
 }
 
-/// A document that is at the old path was changed or put back after it had been copied.
-Result<void> take_back(Store& store, const SlowMove& move) {
-  SHERD_TRY(store.move_prefix(move.to_prefix, move.from_prefix));
-  std::vector<std::string> outdated;
-  SHERD_TRY(store.visit(move.documents(), ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    SHERD_TRY(present, store.open(move.from_prefix + std::string(entry.name)));
-    if (present == nullptr) return true;
-    SHERD_TRY(size, present->size());
-    if (size > 0) outdated.push_back(move.documents() + std::string(entry.name));
-    return true;
-  }));
-  SHERD_TRY(store.erase_all(outdated));
-  SHERD_TRY(store.move_prefix(move.documents(), move.from_prefix));
+Result<void> take_back(const NodeLocation& location, const SlowMove& move) {
+  SHERD_TRY(location.store->move_prefix(move.new_prefix(), move.old_prefix()));
+  SHERD_TRY(put_in_place(location, move, move.old_prefix()));
+  return erase_notes(*location.store, move);
+}
+
+Result<void> end_move(const NodeLocation& location, const SlowMove& move) {
+  Store& store = *location.store;
+  SHERD_TRY(put_in_place(location, move, move.new_prefix()));
+  SHERD_TRY(created, documents_below(location, move.old_prefix()));
+  if (created.empty()) SHERD_TRY(store.erase_prefix(move.old_prefix()));  // otherwise there is a new node, which stays
   return erase_notes(store, move);
 }
 
-Error cut_short(const SlowMove& move, Error error) {
-  return std::move(error).in("while '" + move.from + "' was renamed to '" + move.to +
-                             "'; nothing is lost, and renaming it again goes on with that");
-}
-
 Result<void> carry_on(const NodeLocation& location, SlowMove move) {
-  Store& store = *location.store;
-  if (!move.moved) {
-    auto moved = move_contents(location, move);
-    if (!moved && !move.moved && take_back(store, move)) return moved;
-    if (!moved) return cut_short(move, std::move(moved).error());
-  }
-  const auto finish = [&]() -> Result<void> {
-    SHERD_TRY(store.move_prefix(move.documents(), move.to_prefix));
-    SHERD_TRY(store.erase_prefix(move.from_prefix));
-    return erase_notes(store, move);
+  const auto cut_short = [&](Result<void> failed) {
+    return std::move(failed).error().in("while '" + move.from + "' was renamed to '" + move.to +
+                                        "'; nothing is lost, rename it again to complete that");
   };
-  auto finished = finish();
-  if (!finished) return cut_short(move, std::move(finished).error());
+  if (!move.moved) {
+    // A killed process may have noted it at the old path only.
+    SHERD_TRY(noted, location.store->open(move_note_of(move.to)));
+    if (noted == nullptr) SHERD_TRY(location.store->set(move_note_of(move.to), move.text(), Condition::absent()));
+    auto moved = move_contents(location, move);
+    if (!moved && !move.moved && take_back(location, move)) return moved;
+    if (!moved) return cut_short(std::move(moved));
+  }
+  auto ended = end_move(location, move);
+  if (!ended) return cut_short(std::move(ended));
   return {};
 }
 
 }  // namespace
 
-Result<void> move_slowly(const NodeLocation& from, const std::string& to, const std::string& from_prefix,
-                         const std::string& to_prefix) {
-  const SlowMove move{from.path, to, from_prefix, to_prefix};
-  SHERD_TRY(note_move(*from.store, move));
-  if (auto free = check_free(from, move); !free) {
-    (void)erase_notes(*from.store, move);  // the first failure is the one to report
-    return free;
-  }
+Result<void> move_slowly(const NodeLocation& from, const std::string& to) {
+  const SlowMove move{from.path, to};
+  SHERD_TRY(begin_move(from, move));
   return carry_on(from, move);
 }
 
@@ -190,22 +260,64 @@ Result<std::optional<std::string>> slow_move_to(const NodeLocation& from) {
   return move && move->from == from.path ? std::optional(std::move(move->to)) : std::nullopt;
 }
 
-Result<void> carry_on_slow_move(const NodeLocation& from) {
+Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(move, noted_at(from));
-  if (!move || move->from != from.path) return {};
-  return carry_on(from, *std::move(move));
+  if (!move || move->from != from.path || move->to != to) return false;
+  SHERD_TRY(carry_on(from, *std::move(move)));
+  return true;
 }
 
 Result<void> refuse_slow_move(const NodeLocation& location) {
   SHERD_TRY(move, noted_at(location));
   if (!move) return {};
-  if (move->from != location.path) {
-    SHERD_TRY(to, slow_move_to(at_path(location, move->from)));
-    if (to != location.path) return {};
+  return conflict(move->advice()).lasting().in_key(move_note_of(location.path));
+}
+
+Result<void> refuse_slow_moves_below(const NodeLocation& location) {
+  Store& store = *location.store;
+  if (!store.traits().can_list) return refuse_slow_move(location);
+  std::vector<std::string> notes;
+  SHERD_TRY(store.visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    if (entry.is_prefix && is_staging(entry.name))
+      notes.push_back(std::string(entry.name) + "/" + std::string(kMoveNote));
+    return true;
+  }));
+  for (const std::string& key : notes) {
+    SHERD_TRY(move, read_move_note(store, key, location.config.limits));
+    const bool same_hash = key == move_note_of(location.path);
+    if (move && (same_hash || path_from(location.path, move->from) || path_from(location.path, move->to)))
+      return conflict(move->advice()).lasting().in_key(key);
   }
-  return conflict("the node '" + move->from + "' is being renamed to '" + move->to +
-                  "', or that was cut short; rename it again to go on")
-      .in_key(note_of(location.path));
+  return {};
+}
+
+Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document) {
+  SHERD_TRY(versions, write_documents(location, document, Condition::absent()));
+  auto free = refuse_slow_move(location);
+  if (free) return versions;
+  Store& store = *location.store;
+  for (const DocumentVersion& each : versions)
+    (void)store.erase(each.key, store.traits().conditional_erase ? Condition::matches(each.generation) : Condition());
+  return std::move(free).error();
+}
+
+std::string hint_at_slow_move(const NodeLocation& location) {
+  std::vector<std::string> paths = ancestors(location.path);
+  paths.push_back(location.path);
+  for (const std::string& path : paths)
+    if (const auto move = noted_at(at_path(location, path)); move && *move) return "; " + (*move)->advice();
+  return {};
+}
+
+Error no_node_at(const NodeLocation& location) {
+  return not_found("no node exists here" + hint_at_slow_move(location))
+      .in_key(location.format->likeliest_key(location.path));
+}
+
+Result<std::optional<std::string>> unfinished_move(Store& store, const std::string& prefix, const Limits& limits) {
+  SHERD_TRY(move, read_move_note(store, prefix + std::string(kMoveNote), limits));
+  const bool is_first = move && prefix.ends_with(staging_name(move->from) + "/");  // of two notes
+  return is_first ? std::optional(move->advice()) : std::nullopt;
 }
 
 }  // namespace sherd

@@ -3,24 +3,36 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "array/hierarchy.hpp"
 #include "array/state.hpp"
 
 namespace sherd {
 
-/// Moves everything below `from_prefix` to the same keys below `to_prefix`, which are the prefixes of the nodes at
-/// `from` and at the path `to`. The caller holds the locks of both. Writers at work are waited for, and what they were
-/// told is stored is moved, too. A failure leaves the node at `from`, or says that it is cut short.
-Result<void> move_slowly(const NodeLocation& from, const std::string& to, const std::string& from_prefix,
-                         const std::string& to_prefix);
+/// Moves everything below the path of the node at `from` to the same keys below the path `to`. The caller holds the
+/// locks of both. Writers at work are waited for, and what they were told is stored is moved, too. A failure leaves the
+/// node at `from`, or says that it is cut short.
+Result<void> move_slowly(const NodeLocation& from, const std::string& to);
 
 /// Where such a move of the node at `from` leads to, if one is under way or was cut short.
 Result<std::optional<std::string>> slow_move_to(const NodeLocation& from);
-/// Carries on with the move of a process that has ended; as move_slowly(). The node need not be found at `from`.
-Result<void> carry_on_slow_move(const NodeLocation& from);
+/// Goes on with it, as move_slowly(); false if by now it has ended. The node need not be found at `from`.
+Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to);
 
-/// `conflict` if `location` is the old or the new path of such a move: neither may then be used for another node.
+/// `conflict` if `location` is the old or the new path of such a move.
 Result<void> refuse_slow_move(const NodeLocation& location);
+/// The same if one of these paths is there or below: what is erased or moved there would be a part of that node.
+Result<void> refuse_slow_moves_below(const NodeLocation& location);
+/// As write_documents() with Condition::absent(), for a new node; `conflict` if another comes to its path by such a
+/// move.
+Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document);
+
+/// For the message that there is no node: that such a move of it, or of a group around it, was cut short; or empty.
+[[nodiscard]] std::string hint_at_slow_move(const NodeLocation& location);
+/// The error for a path where there is no node, in the format of the location.
+[[nodiscard]] Error no_node_at(const NodeLocation& location);
+/// What to say of such a move that is noted below `prefix`, which ends in the staging name of its old path.
+Result<std::optional<std::string>> unfinished_move(Store& store, const std::string& prefix, const Limits& limits);
 
 }  // namespace sherd

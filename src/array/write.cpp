@@ -8,6 +8,7 @@
 // while that lock was held (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
@@ -50,7 +51,9 @@ class RegionWriter {
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
-        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
+        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {
+    if (!state.location.store->traits().locks) go_unprotected();
+  }
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const auto put = [&]() -> Result<void> {
@@ -63,12 +66,14 @@ class RegionWriter {
     return retry_conflicts(config_, put);
   }
 
-  /// At the end of a call. What no lock has kept from being moved away, or was not found where it was to be erased, may
-  /// have been at another path then (move_node()); not if the document is still at this one.
+  /// At the end of a call. Chunks that no lock has protected may have been at another path at that moment
+  /// (move_node()); not if the document is still here, and was not put back meanwhile.
   [[nodiscard]] Result<void> confirm_path() const {
-    if (state_.location.store->traits().locks && !found_nothing_) return {};
+    if (!is_unprotected_) return {};
     SHERD_TRY(state_.confirm());
-    return {};
+    const NodeDocument now = state_.document();
+    if (now.generation() == before_.generation() || now.document != before_.document) return {};
+    return state_.replaced_error("moved away and back");
   }
 
   /// Fill values instead of a whole stored chunk, inside the array or not.
@@ -81,6 +86,14 @@ class RegionWriter {
   }
 
  private:
+  /// Before a chunk is looked at or changed without a lock.
+  void go_unprotected() const {
+    std::call_once(unprotected_, [&] {
+      before_ = state_.document();
+      is_unprotected_ = true;
+    });
+  }
+
   [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
 
   /// What of a chunk is inside the array as it was when the call began, and as it was seen last.
@@ -149,10 +162,8 @@ class RegionWriter {
   // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
   Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
     Store& store = *state_.location.store;
-    if (const auto old = store.open(at.key); old && *old == nullptr) {
-      found_nothing_ = true;
-      return {};
-    }
+    go_unprotected();
+    if (const auto old = store.open(at.key); old && *old == nullptr) return {};
     SHERD_TRY(object, store.write(at.key));  // for its lock
     SHERD_TRY(confirm(at, part));
     return erase(at.key, condition);
@@ -213,9 +224,7 @@ class RegionWriter {
 
   /// In an update, what was absent stays so.
   Result<void> erase(const std::string& key, const Condition& condition) const {
-    if (condition.kind == Condition::Kind::absent) return {};
-    SHERD_TRY(erased, state_.location.store->erase(key, condition));
-    if (!erased) found_nothing_ = true;
+    if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
   }
 
@@ -225,7 +234,9 @@ class RegionWriter {
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if what is written may be cut off already
   Budget& budget_;
-  mutable std::atomic<bool> found_nothing_ = false;
+  mutable std::once_flag unprotected_;
+  mutable std::atomic<bool> is_unprotected_ = false;
+  mutable NodeDocument before_;  ///< if unprotected: as it was before
   mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;

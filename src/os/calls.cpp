@@ -95,6 +95,10 @@ int mkdirat(int directory, const char* path, mode_t mode) noexcept { return ::mk
 
 int unlinkat(int directory, const char* path, int flags) noexcept { return ::unlinkat(directory, path, flags); }
 
+ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexcept {
+  return ::readlinkat(directory, path, into.data(), into.size());
+}
+
 int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept {
   return ::linkat(from_directory, from, to_directory, to, flags);
 }

@@ -61,6 +61,8 @@ int dup3(int from, int to, int flags) noexcept;
 
 [[nodiscard]] int mkdirat(int directory, const char* path, mode_t mode) noexcept;
 int unlinkat(int directory, const char* path, int flags) noexcept;
+/// As many bytes of the text of a symbolic link as there is room for.
+[[nodiscard]] ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexcept;
 [[nodiscard]] int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept;
 /// renameat2() where there are flags, otherwise renameat(), which every file system has.
 [[nodiscard]] int renameat(int from_directory, const char* from, int to_directory, const char* to,

@@ -1,11 +1,9 @@
 // Moves directories of a file store. The locks of writers are files in the directories of their objects and move with
-// them, so a directory that is renamed as a whole takes its writers along; so does a renamed link to a directory.
+// them, so a directory that is renamed as a whole takes its writers along; so does a link to a directory.
 #include "store/file_move.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "base/try.hpp"
 #include "store/file_entries.hpp"
@@ -33,40 +31,19 @@ struct Name {
   std::string name;
 };
 
-/// A link that says where its directory is from here. The other one is made before this one goes: meanwhile the
-/// directory has both names, and the locks in it exclude the writers of both.
-Result<bool> move_relative_link(const FileTree& tree, const Name& from, const std::filesystem::path& leads_to,
-                                const Name& to) {
-  std::error_code failed;
-  const auto text =
-      std::filesystem::relative(std::filesystem::path(tree.path(from.above)) / leads_to, tree.path(to.above), failed);
-  const std::filesystem::path link = std::filesystem::path(tree.path(to.above)) / to.name;
-  if (failed || text.empty()) return false;
-  std::filesystem::create_directory_symlink(text, link, failed);
-  if (failed) return false;
-  SHERD_TRY(old, look_at(from.directory, from.name, Links::follow));
-  SHERD_TRY(now, look_at(to.directory, to.name, Links::follow));
-  if (!old || !now || old->st_dev != now->st_dev || old->st_ino != now->st_ino) {
-    os::unlinkat(to.directory, to.name.c_str(), 0);
-    return false;
-  }
-  SHERD_TRY(tree.sync(to.directory, to.above));
-  if (os::unlinkat(from.directory, from.name.c_str(), 0) == 0) return true;
-  const int code = errno;
-  os::unlinkat(to.directory, to.name.c_str(), 0);
-  return system_error("erase", tree.path(from.above) + from.name, code);
+/// Whether a link leads to the same place from every directory. Where one that does not has been moved its text would
+/// have to change, which cannot be done in one step.
+bool is_absolute_link(int directory, const std::string& name) noexcept {
+  char first = 0;
+  return os::readlinkat(directory, name.c_str(), {&first, 1}) == 1 && first == '/';
 }
 
-/// Renames a directory or a link to one. False if something is at the new name, or it is another file system's.
+/// Renames a directory or a link to one. False if something is at the new name, or it is another file system's, or the
+/// link would lead elsewhere from there.
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
   SHERD_TRY(occupied, look_at(to.directory, to.name, Links::keep));
   if (occupied && (is_link || !S_ISDIR(occupied->st_mode))) return false;
-  if (is_link && from.above != to.above) {
-    std::error_code failed;
-    const auto leads_to = std::filesystem::read_symlink(tree.path(from.above) + from.name, failed);
-    if (failed) return false;
-    if (leads_to.is_relative()) return move_relative_link(tree, from, leads_to, to);
-  }
+  if (is_link && from.above != to.above && !is_absolute_link(from.directory, from.name)) return false;
   if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return true;
   if (can_be_entered(errno)) return false;
   return move_error(tree.path(from.above) + from.name, tree.path(to.above) + to.name, errno);

@@ -197,12 +197,21 @@ class MemoryStore final : public Store {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
     const std::unique_lock guard(objects_->mutex);
-    auto& objects = objects_->by_key;
-    std::vector<decltype(objects.extract(objects.begin()))> moved;
-    for (auto at = objects.lower_bound(from); at != objects.end() && at->first.starts_with(from);)
-      moved.push_back(objects.extract(at++));
-    for (auto& node : moved) objects.insert_or_assign(to + node.key().substr(from.size()), std::move(node.mapped()));
+    move_objects(from, to);
     return {};
+  }
+
+  /// Locks do not move along, so that it waits for no writer and is refused while there is one. One that begins later
+  /// looks at its array's document after this.
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    const std::unique_lock guard(objects_->mutex);
+    const auto at = objects_->by_key.lower_bound(to);
+    if (at != objects_->by_key.end() && at->first.starts_with(to)) return false;
+    if (!locks_->held_below(from).empty()) return false;
+    move_objects(from, to);
+    return true;
   }
 
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
@@ -223,6 +232,15 @@ class MemoryStore final : public Store {
     std::uint64_t size = 0;
     bool is_prefix = false;
   };
+
+  /// Under the mutex.
+  void move_objects(const std::string& from, const std::string& to) {
+    auto& objects = objects_->by_key;
+    std::vector<decltype(objects.extract(objects.begin()))> moved;
+    for (auto at = objects.lower_bound(from); at != objects.end() && at->first.starts_with(from);)
+      moved.push_back(objects.extract(at++));
+    for (auto& node : moved) objects.insert_or_assign(to + node.key().substr(from.size()), std::move(node.mapped()));
+  }
 
   /// The entries from the key `from` on, which becomes where the next page begins, unless this is the last one and
   /// `ended` becomes true. Visitors use the store, so its mutex is free again when they see the entries.

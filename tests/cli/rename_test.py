@@ -1,5 +1,9 @@
 """rename: a node at another path of its hierarchy."""
 
+import json
+import threading
+
+import crc32c
 import numpy
 import pytest
 import zarr
@@ -73,3 +77,63 @@ def test_python_moves_members_of_a_group(study):
         group.move("zz", "a")
     with pytest.raises(library.Conflict):
         group.move("z", "x/y")
+
+
+@pytest.mark.parametrize("name", ["x", "y", "z"])
+def test_a_linked_array_loses_nothing_that_a_live_writer_stored(sherd, study, tmp_path, name):
+    """The link is relative and would lead elsewhere from there, so that chunks are moved one after the other."""
+    sherd.ok("create", f"s.zarr/raw/{name}", "--shape", "64", "--dtype", "uint8", "--chunks", "4")
+    (study / "raw" / name).rename(tmp_path / "disk")
+    (study / "raw" / name).symlink_to("../../disk")
+    stored, ended = [0] * 64, threading.Event()
+
+    def write():
+        array, i = library.open_array(study / "raw" / name, mode="r+"), 0
+        while not ended.is_set() or i < 200:
+            value = i % 250 + 1
+            try:
+                array[i % 64] = value
+                stored[i % 64] = value
+                i += 1
+            except library.Conflict:
+                while not (study / "a/b" / name / "zarr.json").exists():
+                    pass
+                array = library.open_array(study / "a/b" / name, mode="r+")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        sherd.ok("rename", f"s.zarr/raw/{name}", f"/a/b/{name}")
+    finally:
+        ended.set()
+        writer.join()
+    assert list(library.open_array(study / "a/b" / name)[...]) == stored and all(stored)
+    assert not any((tmp_path / "disk").iterdir()) and not list(study.glob(".sherd-*"))
+
+
+def test_a_rename_that_was_killed_is_reported_and_completed_by_the_next(sherd, study):
+    sherd.ok("create", "t.zarr", "--shape", "4", "--dtype", "uint8")
+    first, second = (study / f".sherd-new-{crc32c.crc32c(path):08x}" for path in (b"raw", b"old/raw"))
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "rename.json").write_text(json.dumps({"from": "raw", "to": "old/raw", "moved": False}))
+    for document in ("zarr.json", "a/zarr.json", "b/zarr.json"):
+        (first / "documents" / document).parent.mkdir(parents=True, exist_ok=True)
+        (study / "raw" / document).rename(first / "documents" / document)
+    for url in ("raw", "raw/a", "old/raw", "old/raw/a"):
+        ran = sherd("info", f"s.zarr/{url}")
+        assert ran.code == 3 and "the node 'raw' is being renamed to 'old/raw'" in ran.stderr, ran.stderr
+    with pytest.raises(KeyError) as missing:
+        library.open_group(study)["raw"]
+    assert "rename it again" in str(missing.value.__cause__)
+    found = sherd("check", "s.zarr", "--json")
+    assert found.code == 1 and [each["code"] for each in found.json["faults"]].count("rename_unfinished") == 1
+    for command in (["create", "s.zarr/raw", "--shape", "4", "--dtype", "uint8", "--overwrite"], ["create", "s.zarr/old/raw/c", "--shape", "4", "--dtype", "uint8"],
+                    ["copy", "t.zarr", "s.zarr/raw"], ["rename", "s.zarr/old/raw", "x"], ["rm", "s.zarr/old/raw"]):
+        ran = sherd(*command)
+        assert ran.code in (3, 6) and "rename it again" in ran.stderr, (command, ran.stderr)
+    sherd.ok("rename", "s.zarr/raw", "/new")
+    assert (zarr.open(study / "new/a")[:] == 7).all()
+    assert sorted(path for path, _ in zarr.open(study).members(max_depth=None)) == ["new", "new/a", "new/b"]
+    assert not list(study.glob(".sherd-*"))
+    assert sherd.ok("check", "s.zarr").text

@@ -34,7 +34,9 @@ inline void copy_tree(const std::string& from, const std::string& to) {
     struct stat status{};
     ::lstat(entry.path().c_str(), &status);
     const auto [first, is_new] = copied.try_emplace(status.st_ino, path);
-    if (entry.is_directory())
+    if (entry.is_symlink())
+      fs::copy_symlink(entry.path(), path);
+    else if (entry.is_directory())
       fs::create_directory(path);
     else if (is_new)
       fs::copy_file(entry.path(), path);

@@ -168,6 +168,10 @@ int unlinkat(int directory, const char* path, int flags) noexcept {
   return change("unlinkat", [&] { return ::unlinkat(directory, path, flags); });
 }
 
+ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexcept {
+  return look("readlinkat", [&] { return ::readlinkat(directory, path, into.data(), into.size()); });
+}
+
 int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept {
   return change("linkat", [&] { return ::linkat(from_directory, from, to_directory, to, flags); });
 }

@@ -297,6 +297,26 @@ TEST_P(EveryStore, MovesAPrefixIntoAnExistingOne) {
   EXPECT_EQ(keys().size(), 7U);
 }
 
+TEST_P(EveryStore, MovesAPrefixAtOnceOrChangesNothing) {
+  for (const char* key : {"a/b", "a/c/d", "e/f"}) set(key, key);
+  EXPECT_FALSE(store_->move_at_once("a/", "e/").value());
+  EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "e/f"));
+  if (store_->move_at_once("a/", "x/y/").value())
+    EXPECT_THAT(keys(), ElementsAre("e/f", "x/y/b", "x/y/c/d"));
+  else
+    EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "e/f"));
+}
+
+TEST(MemoryStore, MovesNothingAtOnceWhileAKeyIsHeld) {
+  const auto store = memory_store();
+  store->set("a/b", "1").value();
+  auto lock = store->lock("a/c").value();
+  EXPECT_FALSE(store->move_at_once("a/", "b/").value());
+  lock.reset();
+  EXPECT_TRUE(store->move_at_once("a/", "b/").value());
+  EXPECT_EQ(store->get("b/b").value(), "1");
+}
+
 TEST_P(EveryStore, ListsTheChildrenOfAPrefix) {
   for (const char* key : {"g/b", "g/a", "g/c/0", "g/c/1", "g/c.d/0", "g/c0", "h"}) set(key, key);
   const auto listing = store_->list_dir("g/").value();
