@@ -83,6 +83,19 @@ Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const
   return renew_consolidated(to, below);
 }
 
+/// Lists a node again that was not moved after all.
+Result<void> list_what_stayed(const NodeLocation& from) {
+  SHERD_TRY(any_format(from, [](const NodeLocation& there) -> Result<bool> {
+    SHERD_TRY(present, own_presence(there));
+    if (present != Presence::stored) return false;
+    SHERD_TRY(below, members_below(there));
+    SHERD_TRY(list_member(there));
+    SHERD_TRY(renew_consolidated(there, below));
+    return true;
+  }));
+  return {};
+}
+
 }  // namespace
 
 Result<void> move_node(const NodeLocation& from, const std::string& to) {
@@ -107,10 +120,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   };
   auto moved = move();
   if (moved) return follow_move(from, destination, below);
-  if (const auto present = presence(from); present && *present == Presence::stored) {
-    (void)list_member(from);  // the first failure is the one to report
-    (void)renew_consolidated(from, below);
-  }
+  (void)list_what_stayed(from);  // the first failure is the one to report
   return moved;
 }
 
@@ -120,8 +130,12 @@ Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
   SHERD_TRY(require_writable(from));
   const NodeLocation destination = at_path(from, *to);
   SHERD_TRY(locks, BothLocks::take(from, destination));
-  SHERD_TRY(ended, carry_on_slow_move(from, *to));
-  if (!ended) return std::optional<std::string>();
+  const auto ended = carry_on_slow_move(from, *to);
+  if (!ended) {
+    (void)list_what_stayed(from);  // the first failure is the one to report
+    return ended.error();
+  }
+  if (!*ended) return std::optional<std::string>();
   SHERD_TRY(any_format(destination, [&](const NodeLocation& there) -> Result<bool> {
     SHERD_TRY(present, own_presence(there));
     if (present != Presence::stored) return false;

@@ -36,6 +36,7 @@ struct SlowMove {
   std::string from, to;  ///< paths
   bool moved = false;    ///< everything but the documents
 
+  [[nodiscard]] bool is_same(const SlowMove& other) const { return from == other.from && to == other.to; }
   [[nodiscard]] std::string old_prefix() const { return prefix_of(from); }
   [[nodiscard]] std::string new_prefix() const { return prefix_of(to); }
   [[nodiscard]] std::string aside() const { return staging_name(from) + "/documents/"; }
@@ -85,9 +86,11 @@ Result<void> erase_note(Store& store, const std::string& path) {
   return nothing ? store.erase_prefix(prefix) : Result<void>();
 }
 
-Result<void> erase_notes(Store& store, const SlowMove& move) {
-  SHERD_TRY(erase_note(store, move.to));
-  return erase_note(store, move.from);
+Result<void> erase_notes(const NodeLocation& location, const SlowMove& move) {
+  const auto noted = noted_at(at_path(location, move.to));
+  const bool is_another = noted && *noted && !(*noted)->is_same(move);
+  if (!is_another) SHERD_TRY(erase_note(*location.store, move.to));
+  return erase_note(*location.store, move.from);
 }
 
 /// `conflict` if there is something at the new path.
@@ -97,25 +100,26 @@ Result<void> check_free(Store& store, const SlowMove& move) {
   return conflict("there are objects at this path; remove them or choose another path").in_key(move.new_prefix());
 }
 
-/// Another process creates a node in the opposite order: it writes the documents, then looks for the note.
-Result<void> begin_move(const NodeLocation& location, const SlowMove& move) {
-  Store& store = *location.store;
-  const auto note = [&](const std::string& path) -> Result<void> {
-    auto noted = store.set(move_note_of(path), move.text(), Condition::absent());
-    if (noted || noted.error().code() != ErrorCode::conflict) return noted;
-    SHERD_TRY(refuse_slow_move(at_path(location, path)));
-    return noted;
+/// Notes a move at one of its paths; `conflict` if a move is noted there.
+Result<void> note_at(const NodeLocation& location, const SlowMove& move) {
+  auto noted = location.store->set(move_note_of(location.path), move.text(), Condition::absent());
+  if (noted || noted.error().code() != ErrorCode::conflict) return noted;
+  SHERD_TRY(refuse_slow_move(location));
+  return noted;
+}
+
+/// Notes a move at its new path, too, and looks whether that is free; otherwise the move has not begun. Another process
+/// creates a node in the opposite order: it writes the documents, then looks for the note.
+Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& move) {
+  const NodeLocation destination = at_path(location, move.to);
+  const auto begin = [&]() -> Result<void> {
+    SHERD_TRY(noted, noted_at(destination));
+    if (!noted || !noted->is_same(move)) SHERD_TRY(note_at(destination, move));
+    return check_free(*location.store, move);
   };
-  SHERD_TRY(note(move.from));
-  const bool share_note = move_note_of(move.from) == move_note_of(move.to);  // two paths with the same hash
-  if (auto noted = share_note ? Result<void>() : note(move.to); !noted) {
-    // The first failure is the one to report. A conflict is with the note of another move.
-    (void)(noted.error().code() == ErrorCode::conflict ? erase_note(store, move.from) : erase_notes(store, move));
-    return noted;
-  }
-  auto free = check_free(store, move);
-  if (!free) (void)erase_notes(store, move);
-  return free;
+  auto begun = begin();
+  if (!begun) (void)erase_notes(location, move);  // the first failure is the one to report
+  return begun;
 }
 
 /// 0: an object that is not a document of any format. The documents of a node come to a path by increasing rank: those
@@ -218,7 +222,7 @@ Result<void> move_contents(const NodeLocation& location, SlowMove& move) {
 Result<void> take_back(const NodeLocation& location, const SlowMove& move) {
   SHERD_TRY(location.store->move_prefix(move.new_prefix(), move.old_prefix()));
   SHERD_TRY(put_in_place(location, move, move.old_prefix()));
-  return erase_notes(*location.store, move);
+  return erase_notes(location, move);
 }
 
 Result<void> end_move(const NodeLocation& location, const SlowMove& move) {
@@ -226,7 +230,7 @@ Result<void> end_move(const NodeLocation& location, const SlowMove& move) {
   SHERD_TRY(put_in_place(location, move, move.new_prefix()));
   SHERD_TRY(created, documents_below(location, move.old_prefix()));
   if (created.empty()) SHERD_TRY(store.erase_prefix(move.old_prefix()));  // otherwise there is a new node, which stays
-  return erase_notes(store, move);
+  return erase_notes(location, move);
 }
 
 Result<void> carry_on(const NodeLocation& location, SlowMove move) {
@@ -235,9 +239,6 @@ Result<void> carry_on(const NodeLocation& location, SlowMove move) {
                                         "'; nothing is lost, rename it again to complete that");
   };
   if (!move.moved) {
-    // A killed process may have noted it at the old path only.
-    SHERD_TRY(noted, location.store->open(move_note_of(move.to)));
-    if (noted == nullptr) SHERD_TRY(location.store->set(move_note_of(move.to), move.text(), Condition::absent()));
     auto moved = move_contents(location, move);
     if (!moved && !move.moved && take_back(location, move)) return moved;
     if (!moved) return cut_short(std::move(moved));
@@ -251,7 +252,8 @@ Result<void> carry_on(const NodeLocation& location, SlowMove move) {
 
 Result<void> move_slowly(const NodeLocation& from, const std::string& to) {
   const SlowMove move{from.path, to};
-  SHERD_TRY(begin_move(from, move));
+  SHERD_TRY(note_at(from, move));
+  SHERD_TRY(begin_at_new_path(from, move));
   return carry_on(from, move);
 }
 
@@ -263,6 +265,9 @@ Result<std::optional<std::string>> slow_move_to(const NodeLocation& from) {
 Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(move, noted_at(from));
   if (!move || move->from != from.path || move->to != to) return false;
+  // A process that was killed before it put a document aside may not have looked at the new path.
+  SHERD_TRY(aside, documents_below(from, move->aside()));
+  if (!move->moved && aside.empty()) SHERD_TRY(begin_at_new_path(from, *move));
   SHERD_TRY(carry_on(from, *std::move(move)));
   return true;
 }

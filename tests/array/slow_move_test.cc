@@ -362,6 +362,23 @@ TEST_F(CutShortMove, OfADamagedNoteIsReported) {
   expect_complete();
 }
 
+TEST_F(CutShortMove, HasNotBegunIfSomethingIsAtItsNewPath) {
+  const std::string note = R"({"from": "g", "to": "h/i", "moved": false})";
+  const auto tree = tree_of(*store_);
+  for (const std::string at_new_path : {"", R"({"from": "y", "to": "h/i", "moved": false})", note.c_str()}) {
+    store_->set(staging_name("g") + "/rename.json", note).value();
+    const std::string key = staging_name("h/i") + "/rename.json";
+    if (!at_new_path.empty()) store_->set(key, at_new_path).value();
+    store_->set("h/i/c/0", "x").value();
+    EXPECT_EQ(code_of(rename(store_, "h/i", {.path = "g"})), ErrorCode::conflict);
+    EXPECT_EQ(store_->erase("h/i/c/0").value(), true);
+    const bool is_of_another = at_new_path.find('y') != std::string::npos;
+    EXPECT_EQ(store_->erase(key).value(), is_of_another);
+    EXPECT_EQ(tree_of(*store_), tree);
+  }
+  expect_complete();
+}
+
 class LinkedNode : public testing::Test {
  protected:
   /// Makes the array g/a, whose directory is elsewhere.
