@@ -3,7 +3,6 @@
 #include "array/chunk_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -319,12 +318,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
   const std::span<const SlotPlan> slots(plans.slots);
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
-  auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
-    ShardWriter::Turn turn(writer, i);
-    SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
-    return turn.put(std::move(encoded));
-  });
-  if (!done) return std::move(done).error();
+  SHERD_TRY(writer.put(count, config_, [&](std::size_t i) {
+    return encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
+  }));
   return writer.finish(stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent);
 }
 
@@ -347,13 +343,7 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
       }
     }
     SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
-    const std::uint64_t length = stores ? encoded->size() : 0;
-    if (slots.size() == 1 && stores) std::swap(*batch.bytes, *encoded);
-    batch.chunks.push_back({slot.slot, length, stores});
-    if (length == 0 || slots.size() == 1) continue;
-    const std::size_t at = batch.bytes->size();
-    SHERD_TRY(batch.bytes->grow(at + length));
-    std::memcpy(batch.bytes->data() + at, encoded->data(), length);
+    SHERD_TRY(batch.add(slot.slot, *encoded, stores));
   }
   return batch;
 }

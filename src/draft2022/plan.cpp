@@ -141,13 +141,12 @@ class PlanWriter {
     SHERD_TRY(update, this->update(plan, old, *coding));
     ShardWriter writer(*coding, std::move(update), 1);
     SHERD_TRY(writer.start(to, old));
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      const Plan::Step& step = plan.steps[i];
+    for (const Plan::Step& step : plan.steps) {
       EncodedBatch batch;
       const bool present = step.edit != nullptr || step.inside != nullptr;
       if (present) SHERD_TRY(value(plan, step, old, *batch.bytes).in_slot(step.slot));
       batch.chunks.push_back({step.slot, batch.bytes->size(), present});
-      SHERD_TRY(ShardWriter::Turn(writer, i).put(std::move(batch)));
+      SHERD_TRY(writer.put(std::move(batch)));
     }
     SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
     moved_ += writer.moved();

@@ -333,13 +333,12 @@ IndexFormat index_at(IndexLocation location) {
 }
 
 void put(ShardWriter& writer, const Chunks& chunks) {
-  std::size_t number = 0;
   for (const auto& [slot, chunk] : chunks) {
     EncodedBatch batch;
-    batch.bytes->resize(chunk.size()).value();
-    std::ranges::copy(as_bytes(chunk), batch.bytes->data());
-    batch.chunks = {{slot, chunk.size(), !chunk.empty()}};
-    ShardWriter::Turn(writer, number++).put(std::move(batch)).value();
+    Buffer bytes;
+    bytes.append(as_bytes(chunk)).value();
+    batch.add(slot, bytes, !chunk.empty()).value();
+    writer.put(std::move(batch)).value();
   }
 }
 
