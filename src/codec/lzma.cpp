@@ -237,7 +237,7 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
   lzma_ret status = LZMA_OK;
   auto rest = from;
   do {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const auto step = rest.first(std::min(rest.size(), kEncodeStep));
     rest = rest.subspan(step.size());
     stream.next_in = reinterpret_cast<const std::uint8_t*>(step.data());

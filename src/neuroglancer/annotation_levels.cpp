@@ -2,6 +2,7 @@
 // cell has more than `limit`. So all cells of a level are sampled alike, as readers expect it. The next level's cells
 // have half the length, along those dimensions where they are longest; the last level has all the rest.
 #include "neuroglancer/annotation_levels.hpp"
+#include "base/call.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -52,8 +53,7 @@ class Levels {
 
  private:
   [[nodiscard]] Result<void> poll(std::uint64_t at) const {
-    if (at % kPollEvery != 0 || !request_.config.interrupted || !request_.config.interrupted()) return {};
-    return unavailable("interrupted");
+    return at % kPollEvery == 0 ? check_interrupted(request_.config.interrupted) : Result<void>();
   }
 
   // Along which dimensions smaller cells separate anything.

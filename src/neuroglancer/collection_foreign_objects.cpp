@@ -6,6 +6,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
@@ -23,8 +24,6 @@ constexpr std::size_t kBatch = 256;    // manifests that are read at once
 constexpr std::size_t kKeyBytes = 96;  // of a key in a set, in addition to its characters
 
 enum class Belongs : std::uint8_t { yes, no, if_named };
-
-bool is_interrupted(const Config& config) { return config.interrupted && config.interrupted(); }
 
 class Own {
  public:
@@ -121,7 +120,7 @@ Result<void> for_each_object(const Collection::State::Location& location,
                              const std::function<Result<bool>(const std::string& key)>& visit) {
   const std::string prefix = prefix_of(location.path);
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (is_interrupted(location.config)) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted(location.config.interrupted));
     if (is_ours(entry.name) || is_ours(split_key(entry.name).name)) return true;
     return visit(prefix + std::string(entry.name));
   }));

@@ -100,7 +100,7 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
 
 Result<void> Store::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     SHERD_TRY(reply(i, answer(*this, requests[i])));
   }
   return {};
@@ -214,7 +214,7 @@ Result<std::optional<ParentStore>> Store::parent() const { return std::optional<
 
 Result<void> Store::erase_all(std::span<const std::string> keys) {
   for (const std::string& key : keys) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     SHERD_TRY(erase(key));
   }
   return {};

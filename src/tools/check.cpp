@@ -2,6 +2,7 @@
 // every object is handed to ObjectCheck. Nothing that is absent is ever looked for, and a fault ends nothing but the
 // part that it spoils: below a group whose document is damaged the members are still checked.
 #include "tools/check.hpp"
+#include "base/call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -43,7 +44,7 @@ class TreeCheck {
     while (!members.empty()) {
       const Member next = std::move(members.back());
       members.pop_back();
-      if (interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted(root_.config.interrupted));
       SHERD_TRY(node(next, members));
     }
     for (Listing& listing : listings_) {
@@ -81,8 +82,6 @@ class TreeCheck {
   };
   /// What a document says even if it is damaged.
   enum class Kind : std::uint8_t { array, group, unknown, none };
-
-  [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
 
   /// Of the document that was read, or that could not be.
   [[nodiscard]] std::string document_key(const std::string& path,
