@@ -215,7 +215,7 @@ Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key, c
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   struct stat status{};
-  const int directory = static_cast<FileLock&>(*held->beneath).directory();
+  const int directory = held->file_lock->directory();
   SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), of, status).in_key(key));
   if (!object) return Store::amend(key, of);
   SHERD_TRY(held->begin_writer());

@@ -75,12 +75,11 @@ Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tr
   const std::function<std::string()> object = [&] { return locked_object(tree, key); };
   LockWait wait(*tree.options().patience, object);
   SHERD_TRY(held, locks.take(key, wait));
-  if (!held->beneath) {
+  if (!held->file_lock) {
     SHERD_TRY(lock, FileLock::take(tree, key, wait));
-    held->beneath = std::move(lock);
+    held->file_lock = std::move(lock);
   }
-  if (exclusion == Exclusion::required)
-    SHERD_TRY(check_excluded(static_cast<const FileLock&>(*held->beneath), tree, key));
+  if (exclusion == Exclusion::required) SHERD_TRY(check_excluded(*held->file_lock, tree, key));
   return held;
 }
 

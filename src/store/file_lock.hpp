@@ -14,7 +14,7 @@
 
 namespace sherd {
 
-class FileLock final : public StoreLock {
+class FileLock {
  public:
   /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
   /// killed holder has left is gone. Where the file system has no locks, no writer is waited for or excluded.
@@ -27,7 +27,7 @@ class FileLock final : public StoreLock {
   }
   /// Removes a side file unless a writer holds its lock.
   static void remove_abandoned(int directory, const std::string& side_file) noexcept;
-  ~FileLock() override;
+  ~FileLock();
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   /// Why the file system has refused the lock, an errno; 0 if other writers are excluded, by it or by the user's word.
