@@ -9,6 +9,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -172,9 +173,8 @@ Result<Entries> listed_below(const NodeLocation& group) {
       if (outer) outer->path.clear();
       at = std::move(outer);
     } else {
-      const std::size_t end = at->path.rfind('/');
-      path = join_path(at->path.substr(end == std::string::npos ? 0 : end + 1), path);
-      at->path.resize(end == std::string::npos ? 0 : end);
+      path = join_path(std::string(last_segment(at->path)), path);
+      at->path.resize(parent_path(at->path).size());
     }
   }
   return unsupported(

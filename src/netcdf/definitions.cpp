@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
@@ -210,9 +211,8 @@ bool GroupDefinition::has_member(std::string_view called) const noexcept {
 }
 
 SplitPath split_path(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return {"/", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+  const auto group = parent_path(path);
+  return {group.empty() ? "/" : group, last_segment(path)};
 }
 
 Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path) {

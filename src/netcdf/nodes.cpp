@@ -9,6 +9,7 @@
 #include "array/hierarchy.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "base/text.hpp"
 
 namespace sherd::netcdf {
 
@@ -232,9 +233,7 @@ void NodeReader::use_consolidated() {
   if (!entries || location_.writable) return;
   entries_.emplace();
   for (auto& [path, json] : *entries) {
-    const std::size_t slash = path.rfind('/');
-    const std::string above = slash == path.npos ? "" : path.substr(0, slash);
-    children_[join_path(root_.path, above)].push_back(path.substr(slash == path.npos ? 0 : slash + 1));
+    children_[join_path(root_.path, parent_path(path))].emplace_back(last_segment(path));
     entries_->emplace(path, std::move(json));
   }
 }

@@ -8,6 +8,7 @@
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
@@ -38,9 +39,7 @@ class Own {
   }
 
   [[nodiscard]] Belongs belongs(const std::string& key) const {
-    const std::size_t slash = key.rfind('/');
-    const std::string directory = slash == key.npos ? std::string() : key.substr(0, slash);
-    const std::string_view object = std::string_view(key).substr(slash == key.npos ? 0 : slash + 1);
+    const std::string_view directory = parent_path(key), object = last_segment(key);
     if (key == state_.info_key()) return Belongs::yes;
     if (properties_ && directory == *properties_ && object == "info") return Belongs::yes;
     for (const Index& index : indices_)
