@@ -263,7 +263,7 @@ Result<ChunkWriter::OldVersion> ChunkWriter::read_old(const WritePiece& stored, 
   if (!shard.second) return before;
   const auto second = second_extents(location, config_.limits);
   if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-  before.shard.in_the_way = !second || lacks_second_index(*shard.second, *before.shard.index);
+  before.shard.overlaps_index = !second || lacks_second_index(*shard.second, *before.shard.index);
   if (second) before.shard.index_bytes.insert(before.shard.index_bytes.end(), second->begin(), second->end());
   return before;
 }
@@ -299,7 +299,7 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  if (shard.second && !before.shard.in_the_way) {
+  if (shard.second && !before.shard.overlaps_index) {
     const ShardIndex& index = *before.shard.index;
     std::ranges::sort(changed);
     SHERD_TRY(check_indices_agree({*old, {0, index.object_size()}, shard, grid, stored.first_id}, index, changed,

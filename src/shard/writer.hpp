@@ -59,7 +59,7 @@ class ShardWriter {
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 
   /// Chunks of the old version that were kept.
-  [[nodiscard]] std::uint64_t moved() const noexcept { return update_.kept; }
+  [[nodiscard]] std::uint64_t moved() const noexcept { return update_.unchanged_chunks; }
 
  private:
   class Turn;

@@ -23,8 +23,10 @@
 namespace sherd {
 namespace {
 
-// What another attempt can go on from; any other failure would only come again.
-bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
+// After these, another attempt can go on; any other failure would only come again.
+bool can_be_resumed(const Error& error) {
+  return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable;
+}
 
 // Says what is being copied, or continues it.
 Result<void> note_copy(const StagedNode& staged, Store& store, const std::string& mine, const CopyOptions& options) {
@@ -215,7 +217,7 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
   SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
   auto made = copy.make(staged.location());
   if (made) made = staged.commit(copy.below);
-  if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to report
+  if (!made && !can_be_resumed(made.error())) (void)staged.abandon();  // the first failure is the one to report
   return made;
 }
 
