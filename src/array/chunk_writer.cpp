@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
@@ -195,7 +196,7 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
   if (!layout.chain.has_array_codecs()) {
     Buffer decoded;
     if (old && !stored.covered()) {
-      SHERD_TRY(layout.chain.decode_bytes(*old, config_.limits.chunk_bytes + config_.limits.index_bytes, decoded));
+      SHERD_TRY(layout.chain.decode_bytes(*old, max_shard_bytes(config_.limits), decoded));
       old = decoded.span();
     }
     SHERD_TRY(present, shard_to_memory(stored, old, shard));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "shard/writer.hpp"
 #include "store/read_into.hpp"
@@ -116,7 +117,7 @@ class Planner {
   // A shard inside another is changed in memory.
   [[nodiscard]] Result<void> check_in_memory(std::uint64_t bytes) const {
     const Limits& limits = state_.limits();
-    if (bytes <= limits.chunk_bytes + limits.index_bytes) return {};
+    if (bytes <= max_shard_bytes(limits)) return {};
     return unsupported("a shard of " + std::to_string(bytes) + " bytes inside another exceeds the limit chunk_bytes");
   }
 

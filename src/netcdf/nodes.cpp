@@ -7,6 +7,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/limits.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/text.hpp"
@@ -33,7 +34,7 @@ Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits
 Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::string>& keys, const Limits& limits) {
   std::vector<ReadRequest> requests;
   requests.reserve(keys.size());
-  for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes + 1});
+  for (const std::string& key : keys) requests.push_back({.key = key, .length = limit_plus(limits.metadata_bytes, 1)});
   std::vector<Reply> replies(keys.size());
   SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
     Reply& to = replies[i];

@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
@@ -144,7 +145,7 @@ Error beyond_limit(const std::string& key, std::uint64_t size, std::uint64_t max
 
 // One request, without another one for the size.
 Result<std::optional<std::string>> get_at_once(Store& store, const std::string& key, std::uint64_t max_bytes) {
-  const ReadRequest request{.key = key, .length = checked_add(max_bytes, 1).value_or(ReadRequest::kToEnd)};
+  const ReadRequest request{.key = key, .length = limit_plus(max_bytes, 1)};
   std::optional<std::string> text;
   SHERD_TRY(store.read({&request, 1}, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
     if (!reply) return std::move(reply).error();
