@@ -145,14 +145,27 @@ int FileLock::link(int to_directory, const std::string& name) const noexcept {
   return os::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
-int FileLock::publish_new(const std::string& name) noexcept {
+int FileLock::claim(const std::string& name) {
+  struct stat own{};
+  if (os::fstat(fd(), own) != 0) return errno;
+  // A name that is nobody else's: while the file is open, no other file of the directory has this number.
+  std::string claimed = side_file_of(name + "." + std::to_string(own.st_ino), kLinkSuffix);
+  if (os::renameat(directory(), side_file_.c_str(), directory(), claimed.c_str()) != 0) return errno;
+  side_file_ = std::move(claimed);
+  const int code = check_named(directory(), side_file_, fd());
+  if (code == ENOENT) os::unlinkat(directory(), std::exchange(side_file_, {}).c_str(), 0);
+  return code;
+}
+
+int FileLock::publish_new(const std::string& name) {
+  if (const int code = refused_ != 0 ? claim(name) : 0) return code;
   if (const int code = link(directory(), name)) return code;
   directory_.keep();
   return 0;
 }
 
-int FileLock::publish(const std::string& name) noexcept {
-  if (const int code = check_named(directory(), side_file_, fd())) return code;
+int FileLock::publish(const std::string& name) {
+  if (const int code = refused_ != 0 ? claim(name) : check_named(directory(), side_file_, fd())) return code;
   if (os::renameat(directory(), side_file_.c_str(), directory(), name.c_str()) != 0) return errno;
   side_file_.clear();
   directory_.keep();

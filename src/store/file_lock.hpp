@@ -37,15 +37,18 @@ class FileLock {
   [[nodiscard]] int link(int to_directory, const std::string& name) const noexcept;
   /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT where the side file
   /// or its directory has been removed.
-  [[nodiscard]] int publish(const std::string& name) noexcept;
+  [[nodiscard]] int publish(const std::string& name);
   /// The same for an object that is new; EEXIST where there is one, even if no lock keeps others from making it.
-  [[nodiscard]] int publish_new(const std::string& name) noexcept;
+  [[nodiscard]] int publish_new(const std::string& name);
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, LockFile file);
   /// nullptr where the directory has been removed meanwhile, or another writer holds the lock and there is no `wait`.
   static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Locking mode,
                                                    LockWait* wait);
+  /// Without a lock, others may replace the side file at any moment: gives ours a name that only this writer uses. An
+  /// errno or 0; ENOENT if it was another writer's, which is removed, as whoever finds one does.
+  [[nodiscard]] int claim(const std::string& name);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object
