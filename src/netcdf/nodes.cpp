@@ -9,8 +9,8 @@
 #include "array/hierarchy.hpp"
 #include "base/limits.hpp"
 #include "base/pool.hpp"
-#include "base/try.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace sherd::netcdf {
 

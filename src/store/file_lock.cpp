@@ -146,14 +146,18 @@ int FileLock::link(int to_directory, const std::string& name) const noexcept {
 }
 
 int FileLock::claim(const std::string& name) {
+  if (const int code = check_named(directory(), side_file_, fd())) return code;
   struct stat own{};
   if (os::fstat(fd(), own) != 0) return errno;
   // A name that is nobody else's: while the file is open, no other file of the directory has this number.
   std::string claimed = side_file_of(name + "." + std::to_string(own.st_ino), kLinkSuffix);
   if (os::renameat(directory(), side_file_.c_str(), directory(), claimed.c_str()) != 0) return errno;
-  side_file_ = std::move(claimed);
+  side_file_.swap(claimed);
   const int code = check_named(directory(), side_file_, fd());
-  if (code == ENOENT) os::unlinkat(directory(), std::exchange(side_file_, {}).c_str(), 0);
+  if (code != ENOENT) return code;
+  const std::string others = std::exchange(side_file_, {});
+  if (os::renameat(directory(), others.c_str(), directory(), claimed.c_str(), RENAME_NOREPLACE) != 0)
+    os::unlinkat(directory(), others.c_str(), 0);
   return code;
 }
 

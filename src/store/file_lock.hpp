@@ -47,7 +47,7 @@ class FileLock {
   static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Locking mode,
                                                    LockWait* wait);
   /// Without a lock, others may replace the side file at any moment: gives ours a name that only this writer uses. An
-  /// errno or 0; ENOENT if it was another writer's, which is removed, as whoever finds one does.
+  /// errno or 0; ENOENT if it has been removed, or was another writer's, who gets it back.
   [[nodiscard]] int claim(const std::string& name);
 
   MadeDirectory directory_;  // released last: the side file lies in it
