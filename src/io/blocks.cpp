@@ -3,7 +3,6 @@
 // stored object is written once where the budget allows it.
 #include <algorithm>
 
-#include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "io/files.hpp"
@@ -131,7 +130,7 @@ Result<void> transfer_blocks(const BlockRequest& request, std::size_t element_si
   Progress progress{0, element_count(request.shape).value_or(0) * element_size};
   std::optional<Box> going, coming = walk.next();
   for (std::size_t turn = 0; going || coming; ++turn) {
-    SHERD_TRY(check_interrupted(config.interrupted));
+    if (config.interrupted && config.interrupted()) return unavailable("interrupted");
     Buffer& in = buffers[turn % 2];
     Buffer& out = buffers[(turn + 1) % 2];
     if (coming && in.size() == 0) SHERD_TRY(in.resize(block_bytes));

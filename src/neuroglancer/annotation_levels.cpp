@@ -2,13 +2,13 @@
 // cell has more than `limit`. So all cells of a level are sampled alike, as readers expect it. The next level's cells
 // have half the length, along those dimensions where they are longest; the last level has all the rest.
 #include "neuroglancer/annotation_levels.hpp"
-#include "base/call.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "shard/morton.hpp"
 

@@ -2,7 +2,6 @@
 // every object is handed to ObjectCheck. Nothing that is absent is ever looked for, and a fault ends nothing but the
 // part that it spoils: below a group whose document is damaged the members are still checked.
 #include "tools/check.hpp"
-#include "base/call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"

@@ -8,9 +8,9 @@
 //   5. What has been made is moved to the destination, and the note is erased.
 // A copy that goes on compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
-#include "base/call.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -132,7 +132,8 @@ class TreeCopy {
     return {};
   }
 
-  // Lanes copy one object after the other.
+  // Lanes copy one object after the other. The hook is polled before each on the caller's thread, as it reports the
+  // progress; a call would do so every 20 ms.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
     const CopyShares shares = share_memory(task, watched);
@@ -140,6 +141,7 @@ class TreeCopy {
     const Array::State& to = task.destination.state();
     const Shape shape = to.shape();
     const Shape count = to.grid.count(shape);
+    const auto caller = std::this_thread::get_id();
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
     const auto one = [&](std::size_t i) -> Result<void> {
@@ -149,17 +151,17 @@ class TreeCopy {
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    SHERD_TRY(parallel_for(std::min<std::uint64_t>(shares.lanes, task.object_count()), shares.config,
-                           [&](std::size_t) -> Result<void> {
-                             for (std::size_t i = next++; i < task.object_count() && !failed; i = next++) {
-                               auto done = check_interrupted();
-                               if (done) done = one(i);
-                               if (done) continue;
-                               failed = true;
-                               return done;
-                             }
-                             return {};
-                           }));
+    SHERD_TRY(parallel_for(
+        std::min<std::uint64_t>(shares.lanes, task.object_count()), shares.config, [&](std::size_t) -> Result<void> {
+          for (std::size_t i = next++; i < task.object_count() && !failed; i = next++) {
+            const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
+            auto done = stop ? Result<void>(unavailable("interrupted")) : one(i);
+            if (done) continue;
+            failed = true;
+            return done;
+          }
+          return {};
+        }));
     return objects.finish();
   }
 
