@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"
@@ -15,29 +16,20 @@ namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
 
-std::vector<std::string> split(const std::string& list, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(separator, begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-Result<std::uint64_t> whole_number(const std::string& text, std::string_view option) {
+Result<std::uint64_t> whole_number(std::string_view text, std::string_view option) {
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed == std::errc() && end == text.data() + text.size() && !text.empty()) return value;
-  return invalid_argument(std::string(option) + ": '" + text + "' is not a whole number");
+  return invalid_argument(std::string(option) + ": '" + std::string(text) + "' is not a whole number");
 }
 
-/// "a,/g/b" and what other options of the same name list.
-std::vector<std::string> names_in(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists)
-    for (std::string& name : split(list, ',')) names.push_back(std::move(name));
-  return names;
+/// Adds "a,/g/b" and what other options of the same name list.
+Result<void> add_names(const std::vector<std::string>& lists, std::string_view option, std::vector<std::string>& to) {
+  for (const std::string& list : lists) {
+    SHERD_TRY(names, names_in(list, ',', option));
+    to.insert(to.end(), names.begin(), names.end());
+  }
+  return {};
 }
 
 /// "/"; "var:10,20", "var:", "var:contiguous"; or "time/10,lat/".
@@ -50,7 +42,7 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
     Shape chunks;
     const std::string lengths = text.substr(colon + 1);
     if (!lengths.empty() && lengths != "contiguous" && lengths != "compact") {
-      for (const std::string& part : split(lengths, ',')) {
+      for (const std::string_view part : split(lengths, ',')) {
         SHERD_TRY(length, whole_number(part, "-c"));
         chunks.push_back(length);
       }
@@ -58,16 +50,17 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
     options.variable_chunks.emplace_back(text.substr(0, colon), std::move(chunks));
     return {};
   }
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string_view part : split(text, ',')) {
     const std::size_t slash = part.rfind('/');
     if (slash == part.npos || slash == 0)
-      return invalid_argument("-c: '" + part +
+      return invalid_argument("-c: '" + std::string(part) +
                               "' is neither dimension/length nor variable:lengths; write time/10,lat/ " +
                               "or temp:10,100,100");
     std::uint64_t length = 0;
     if (slash + 1 < part.size()) {
       SHERD_TRY(given, whole_number(part.substr(slash + 1), "-c"));
-      if (given == 0) return invalid_argument("-c: '" + part + "': the length of a chunk must be positive");
+      if (given == 0)
+        return invalid_argument("-c: '" + std::string(part) + "': the length of a chunk must be positive");
       length = given;
     }
     options.dimension_chunks.emplace_back(part.substr(0, slash), length);
@@ -86,15 +79,18 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
   if (comma == text.npos)
     return invalid_argument("-F: '" + text + "' names no filter; write none, VARIABLE,none, VARIABLE,ID,… or '*,ID,…'");
   const std::string names = text.substr(0, comma), filters = text.substr(comma + 1);
-  if (names != "*") choice.variables = split(names, '|');
+  if (names != "*") {
+    SHERD_TRY(variables, names_in(names, '|', "-F"));
+    choice.variables = std::move(variables);
+  }
   if (filters != "none") {
-    for (const std::string& each : split(filters, '|')) {
+    for (const std::string_view each : split(filters, '|')) {
       netcdf::Filter filter;
       const auto numbers = split(each, ',');
       constexpr std::uint64_t most = 0xFFFFFFFF;
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         SHERD_TRY(number, whole_number(numbers[i], "-F"));
-        if (number > most) return invalid_argument("-F: " + numbers[i] + " is more than 32 bits hold");
+        if (number > most) return invalid_argument("-F: " + std::string(numbers[i]) + " is more than 32 bits hold");
         if (i == 0)
           filter.id = static_cast<std::uint32_t>(number);
         else
@@ -162,10 +158,10 @@ struct Nccopy {
     if (!session.format().empty()) options.format = session.format();
     for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
     for (const std::string& each : filters) SHERD_TRY(add_filter(each, options));
-    options.variables = names_in(variables);
-    options.data_variables = names_in(data_variables);
-    options.groups = names_in(groups);
-    options.data_groups = names_in(data_groups);
+    SHERD_TRY(add_names(variables, "-V", options.variables));
+    SHERD_TRY(add_names(data_variables, "-v", options.data_variables));
+    SHERD_TRY(add_names(groups, "-G", options.groups));
+    SHERD_TRY(add_names(data_groups, "-g", options.data_groups));
     if (deflate) {
       if (*deflate > 9) return invalid_argument("-d: the level must be from 0 to 9, not " + std::to_string(*deflate));
       options.deflate_level = static_cast<int>(*deflate);

@@ -5,23 +5,15 @@
 #include "cli/command.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
+#include "cli/values.hpp"
 #include "sherd/netcdf.hpp"
 
 namespace sherd::cli {
 namespace {
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
 struct Ncdump {
-  std::string url, name, variables, groups, digits;
+  std::string url, name, digits;
+  std::optional<std::string> variables, groups;
   bool header = false, coordinates = false, special = false, times = false, iso = false, brief = false, full = false,
        fortran = false, kind = false, xml = false, cache = false;
   std::uint64_t length = 80;
@@ -49,8 +41,8 @@ struct Ncdump {
     options.name = name;
     options.header_only = header;
     options.coordinates_only = coordinates;
-    options.variables = split(variables);
-    options.groups = groups.empty() ? std::vector<std::string>() : split(groups);
+    if (variables) SHERD_TRY(set_names(*variables, "-v", options.variables));
+    if (groups) SHERD_TRY(set_names(*groups, "-g", options.groups));
     options.special_attributes = special;
     options.times = times;
     options.iso_times = iso;
@@ -60,6 +52,12 @@ struct Ncdump {
     options.fortran = fortran;
     SHERD_TRY(set_digits(options));
     return options;
+  }
+
+  static Result<void> set_names(const std::string& list, std::string_view option, std::vector<std::string>& to) {
+    SHERD_TRY(names, names_in(list, ',', option));
+    to = std::move(names);
+    return {};
   }
 
   Result<void> set_digits(netcdf::DumpOptions& options) const {

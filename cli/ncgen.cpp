@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "api/netcdf.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
@@ -133,7 +134,7 @@ struct Ncgen {
     if (!output.empty()) return output;
     std::string stem = name.empty() ? cdl.name() : name;
     if (!is_standard_input()) {
-      stem = input->substr(input->rfind('/') + 1);
+      stem = last_segment(*input);
       if (const std::size_t dot = stem.rfind('.'); dot != stem.npos) stem.erase(dot);
     }
     if (stem.empty() || stem.find('/') != stem.npos)

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/scalar.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/numpy_type.hpp"
@@ -27,16 +28,6 @@ Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(',');
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 /// "xff".
 std::string hex_escape(char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -49,7 +40,7 @@ std::string hex_escape(char c) {
 Result<Shape> parse_shape(std::string_view text) {
   Shape shape;
   if (text.empty() || text == "()") return shape;
-  for (const std::string_view part : split(text)) {
+  for (const std::string_view part : split(text, ',')) {
     std::uint64_t length = 0;
     const auto parsed = std::from_chars(part.data(), part.data() + part.size(), length);
     if (parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size() || length >> 63 != 0)
@@ -79,7 +70,7 @@ Result<std::vector<double>> parse_positive(const std::string& text, std::size_t 
 
 Result<std::array<std::int64_t, 3>> parse_voxel(const std::string& text) {
   std::array<std::int64_t, 3> voxel{};
-  const auto parts = split(text);
+  const auto parts = split(text, ',');
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string_view part = parts[i];
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
@@ -90,10 +81,18 @@ Result<std::array<std::int64_t, 3>> parse_voxel(const std::string& text) {
   return voxel;
 }
 
+Result<std::vector<std::string>> names_in(std::string_view list, char separator, std::string_view option) {
+  std::vector<std::string> names;
+  for (const std::string_view part : split(list, separator))
+    if (!part.empty()) names.emplace_back(part);
+  if (!names.empty()) return names;
+  return invalid_argument(std::string(option) + ": '" + std::string(list) + "' contains no name");
+}
+
 std::vector<std::optional<std::string>> parse_names(std::string_view text) {
   std::vector<std::optional<std::string>> names;
   if (text.empty()) return names;
-  for (const std::string_view part : split(text))
+  for (const std::string_view part : split(text, ','))
     names.push_back(part.empty() ? std::nullopt : std::optional<std::string>(part));
   return names;
 }

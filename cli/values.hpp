@@ -20,6 +20,8 @@ namespace sherd::cli {
 [[nodiscard]] Result<Shape> parse_shape(std::string_view text);
 /// "z,y,x"; an empty name is not a name.
 [[nodiscard]] std::vector<std::optional<std::string>> parse_names(std::string_view text);
+/// The names in a list of some, as netcdf-c reads one: without those that are empty.
+[[nodiscard]] Result<std::vector<std::string>> names_in(std::string_view list, char separator, std::string_view option);
 /// "8,8,40": numbers above 0; at least one, or exactly `count`.
 [[nodiscard]] Result<std::vector<double>> parse_positive(const std::string& text, std::size_t count = 0);
 /// "0,-10,200": three whole numbers.

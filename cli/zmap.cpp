@@ -4,6 +4,7 @@
 
 #include "api/registry.hpp"
 #include "array/format.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
@@ -34,7 +35,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 /// Metadata documents are text, and everything else is binary. NCZarr and Zarr v2 begin all their names with a dot.
 bool is_document(std::string_view key) {
   static const NodeKeys zarr3 = find_format("zarr3")->keys("");
-  const std::string_view name = key.substr(key.rfind('/') + 1);
+  const std::string_view name = last_segment(key);
   return name.starts_with('.') || zarr3.is_document(name);
 }
 

@@ -24,6 +24,19 @@ function(sherd_compile_in_batches target)
   endif()
 endfunction()
 
+# Clones share what clang compiled with a target's precompiled headers: it is found next to the header, whose path ccache
+# makes relative, and what ccache hashes is the text of the headers, because the precompiled ones name the clone.
+function(sherd_share_precompiled target headers)
+  list(TRANSFORM headers REPLACE "(.+)" "#include \\1\n" OUTPUT_VARIABLE text)
+  list(JOIN text "" text)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${target}_text.cc "${text}")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -E -P ${CMAKE_CURRENT_BINARY_DIR}/${target}_text.cc
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(SHA256 sum "${text}")
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum ${sum})
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER> PARENT_SCOPE)
+endfunction()
+
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -35,7 +48,8 @@ if(PROJECT_IS_TOP_LEVEL)
     # Clones share what they compiled: paths below the tree are hashed relative to it, and the clone's own path is not.
     # The language of warnings is hashed, so it is the same for all; Python sets LC_CTYPE where there is no LANG.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env --unset=LC_ALL --unset=LC_CTYPE --unset=LC_MESSAGES LANG=C.UTF-8
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros ${SHERD_CCACHE})
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=true
+      ${SHERD_CCACHE})
     set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
 endif()

@@ -2,6 +2,7 @@
 #include "api/netcdf.hpp"
 
 #include <cstdlib>
+#include <type_traits>
 
 #include "api/location.hpp"
 #include "api/trace.hpp"
@@ -43,6 +44,20 @@ std::string file_path_of(const ParsedUrl& url) {
   return path ? *path : std::string();
 }
 
+namespace {
+
+/// Opens a dataset in the store of its URL, with the modes that the URL adds to those of the options.
+template <class Options, class Open>
+std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(const ParsedUrl& parsed, Options options,
+                                                                               const Open& open) {
+  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+  options.mode = merged_mode(options.mode, parsed.mode);
+  const std::string name = store->url();
+  return in_store(open(std::move(store), options), name);
+}
+
+}  // namespace
+
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Dataset> {
     SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
@@ -58,11 +73,7 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
     return invalid_argument("a netCDF file has no paths inside a store; open the file, and then its group")
         .in_member("path");
   }
-  SHERD_TRY(store, open_store(store_of(parsed), options.config));
-  OpenOptions inside = options;
-  inside.mode = merged_mode(options.mode, parsed.mode);
-  const std::string name = store->url();
-  return in_store(open(std::move(store), inside), name);
+  return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
 }
 
 Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& options) {
@@ -79,11 +90,7 @@ Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (is_netcdf_file(file_path_of(parsed)))
     return unsupported(std::string(url) + " is a netCDF file, which is read and not changed; copy it into Zarr first");
-  SHERD_TRY(store, open_store(store_of(parsed), options.config));
-  OpenOptions inside = options;
-  inside.mode = merged_mode(options.mode, parsed.mode);
-  const std::string name = store->url();
-  return in_store(open(std::move(store), inside), name);
+  return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
 }
 
 Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& options) {
@@ -100,11 +107,7 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
 
 Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
-  SHERD_TRY(store, open_store(store_of(parsed), options.config));
-  NewDataset with = options;
-  with.mode = merged_mode(options.mode, parsed.mode);
-  const std::string name = store->url();
-  return in_store(create(std::move(store), with), name);
+  return in_store_of(parsed, options, [](auto store, const auto& inside) { return create(std::move(store), inside); });
 }
 
 Result<Zmap> Zmap::open(std::string_view url, const Config& config) {

@@ -8,6 +8,7 @@
 #include "array/text.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/span.hpp"
 
@@ -89,7 +90,7 @@ Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, c
   Buffer shard;  // not scratch: it may be as large as a shard
   std::span<const std::byte> bytes = encoded;
   if (layout.chain.has_bytes_codecs()) {
-    SHERD_TRY(layout.chain.decode_bytes(encoded, config_.limits.chunk_bytes + config_.limits.index_bytes, shard));
+    SHERD_TRY(layout.chain.decode_bytes(encoded, max_shard_bytes(config_.limits), shard));
     bytes = shard.span();
   }
   // The shard's own layout, without codecs around it.

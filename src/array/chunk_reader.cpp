@@ -9,6 +9,7 @@
 #include "array/text.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/read_into.hpp"
 
@@ -134,7 +135,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   const ChunkLayout& layout = piece.layout;
   if (layout.opaque_shard()) return true;
   if (!layout.shard && layout.chain.raw_word_size() == 0) return true;
-  if (size > config_.limits.chunk_bytes + config_.limits.index_bytes) return false;
+  if (size > max_shard_bytes(config_.limits)) return false;
   if (keeps_stored(size)) return true;
   if (!layout.shard) return keeps(layout, piece.shape);
   if (config_.cache != CacheMode::index) return false;

@@ -3,9 +3,9 @@
 #include "array/chunk_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/endian.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
@@ -196,7 +196,7 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
   if (!layout.chain.has_array_codecs()) {
     Buffer decoded;
     if (old && !stored.covered()) {
-      SHERD_TRY(layout.chain.decode_bytes(*old, config_.limits.chunk_bytes + config_.limits.index_bytes, decoded));
+      SHERD_TRY(layout.chain.decode_bytes(*old, max_shard_bytes(config_.limits), decoded));
       old = decoded.span();
     }
     SHERD_TRY(present, shard_to_memory(stored, old, shard));
@@ -264,7 +264,7 @@ Result<ChunkWriter::OldVersion> ChunkWriter::read_old(const WritePiece& stored, 
   if (!shard.second) return before;
   const auto second = second_extents(location, config_.limits);
   if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-  before.shard.in_the_way = !second || lacks_second_index(*shard.second, *before.shard.index);
+  before.shard.overlaps_index = !second || lacks_second_index(*shard.second, *before.shard.index);
   if (second) before.shard.index_bytes.insert(before.shard.index_bytes.end(), second->begin(), second->end());
   return before;
 }
@@ -300,7 +300,7 @@ Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, O
   SHERD_TRY(before, read_old(stored, *old));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  if (shard.second && !before.shard.in_the_way) {
+  if (shard.second && !before.shard.overlaps_index) {
     const ShardIndex& index = *before.shard.index;
     std::ranges::sort(changed);
     SHERD_TRY(check_indices_agree({*old, {0, index.object_size()}, shard, grid, stored.first_id}, index, changed,
@@ -319,12 +319,9 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
   const std::span<const SlotPlan> slots(plans.slots);
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
-  auto done = parallel_for(count, config_, [&](std::size_t i) -> Result<void> {
-    ShardWriter::Turn turn(writer, i);
-    SHERD_TRY(encoded, encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old));
-    return turn.put(std::move(encoded));
-  });
-  if (!done) return std::move(done).error();
+  SHERD_TRY(writer.put(count, config_, [&](std::size_t i) {
+    return encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
+  }));
   return writer.finish(stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent);
 }
 
@@ -347,13 +344,7 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
       }
     }
     SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
-    const std::uint64_t length = stores ? encoded->size() : 0;
-    if (slots.size() == 1 && stores) std::swap(*batch.bytes, *encoded);
-    batch.chunks.push_back({slot.slot, length, stores});
-    if (length == 0 || slots.size() == 1) continue;
-    const std::size_t at = batch.bytes->size();
-    SHERD_TRY(batch.bytes->grow(at + length));
-    std::memcpy(batch.bytes->data() + at, encoded->data(), length);
+    SHERD_TRY(batch.add(slot.slot, *encoded, stores));
   }
   return batch;
 }

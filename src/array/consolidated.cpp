@@ -9,6 +9,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -63,7 +64,7 @@ Result<bool> is_consolidated(const NodeLocation& location) {
 }
 
 /// Whether a later attempt may succeed: the store could not be reached, or the call was interrupted.
-bool is_passing(const Error& error) { return error.code() == ErrorCode::unavailable; }
+bool is_unavailable(const Error& error) { return error.code() == ErrorCode::unavailable; }
 
 /// What the consolidated metadata of the group at `location` says of the nodes below `path`, a path from there; nullopt
 /// if it has none, or does not know that path.
@@ -119,15 +120,15 @@ std::vector<std::string> ancestors(const std::string& path) {
 
 Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
   auto above = location.store->parent();
-  if (!above && is_passing(above.error())) return std::move(above).error();
+  if (!above && is_unavailable(above.error())) return std::move(above).error();
   if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
   NodeLocation outer = location;
   outer.store = std::move((*above)->store);
   auto format = location.format->in(*outer.store, location.config.limits);
-  if (!format && is_passing(format.error())) return std::move(format).error();
+  if (!format && is_unavailable(format.error())) return std::move(format).error();
   if (!format || *format == nullptr) return std::optional<NodeLocation>();
   const auto group = (*format)->open(*outer.store, "", location.config.limits);
-  if (!group && is_passing(group.error())) return group.error();
+  if (!group && is_unavailable(group.error())) return group.error();
   if (!group || !*group || (*group)->type != NodeType::group) return std::optional<NodeLocation>();
   outer.format = *std::move(format);
   outer.path = join_path((*above)->name, location.path);
@@ -172,9 +173,8 @@ Result<Entries> listed_below(const NodeLocation& group) {
       if (outer) outer->path.clear();
       at = std::move(outer);
     } else {
-      const std::size_t end = at->path.rfind('/');
-      path = join_path(at->path.substr(end == std::string::npos ? 0 : end + 1), path);
-      at->path.resize(end == std::string::npos ? 0 : end);
+      path = join_path(std::string(last_segment(at->path)), path);
+      at->path.resize(parent_path(at->path).size());
     }
   }
   return unsupported(

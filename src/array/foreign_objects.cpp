@@ -10,6 +10,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/storage.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
 
@@ -28,7 +29,7 @@ bool is_scratch(std::string_view name) { return is_ours(name) || is_ours(split_k
 Result<void> refuse_below(const NodeLocation& location, const std::string& prefix, const Own& own) {
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
     if (!is_scratch(entry.name) && !own(entry.name)) return foreign_object_error(prefix + std::string(entry.name));
-    if (location.config.interrupted && location.config.interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted(location.config.interrupted));
     return true;
   }));
   return {};

@@ -74,7 +74,7 @@ using OnDocument = std::function<Result<void>(std::size_t i, Result<std::optiona
 Result<void> read_members(const NodeLocation& group, std::span<const std::string> names, const OnDocument& visit) {
   const Format* const format = group.format.get();
   for (std::size_t first = 0; first < names.size(); first += kOpenedTogether) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const auto some = names.subspan(first, std::min(kOpenedTogether, names.size() - first));
     std::vector<std::string> keys;
     for (const std::string& name : some)

@@ -6,6 +6,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
 
@@ -18,11 +19,6 @@ struct Listed {
   NodeLocation node, group;
   std::string name;
 };
-
-std::string group_path(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
-}
 
 /// The metadata of the group at `location`; nullopt if there is none that can be read.
 Result<std::optional<Json>> group_at(const NodeLocation& location) {
@@ -41,11 +37,11 @@ Result<std::optional<Listed>> find_listed(const NodeLocation& location) {
     if (!outer) return std::optional<Listed>();
     node = *std::move(outer);
   }
-  SHERD_TRY(document, group_at(at_path(node, group_path(node.path))));
+  SHERD_TRY(document, group_at(at_path(node, std::string(parent_path(node.path)))));
   const MemberNotes* const notes = document ? notes_in(location.tables, *document) : nullptr;
   if (notes == nullptr) return std::optional<Listed>();
   SHERD_TRY(outermost, from_outermost(std::move(node)));
-  NodeLocation group = at_path(outermost, group_path(outermost.path));
+  NodeLocation group = at_path(outermost, std::string(parent_path(outermost.path)));
   std::string name(split_key(outermost.path).name);
   return std::optional(Listed{notes, std::move(outermost), std::move(group), std::move(name)});
 }
@@ -77,11 +73,12 @@ Result<void> introduce_below(const MemberNotes& notes, const NodeLocation& locat
   if (!node || !notes.lists(*node)) return {};
   Json made;
   const std::string name(split_key(location.path).name);
-  SHERD_TRY(edit_group(at_path(location, group_path(location.path)), [&](const NodeDocument& now) -> Result<Json> {
-    groups.back().document = now.document;
-    made = notes.introduced(groups, *node);
-    return notes.with_member(groups.back().document, name, node->type);
-  }));
+  SHERD_TRY(edit_group(at_path(location, std::string(parent_path(location.path))),
+                       [&](const NodeDocument& now) -> Result<Json> {
+                         groups.back().document = now.document;
+                         made = notes.introduced(groups, *node);
+                         return notes.with_member(groups.back().document, name, node->type);
+                       }));
   SHERD_TRY(edit_document(location, node->type, [&](const NodeDocument&) -> Result<Json> { return made; }));
   return {};
 }
@@ -150,7 +147,7 @@ Result<void> introduce_planned(const NodeLocation& location,
     planned[path] = node;
     if (!notes.lists(*node)) continue;
     Json made = notes.introduced(groups, *node);
-    NodeDocument* const group = path.empty() ? nullptr : planned[group_path(path)];
+    NodeDocument* const group = path.empty() ? nullptr : planned[std::string(parent_path(path))];
     if (group != nullptr)
       group->document =
           notes.with_member(std::move(groups.back().document), std::string(split_key(path).name), node->type);

@@ -10,15 +10,13 @@ namespace {
 
 constexpr std::uint64_t kAskedTogether = 1024;
 
-bool is_interrupted(const Array::State& array) { return array.config().interrupted && array.config().interrupted(); }
-
 // Asks for each chunk of the grid by its key, many at a time.
 Result<void> ask_for_each(Store& store, const Array::State& array, const Shape& shape, const OnStored& visit) {
   const Shape count = array.grid.count(shape);
   const auto all = element_count(count);
   if (!all) return cannot_list(store);
   for (std::uint64_t first = 0; first < *all; first += kAskedTogether) {
-    if (is_interrupted(array)) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     std::vector<ReadRequest> requests;
     for (std::uint64_t number = first; number < std::min(*all, first + kAskedTogether); ++number)
       requests.push_back({.key = array.key(unravel(number, count)), .length = 0});
@@ -72,7 +70,7 @@ Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, c
   return as_call(array.config(), [&]() -> Result<void> {
     if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);
     SHERD_TRY(objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      if (is_interrupted(array)) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted());
       const auto cell = array.grid.parse_key(entry.name);
       const std::string key = array.prefix + std::string(entry.name);
       SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_reachable(array, key));

@@ -182,6 +182,13 @@ Result<void> Buffer::grow(std::size_t size) {
   return {};
 }
 
+Result<void> Buffer::append(std::span<const std::byte> bytes) {
+  const std::size_t at = size_;
+  if (auto grown = grow(at + bytes.size()); !grown) return grown;
+  if (!bytes.empty()) std::memcpy(data_ + at, bytes.data(), bytes.size());
+  return {};
+}
+
 // What a thread has to lend, ascending by capacity.
 struct Scratch::Stock {
   std::array<Buffer, 6> buffers;

@@ -34,6 +34,8 @@ class Buffer {
   Result<void> resize(std::size_t size);
   /// Makes size() be `size`, keeping the first bytes.
   Result<void> grow(std::size_t size);
+  /// Adds bytes, of another buffer, after the last one.
+  Result<void> append(std::span<const std::byte> bytes);
   /// Shrinks only.
   void truncate(std::size_t size) noexcept { size_ = size; }
   /// Frees the memory.

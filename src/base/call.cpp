@@ -18,9 +18,9 @@ bool poll_is_due() noexcept {
   return true;
 }
 
-bool call_interrupted(const std::function<bool()>& hook) {
-  if (Call::current() != nullptr) return call_interrupted();
-  return hook && poll_is_due() && hook();
+Result<void> check_interrupted(const std::function<bool()>& hook) {
+  const bool interrupted = Call::current() != nullptr ? call_interrupted() : hook && poll_is_due() && hook();
+  return interrupted ? Result<void>(unavailable("interrupted")) : Result<void>();
 }
 
 Call* Call::current() noexcept { return current_call; }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sherd/options.hpp"
+#include "sherd/result.hpp"
 
 namespace sherd {
 
@@ -90,8 +91,8 @@ class Call {
   return call != nullptr && call->interrupted();
 }
 
-/// The same with a hook of their own for callers outside of calls.
-[[nodiscard]] bool call_interrupted(const std::function<bool()>& hook);
+/// `unavailable` if the call that this thread works for is to end; outside of calls, if the hook says so.
+Result<void> check_interrupted(const std::function<bool()>& hook = {});
 
 /// Runs `body` on this thread. Unless it is part of a call already, it is a call of `config`: what waits for a lock in
 /// it waits as the handle says, regardless of how the store was opened.

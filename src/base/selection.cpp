@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "sherd/box.hpp"
 
@@ -17,14 +18,10 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.push_back(trimmed(text.substr(0, end)));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+std::vector<std::string_view> split_trimmed(std::string_view text, char separator) {
+  auto parts = split(text, separator);
+  for (std::string_view& part : parts) part = trimmed(part);
+  return parts;
 }
 
 Result<std::int64_t> parse_integer(std::string_view text) {
@@ -55,7 +52,7 @@ std::int64_t clamped(std::optional<std::int64_t> bound, std::int64_t length, std
 }
 
 Result<Range> parse_slice(std::string_view text, std::int64_t length) {
-  const auto parts = split(text, ':');
+  const auto parts = split_trimmed(text, ':');
   if (parts.size() > 3) return invalid_argument("'" + std::string(text) + "': a slice is start:stop:step");
   SHERD_TRY(start, parse_bound(parts[0]));
   SHERD_TRY(stop, parse_bound(parts[1]));
@@ -82,7 +79,7 @@ std::string at_dimension(std::size_t d) { return "dimension " + std::to_string(d
 
 // The items of the text, each for one dimension; nullopt means the dimensions that `...` leaves whole.
 Result<std::vector<std::optional<std::string_view>>> items_of(std::string_view text, std::size_t rank) {
-  std::vector<std::string_view> parts = split(text, ',');
+  std::vector<std::string_view> parts = split_trimmed(text, ',');
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   if (parts.size() > 1 && parts.back().empty()) parts.pop_back();  // as in Python: `5,`
   std::size_t ellipses = 0;

@@ -181,7 +181,7 @@ class LongEncoder {
   Result<std::optional<std::size_t>> encode() {
     if (!begin()) return std::optional<std::size_t>();
     while (at_ < from_.size()) {
-      if (call_interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted());
       if (!add_part()) return std::optional<std::size_t>();
     }
     store_little(to_.data() + 4, static_cast<std::uint32_t>(from_.size()));

@@ -103,7 +103,7 @@ class Bz2Codec final : public BytesCodec {
     Position at;
     int status = BZ_RUN_OK;
     while (status != BZ_STREAM_END) {
-      if (call_interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted());
       const unsigned in = std::min(window(from.size() - at.in), kEncodeStep);
       const unsigned out = window(to.size() - at.out);
       stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));

@@ -101,7 +101,7 @@ template <class Encode>
 Result<std::size_t> in_steps(std::span<const std::byte> from, std::span<std::byte> to, const Encode& encode) {
   std::size_t made = 0;
   for (Step step; !step.finished;) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const std::size_t taken = std::min(from.size(), kEncodeStep);
     step = {from.first(taken), to.subspan(made, std::min(to.size() - made, kMax32)), taken == from.size()};
     if (!encode(step) || (step.is_last && !step.finished)) return 0;

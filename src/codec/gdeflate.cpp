@@ -38,7 +38,7 @@ class GdeflateCodec final : public BytesCodec {
     store_little(to.data() + kFieldBytes, std::uint64_t{pages});
     std::size_t size = kHeaderBytes + pages * kFieldBytes;
     for (std::size_t i = 0; i < pages; ++i) {
-      if (call_interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted());
       const std::size_t first = i * gdeflate::kPageBytes;
       const auto page = from.subspan(first, std::min(gdeflate::kPageBytes, from.size() - first));
       const std::size_t encoded = gdeflate::encode_page(page, level_, to.data() + size);

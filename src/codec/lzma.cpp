@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/call.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
@@ -237,7 +238,7 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
   lzma_ret status = LZMA_OK;
   auto rest = from;
   do {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const auto step = rest.first(std::min(rest.size(), kEncodeStep));
     rest = rest.subspan(step.size());
     stream.next_in = reinterpret_cast<const std::uint8_t*>(step.data());
@@ -338,7 +339,7 @@ Result<std::unique_ptr<BytesCodec>> make_lzma(const CodecSpec& spec, const Codec
   settings.container = static_cast<Container>(format);
   settings.preset = static_cast<std::uint32_t>(preset);
   settings.check = check < 0 ? LZMA_CHECK_CRC64 : static_cast<lzma_check>(check);
-  settings.memory_limit = (context.limits != nullptr ? *context.limits : Limits{}).chunk_bytes + kOverhead;
+  settings.memory_limit = limit_plus((context.limits != nullptr ? *context.limits : Limits{}).chunk_bytes, kOverhead);
   if (check >= 0 && !lzma_check_is_supported(settings.check))
     return unsupported("lzma: the library has no integrity check " + std::to_string(check))
         .in_member("configuration.check");

@@ -133,7 +133,7 @@ Result<void> encode_words(const NumberType& type, const Settings& settings, std:
   SHERD_TRY(to.resize(kHeaderBytes + kSlackBytes));
   auto size = static_cast<std::size_t>(write_header(to.data(), count) - to.data());
   for (std::size_t i = 0, first = 0; i < pages; ++i) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const std::size_t here = count / pages + (i < count % pages ? 1 : 0);
     ChunkWriter<Word> chunk(type.kind);
     SHERD_TRY(chunk.prepare(settings, numbers.subspan(first * sizeof(Word), here * sizeof(Word))));

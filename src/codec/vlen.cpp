@@ -9,18 +9,13 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "codec/configuration.hpp"
+#include "codec/number.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::size_t kWordBytes = 4;
 constexpr std::uint64_t kMaxWord = std::numeric_limits<std::uint32_t>::max();
-
-VarBytes element(std::span<const std::byte> elements, std::size_t i) noexcept {
-  VarBytes value;
-  std::memcpy(&value, elements.data() + i * sizeof value, sizeof value);
-  return value;
-}
 
 class VlenCodec final : public ArrayBytesCodec {
  public:
@@ -43,7 +38,7 @@ class VlenCodec final : public ArrayBytesCodec {
     };
     put_word(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const VarBytes value = element(elements, i);
+      const auto value = load_number<VarBytes>(elements.data(), i);
       put_word(value.size);
       if (value.size > 0) std::memcpy(out, value.data, value.size);
       out += value.size;
@@ -79,7 +74,7 @@ class VlenCodec final : public ArrayBytesCodec {
     if (count > kMaxWord) return unsupported(message("a chunk holds at most 2^32-1 elements; choose smaller chunks"));
     std::uint64_t total = kWordBytes * (1 + static_cast<std::uint64_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
-      const VarBytes value = element(elements, i);
+      const auto value = load_number<VarBytes>(elements.data(), i);
       if (value.size > kMaxWord) return unsupported(message(item(i) + " is longer than 2^32-1 bytes"));
       if (!valid(value.view())) return invalid_argument(message(item(i) + " is not valid UTF-8"));
       total += value.size;

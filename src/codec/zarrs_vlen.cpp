@@ -12,18 +12,13 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "codec/inner_chain.hpp"
+#include "codec/number.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::string_view kName = "zarrs.vlen";
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
-
-VarBytes element(std::span<const std::byte> elements, std::size_t i) noexcept {
-  VarBytes value;
-  std::memcpy(&value, elements.data() + i * sizeof value, sizeof value);
-  return value;
-}
 
 class ZarrsVlen final : public ArrayBytesCodec {
  public:
@@ -49,7 +44,7 @@ class ZarrsVlen final : public ArrayBytesCodec {
     SHERD_TRY(bytes->resize(size));
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const VarBytes value = element(elements, i);
+      const auto value = load_number<VarBytes>(elements.data(), i);
       put_offset(offsets->data(), i, at);
       if (value.size > 0) std::memcpy(bytes->data() + at, value.data, value.size);
       at += value.size;
@@ -124,7 +119,7 @@ class ZarrsVlen final : public ArrayBytesCodec {
   [[nodiscard]] Result<std::uint64_t> measured(const ChunkType& in, std::span<const std::byte> elements) const {
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < elements.size() / sizeof(VarBytes); ++i) {
-      const VarBytes value = element(elements, i);
+      const auto value = load_number<VarBytes>(elements.data(), i);
       if (!valid(in, value)) return invalid_argument("zarrs.vlen: item " + std::to_string(i) + " is not valid UTF-8");
       size += value.size;
     }

@@ -223,7 +223,7 @@ Result<std::size_t> encode_in_steps(ZSTD_CCtx* context, std::size_t step, std::s
   ZSTD_inBuffer in{from.data(), 0, 0};
   ZSTD_outBuffer out{to.data(), to.size(), 0};
   while (in.size < from.size()) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     in.size = std::min(in.size + step, from.size());
     left = ZSTD_compressStream2(context, &out, &in, in.size < from.size() ? ZSTD_e_continue : ZSTD_e_end);
     if (ZSTD_isError(left) != 0) return unavailable(ZSTD_getErrorName(left));

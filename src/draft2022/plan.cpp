@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "shard/writer.hpp"
 #include "store/read_into.hpp"
@@ -116,7 +117,7 @@ class Planner {
   // A shard inside another is changed in memory.
   [[nodiscard]] Result<void> check_in_memory(std::uint64_t bytes) const {
     const Limits& limits = state_.limits();
-    if (bytes <= limits.chunk_bytes + limits.index_bytes) return {};
+    if (bytes <= max_shard_bytes(limits)) return {};
     return unsupported("a shard of " + std::to_string(bytes) + " bytes inside another exceeds the limit chunk_bytes");
   }
 
@@ -141,13 +142,12 @@ class PlanWriter {
     SHERD_TRY(update, this->update(plan, old, *coding));
     ShardWriter writer(*coding, std::move(update), 1);
     SHERD_TRY(writer.start(to, old));
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      const Plan::Step& step = plan.steps[i];
+    for (const Plan::Step& step : plan.steps) {
       EncodedBatch batch;
       const bool present = step.edit != nullptr || step.inside != nullptr;
       if (present) SHERD_TRY(value(plan, step, old, *batch.bytes).in_slot(step.slot));
       batch.chunks.push_back({step.slot, batch.bytes->size(), present});
-      SHERD_TRY(ShardWriter::Turn(writer, i).put(std::move(batch)));
+      SHERD_TRY(writer.put(std::move(batch)));
     }
     SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
     moved_ += writer.moved();

@@ -9,6 +9,7 @@
 
 #include "array/core.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
@@ -75,9 +76,8 @@ Result<std::optional<ImageAround>> image_around(const NodeLocation& array) {
   std::string path = array.path, below;
   int groups = kGroupsAround;
   for (; groups > 0 && !path.empty(); --groups) {
-    const std::size_t end = path.rfind('/');
-    below = join_path(path.substr(end == path.npos ? 0 : end + 1), below);
-    path = end == path.npos ? std::string() : path.substr(0, end);
+    below = join_path(std::string(last_segment(path)), below);
+    path.resize(parent_path(path).size());
     SHERD_TRY(found, image_at(at_path(array, path), below));
     if (found) return found;
   }

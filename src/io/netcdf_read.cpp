@@ -64,7 +64,7 @@ class FileElements final : public ElementSource {
 
  private:
   Result<void> get(const Box& box, void* to) const {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
     const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
     const std::size_t none = 0;

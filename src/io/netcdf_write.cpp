@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/netcdf_library.hpp"
 #include "netcdf/model.hpp"
@@ -68,10 +69,11 @@ class FileSink final : public Sink {
     if (file_.kind != "netCDF-4")
       return invalid_argument("files of the kind '" + file_.kind + "' have no groups, such as '" + path +
                               "'; choose netCDF-4");
-    const std::size_t slash = path.rfind('/');
-    SHERD_TRY(parent, group_at(path.substr(0, std::max<std::size_t>(1, slash))));
+    const auto above = parent_path(path);
+    SHERD_TRY(parent, group_at(above.empty() ? "/" : std::string(above)));
     int id = -1;
-    SHERD_TRY(check(library_.nc_def_grp(parent, path.substr(slash + 1).c_str(), &id)).in([&] { return path; }));
+    const std::string name(last_segment(path));
+    SHERD_TRY(check(library_.nc_def_grp(parent, name.c_str(), &id)).in([&] { return path; }));
     groups_.emplace(path, id);
     return put_attributes(id, NC_GLOBAL, attributes).in([&] { return path; });
   }

@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
 #include "sherd/version.hpp"
 
@@ -35,50 +37,30 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
 }
 
 void note_types(const Form& form, Json types, Json& stored) {
-  if (!form.mode.pure) stored.set("_nczarr_attr", Json::Object{{"types", std::move(types)}});
+  if (!form.mode.pure) stored.set(kTypesNote, Json::Object{{"types", std::move(types)}});
 }
 
-Json names_of(const auto& all) {
-  Json::Array names;
-  for (const auto& each : all) names.push_back(each);
-  return Json(std::move(names));
+GroupNote note_of(const GroupDefinition& group) {
+  GroupNote note;
+  for (const auto& each : group.dimensions)
+    if (!each->anonymous) note.dimensions.push_back({each->name, each->length, each->unlimited});
+  for (const auto& each : group.variables) note.members.push_back({each->options.name, NodeType::array});
+  for (const auto& each : group.groups) note.members.push_back({each->name, NodeType::group});
+  return note;
 }
 
-std::vector<std::string> variable_names(const GroupDefinition& group) {
-  std::vector<std::string> names;
-  for (const auto& each : group.variables) names.push_back(each->options.name);
-  return names;
-}
-std::vector<std::string> group_names(const GroupDefinition& group) {
-  std::vector<std::string> names;
-  for (const auto& each : group.groups) names.push_back(each->name);
-  return names;
-}
-
-Json lengths_of(const GroupDefinition& group, bool with_unlimited) {
-  Json::Object lengths;
-  for (const auto& each : group.dimensions) {
-    if (each->anonymous) continue;
-    if (with_unlimited && each->unlimited)
-      lengths.emplace_back(each->name, Json::Object{{"size", each->length}, {"unlimited", 1}});
-    else
-      lengths.emplace_back(each->name, each->length);
-  }
-  return Json(std::move(lengths));
-}
-
-Json references_of(const VariableDefinition& variable) {
-  std::vector<std::string> names;
+ArrayNote note_of(const Form& form, const VariableDefinition& variable) {
+  ArrayNote note{{}, variable.dimensions.empty(), form.v3() && variable.options.type == Type::character};
   for (const DimensionDefinition* each : variable.dimensions)
-    names.push_back(member_path(each->group->path, each->name));
-  return names_of(names);
+    note.dimensions.push_back(member_path(each->group->path, each->name));
+  return note;
 }
 
 Json dimension_names_of(const VariableDefinition& variable) {
   std::vector<std::string> names;
   for (const DimensionDefinition* each : variable.dimensions) names.push_back(each->name);
   if (names.empty()) names.emplace_back("_scalar_");
-  return names_of(names);
+  return Json(Json::Array(names.begin(), names.end()));
 }
 
 /// Whether a variable in this group gets the names of its dimensions for xarray. The documentation has them in the root
@@ -210,9 +192,8 @@ bool GroupDefinition::has_member(std::string_view called) const noexcept {
 }
 
 SplitPath split_path(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return {"/", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+  const auto group = parent_path(path);
+  return {group.empty() ? "/" : group, last_segment(path)};
 }
 
 Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path) {
@@ -254,19 +235,16 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
   }
   const Json superblock{Json::Object{{"version", kVersion}}};
   if (form.notes_attributes()) {
-    stored.set("_nczarr_group", Json::Object{{"dimensions", lengths_of(group, true)},
-                                             {"arrays", names_of(variable_names(group))},
-                                             {"groups", names_of(group_names(group))}});
-    if (root) stored.set("_nczarr_superblock", superblock);
+    const NoteForm& notes = attribute_form(form.v3());
+    stored.set(notes.group, group_note_json(notes, note_of(group)));
+    if (root) stored.set(notes.superblock, superblock);
   }
   note_types(form, std::move(types), stored);
   if (form.v3()) return form.location.format->group_document(stored);
   Json zgroup{Json::Object{{"zarr_format", 2}}};
   if (!form.mode.pure && form.in_documents) {
-    if (root) zgroup.set("_nczarr_superblock", superblock);
-    zgroup.set("_nczarr_group", Json::Object{{"dims", lengths_of(group, false)},
-                                             {"vars", names_of(variable_names(group))},
-                                             {"groups", names_of(group_names(group))}});
+    if (root) zgroup.set(kDocumentForm.superblock, superblock);
+    zgroup.set(kDocumentForm.group, group_note_json(kDocumentForm, note_of(group)));
   }
   return Json(Json::Object{{".zgroup", std::move(zgroup)}, {".zattrs", std::move(stored)}});
 }
@@ -280,11 +258,8 @@ Result<Json> stored_attributes(const Form& form, const std::string& group, const
   const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
   if (!form.v3() && has_names(form, group, variable)) stored.set(kNamesAttribute, dimension_names_of(variable));
   if (noted) {
-    Json note{Json::Object{{"dimension_references", references_of(variable)}}};
-    if (scalar) note.set("scalar", 1);
-    note.set("storage", "chunked");
-    if (form.v3() && variable.options.type == Type::character) note.set("type", "char");
-    stored.set("_nczarr_array", std::move(note));
+    const NoteForm& notes = attribute_form(form.v3());
+    stored.set(notes.array, array_note_json(notes, note_of(form, variable)));
   }
   note_types(form, std::move(types), stored);
   return stored;
@@ -306,8 +281,7 @@ Result<NodeDocument> new_variable(const Form& form, const std::string& group, co
   }
   if (variable.options.no_fill) array.set("fill_value", Json());
   if (!form.mode.pure && form.in_documents)
-    array.set("_nczarr_array", Json::Object{{"dimrefs", references_of(variable)},
-                                            {"storage", variable.dimensions.empty() ? "scalar" : "chunked"}});
+    array.set(kDocumentForm.array, array_note_json(kDocumentForm, note_of(form, variable)));
   document.set(".zattrs", std::move(attributes));
   return form.location.format->lower(std::move(document), form.location.config.limits);
 }

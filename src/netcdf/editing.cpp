@@ -5,6 +5,7 @@
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/writer.hpp"
 
@@ -96,13 +97,12 @@ class Opener {
 
 /// Where the notes of the root are.
 void find_form(const NodeDocument& root, Form& form) {
-  const Json* attributes = root.document.find(form.v3() ? "attributes" : ".zattrs");
-  const Json* zgroup = root.document.find(".zgroup");
-  const auto has = [](const Json* json) {
-    return json != nullptr && (json->find("_nczarr_group") != nullptr || json->find("_nczarr_superblock") != nullptr);
+  const auto has = [&](const NoteForm& notes) {
+    return part_of(root.document, notes.group_part, notes.group) != nullptr ||
+           part_of(root.document, notes.group_part, notes.superblock) != nullptr;
   };
-  form.in_documents = has(zgroup);
-  form.in_attributes = has(attributes);
+  form.in_documents = has(kDocumentForm);
+  form.in_attributes = has(attribute_form(form.v3()));
 }
 
 }  // namespace

@@ -15,8 +15,6 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr const char* kTypes = "_nczarr_attr";
-
 bool in_upper_case(const NoteForm& form) { return form.group[1] == 'N'; }
 
 /// The forms in which a group has its notes.
@@ -29,9 +27,7 @@ std::vector<const NoteForm*> forms_of(const Json& group) {
   return forms;
 }
 
-bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
-
-Json& attributes_of(Json& document) { return object_in(document, is_v3(document) ? "attributes" : ".zattrs"); }
+Json& attributes_of(Json& document) { return object_in(document, attributes_part(document)); }
 
 StoredNode stored(const Json& document) { return {.path = {}, .name = {}, .document = document}; }
 
@@ -127,8 +123,8 @@ void note_types(Json& document, bool upper) {
     const std::string* noted = notes.type_of(name);
     types.set(name, noted != nullptr ? *noted : attribute_type_name(inferred_values(json)));
   }
-  const char* member = upper ? "_NCZARR_ATTR" : kTypes;
-  for (const char* other : {kTypes, "_NCZARR_ATTR", "_nczarr_attrs"}) attributes.erase(other);
+  const char* member = upper ? "_NCZARR_ATTR" : kTypesNote;
+  for (const char* other : {kTypesNote, "_NCZARR_ATTR", "_nczarr_attrs"}) attributes.erase(other);
   attributes.set(member, Json::Object{{"types", std::move(types)}});  // last, as readers of 4.9.1 expect
 }
 
@@ -155,19 +151,15 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
     references.push_back(scope.refer(wanted[d], shape[d]));
     names.emplace_back(references.back().substr(references.back().rfind('/') + 1));
   }
-  const Json full = Json::Array(references.begin(), references.end());
+  const ArrayNote made{std::move(references), scalar, note && note->characters};
   erase_notes(document);
   const auto set_note = [&](const NoteForm& form) {
-    Json made{Json::Object{{form.references, full}}};
-    if (scalar && in_attributes(form)) made.set("scalar", 1);
-    made.set("storage", scalar && !in_attributes(form) ? "scalar" : "chunked");
-    if (note && note->characters) made.set("type", "char");
     Json& part = in_attributes(form) ? attributes_of(document) : *document.find(form.array_part);
-    part.set(form.array, std::move(made));
+    part.set(form.array, array_note_json(form, made));
   };
   for (const NoteForm* form : forms) set_note(*form);
   // Releases from 4.9.3 on look for this note of scalars in attributes only.
-  if (scalar && forms.size() == 1 && !in_attributes(*forms.front())) set_note(kForms[2]);
+  if (scalar && forms.size() == 1 && !in_attributes(*forms.front())) set_note(attribute_form(false));
   if (is_v3(document) && !scalar) document.set("dimension_names", Json(names));
   if (!is_v3(document)) {
     if (names.empty()) names.emplace_back("_scalar_");
@@ -183,13 +175,8 @@ Json introduced_group(const Json& parent, const NodeDocument& node) {
   const GroupNote note = group_note_of(document);
   erase_notes(document);
   for (const NoteForm* form : forms_of(parent)) {
-    Json lengths{Json::Object{}};
-    for (const DimensionNote& each : note.dimensions)
-      lengths.set(each.name, length_json(*form, each.length, each.unlimited));
     Json& part = in_attributes(*form) ? attributes_of(document) : *document.find(form->group_part);
-    part.set(form->group, Json::Object{{form->dimensions, std::move(lengths)},
-                                       {form->arrays, Json(Json::Array{})},
-                                       {kGroups, Json(Json::Array{})}});
+    part.set(form->group, group_note_json(*form, {note.dimensions, {}}));
   }
   note_types(document, in_upper_case(*forms_of(parent).front()));
   return document;
@@ -231,13 +218,12 @@ class NczarrNotes final : public MemberNotes {
   [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {
     for (const NoteForm* form : forms_of(group)) {
       Json& note = *part_of(group, form->group_part, form->group);
-      for (const auto& [list, of] : {std::pair(form->arrays, NodeType::array), std::pair(kGroups, NodeType::group)}) {
-        Json* names = note.find(list);
-        if (type != of) {
-          if (names != nullptr) remove_name(*names, member);
-          continue;
-        }
-        add_name(names != nullptr ? *names : note.set(list, Json(Json::Array{})), member);
+      for (const auto& [list, of] :
+           {std::pair(form->arrays, NodeType::array), std::pair(form->groups, NodeType::group)}) {
+        if (type == of)
+          add_name(note, list, member);
+        else if (Json* names = note.find(list))
+          remove_name(*names, member);
       }
     }
     return group;

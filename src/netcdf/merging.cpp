@@ -10,31 +10,16 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr const char* kAttributeTypes = "_nczarr_attr";
-
 /// Sets the attributes that were touched, and notes their types.
 void merge_attributes(Json& document, const char* part, const Json& made, const Touched& touched) {
   if (touched->empty()) return;
   Json& present = object_in(document, part);
   for (const auto& [name, value] : made.members())
     if (touched->contains(name)) present.set(name, value);
-  const Json* types = part_of(made, kAttributeTypes, "types");
+  const Json* types = part_of(made, kTypesNote, "types");
   if (types == nullptr || types->members().empty()) return;
-  Json& noted = object_in(object_in(present, kAttributeTypes), "types");
+  Json& noted = object_in(object_in(present, kTypesNote), "types");
   for (const auto& [attribute, type] : types->members()) noted.set(attribute, type);
-}
-
-/// The note of a group that has none in this form: as those of its other forms say.
-Json note_in_form(const NoteForm& form, const GroupNote& present) {
-  Json lengths{Json::Object{}};
-  for (const DimensionNote& each : present.dimensions)
-    lengths.set(each.name, length_json(form, each.length, each.unlimited));
-  Json::Array arrays, groups;
-  for (const ListedMember& each : present.members)
-    (each.type == NodeType::array ? arrays : groups).push_back(each.name);
-  return Json::Object{{form.dimensions, std::move(lengths)},
-                      {form.arrays, Json(std::move(arrays))},
-                      {kGroups, Json(std::move(groups))}};
 }
 
 /// Defines a dimension, or makes it longer. invalid_argument if another one of this name was defined in the meantime.
@@ -62,14 +47,10 @@ Result<void> merge_note(Json& note, const NoteForm& form, const GroupDefinition&
   for (const auto& each : group.dimensions)
     if (!each->anonymous && each->noted != each->length)
       SHERD_TRY(merge_dimension(object_in(note, form.dimensions), form, *each));
-  const auto add = [&](const char* list, const std::string& name) {
-    Json* names = note.find(list);
-    add_name(names != nullptr ? *names : note.set(list, Json(Json::Array{})), name);
-  };
   for (const auto& each : group.variables)
-    if (!each->listed) add(form.arrays, each->options.name);
+    if (!each->listed) add_name(note, form.arrays, each->options.name);
   for (const auto& each : group.groups)
-    if (!each->listed) add(kGroups, each->name);
+    if (!each->listed) add_name(note, form.groups, each->name);
   return {};
 }
 
@@ -81,10 +62,11 @@ Result<void> merge_group(Json& document, const GroupDefinition& group, const Jso
     if (made == nullptr) continue;
     Json& part = object_in(document, form.group_part);
     if (const Json* note = part.find(form.group); note == nullptr || !note->is_object()) {
-      part.set(form.group, present ? note_in_form(form, *present) : *made);
+      // As the notes in other forms say, if there are any.
+      part.set(form.group, present ? group_note_json(form, *present) : *made);
       if (const Json* superblock = part_of(whole, form.group_part, form.superblock))
         part.set(form.superblock, *superblock);
-      if (in_attributes(form)) object_in(object_in(part, kAttributeTypes), "types");
+      if (in_attributes(form)) object_in(object_in(part, kTypesNote), "types");
     }
     SHERD_TRY(merge_note(*part.find(form.group), form, group));
   }
@@ -99,12 +81,12 @@ void add_array_note(Json& document, const NoteForm& form, const Json& made) {
   const Json* note = made.find(form.array);
   if (note == nullptr || part_of(document, form.array_part, form.array) != nullptr) return;
   Json added = *note;
-  const Json* stored = part_of(document, kForms[0].array_part, kForms[0].array);
-  if (const Json* references = stored != nullptr ? stored->find(kForms[0].references) : nullptr)
+  const Json* stored = part_of(document, kDocumentForm.array_part, kDocumentForm.array);
+  if (const Json* references = stored != nullptr ? stored->find(kDocumentForm.references) : nullptr)
     added.set(form.references, *references);
   Json& attributes = object_in(document, form.array_part);
   attributes.set(form.array, std::move(added));
-  object_in(object_in(attributes, kAttributeTypes), "types");
+  object_in(object_in(attributes, kTypesNote), "types");
 }
 
 bool has_changes(const GroupDefinition& group) {
@@ -140,7 +122,7 @@ Result<void> store_changes(const Form& form, const GroupDefinition& group) {
 
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable) {
   SHERD_TRY(made, stored_attributes(form, group, variable));
-  const NoteForm& notes = kForms[form.v3() ? 3 : 2];
+  const NoteForm& notes = attribute_form(form.v3());
   return unless_erased(edit_document(form.at(member_path(group, variable.options.name)), NodeType::array,
                                      [&](const NodeDocument& present) -> Result<Json> {
                                        Json next = present.document;

@@ -9,6 +9,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/pool.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
@@ -94,7 +95,7 @@ class Builder {
   /// The dataset of a URL that names an array has it as its only variable.
   void add_single(const StoredNode& root) {
     StoredNode node = root;
-    node.name = root.path.empty() ? "data" : root.path.substr(root.path.rfind('/') + 1);
+    node.name = root.path.empty() ? "data" : last_segment(root.path);
     root_.arrays.push_back(std::move(node));
   }
 

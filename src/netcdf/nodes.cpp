@@ -7,7 +7,9 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/limits.hpp"
 #include "base/pool.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd::netcdf {
@@ -32,7 +34,7 @@ Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits
 Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::string>& keys, const Limits& limits) {
   std::vector<ReadRequest> requests;
   requests.reserve(keys.size());
-  for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes + 1});
+  for (const std::string& key : keys) requests.push_back({.key = key, .length = limit_plus(limits.metadata_bytes, 1)});
   std::vector<Reply> replies(keys.size());
   SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
     Reply& to = replies[i];
@@ -232,9 +234,7 @@ void NodeReader::use_consolidated() {
   if (!entries || location_.writable) return;
   entries_.emplace();
   for (auto& [path, json] : *entries) {
-    const std::size_t slash = path.rfind('/');
-    const std::string above = slash == path.npos ? "" : path.substr(0, slash);
-    children_[join_path(root_.path, above)].push_back(path.substr(slash == path.npos ? 0 : slash + 1));
+    children_[join_path(root_.path, parent_path(path))].emplace_back(last_segment(path));
     entries_->emplace(path, std::move(json));
   }
 }

@@ -1,10 +1,10 @@
-// Where each generation of NCZarr has its notes in the stored metadata of a node, for what changes them.
+// Where each generation of NCZarr has its notes in the stored metadata of a node, and how they are written there.
+// What they say is read in notes.hpp.
 #pragma once
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "array/format.hpp"
@@ -16,8 +16,8 @@ struct NoteForm {
   const char *group_part, *array_part;
   const char *group, *array, *superblock;
   const char *dimensions, *arrays, *references;
+  const char* groups = "groups";
 };
-inline constexpr const char* kGroups = "groups";
 inline constexpr NoteForm kForms[] = {
     {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
     {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
@@ -26,6 +26,17 @@ inline constexpr NoteForm kForms[] = {
     {"attributes", "attributes", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
      "dimension_references"},
 };
+
+/// Of the documents of Zarr v2.
+inline constexpr const NoteForm& kDocumentForm = kForms[0];
+/// Of the attributes of Zarr v2 or v3.
+inline const NoteForm& attribute_form(bool v3) { return kForms[v3 ? 3 : 2]; }
+
+/// The types of attributes are noted in this attribute, as its member `types`.
+inline constexpr const char* kTypesNote = "_nczarr_attr";
+
+inline bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
+inline const char* attributes_part(const Json& document) { return attribute_form(is_v3(document)).group_part; }
 
 inline bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != ".zgroup"; }
 
@@ -42,23 +53,19 @@ inline Json& object_in(Json& json, const char* member) {
   return found != nullptr && found->is_object() ? *found : json.set(member, Json::Object{});
 }
 
-inline void add_name(Json& list, const std::string& name) {
-  Json::Array all;
-  if (list.is_array()) all.assign(std::as_const(list).elements().begin(), std::as_const(list).elements().end());
-  if (std::ranges::any_of(all, [&](const Json& each) { return each.text() == name; })) return;
-  all.emplace_back(name);
-  list = Json(std::move(all));
-}
+/// A list of a group's notes, and one of an array's, in every form in which the node has it.
+[[nodiscard]] std::vector<Json*> lists_of_group(Json& document, const char* NoteForm::* list);
+[[nodiscard]] std::vector<Json*> lists_of_array(Json& document, const char* NoteForm::* list);
+
+/// Adds a name to a list in a note, unless it is there.
+void add_name(Json& note, const char* list, const std::string& name);
 
 /// A dimension as a group's note defines it. Only notes in attributes say that one is unlimited.
-inline Json length_json(const NoteForm& form, std::uint64_t length, bool unlimited) {
-  return unlimited && in_attributes(form) ? Json(Json::Object{{"size", length}, {"unlimited", 1}}) : Json(length);
-}
+[[nodiscard]] Json length_json(const NoteForm& form, std::uint64_t length, bool unlimited);
+[[nodiscard]] Json group_note_json(const NoteForm& form, const GroupNote& note);
+[[nodiscard]] Json array_note_json(const NoteForm& form, const ArrayNote& note);
 
 /// What the note of a group says, wherever it has one; nullopt if it has none.
-[[nodiscard]] inline std::optional<GroupNote> note_of_group(const Json& document) {
-  Warnings ignored;
-  return group_note({.path = {}, .name = {}, .document = document}, ignored);
-}
+[[nodiscard]] std::optional<GroupNote> note_of_group(const Json& document);
 
 }  // namespace sherd::netcdf

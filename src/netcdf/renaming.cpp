@@ -15,38 +15,12 @@
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/writer.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
-
-/// A list in a note of a node's metadata.
-struct NoteList {
-  const char *part, *note, *list;
-};
-constexpr NoteList kDimensionLists[] = {{".zgroup", "_nczarr_group", "dims"},
-                                        {".zattrs", "_nczarr_group", "dimensions"},
-                                        {"attributes", "_nczarr_group", "dimensions"}};
-constexpr NoteList kReferenceLists[] = {{".zarray", "_nczarr_array", "dimrefs"},
-                                        {".zattrs", "_nczarr_array", "dimension_references"},
-                                        {"attributes", "_nczarr_array", "dimension_references"}};
-constexpr NoteList kVariableLists[] = {{".zgroup", "_nczarr_group", "vars"},
-                                       {".zattrs", "_nczarr_group", "arrays"},
-                                       {"attributes", "_nczarr_group", "arrays"}};
-constexpr NoteList kGroupLists[] = {{".zgroup", "_nczarr_group", "groups"},
-                                    {".zattrs", "_nczarr_group", "groups"},
-                                    {"attributes", "_nczarr_group", "groups"}};
-
-Json* list_in(Json& document, const NoteList& where) {
-  Json* part = document.find(where.part);
-  Json* note = part != nullptr && part->is_object() ? part->find(where.note) : nullptr;
-  return note != nullptr && note->is_object() ? note->find(where.list) : nullptr;
-}
-
-const char* attributes_part(const Json& document) {
-  return document.find("node_type") != nullptr ? "attributes" : ".zattrs";
-}
 
 /// nullptr if the node has none.
 Json* attributes_in(Json& document) {
@@ -70,9 +44,8 @@ Json with_name(const Json& object, std::string_view from, const std::string& to,
 }
 
 void rename_length(Json& group, std::string_view from, const std::string& to, bool keeps_old) {
-  for (const NoteList& where : kDimensionLists)
-    if (Json* lengths = list_in(group, where); lengths != nullptr && lengths->is_object())
-      *lengths = with_name(*lengths, from, to, keeps_old);
+  for (Json* lengths : lists_of_group(group, &NoteForm::dimensions))
+    if (lengths->is_object()) *lengths = with_name(*lengths, from, to, keeps_old);
 }
 
 /// Makes an array's metadata refer to the new name of a dimension of its variable.
@@ -87,18 +60,18 @@ void rename_references(Json& array, const VariableDefinition& variable, const Di
       if (Json& name = names->elements()[d]; is_either(variable.dimensions[d]) && name.text() == old) name = now;
   };
   const std::string& group = dimension.group->path;
-  for (const NoteList& where : kReferenceLists)
-    replace(list_in(array, where), member_path(group, dimension.name), member_path(group, to));
+  for (Json* references : lists_of_array(array, &NoteForm::references))
+    replace(references, member_path(group, dimension.name), member_path(group, to));
   Json* attributes = attributes_in(array);
   replace(attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr, dimension.name, to);
   replace(array.find("dimension_names"), dimension.name, to);
 }
 
-/// Sorts the names in a list by their order in `names`; those that are not there stay behind the others.
-void sort_as(Json* list, const std::vector<std::string>& names) {
-  if (list == nullptr || !list->is_array()) return;
+/// Sorts the names in lists by their order in `names`; those that are not there stay behind the others.
+void sort_as(const std::vector<Json*>& lists, const std::vector<std::string>& names) {
   const auto position = [&](const Json& each) { return std::ranges::find(names, each.text()) - names.begin(); };
-  std::ranges::stable_sort(list->elements(), {}, position);
+  for (Json* list : lists)
+    if (list->is_array()) std::ranges::stable_sort(list->elements(), {}, position);
 }
 
 using Using = std::vector<std::pair<const GroupDefinition*, VariableDefinition*>>;
@@ -127,8 +100,8 @@ Result<void> restore_order(const Writer::State& state, const GroupDefinition& gr
   for (const auto& each : group.variables) variables.push_back(each->options.name);
   for (const auto& each : group.groups) groups.push_back(each->name);
   return edit_group(state, group, [&](Json& document) {
-    for (const NoteList& where : kVariableLists) sort_as(list_in(document, where), variables);
-    for (const NoteList& where : kGroupLists) sort_as(list_in(document, where), groups);
+    sort_as(lists_of_group(document, &NoteForm::arrays), variables);
+    sort_as(lists_of_group(document, &NoteForm::groups), groups);
   });
 }
 
@@ -276,7 +249,7 @@ Result<void> Writer::rename_attribute(std::string_view path, std::string_view fr
     Json* stored = attributes_in(next);
     if (stored == nullptr) return next;
     *stored = with_name(*stored, from, to, false);
-    Json* note = stored->find("_nczarr_attr");
+    Json* note = stored->find(kTypesNote);
     if (Json* types = note != nullptr ? note->find("types") : nullptr) *types = with_name(*types, from, to, false);
     return next;
   }));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 
@@ -43,16 +44,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-template <class Visit>
-void split(std::string_view text, char separator, const Visit& visit) {
-  while (true) {
-    const std::size_t end = text.find(separator);
-    visit(text.substr(0, end));
-    if (end == text.npos) return;
-    text.remove_prefix(end + 1);
-  }
-}
-
 void add(Parameters& all, std::string key, std::string_view value) {
   const auto found = std::ranges::find(all, key, &Parameters::value_type::first);
   if (found == all.end())
@@ -63,15 +54,15 @@ void add(Parameters& all, std::string key, std::string_view value) {
 
 Parameters parse_fragment(std::string_view fragment) {
   Parameters all;
-  split(fragment, '&', [&](std::string_view part) {
+  for (const std::string_view part : split(fragment, '&')) {
     const std::size_t equals = part.find('=');
     std::string key = lower(part.substr(0, equals));
-    if (key.empty()) return;
+    if (key.empty()) continue;
     if (equals == part.npos && is_any_of(kMacros, key))
       add(all, std::string(kMode), key);
     else
       add(all, std::move(key), equals == part.npos ? std::string_view() : part.substr(equals + 1));
-  });
+  }
   return all;
 }
 
@@ -85,9 +76,8 @@ Modes modes_of(const Parameters& parameters) {
   Modes modes;
   for (const auto& [key, value] : parameters)
     if (key == kMode)
-      split(value, ',', [&](std::string_view mode) {
+      for (const std::string_view mode : split(value, ','))
         if (!mode.empty()) modes.insert(lower(mode));
-      });
   for (const auto& [given, implied] : kInferences)
     if (modes.contains(given)) modes.insert(std::string(implied));
   for (const auto& [given, excluded] : kNegations)

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "shard/morton.hpp"
 
@@ -52,8 +53,7 @@ class Levels {
 
  private:
   [[nodiscard]] Result<void> poll(std::uint64_t at) const {
-    if (at % kPollEvery != 0 || !request_.config.interrupted || !request_.config.interrupted()) return {};
-    return unavailable("interrupted");
+    return at % kPollEvery == 0 ? check_interrupted(request_.config.interrupted) : Result<void>();
   }
 
   // Along which dimensions smaller cells separate anything.

@@ -6,7 +6,9 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/pool.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
@@ -24,8 +26,6 @@ constexpr std::size_t kKeyBytes = 96;  // of a key in a set, in addition to its 
 
 enum class Belongs : std::uint8_t { yes, no, if_named };
 
-bool is_interrupted(const Config& config) { return config.interrupted && config.interrupted(); }
-
 class Own {
  public:
   static Result<Own> of(const Collection::State& state) {
@@ -39,9 +39,7 @@ class Own {
   }
 
   [[nodiscard]] Belongs belongs(const std::string& key) const {
-    const std::size_t slash = key.rfind('/');
-    const std::string directory = slash == key.npos ? std::string() : key.substr(0, slash);
-    const std::string_view object = std::string_view(key).substr(slash == key.npos ? 0 : slash + 1);
+    const std::string_view directory = parent_path(key), object = last_segment(key);
     if (key == state_.info_key()) return Belongs::yes;
     if (properties_ && directory == *properties_ && object == "info") return Belongs::yes;
     for (const Index& index : indices_)
@@ -121,7 +119,7 @@ Result<void> for_each_object(const Collection::State::Location& location,
                              const std::function<Result<bool>(const std::string& key)>& visit) {
   const std::string prefix = prefix_of(location.path);
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (is_interrupted(location.config)) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted(location.config.interrupted));
     if (is_ours(entry.name) || is_ours(split_key(entry.name).name)) return true;
     return visit(prefix + std::string(entry.name));
   }));

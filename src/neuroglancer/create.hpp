@@ -18,9 +18,6 @@ namespace sherd::neuroglancer {
 /// The encodings of scales that can be written and read.
 inline constexpr std::array<std::string_view, 4> kVolumeEncodings{"raw", "jpeg", "png", "compressed_segmentation"};
 
-/// The path of a scale as the path of its volume and its own name.
-[[nodiscard]] std::pair<std::string, std::string> split_scale_path(const std::string& path);
-
 /// The document of a volume, and that of one of its scales.
 [[nodiscard]] Json volume_document(Json info);
 [[nodiscard]] Json scale_document(Json info, std::uint64_t number);

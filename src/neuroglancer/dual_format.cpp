@@ -8,6 +8,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
 
@@ -58,8 +59,7 @@ Result<std::optional<NodeLocation>> counterpart_of(const NodeLocation& location,
   SHERD_TRY(is_dual, is_dual_format(marked).in_key(location.format->document_key(location.path, node.type)));
   const Json* scale = is_volume ? node.document.find("scale") : nullptr;
   if (!is_dual || (scale != nullptr && scale->as_uint() != 0)) return none();
-  NodeLocation other =
-      at_path(location, scale != nullptr ? neuroglancer::split_scale_path(location.path).first : location.path);
+  NodeLocation other = at_path(location, scale != nullptr ? std::string(parent_path(location.path)) : location.path);
   SHERD_TRY(format, format_called(location, is_volume ? kArrayFormat : kVolumeFormat));
   other.format = std::move(format);
   return std::optional(std::move(other));

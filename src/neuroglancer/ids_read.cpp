@@ -3,6 +3,7 @@
 // shard, and for many shards whose requests are sent together.
 #include <algorithm>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "store/read_into.hpp"
@@ -319,7 +320,7 @@ Result<bool> ShardedStore::list(const std::function<bool(std::uint64_t, std::uin
     SHERD_TRY(with_shard(*state_, number, [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
       if (source == nullptr) return {};
       const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
-        if (state_->config().interrupted && state_->config().interrupted()) return unavailable("interrupted");
+        SHERD_TRY(check_interrupted(state_->config().interrupted));
         for (const Chunk& chunk : list.chunks()) {
           // No reader finds a value in a minishard that is not its own.
           if (state_->format.sharding.locate(chunk.id) != Location{number, minishard}) continue;

@@ -256,32 +256,23 @@ class IdsUpdate {
       batches.back().push_back(i);
       bytes += slots_[i].item->value.size() + slots_[i].item->preceding.size();
     }
-    return parallel_for(batches.size(), state_.config(), [&](std::size_t number) -> Result<void> {
-      ShardWriter::Turn turn(writer, number);
-      SHERD_TRY(batch, encode_batch(batches[number]));
-      return turn.put(std::move(batch));
-    });
+    return writer.put(batches.size(), state_.config(),
+                      [&](std::size_t number) { return encode_batch(batches[number]); });
   }
 
   Result<EncodedBatch> encode_batch(std::span<const std::size_t> slots) const {
     EncodedBatch batch;
     Scratch encoded;
-    const auto add = [&](std::span<const std::byte> bytes) -> Result<void> {
-      const std::size_t at = batch.bytes->size();
-      SHERD_TRY(batch.bytes->grow(at + bytes.size()));
-      std::ranges::copy(bytes, batch.bytes->data() + at);
-      return {};
-    };
     for (const std::size_t slot : slots) {
       const Item& item = *slots_[slot].item;
       const std::size_t at = batch.bytes->size();
-      SHERD_TRY(add(item.preceding));
+      SHERD_TRY(batch.bytes->append(item.preceding));
       std::span<const std::byte> value = item.value;
       if (state_.format.sharding.gzip_data) {
         SHERD_TRY(state_.format.data_codecs.encode_bytes(item.value, *encoded));
         value = encoded->span();
       }
-      SHERD_TRY(add(value));
+      SHERD_TRY(batch.bytes->append(value));
       batch.chunks.push_back({slot, batch.bytes->size() - at, true});
     }
     if (state_.config().recorder) state_.config().recorder->chunks_encoded += slots.size();

@@ -152,14 +152,11 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   SHERD_TRY(update, plan_update({UpdateKind::amend}, before, {}, coding));
   ShardWriter writer(coding, std::move(update), window);
   SHERD_TRY(writer.start(*shard.object));
-  SHERD_TRY(parallel_for(ends.size(), config, [&](std::size_t i) -> Result<void> {
-    ShardWriter::Turn turn(writer, i);
+  SHERD_TRY(writer.put(ends.size(), config, [&](std::size_t i) -> Result<EncodedBatch> {
     const std::size_t first = i == 0 ? 0 : ends[i - 1];
     SHERD_TRY(batch, gather(keys.subspan(first, ends[i] - first), first));
-    const std::uint64_t bytes = batch.bytes->size();
-    SHERD_TRY(turn.put(std::move(batch)));
-    written.fetch_add(bytes, std::memory_order_relaxed);
-    return {};
+    written.fetch_add(batch.bytes->size(), std::memory_order_relaxed);
+    return batch;
   }));
   SHERD_TRY(writer.finish());
   shard.end = writer.end();

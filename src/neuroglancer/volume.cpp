@@ -8,6 +8,7 @@
 #include "array/hierarchy.hpp"
 #include "array/state.hpp"
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "format/zarr_common.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
@@ -202,7 +203,7 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
   [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location) const override;
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
     const std::string prefix = prefix_of(path);
-    return {.array = join_path(neuroglancer::split_scale_path(path).first, kInfo),
+    return {.array = join_path(std::string(parent_path(path)), kInfo),
             .group = join_path(path, kInfo),
             .documents = {join_path(path, kInfo)},
             .chunks = prefix,
@@ -279,9 +280,8 @@ Result<std::optional<NodeDocument>> Precomputed::open(Store& store, const std::s
 
 Result<std::optional<NodeDocument>> Precomputed::open_scale(Store& store, const std::string& path,
                                                             const Limits& limits) const {
-  const auto location = neuroglancer::split_scale_path(path);
-  const std::string& volume = location.first;
-  const std::string& name = location.second;
+  const std::string volume(parent_path(path));
+  const std::string_view name = last_segment(path);
   const std::string key = join_path(volume, kInfo);
   SHERD_TRY(stored, read_json(store, key, limits));
   if (!stored || !is_volume(stored->json)) return std::optional<NodeDocument>();
@@ -316,12 +316,6 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
 constinit const Precomputed instance;
 
 }  // namespace
-
-std::pair<std::string, std::string> neuroglancer::split_scale_path(const std::string& path) {
-  const std::size_t end = path.rfind('/');
-  if (end == path.npos) return {"", path};
-  return {path.substr(0, end), path.substr(end + 1)};
-}
 
 Json neuroglancer::volume_document(Json info) { return Json::Object{{std::string(kInfo), std::move(info)}}; }
 

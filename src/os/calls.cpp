@@ -79,6 +79,10 @@ int fsync(int fd) noexcept { return ::fsync(fd); }
 
 int fstat(int fd, struct stat& status) noexcept { return ::fstat(fd, &status); }
 
+int statx(int fd, struct ::statx& status) noexcept {
+  return ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status);
+}
+
 int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {
   return ::fstatat(directory, path, &status, flags);
 }

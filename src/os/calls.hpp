@@ -51,6 +51,8 @@ int dup3(int from, int to, int flags) noexcept;
 
 [[nodiscard]] int fstat(int fd, struct stat& status) noexcept;
 [[nodiscard]] int fstatat(int directory, const char* path, struct stat& status, int flags = 0) noexcept;
+/// Of an open file, with the time when it was created, if the file system knows that.
+[[nodiscard]] int statx(int fd, struct ::statx& status) noexcept;
 [[nodiscard]] int fstatfs(int fd, struct statfs& status) noexcept;
 [[nodiscard]] int fchmod(int fd, mode_t mode) noexcept;
 [[nodiscard]] int fchmodat(int directory, const char* path, mode_t mode) noexcept;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 #include "shard/second_index.hpp"
@@ -270,7 +271,7 @@ Result<void> ChunkLayout::check_encoded_size(const Shape& shape, std::uint64_t b
 }
 
 Result<void> ChunkLayout::check_object_size(const Shape& shape, std::uint64_t bytes, const Limits& limits) const {
-  if (bytes > limits.chunk_bytes + limits.index_bytes)
+  if (bytes > max_shard_bytes(limits))
     return unsupported("an object of " + std::to_string(bytes) + " bytes exceeds the limit chunk_bytes");
   return shard ? Result<void>() : check_encoded_size(shape, bytes);
 }

@@ -247,8 +247,7 @@ Result<std::vector<IndexCoding::Part>> Uint64IndexCoding::encode(const ShardInde
     while (last < ids_.size() && minishard_of(last) == minishard) ++last;
     SHERD_TRY(encode_minishard(index, first, last, list));
     const std::size_t at = lists.bytes.size();
-    SHERD_TRY(lists.bytes.grow(at + list.size()));
-    std::copy(list.data(), list.data() + list.size(), lists.bytes.data() + at);
+    SHERD_TRY(lists.bytes.append(list.span()));
     Buffer own;
     if (amends) SHERD_TRY(own.resize(kPlaceBytes));
     std::byte* entry = amends ? own.data() : array.bytes.data() + kPlaceBytes * (minishard - first_entry);

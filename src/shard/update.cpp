@@ -65,7 +65,7 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
   std::ranges::sort(parts, {}, &Extent::offset);
   for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot) {
     const auto entry = update.index.entry(slot);
-    if (entry != ShardIndex::Entry::empty) ++update.kept;
+    if (entry != ShardIndex::Entry::empty) ++update.unchanged_chunks;
     if (entry == ShardIndex::Entry::out_of_bounds) return update.index.extent(slot).error();
     if (entry != ShardIndex::Entry::stored) continue;
     const Extent extent = update.index.placed(slot);
@@ -94,14 +94,14 @@ Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> chan
     update.index.set(slot, {update.end, extent.length});
     update.end += extent.length;
   }
-  update.kept = kept.size();
+  update.unchanged_chunks = kept.size();
   return {};
 }
 
 void plan_amend(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   update.index = *old.index;
   for (const auto slot : changed) update.index.clear(slot);
-  update.kept = update.index.count();
+  update.unchanged_chunks = update.index.count();
   update.end = std::max(update.head, update.old_size);
 }
 
@@ -137,7 +137,7 @@ Result<ShardUpdate> plan_update(const UpdatePolicy& policy, const OldShard& old,
     std::uint64_t live = live_bytes(*old.index, old.max_chunk_bytes, used);
     for (const Extent& part : old.index_bytes) live += part.length;
     const std::uint64_t dead = update.old_size - std::min(live, update.old_size);
-    if (old.in_the_way || policy.is_wasteful(dead, update.old_size)) update.kind = UpdateKind::dense;
+    if (old.overlaps_index || policy.is_wasteful(dead, update.old_size)) update.kind = UpdateKind::dense;
   }
   switch (update.kind) {
     case UpdateKind::keep_offsets:

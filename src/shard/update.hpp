@@ -44,7 +44,7 @@ struct OldShard {
   std::shared_ptr<const ShardIndex> index;            ///< has the slots of the new version; knows the object's size
   std::vector<Extent> index_bytes = {};               ///< where the index itself is stored
   std::uint64_t max_chunk_bytes = ~std::uint64_t{0};  ///< longer entries are damage
-  bool in_the_way = false;  ///< chunks are where the new version has an index: kept chunks must move
+  bool overlaps_index = false;  ///< chunks are stored where the new version has an index: kept ones must move
 };
 
 struct ShardUpdate {
@@ -58,7 +58,7 @@ struct ShardUpdate {
   UpdateKind kind = UpdateKind::dense;  ///< what was chosen; never keep_offsets where that would be wasteful
   std::uint64_t old_size = 0;           ///< bytes of the old version; 0: there is none
   ShardIndex index;                     ///< kept chunks at their new offsets; changed slots are missing
-  std::uint64_t kept = 0;               ///< chunks in it
+  std::uint64_t unchanged_chunks = 0;   ///< how many chunks are in it
   std::vector<Move> moves = {};         ///< by offset in the old version; none for `amend`, which keeps all bytes
   std::vector<Extent> gaps = {};        ///< by offset: free for changed chunks, which are put into the first that fits
   std::uint64_t head = 0;               ///< the index has the bytes before this; its other parts follow the last chunk

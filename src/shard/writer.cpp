@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 
+#include "base/pool.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -34,6 +35,14 @@ std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape
   return number;
 }
 
+Result<void> EncodedBatch::add(std::uint64_t slot, Buffer& encoded, bool present) {
+  chunks.push_back({slot, present ? encoded.size() : 0, present});
+  if (!present) return {};
+  if (bytes->size() > 0) return bytes->append(encoded.span());
+  std::swap(*bytes, encoded);
+  return {};
+}
+
 ShardWriter::ShardWriter(const IndexCoding& coding, ShardUpdate update, std::size_t window)
     : coding_(coding),
       window_(std::max<std::size_t>(1, window)),
@@ -52,6 +61,24 @@ std::uint64_t ShardWriter::allocate(std::uint64_t length) {
     if (const auto offset = gaps_.take(length)) return *offset;
   return std::exchange(update_.end, update_.end + length);
 }
+
+/// A batch's turn to be encoded and put; turns are begun in the order of their numbers. A turn that ends without a
+/// batch abandons the whole shard: the others would wait for its bytes for ever.
+class ShardWriter::Turn {
+ public:
+  /// Waits until batch `number` may be encoded.
+  Turn(ShardWriter& writer, std::size_t number);
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn();
+  /// Takes the batch; thread-safe, in any order.
+  Result<void> put(EncodedBatch batch);
+
+ private:
+  ShardWriter& writer_;
+  const std::size_t number_;
+  bool put_ = false;
+};
 
 ShardWriter::Turn::Turn(ShardWriter& writer, std::size_t number) : writer_(writer), number_(number) {
   std::unique_lock hold(writer_.mutex_);
@@ -105,6 +132,17 @@ Result<void> ShardWriter::Turn::put(EncodedBatch batch) {
   put_ = true;
   return {};
 }
+
+Result<void> ShardWriter::put(std::size_t count, const Config& config,
+                              const std::function<Result<EncodedBatch>(std::size_t)>& encode) {
+  return parallel_for(count, config, [&, first = next_](std::size_t i) -> Result<void> {
+    Turn turn(*this, first + i);
+    SHERD_TRY(batch, encode(i));
+    return turn.put(std::move(batch));
+  });
+}
+
+Result<void> ShardWriter::put(EncodedBatch batch) { return Turn(*this, next_).put(std::move(batch)); }
 
 Result<bool> ShardWriter::finish(Empty empty) {
   if (update_.kind != UpdateKind::amend && empty == Empty::absent && update_.index.count() == 0) return false;

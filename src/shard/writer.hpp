@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,36 +30,26 @@ struct EncodedBatch {
     std::uint64_t length;
     bool present;  ///< false: equal to the fill value, not stored
   };
+  /// Adds a chunk, whose buffer may be exchanged for another one.
+  Result<void> add(std::uint64_t slot, Buffer& encoded, bool present);
   Scratch bytes;
   std::vector<Chunk> chunks;
 };
 
 class ShardWriter {
  public:
-  /// A batch's turn to be encoded and put. Batches are numbered 0 … count-1; turns must be begun in that order. A turn
-  /// that ends without a batch abandons the whole shard: the others would wait for its bytes for ever.
-  class Turn {
-   public:
-    /// Waits until batch `number` may be encoded. The writer must outlive it.
-    Turn(ShardWriter& writer, std::size_t number);
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn();
-    /// Takes the batch; thread-safe, in any order.
-    Result<void> put(EncodedBatch batch);
-
-   private:
-    ShardWriter& writer_;
-    const std::size_t number_;
-    bool put_ = false;
-  };
-
-  /// At most `window` batches have their turn at once. The coding must outlive the writer.
+  /// At most `window` batches are in memory at once. The coding must outlive the writer.
   ShardWriter(const IndexCoding& coding, ShardUpdate update, std::size_t window);
 
   /// Brings the chunks that are kept into `to`, with one copy per move. `old` is the version that the update was
   /// planned from; null if nothing of it moves. For `amend`, `to` has the old version already.
   Result<void> start(ObjectWriter& to, ByteSource* old = nullptr);
+
+  /// Encodes batches on the pool, which follow those that were put before, in the order of their numbers.
+  Result<void> put(std::size_t count, const Config& config,
+                   const std::function<Result<EncodedBatch>(std::size_t)>& encode);
+  /// Puts the next batch.
+  Result<void> put(EncodedBatch batch);
 
   /// A shard without occupied slots: not written, or an index alone, where there has to be an object.
   enum class Empty : std::uint8_t { absent, stored };
@@ -68,9 +59,10 @@ class ShardWriter {
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 
   /// Chunks of the old version that were kept.
-  [[nodiscard]] std::uint64_t moved() const noexcept { return update_.kept; }
+  [[nodiscard]] std::uint64_t moved() const noexcept { return update_.unchanged_chunks; }
 
  private:
+  class Turn;
   struct Placed {
     std::uint64_t offset;
     std::span<const std::byte> bytes;

@@ -29,7 +29,7 @@ class Line {
   Result<void> wait(std::size_t requests = 1) {
     const auto answered = send(requests);
     for (auto now = Clock::now(); now < answered; now = Clock::now()) {
-      if (call_interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted());
       std::this_thread::sleep_for(std::min<Clock::duration>(answered - now, kBetweenPolls));
     }
     return {};

@@ -15,7 +15,8 @@
 //      symbolic link is replaced, not the file it points to.
 //   4. If nothing was committed, remove the side file. Unlock it, close it.
 // Missing directories are made before step 1, each followed by an fsync of the one above, and are removed again where
-// nothing was committed. Without `durable` there is no fsync.
+// nothing was committed. A directory that is there may have been made by another writer who is still waiting for that
+// fsync, so the first writer that a store has in it syncs the one above, too. Without `durable` there is no fsync.
 //
 // An amender (amend()) takes the lock likewise and then changes the object's own file, where that is the only name of a
 // regular file and the file system is local; otherwise it writes a next version as above, a copy. In this order:
@@ -40,7 +41,8 @@
 // Where the file system refuses the lock of step 1, others may be at work: an object is only replaced, made (by linking
 // the side file to its name, which fails if there is one) or erased, never compared or amended, unless the user
 // promises that there is one writer of each (Config::lock). Who finds a side file there removes it; its maker, if
-// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`.
+// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`. So that nobody can
+// replace it between that look and the rename, it is first renamed to `.NAME.INODE.sherd-link`, and looked at there.
 //
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
@@ -202,7 +204,7 @@ Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key, c
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
   struct stat status{};
-  const int directory = static_cast<FileLock&>(*held->beneath).directory();
+  const int directory = held->file_lock->directory();
   SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), of, status).in_key(key));
   if (!object) return Store::amend(key, of);
   SHERD_TRY(held->begin_writer());

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 
-#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"
 #include "store/file_lock.hpp"
@@ -16,8 +15,6 @@
 
 namespace sherd {
 namespace {
-
-constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
 
 /// Clients of a network file system keep pages of their own, and need not see two writes in their order.
 bool is_local(int fd) noexcept {
@@ -44,7 +41,7 @@ Result<Fd> FileAmender::open(int directory, const std::string& name, const Gener
 FileAmender::FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status,
                          bool durable)
     : key_(std::move(key)),
-      hold_(std::move(hold)),
+      hold_(std::move(hold), key_),
       object_(std::move(object)),
       status_(status),
       durable_(durable),
@@ -53,36 +50,21 @@ FileAmender::FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd obje
 FileAmender::~FileAmender() { end(); }
 
 void FileAmender::end() noexcept {
-  if (!hold_) return;
+  if (hold_.ended()) return;
   // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay after the end.
   if (!overwritten_ && process_ == ::getpid()) (void)!os::ftruncate(object_.get(), old_size());
-  hold_->beneath.reset();
-  hold_->end_writer();
-  hold_.reset();
-}
-
-Error FileAmender::failed(std::string_view action, int code) {
-  failed_ = true;
-  return system_error(action, key_, code).in_key(key_);
-}
-
-Result<void> FileAmender::usable() const {
-  if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
-  if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
-  return {};
+  hold_.end();
 }
 
 Result<void> FileAmender::put(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (os::pwrite_all(object_.get(), bytes, offset) != 0) return failed("write", errno);
+  if (os::pwrite_all(object_.get(), bytes, offset) != 0) return hold_.failed("write", errno);
   return {};
 }
 
 Result<void> FileAmender::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  SHERD_TRY(usable());
-  const auto end = checked_add(offset, bytes.size());
-  if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
+  SHERD_TRY(end, hold_.check_write(offset, bytes.size()));
   if (offset >= old_size()) return put(offset, bytes);
-  if (*end > old_size()) return invalid_argument("a write crosses the object's end").in_key(key_);
+  if (end > old_size()) return invalid_argument("a write crosses the object's end").in_key(key_);
   const std::lock_guard guard(mutex_);
   overwrites_[offset].assign(bytes.begin(), bytes.end());
   return {};
@@ -91,7 +73,7 @@ Result<void> FileAmender::write(std::uint64_t offset, std::span<const std::byte>
 Result<void> FileAmender::check(const Condition& condition) const {
   SHERD_TRY(check_condition(condition, true, [&] { return generation_of(status_); }).in_key(key_));
   struct stat named{};
-  const int directory = static_cast<FileLock&>(*hold_->beneath).directory();
+  const int directory = hold_.file_lock().directory();
   const std::string name(split_key(key_).name);
   const bool is_named = os::fstatat(directory, name.c_str(), named, AT_SYMLINK_NOFOLLOW) == 0;
   if (!is_named && errno != ENOENT) return system_error("look at", key_, errno).in_key(key_);
@@ -102,7 +84,7 @@ Result<void> FileAmender::check(const Condition& condition) const {
 
 /// After a failed fsync the pages may count as written although they are not, so it is never repeated.
 Result<void> FileAmender::sync() {
-  if (durable_ && os::fsync(object_.get()) != 0) return failed("sync", errno);
+  if (durable_ && os::fsync(object_.get()) != 0) return hold_.failed("sync", errno);
   return {};
 }
 
@@ -113,17 +95,17 @@ Result<void> FileAmender::overwrite() {
   }
   overwritten_ = true;
   struct stat status{};
-  if (os::fstat(object_.get(), status) != 0) return failed("look at", errno);
+  if (os::fstat(object_.get(), status) != 0) return hold_.failed("look at", errno);
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_after(status.st_mtim)};
-  if (os::futimens(object_.get(), times) != 0) return failed("set the time of", errno);
+  if (os::futimens(object_.get(), times) != 0) return hold_.failed("set the time of", errno);
   SHERD_TRY(sync());
-  if (os::fstat(object_.get(), status) != 0) return failed("look at", errno);
+  if (os::fstat(object_.get(), status) != 0) return hold_.failed("look at", errno);
   committed_ = generation_of(status);
   return {};
 }
 
 Result<void> FileAmender::commit(const Condition& condition) {
-  SHERD_TRY(usable());
+  SHERD_TRY(hold_.check_usable());
   auto done = check(condition);
   if (done) done = sync();
   if (done)

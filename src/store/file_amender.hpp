@@ -19,7 +19,7 @@ class FileAmender final : public ObjectWriter {
   /// then it has to be replaced. `conflict` where it is not the version `of`.
   static Result<Fd> open(int directory, const std::string& name, const Generation& of, struct stat& status);
 
-  /// `hold` is the key's, with a FileLock beneath and this as its only writer.
+  /// `hold` is the key's, with its FileLock and this as its only writer.
   FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status, bool durable);
   ~FileAmender() override;
 
@@ -29,16 +29,14 @@ class FileAmender final : public ObjectWriter {
 
  private:
   [[nodiscard]] std::uint64_t old_size() const noexcept { return static_cast<std::uint64_t>(status_.st_size); }
-  [[nodiscard]] Error failed(std::string_view action, int code);
   void end() noexcept;
-  Result<void> usable() const;
   Result<void> put(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> check(const Condition& condition) const;
   Result<void> sync();
   Result<void> overwrite();
 
   std::string key_;
-  std::shared_ptr<KeyHold> hold_;  ///< null after the commit
+  WriterHold hold_;
   Fd object_;
   const struct stat status_;  ///< before anything was changed
   const bool durable_;
@@ -47,7 +45,6 @@ class FileAmender final : public ObjectWriter {
   std::mutex mutex_;
   std::map<std::uint64_t, std::vector<std::byte>> overwrites_;  ///< for the commit, by offset
   bool overwritten_ = false;                                    ///< what was added is referred to
-  std::atomic<bool> failed_{false};
 };
 
 }  // namespace sherd

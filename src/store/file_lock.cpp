@@ -75,12 +75,11 @@ Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tr
   const std::function<std::string()> object = [&] { return locked_object(tree, key); };
   LockWait wait(*tree.options().patience, object);
   SHERD_TRY(held, locks.take(key, wait));
-  if (!held->beneath) {
+  if (!held->file_lock) {
     SHERD_TRY(lock, FileLock::take(tree, key, wait));
-    held->beneath = std::move(lock);
+    held->file_lock = std::move(lock);
   }
-  if (exclusion == Exclusion::required)
-    SHERD_TRY(check_excluded(static_cast<const FileLock&>(*held->beneath), tree, key));
+  if (exclusion == Exclusion::required) SHERD_TRY(check_excluded(*held->file_lock, tree, key));
   return held;
 }
 
@@ -146,14 +145,31 @@ int FileLock::link(int to_directory, const std::string& name) const noexcept {
   return os::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
-int FileLock::publish_new(const std::string& name) noexcept {
+int FileLock::claim(const std::string& name) {
+  if (const int code = check_named(directory(), side_file_, fd())) return code;
+  struct stat own{};
+  if (os::fstat(fd(), own) != 0) return errno;
+  // A name that is nobody else's: while the file is open, no other file of the directory has this number.
+  std::string claimed = side_file_of(name + "." + std::to_string(own.st_ino), kLinkSuffix);
+  if (os::renameat(directory(), side_file_.c_str(), directory(), claimed.c_str()) != 0) return errno;
+  side_file_.swap(claimed);
+  const int code = check_named(directory(), side_file_, fd());
+  if (code != ENOENT) return code;
+  const std::string others = std::exchange(side_file_, {});
+  if (os::renameat(directory(), others.c_str(), directory(), claimed.c_str(), RENAME_NOREPLACE) != 0)
+    os::unlinkat(directory(), others.c_str(), 0);
+  return code;
+}
+
+int FileLock::publish_new(const std::string& name) {
+  if (const int code = refused_ != 0 ? claim(name) : 0) return code;
   if (const int code = link(directory(), name)) return code;
   directory_.keep();
   return 0;
 }
 
-int FileLock::publish(const std::string& name) noexcept {
-  if (const int code = check_named(directory(), side_file_, fd())) return code;
+int FileLock::publish(const std::string& name) {
+  if (const int code = refused_ != 0 ? claim(name) : check_named(directory(), side_file_, fd())) return code;
   if (os::renameat(directory(), side_file_.c_str(), directory(), name.c_str()) != 0) return errno;
   side_file_.clear();
   directory_.keep();

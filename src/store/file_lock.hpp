@@ -14,7 +14,7 @@
 
 namespace sherd {
 
-class FileLock final : public StoreLock {
+class FileLock {
  public:
   /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
   /// killed holder has left is gone. Where the file system has no locks, no writer is waited for or excluded.
@@ -27,7 +27,7 @@ class FileLock final : public StoreLock {
   }
   /// Removes a side file unless a writer holds its lock.
   static void remove_abandoned(int directory, const std::string& side_file) noexcept;
-  ~FileLock() override;
+  ~FileLock();
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   /// Why the file system has refused the lock, an errno; 0 if other writers are excluded, by it or by the user's word.
@@ -37,15 +37,18 @@ class FileLock final : public StoreLock {
   [[nodiscard]] int link(int to_directory, const std::string& name) const noexcept;
   /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT where the side file
   /// or its directory has been removed.
-  [[nodiscard]] int publish(const std::string& name) noexcept;
+  [[nodiscard]] int publish(const std::string& name);
   /// The same for an object that is new; EEXIST where there is one, even if no lock keeps others from making it.
-  [[nodiscard]] int publish_new(const std::string& name) noexcept;
+  [[nodiscard]] int publish_new(const std::string& name);
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, LockFile file);
   /// nullptr where the directory has been removed meanwhile, or another writer holds the lock and there is no `wait`.
   static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Locking mode,
                                                    LockWait* wait);
+  /// Without a lock, others may replace the side file at any moment: gives ours a name that only this writer uses. An
+  /// errno or 0; ENOENT if it has been removed, or was another writer's, who gets it back.
+  [[nodiscard]] int claim(const std::string& name);
 
   MadeDirectory directory_;  // released last: the side file lies in it
   std::string side_file_;    // empty when it has become the object

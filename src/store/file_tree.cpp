@@ -66,7 +66,29 @@ int sync_walked(int directory) noexcept {
   return opened && os::fsync(opened.get()) == 0 ? 0 : errno;
 }
 
+std::optional<SyncedDirectories::Identity> identity_of(const Fd& directory) noexcept {
+  struct ::statx status{};
+  if (!directory || os::statx(directory.get(), status) != 0) return std::nullopt;
+  return SyncedDirectories::Identity{{status.stx_dev_major, status.stx_dev_minor},
+                                     status.stx_ino,
+                                     {status.stx_btime.tv_sec, status.stx_btime.tv_nsec}};
+}
+
+/// That many directories are remembered.
+constexpr std::size_t kMaxSynced = std::size_t{1} << 16;
+
 }  // namespace
+
+bool SyncedDirectories::contains(const Identity& directory) {
+  const std::lock_guard hold(mutex_);
+  return all_.contains(directory);
+}
+
+void SyncedDirectories::add(const Identity& directory) {
+  const std::lock_guard hold(mutex_);
+  if (all_.size() >= kMaxSynced) all_.clear();
+  all_.insert(directory);
+}
 
 Error system_error(std::string_view action, const std::string& path, int code) {
   std::string message = "cannot ";
@@ -163,7 +185,7 @@ Result<MadeDirectory> FileTree::make_directory(std::string_view prefix) const {
     MadeDirectory directory;
     SHERD_TRY(found, open_directory(prefix));
     directory.fd = std::move(found);
-    if (!directory.fd) SHERD_TRY(make_missing(prefix, directory));
+    SHERD_TRY(directory.fd ? sync_entry(directory.fd, prefix) : make_missing(prefix, directory));
     if (directory.fd) return directory;
   }
   return system_error("make", path(prefix), ENOENT);
@@ -178,6 +200,7 @@ Result<void> FileTree::sync(int directory, std::string_view prefix) const {
 Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& directory) const {
   const std::string whole = path(prefix);
   Fd at(open_at(AT_FDCWD, "/", kWalk));
+  bool is_synced = false;  // the entry of `at`
   for (std::size_t begin = 1; at && begin < whole.size();) {
     const std::size_t end = std::min(whole.find('/', begin), whole.size());
     const std::string name = whole.substr(begin, end - begin);
@@ -186,7 +209,9 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
     if (name.empty()) continue;
     const int flags = follow ? kWalk : kWalk | O_NOFOLLOW;
     Fd next(open_at(at.get(), name.c_str(), flags));
-    if (!next && errno == ENOENT) {
+    const bool is_missing = !next && errno == ENOENT;
+    if (is_missing) {
+      if (!is_synced) SHERD_TRY(sync_entry(at, prefix));
       SHERD_TRY(make_one(at, name, directory));
       next = Fd(open_at(at.get(), name.c_str(), flags));
     }
@@ -196,20 +221,42 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
         return conflict("'" + whole.substr(0, end) + "' is a file; nothing can be stored below it").lasting();
       return system_error("open", whole.substr(0, end), code);
     }
+    is_synced = is_missing;
     at = std::move(next);
   }
-  if (at) directory.fd = Fd(open_at(at.get(), ".", kList));
+  if (!at) return {};
+  const auto made = options_.durable && is_synced ? identity_of(at) : std::nullopt;
+  if (made) synced_->add(*made);
+  if (!made) SHERD_TRY(sync_entry(at, prefix));
+  directory.fd = Fd(open_at(at.get(), ".", kList));
+  return {};
+}
+
+/// Whoever has just made a directory may not have synced the one above yet, and syncs that before making another one
+/// below: of a path that exists, only the last entry is in doubt. One on a disk of its own, or below a directory that
+/// cannot be read, was not made by a writer.
+Result<void> FileTree::sync_entry(const Fd& directory, std::string_view prefix) const {
+  if (!options_.durable) return {};
+  const auto identity = identity_of(directory);
+  if (!identity) return system_error("look at", path(prefix), errno);
+  if (synced_->contains(*identity)) return {};
+  const Fd above(open_at(directory.get(), "..", kList));
+  const auto around = identity_of(above);
+  if (around && around->device == identity->device && os::fsync(above.get()) != 0)
+    return system_error("sync the directory above", path(prefix), errno);
+  synced_->add(*identity);
   return {};
 }
 
 Result<void> FileTree::make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const {
-  if (os::mkdirat(at.get(), name.c_str(), 0777) != 0) {
-    // Another writer made it, or removed the one above, which was empty: the caller looks again.
-    if (errno == EEXIST || errno == ENOENT) return {};
+  if (os::mkdirat(at.get(), name.c_str(), 0777) == 0) {
+    if (directory.made.empty()) directory.above = Fd(os::duplicate(at.get()));
+    directory.made.push_back(directory.made.empty() ? name : directory.made.back() + "/" + name);
+  } else if (errno == ENOENT) {
+    return {};  // another writer removed the one above, which was empty: the caller looks again
+  } else if (errno != EEXIST) {
     return system_error("make the directory", name, errno);
   }
-  if (directory.made.empty()) directory.above = Fd(os::duplicate(at.get()));
-  directory.made.push_back(directory.made.empty() ? name : directory.made.back() + "/" + name);
   const int code = options_.durable ? sync_walked(at.get()) : 0;
   if (code != 0) return system_error("sync the directory above", name, code);
   return {};

@@ -1,7 +1,11 @@
 // The directories of a file store as the operating system shows them: opening, finding and making them.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,11 +45,29 @@ class MadeDirectory {
   std::vector<std::string> made;  ///< relative to `above`, outermost first
 };
 
+/// Directories whose entries in the ones above are on the disk. Thread-safe.
+class SyncedDirectories {
+ public:
+  /// The inode of a directory that was removed may soon be that of another one, which was created later.
+  struct Identity {
+    std::pair<std::uint32_t, std::uint32_t> device;
+    std::uint64_t inode;
+    std::pair<std::int64_t, std::uint32_t> created;
+    auto operator<=>(const Identity&) const = default;
+  };
+  [[nodiscard]] bool contains(const Identity& directory);
+  void add(const Identity& directory);
+
+ private:
+  std::mutex mutex_;
+  std::set<Identity> all_;
+};
+
 class FileTree {
  public:
   struct Options {
     bool follow_symlinks = true;  ///< below the root; the root itself is the user's word
-    bool durable = true;          ///< new directories reach the disk before anything is put into them
+    bool durable = true;          ///< directories reach the disk before anything is put into them
     Locking lock = Locking::automatic;
     std::shared_ptr<const LockPatience> patience = std::make_shared<LockPatience>();  ///< of writers that wait
   };
@@ -68,9 +90,11 @@ class FileTree {
   [[nodiscard]] Result<Fd> walk_to(std::string_view prefix, int flags) const;
   [[nodiscard]] Result<void> make_missing(std::string_view prefix, MadeDirectory& directory) const;
   [[nodiscard]] Result<void> make_one(const Fd& at, const std::string& name, MadeDirectory& directory) const;
+  [[nodiscard]] Result<void> sync_entry(const Fd& directory, std::string_view prefix) const;
 
   std::string root_;
   Options options_;
+  std::shared_ptr<SyncedDirectories> synced_ = std::make_shared<SyncedDirectories>();  ///< of all copies
 };
 
 }  // namespace sherd

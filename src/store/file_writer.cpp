@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"
 #include "store/file_source.hpp"
@@ -13,8 +12,6 @@
 
 namespace sherd {
 namespace {
-
-constexpr std::uint64_t kMaxFileBytes = ~std::uint64_t{0} >> 1;
 
 /// Copies inside the kernel, by reference where the file system shares blocks; returns how much was copied before it
 /// could go no further that way.
@@ -40,49 +37,32 @@ FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree 
       name_(split_key(key_).name),
       tree_(std::move(tree)),
       locks_(std::move(locks)),
-      hold_(std::move(hold)) {}
+      hold_(std::move(hold), key_) {}
 
 FileWriter::~FileWriter() { end(); }
 
 /// The side file has become the object or holds an unfinished one: either way it is of no further use.
 void FileWriter::end() noexcept {
-  if (!hold_) return;
   if (second_ && second_->linked) os::unlinkat(second_->directory(), second_->side_file.c_str(), 0);
   second_.reset();
-  hold_->beneath.reset();
-  hold_->end_writer();
-  hold_.reset();
-}
-
-Error FileWriter::failed(std::string_view action, int code) {
-  failed_ = true;
-  return system_error(action, key_, code).in_key(key_);
-}
-
-Result<void> FileWriter::usable() {
-  if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
-  if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
-  return {};
+  hold_.end();
 }
 
 Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  SHERD_TRY(usable());
-  const auto end = checked_add(offset, bytes.size());
-  if (!end || *end > kMaxFileBytes) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
-  if (os::pwrite_all(side_file().fd(), bytes, offset) != 0) return failed("write", errno);
+  SHERD_TRY(hold_.check_write(offset, bytes.size()));
+  if (os::pwrite_all(side_file().fd(), bytes, offset) != 0) return hold_.failed("write", errno);
   return {};
 }
 
 Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                               std::uint64_t to_offset) {
-  SHERD_TRY(usable());
+  SHERD_TRY(hold_.check_write(to_offset, length));
   std::uint64_t done = 0;
   const auto* file = dynamic_cast<const FileSource*>(&from);
   if (file != nullptr) {
     if (from_offset > file->bytes() || length > file->bytes() - from_offset) {
       return corrupt("a copy ends beyond the object's " + std::to_string(file->bytes()) + " bytes").in_key(from.name());
     }
-    if (to_offset > kMaxFileBytes - length) return invalid_argument("a copy ends beyond 2^63 bytes").in_key(key_);
     done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
   // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
@@ -91,7 +71,7 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
 }
 
 Result<void> FileWriter::commit(const Condition& condition) {
-  SHERD_TRY(usable());
+  SHERD_TRY(hold_.check_usable());
   auto replaced = replace(condition);
   end();
   return replaced;
@@ -103,7 +83,7 @@ Result<void> FileWriter::replace(const Condition& condition) {
   SHERD_TRY(check_condition(condition, old.has_value(), [&] { return generation_of(*old); }).in_key(key_));
   SHERD_TRY(finish(old));
   struct stat status{};
-  if (os::fstat(side_file().fd(), status) != 0) return failed("look at", errno);
+  if (os::fstat(side_file().fd(), status) != 0) return hold_.failed("look at", errno);
   SHERD_TRY(publish(condition.kind == Condition::Kind::absent));
   committed_ = generation_of(status);
   return {};
@@ -120,17 +100,18 @@ Result<std::optional<struct stat>> FileWriter::present() const {
 /// Sets mode and time of the new version, and brings it to the disk. After a failed fsync the pages may count as
 /// written although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
-  if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0) return failed("set the mode of", errno);
+  if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0)
+    return hold_.failed("set the mode of", errno);
   const timespec time = time_after(present ? present->st_mtim : timespec{});
   const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time};
-  if (os::futimens(side_file().fd(), times) != 0) return failed("set the time of", errno);
+  if (os::futimens(side_file().fd(), times) != 0) return hold_.failed("set the time of", errno);
   if (tree_.options().durable) {
-    if (os::fsync(side_file().fd()) != 0) return failed("sync", errno);
+    if (os::fsync(side_file().fd()) != 0) return hold_.failed("sync", errno);
   } else {
     // Network file systems report on close that a write has failed; a second descriptor asks without ending the lock.
     Fd second(os::duplicate(side_file().fd()));
-    if (!second) return failed("write", errno);
-    if (const int code = second.close()) return failed("write", code);
+    if (!second) return hold_.failed("write", errno);
+    if (const int code = second.close()) return hold_.failed("write", code);
   }
   return {};
 }
@@ -142,7 +123,7 @@ Result<void> FileWriter::publish(bool is_new) {
     if (code == EEXIST) return conflict("the object exists already").in_key(key_);
     if (code == ENOENT) return conflict("the next version was erased while it was written").in_key(key_);
     if (code == EISDIR) return conflict("there are objects below this key").lasting().in_key(key_);
-    return failed("rename", code);
+    return hold_.failed("rename", code);
   }
   auto synced = sync(side_file().directory(), key_).in([] {
     return "the new version is written, but may be lost in a power failure";
@@ -157,7 +138,7 @@ Result<void> FileWriter::sync(int directory, const std::string& key) const {
 }
 
 Result<void> FileWriter::link(const std::string& key) {
-  SHERD_TRY(usable());
+  SHERD_TRY(hold_.check_usable());
   SHERD_TRY(check_key(key));
   if (key == key_ || second_) return invalid_argument("link() may be called once, with another key").in_key(key);
   const auto [prefix, name] = split_key(key);

@@ -1,7 +1,6 @@
 // The next version of an object of a file store.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +14,7 @@ namespace sherd {
 
 class FileWriter final : public ObjectWriter {
  public:
-  /// `hold` is the key's, with a FileLock beneath and this as its only writer.
+  /// `hold` is the key's, with its FileLock and this as its only writer.
   FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks);
   ~FileWriter() override;
 
@@ -35,13 +34,11 @@ class FileWriter final : public ObjectWriter {
     std::shared_ptr<KeyHold> hold;
     bool linked = false;  ///< the version has the side file's name
 
-    [[nodiscard]] int directory() const noexcept { return static_cast<FileLock&>(*hold->beneath).directory(); }
+    [[nodiscard]] int directory() const noexcept { return hold->file_lock->directory(); }
   };
 
-  [[nodiscard]] FileLock& side_file() const noexcept { return static_cast<FileLock&>(*hold_->beneath); }
-  [[nodiscard]] Error failed(std::string_view action, int code);
+  [[nodiscard]] FileLock& side_file() const noexcept { return hold_.file_lock(); }
   void end() noexcept;
-  Result<void> usable();
   Result<void> replace(const Condition& condition);
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
@@ -56,10 +53,9 @@ class FileWriter final : public ObjectWriter {
   std::string name_;
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_;
-  std::shared_ptr<KeyHold> hold_;  ///< null after the commit
+  WriterHold hold_;
   std::optional<Second> second_;
   Generation committed_;
-  std::atomic<bool> failed_{false};  ///< bytes are missing, so there is nothing to commit
 };
 
 }  // namespace sherd

@@ -2,6 +2,7 @@
 // segments between single slashes, none of them `.` or `..`, of at most 255 bytes, as file systems have it.
 #include "store/key.hpp"
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -54,9 +55,8 @@ std::string side_file_of(std::string_view name, std::string_view suffix) {
 }
 
 KeyParts split_key(std::string_view key) noexcept {
-  const std::size_t slash = key.rfind('/');
-  const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
-  return {key.substr(0, begin), key.substr(begin)};
+  const auto name = last_segment(key);
+  return {key.substr(0, key.size() - name.size()), name};
 }
 
 std::optional<std::string> path_below(const std::string& directory, std::string_view key) {
@@ -68,8 +68,7 @@ std::optional<std::string> path_below(const std::string& directory, std::string_
     if (segment.empty() || segment == ".") continue;
     if (segment == "..") {
       if (path.empty()) return std::nullopt;
-      const std::size_t last = path.rfind('/');
-      path.resize(last == path.npos ? 0 : last);
+      path.resize(parent_path(path).size());
     } else {
       path += (path.empty() ? "" : "/") + std::string(segment);
     }

@@ -12,7 +12,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/file_lock.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -43,13 +45,38 @@ KeyHold::KeyHold(std::shared_ptr<KeyLocks> locks, std::string key)
     : locks_(std::move(locks)), key_(std::move(key)), process_(::getpid()) {}
 
 KeyHold::~KeyHold() {
-  beneath.reset();
+  file_lock.reset();
   if (process_ == ::getpid()) locks_->release(key_);
 }
 
 Result<void> KeyHold::begin_writer() {
   if (!has_writer_.exchange(true)) return {};
   return invalid_argument("this thread has a writer of the object already; commit or destroy it first").in_key(key_);
+}
+
+Result<void> WriterHold::check_usable() const {
+  if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
+  if (failed_) return io_error("an earlier write of this object has failed").in_key(key_);
+  return {};
+}
+
+Result<std::uint64_t> WriterHold::check_write(std::uint64_t offset, std::uint64_t size) const {
+  SHERD_TRY(check_usable());
+  const auto end = checked_add(offset, size);
+  if (!end || *end > ~std::uint64_t{0} >> 1) return invalid_argument("a write ends beyond 2^63 bytes").in_key(key_);
+  return *end;
+}
+
+Error WriterHold::failed(std::string_view action, int code) {
+  failed_ = true;
+  return system_error(action, key_, code).in_key(key_);
+}
+
+void WriterHold::end() noexcept {
+  if (!hold_) return;
+  hold_->file_lock.reset();
+  hold_->end_writer();
+  hold_.reset();
 }
 
 KeyLocks::KeyLocks() : table_(std::make_unique<Table>()) {}

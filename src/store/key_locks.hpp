@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sherd/store.hpp"
@@ -14,6 +15,7 @@
 
 namespace sherd {
 
+class FileLock;
 class KeyLocks;
 
 /// A key held by one thread. Each owner of the hold keeps it: a writer made under a lock outlives that lock safely.
@@ -28,14 +30,40 @@ class KeyHold {
   [[nodiscard]] Result<void> begin_writer();
   void end_writer() noexcept { has_writer_ = false; }
 
-  /// What the store holds in addition, against other processes; released first. Set by the holding thread only.
-  std::unique_ptr<StoreLock> beneath;
+  /// A file store's lock of the same object against other processes; released first. Set by the holding thread only.
+  std::unique_ptr<FileLock> file_lock;
 
  private:
   std::shared_ptr<KeyLocks> locks_;
   std::string key_;
   pid_t process_;
   std::atomic<bool> has_writer_{false};
+};
+
+/// The hold of an object's only writer, which ends with its commit.
+class WriterHold {
+ public:
+  /// For a writer that has begun.
+  WriterHold(std::shared_ptr<KeyHold> hold, std::string key) : hold_(std::move(hold)), key_(std::move(key)) {}
+  WriterHold(const WriterHold&) = delete;
+  WriterHold& operator=(const WriterHold&) = delete;
+  ~WriterHold() { end(); }
+
+  /// `invalid_argument` after the end, `io` after a failure.
+  [[nodiscard]] Result<void> check_usable() const;
+  /// The same, and where a write of so many bytes ends: within 2^63.
+  [[nodiscard]] Result<std::uint64_t> check_write(std::uint64_t offset, std::uint64_t size) const;
+  /// The error of a system call. Bytes are missing, so there is nothing to commit any more.
+  [[nodiscard]] Error failed(std::string_view action, int code);
+  void end() noexcept;
+  [[nodiscard]] bool ended() const noexcept { return hold_ == nullptr; }
+  /// Of a file store, before the end.
+  [[nodiscard]] FileLock& file_lock() const noexcept { return *hold_->file_lock; }
+
+ private:
+  std::shared_ptr<KeyHold> hold_;
+  const std::string key_;
+  std::atomic<bool> failed_{false};
 };
 
 class KeyLocks : public std::enable_shared_from_this<KeyLocks> {

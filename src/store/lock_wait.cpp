@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/call.hpp"
+#include "base/try.hpp"
 
 namespace sherd {
 namespace {
@@ -26,7 +27,7 @@ Result<nanoseconds> LockWait::pause() {
   const auto now = Clock::now();
   if (!since_) since_ = now;
   const nanoseconds waited = now - *since_;
-  if (call_interrupted(patience_.interrupted)) return unavailable("interrupted");
+  SHERD_TRY(check_interrupted(patience_.interrupted));
   const double timeout = this->timeout();
   if (std::chrono::duration<double>(waited).count() >= timeout)
     return unavailable("another writer holds the lock of '" + object_() + "' (waited " + print_seconds(timeout) +

@@ -7,7 +7,6 @@
 #include <shared_mutex>
 
 #include "base/buffer.hpp"
-#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "sherd/store.hpp"
 #include "store/answer.hpp"
@@ -69,10 +68,7 @@ class MemorySource final : public ByteSource {
 class MemoryWriter final : public ObjectWriter {
  public:
   MemoryWriter(std::shared_ptr<Objects> objects, std::string key, std::shared_ptr<KeyHold> hold)
-      : objects_(std::move(objects)), key_(std::move(key)), hold_(std::move(hold)) {}
-  ~MemoryWriter() override {
-    if (hold_) hold_->end_writer();
-  }
+      : objects_(std::move(objects)), key_(std::move(key)), hold_(std::move(hold), key_) {}
 
   Result<void> reserve(std::uint64_t size) {
     SHERD_TRY(bytes_.resize(static_cast<std::size_t>(size)));
@@ -81,19 +77,24 @@ class MemoryWriter final : public ObjectWriter {
   }
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    const auto end = checked_add(offset, bytes.size());
-    if (!end) return invalid_argument("a write ends beyond 2^64 bytes").in_key(key_);
-    if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
-    SHERD_TRY(extend(offset, *end).in_key(key_));
+    SHERD_TRY(end, hold_.check_write(offset, bytes.size()));
+    SHERD_TRY(extend(offset, end).in_key(key_));
     const std::shared_lock guard(mutex_);
     if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
     return {};
   }
 
   Result<void> commit(const Condition& condition) override {
-    if (!hold_) return invalid_argument("the writer ended with its commit; a new version needs a new one").in_key(key_);
-    const auto hold = std::move(hold_);
-    hold->end_writer();
+    SHERD_TRY(hold_.check_usable());
+    auto replaced = replace(condition);
+    hold_.end();
+    return replaced;
+  }
+
+  [[nodiscard]] Generation committed() const override { return committed_; }
+
+ private:
+  Result<void> replace(const Condition& condition) {
     auto object = std::make_shared<Object>();
     SHERD_TRY(fit(object->bytes));
     const std::unique_lock guard(objects_->mutex);
@@ -104,9 +105,6 @@ class MemoryWriter final : public ObjectWriter {
     return {};
   }
 
-  [[nodiscard]] Generation committed() const override { return committed_; }
-
- private:
   Result<void> extend(std::uint64_t offset, std::uint64_t end) {
     const std::unique_lock guard(mutex_);
     const std::size_t before = bytes_.size();
@@ -130,7 +128,7 @@ class MemoryWriter final : public ObjectWriter {
 
   std::shared_ptr<Objects> objects_;
   std::string key_;
-  std::shared_ptr<KeyHold> hold_;
+  WriterHold hold_;
   std::shared_mutex mutex_;  ///< exclusive while the block may move
   Buffer bytes_;
   Generation committed_;

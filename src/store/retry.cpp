@@ -5,12 +5,13 @@
 #include <thread>
 
 #include "base/call.hpp"
+#include "base/try.hpp"
 
 namespace sherd {
 
 Result<void> Backoff::wait() {
   constexpr std::chrono::microseconds kLongest{64'000};
-  if (call_interrupted(config_.interrupted)) return unavailable("interrupted");
+  SHERD_TRY(check_interrupted(config_.interrupted));
   thread_local std::minstd_rand random(std::random_device{}());
   const auto longest = longest_.count();
   std::this_thread::sleep_for(

@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
@@ -100,7 +101,7 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
 
 Result<void> Store::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     SHERD_TRY(reply(i, answer(*this, requests[i])));
   }
   return {};
@@ -144,7 +145,7 @@ Error beyond_limit(const std::string& key, std::uint64_t size, std::uint64_t max
 
 // One request, without another one for the size.
 Result<std::optional<std::string>> get_at_once(Store& store, const std::string& key, std::uint64_t max_bytes) {
-  const ReadRequest request{.key = key, .length = checked_add(max_bytes, 1).value_or(ReadRequest::kToEnd)};
+  const ReadRequest request{.key = key, .length = limit_plus(max_bytes, 1)};
   std::optional<std::string> text;
   SHERD_TRY(store.read({&request, 1}, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
     if (!reply) return std::move(reply).error();
@@ -220,7 +221,7 @@ Result<std::optional<ParentStore>> Store::parent() const { return std::optional<
 
 Result<void> Store::erase_all(std::span<const std::string> keys) {
   for (const std::string& key : keys) {
-    if (call_interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted());
     SHERD_TRY(erase(key));
   }
   return {};

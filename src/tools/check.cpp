@@ -13,6 +13,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/slow_move.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -44,7 +45,7 @@ class TreeCheck {
     while (!members.empty()) {
       const Member next = std::move(members.back());
       members.pop_back();
-      if (interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted(root_.config.interrupted));
       SHERD_TRY(node(next, members));
     }
     for (Listing& listing : listings_) {
@@ -82,8 +83,6 @@ class TreeCheck {
   };
   /// What a document says even if it is damaged.
   enum class Kind : std::uint8_t { array, group, unknown, none };
-
-  [[nodiscard]] bool interrupted() const { return root_.config.interrupted && root_.config.interrupted(); }
 
   /// Of the document that was read, or that could not be.
   [[nodiscard]] std::string document_key(const std::string& path,

@@ -7,6 +7,7 @@
 
 #include "array/document.hpp"
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
@@ -76,7 +77,7 @@ class CollectionCheck {
     const std::span<const Listing::Object> all(listing->objects);
     for (const Listing::Object& object : all) listed_bytes_ += object.size;
     for (std::size_t first = 0; first < all.size(); first += kValuesAtOnce) {
-      if (config_.interrupted && config_.interrupted()) return unavailable("interrupted");
+      SHERD_TRY(check_interrupted(config_.interrupted));
       SHERD_TRY(objects(all.subspan(first, std::min(kValuesAtOnce, all.size() - first))));
     }
     return {};

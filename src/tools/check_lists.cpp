@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -66,8 +67,7 @@ class Lists {
   }
 
   [[nodiscard]] std::string next_to(const neuroglancer::ShardKeys& keys) const {
-    const std::size_t slash = shard_.key.rfind('/');
-    return (slash == std::string::npos ? "" : shard_.key.substr(0, slash + 1)) + keys.shard;
+    return std::string(split_key(shard_.key).prefix) + keys.shard;
   }
 
   void take_entry(const MinishardIndex& list, const MinishardIndex::Chunk& chunk, std::uint64_t slot) {

@@ -3,6 +3,7 @@
 // work is bounded by the object's size. Decoding follows the bytes: neighbouring chunks are read together.
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
@@ -62,7 +63,7 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
     to.counts.live_bytes += spot.where.length;
     return {};
   }
-  const std::uint64_t limit = config_.limits.chunk_bytes + config_.limits.index_bytes;
+  const std::uint64_t limit = max_shard_bytes(config_.limits);
   if (spot.where.length > limit) {
     to.error("chunk_size", spot.at(),
              "a compressed shard of " + std::to_string(spot.where.length) +

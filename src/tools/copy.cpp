@@ -23,8 +23,10 @@
 namespace sherd {
 namespace {
 
-// What another attempt can go on from; any other failure would only come again.
-bool is_passing(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
+// After these, another attempt can go on; any other failure would only come again.
+bool can_be_resumed(const Error& error) {
+  return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable;
+}
 
 // Says what is being copied, or continues it.
 Result<void> note_copy(const StagedNode& staged, Store& store, const std::string& mine, const CopyOptions& options) {
@@ -130,7 +132,8 @@ class TreeCopy {
     return {};
   }
 
-  // Lanes copy one object after the other. Interruption is polled on the caller's thread only.
+  // Lanes copy one object after the other. The hook is polled before each on the caller's thread, as it reports the
+  // progress; a call would do so every 20 ms.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
     const CopyShares shares = share_memory(task, watched);
@@ -216,7 +219,7 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
   SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
   auto made = copy.make(staged.location());
   if (made) made = staged.commit(copy.below);
-  if (!made && !is_passing(made.error())) (void)staged.abandon();  // the first failure is the one to report
+  if (!made && !can_be_resumed(made.error())) (void)staged.abandon();  // the first failure is the one to report
   return made;
 }
 

@@ -292,8 +292,10 @@ class ObjectCopy {
   Result<void> encode_one(const CellAccess& at);
   Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
   Result<void> encode_shard(const CellAccess& at);
-  Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
-  Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer, std::size_t& batches);
+  /// False if nothing was stored, because every chunk equals the fill value.
+  Result<bool> write_shard(const Slots& all, const std::function<Result<void>(ShardWriter&)>& fill);
+  Result<void> encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer);
+  Result<void> encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer);
   Result<EncodedBatch> encode_one_slot(const Slots& all, const Slot& slot);
   [[nodiscard]] static std::uint64_t stored_bytes(std::span<const Slot> slots);
   [[nodiscard]] std::uint64_t bytes_of(const Slots& all, std::span<const Slot> slots) const;

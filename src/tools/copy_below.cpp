@@ -6,6 +6,7 @@
 
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/names.hpp"
 #include "store/key.hpp"
@@ -55,7 +56,7 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   };
   Result<void> copied;
   SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t) {
-    const std::string_view name = std::string_view(key).substr(key.rfind('/') + 1);
+    const std::string_view name = last_segment(key);
     if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
     (name == neuroglancer::kInfo ? infos : batch).push_back(key);
     if (batch.size() == kKeysAtOnce) copied = flush(batch);

@@ -7,6 +7,7 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
@@ -21,11 +22,6 @@ namespace sherd {
 namespace {
 
 bool is_volume(const NodeLocation& location) { return !location.format->arrays_have_documents(); }
-
-std::string parent_of(const std::string& path) {
-  const std::size_t end = path.rfind('/');
-  return end == path.npos ? std::string() : path.substr(0, end);
-}
 
 Json axes_json(const std::vector<std::string>& axes) { return Json(Json::Array(axes.begin(), axes.end())); }
 
@@ -48,7 +44,7 @@ Result<ImageSource> find_volume(const NodeLocation& source, const NodeDocument& 
   const Json& info = *neuroglancer::info_in(document.document);
   std::optional<std::size_t> only;
   if (const Json* scale = document.document.find("scale")) only = scale->as_uint();
-  const std::string volume = only ? parent_of(source.path) : source.path;
+  const std::string volume = only ? std::string(parent_path(source.path)) : source.path;
   SHERD_TRY(parsed, neuroglancer::VolumeInfo::parse(info));
   SHERD_TRY(axes, volume_axes(options, into_volume, parsed.num_channels));
   SHERD_TRY(image, image_of_volume(info, only, axes));

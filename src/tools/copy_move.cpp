@@ -117,17 +117,8 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   if (task_.everything) add_missing();
   if (slots.empty()) return {};
   std::sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) { return a.order < b.order; });
-  SHERD_TRY(object, to_.location.store->write(at.key));
-  SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
-  SHERD_TRY(update, plan_new(*coding));
-  ShardWriter writer(*coding, std::move(update), shares_.window);
-  SHERD_TRY(writer.start(*object));
-  SHERD_TRY(move_slots(all, slots, finder, writer));
-  SHERD_TRY(present, writer.finish());
-  if (!present) return {};
-  SHERD_TRY(object->commit());
-  ++counts_.written;
-  counts_.moved += static_cast<std::uint64_t>(std::ranges::count(slots, false, &Slot::edge));
+  SHERD_TRY(present, write_shard(all, [&](ShardWriter& writer) { return move_slots(all, slots, finder, writer); }));
+  if (present) counts_.moved += static_cast<std::uint64_t>(std::ranges::count(slots, false, &Slot::edge));
   return {};
 }
 
@@ -153,13 +144,9 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
       bytes += batches[last++].bytes;
     } while (last < batches.size() && bytes + batches[last].bytes <= shares_.box_bytes);
     const auto share = under_way_.take(bytes);
-    SHERD_TRY(parallel_for(last - first, shares_.config, [&](std::size_t i) -> Result<void> {
-      const std::size_t number = first + i;
-      ShardWriter::Turn turn(writer, number);
-      const auto part = batches[number].slots;
-      auto batch = part.front().edge ? encode_one_slot(all, part.front()) : fetch(all, part, finder);
-      if (!batch) return std::move(batch).error();
-      return turn.put(*std::move(batch));
+    SHERD_TRY(writer.put(last - first, shares_.config, [&](std::size_t i) {
+      const auto part = batches[first + i].slots;
+      return part.front().edge ? encode_one_slot(all, part.front()) : fetch(all, part, finder);
     }));
     first = last;
   }

@@ -4,7 +4,6 @@
 // of any budget, and what the source does not store is not read.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -195,32 +194,35 @@ Result<void> ObjectCopy::encode_shard(const CellAccess& at) {
   Slots all(at, to_.layout);
   SHERD_TRY(slots, touched(all));
   if (slots.empty()) return {};
-  SHERD_TRY(object, to_.location.store->write(at.key));
-  SHERD_TRY(coding, all.shard.coding(all.grid, at.first_id, encoding_.limits));
-  SHERD_TRY(update, plan_new(*coding));
-  ShardWriter writer(*coding, std::move(update), shares_.window);
-  SHERD_TRY(writer.start(*object));
-  std::size_t batches = 0;
-  SHERD_TRY(encode_boxes(all, slots, writer, batches));
-  SHERD_TRY(present, writer.finish());
-  if (!present) return {};
-  SHERD_TRY(object->commit());
-  ++counts_.written;
+  SHERD_TRY(write_shard(all, [&](ShardWriter& writer) { return encode_boxes(all, slots, writer); }));
   return {};
 }
 
-Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
-                                      std::size_t& batches) {
+Result<bool> ObjectCopy::write_shard(const Slots& all, const std::function<Result<void>(ShardWriter&)>& fill) {
+  SHERD_TRY(object, to_.location.store->write(all.at.key));
+  SHERD_TRY(coding, all.shard.coding(all.grid, all.at.first_id, encoding_.limits));
+  SHERD_TRY(update, plan_new(*coding));
+  ShardWriter writer(*coding, std::move(update), shares_.window);
+  SHERD_TRY(writer.start(*object));
+  SHERD_TRY(fill(writer));
+  SHERD_TRY(present, writer.finish());
+  if (!present) return false;
+  SHERD_TRY(object->commit());
+  ++counts_.written;
+  return true;
+}
+
+Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> slots, ShardWriter& writer) {
   if (slots.empty()) return {};
   const Box cells = all.around(slots);
-  if (bytes_of(all, slots) <= shares_.box_bytes || slots.size() == 1) return encode_box(all, slots, writer, batches);
+  if (bytes_of(all, slots) <= shares_.box_bytes || slots.size() == 1) return encode_box(all, slots, writer);
   const auto [dimension, coordinate] = halving(all.shard, cells, encoding_.chunk_order);
   const auto middle = std::partition_point(
       slots.begin(), slots.end(),
       [&, d = dimension, c = coordinate](const Slot& slot) { return unravel(slot.slot, all.grid)[d] < c; });
   const auto first = static_cast<std::size_t>(middle - slots.begin());
-  SHERD_TRY(encode_boxes(all, slots.first(first), writer, batches));
-  return encode_boxes(all, slots.subspan(first), writer, batches);
+  SHERD_TRY(encode_boxes(all, slots.first(first), writer));
+  return encode_boxes(all, slots.subspan(first), writer);
 }
 
 // The memory of the elements around some slots.
@@ -259,8 +261,7 @@ Result<EncodedBatch> ObjectCopy::encode_one_slot(const Slots& all, const Slot& s
   return encode_batch(all, {&slot, 1}, cells, from);
 }
 
-Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer,
-                                    std::size_t& batches) {
+Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer) {
   const Box cells = all.around(slots);
   // A chunk of text is decoded whole, however little of it is wanted.
   const std::uint64_t least = to_.dtype.is_variable() ? text_.decoded(0, 2 * all.longest) : 0;
@@ -274,13 +275,8 @@ Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slot
     inner += text_bytes(elements.span()) / slots.size();
   }
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kCopyBatchBytes / inner));
-  const std::size_t count = ceil_div(slots.size(), batch);
-  const std::size_t base = std::exchange(batches, batches + count);
-  return parallel_for(count, shares_.config, [&](std::size_t i) -> Result<void> {
-    ShardWriter::Turn turn(writer, base + i);
-    SHERD_TRY(encoded,
-              encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from));
-    return turn.put(std::move(encoded));
+  return writer.put(ceil_div(slots.size(), batch), shares_.config, [&](std::size_t i) {
+    return encode_batch(all, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), cells, from);
   });
 }
 
@@ -298,11 +294,7 @@ Result<EncodedBatch> ObjectCopy::encode_batch(const Slots& all, std::span<const 
           {.start = 0, .step = 1, .count = piece.valid[j], .first = (cell[j] - cells.origin[j]) * length});
     }
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded).in_slot(slot.slot));
-    const std::uint64_t length = present ? encoded->size() : 0;
-    batch.chunks.push_back({slot.slot, length, present});
-    const std::size_t at = batch.bytes->size();
-    SHERD_TRY(batch.bytes->grow(at + length));
-    if (length > 0) std::memcpy(batch.bytes->data() + at, encoded->data(), length);
+    SHERD_TRY(batch.add(slot.slot, *encoded, present));
   }
   heap_.encoded(slots.size() * chunk_bytes(*all.shard.inner, all.shard.inner_shape));
   return batch;

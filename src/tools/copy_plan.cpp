@@ -1,5 +1,6 @@
 // What a copy of a tree is made of: the nodes one by one, or those of an image.
 #include "tools/copy_plan.hpp"
+#include "base/call.hpp"
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
@@ -102,7 +103,7 @@ class TreePlanner {
   }
 
   Result<void> plan(const std::string& path) {
-    if (options_.config.interrupted && options_.config.interrupted()) return unavailable("interrupted");
+    SHERD_TRY(check_interrupted(options_.config.interrupted));
     const NodeLocation location = location_below(source_, path);
     SHERD_TRY(document, format_.open(*location.store, location.path, location.config.limits));
     if (!document) return {};  // erased since it was listed

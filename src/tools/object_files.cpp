@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/buffer.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/files.hpp"
 #include "ome/units.hpp"
@@ -47,7 +48,7 @@ Result<double> unit_of(const ObjectFileOptions& options, std::string_view format
 
 /// "17" of "dir/17.swc" and of "17_axon.swc".
 std::optional<std::uint64_t> id_of(const std::string& file) {
-  const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
+  const std::string_view name = last_segment(file);
   std::uint64_t id = 0;
   const auto [stop, failed] = std::from_chars(name.data(), name.data() + name.size(), id);
   const bool ends = stop == name.data() + name.size() || std::string_view("._-:").find(*stop) != std::string_view::npos;

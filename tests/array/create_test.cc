@@ -352,6 +352,22 @@ TEST(CreateArray, RefusesOpaqueShardsLargerThanTheChunkLimit) {
   EXPECT_EQ(with(R"(, "crc32c")").error().code(), ErrorCode::unsupported);
 }
 
+TEST(CreateArray, HasOpaqueShardsOfAnySizeWhereTheLimitOfChunksIsTheLargestNumber) {
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint8};
+  options.chunk_grid = parsed(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})");
+  options.raw_codecs = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],
+      "codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}, "crc32c"])");
+  options.config.limits.chunk_bytes = ~std::uint64_t{0};
+  options.config.limits.index_bytes = 64 * 16;
+  const Array array = create_array(memory_store(), "", options).value();
+  const std::vector<std::uint8_t> ones(64 * 64, 1), two{2};
+  array.write(Box{{0, 0}, {64, 64}}, std::span(ones)).value();
+  array.write(Box{{9, 9}, {1, 1}}, std::span(two)).value();
+  std::vector<std::uint8_t> found(3);
+  array.read(Box{{9, 8}, {1, 3}}, std::span(found)).value();
+  EXPECT_EQ(found, (std::vector<std::uint8_t>{1, 2, 1}));
+}
+
 TEST(CreateArray, RefusesBeforeAnythingIsWritten) {
   const auto invalid = ErrorCode::invalid_argument;
   const Shape shape{64, 64};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
+
 namespace sherd {
 namespace {
 
@@ -15,6 +17,15 @@ TEST(Limits, AreSetAndListedByName) {
   ASSERT_EQ(after.size(), sizeof(Limits) / sizeof(std::uint64_t)) << "a limit without a name";
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].second, before[i].second + 1) << after[i].first;
   EXPECT_EQ(limits.json_depth, 129u);
+}
+
+TEST(Limits, OfAShardAreThoseOfItsChunksAndItsIndexUpToTheLargestNumber) {
+  Limits limits;
+  limits.chunk_bytes = 1000;
+  limits.index_bytes = 100;
+  EXPECT_EQ(max_shard_bytes(limits), 1100u);
+  limits.chunk_bytes = ~std::uint64_t{0};
+  EXPECT_EQ(max_shard_bytes(limits), ~std::uint64_t{0});
 }
 
 TEST(Limits, ListKnownNamesForAnUnknownOne) {

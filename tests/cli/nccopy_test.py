@@ -97,13 +97,23 @@ group: g { dimensions: z = 2 ; variables: int c(z) ; int a(x) ; :about = 1 ; dat
 group: k { dimensions: w = 2 ; variables: int c(w) ; data: c = 5, 6 ; } }"""
 
 
-@pytest.mark.parametrize("options", [["-V", "a"], ["-V", "b,t"], ["-V", "/g/c"], ["-V", "a,e"], ["-V", "c", "-G", "g"], ["-G", "/"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["-V", "a"], ["-V", "b,t"], ["-V", "/g/c"], ["-V", "a,e"], ["-V", "c", "-G", "g"], ["-G", "/"], ["-V", ",a"]], ids=" ".join)
 @pytest.mark.parametrize("copy", ["y.zarr", "y.nc"])
 def test_variables_and_groups_are_chosen_as_by_netcdf_c(sherd, tmp_path, options, copy):
     subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=CHOICE.encode(), check=True)
     subprocess.run(["nccopy", *options, "x.nc", "expected.nc"], cwd=tmp_path, check=True)
     sherd.ok("nccopy", *options, "x.nc", copy)
     assert sherd.ok("ncdump", "-n", "x", copy).text == expected("-n", "x", tmp_path / "expected.nc")
+
+
+def test_empty_names_in_a_list_are_ignored_also_where_nccopy_crashes(sherd, tmp_path):
+    subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=CHOICE.encode(), check=True)
+    for option, names in {"-V": ["a", "t"], "-v": ["a", "t"], "-G": ["g", "k"], "-g": ["g", "k"]}.items():
+        sherd.ok("nccopy", option, ",".join(names), "x.nc", "plain.zarr", "--overwrite")
+        sherd.ok("nccopy", option, ",,".join(names) + ",", "x.nc", "empty.zarr", "--overwrite")
+        assert sherd.ok("ncdump", "-n", "x", "empty.zarr").text == sherd.ok("ncdump", "-n", "x", "plain.zarr").text
+        wrong = sherd("nccopy", option, ",", "x.nc", "y.zarr")
+        assert wrong.code == 2 and f"{option}: ',' contains no name" in wrong.stderr
 
 
 def data_of(sherd, *options):

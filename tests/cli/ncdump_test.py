@@ -50,11 +50,21 @@ def test_a_language_of_comments_is_that_of_its_first_letter(sherd, tmp_path):
 
 
 @pytest.mark.parametrize("options", [["-v", "v"], ["-v", "own,rows"], ["-v", "g1/own"], ["-v", "/g1/inner/deep"], ["-g", "g1"],
-                                     ["-g", "/g1/inner"], ["-g", "/"], ["-g", "inner,empty"]], ids="".join)
+                                     ["-g", "/g1/inner"], ["-g", "/"], ["-g", "inner,empty"], ["-v", ",own"], ["-g", ",g1"]], ids="".join)
 def test_variables_and_groups_are_chosen_as_by_ncdump(sherd, tmp_path, options):
     write(GROUPS, tmp_path / "x.zarr")
     netcdf4_file(GROUPS, tmp_path / "x.nc")
     assert sherd.ok("ncdump", *options, "x.zarr").text == expected(*options, tmp_path / "x.nc")
+
+
+@pytest.mark.parametrize(("option", "names"), [("-v", ["own", "rows"]), ("-g", ["g1", "inner"])])
+def test_empty_names_in_a_list_are_ignored_also_where_ncdump_crashes(sherd, tmp_path, option, names):
+    write(GROUPS, tmp_path / "x.zarr")
+    plain = sherd.ok("ncdump", option, ",".join(names), "x.zarr").text
+    assert sherd.ok("ncdump", option, ",,".join(names) + ",", "x.zarr").text == plain
+    for empty in ("", ","):
+        wrong = sherd("ncdump", option, empty, "x.zarr")
+        assert wrong.code == 2 and f"{option}: '{empty}' contains no name" in wrong.stderr
 
 
 @pytest.mark.parametrize("name", ["größe", "a b", "a%20b", "a%zz", "x#y", 'ü"q', "1x", "a.b", "日本", "a+b,c"])

@@ -128,6 +128,30 @@ TEST_P(WithoutLocks, AWriterThatLostDoesNotTakeTheOtherOneAlong) {
   EXPECT_EQ(one->get("a").value(), "second");
 }
 
+TEST_P(WithoutLocks, AVersionThatReplacesAnotherRightBeforeItsCommitIsNotPublishedUnfinished) {
+  for (const auto& condition : {Condition{}, Condition::absent()}) {
+    const auto one = sherd::file_store(folder_.path(), config(sherd::Locking::automatic)).value();
+    const auto other = sherd::file_store(folder_.path(), config(sherd::Locking::automatic)).value();
+    const bool replaces = condition.kind == Condition::Kind::always;
+    const std::optional<std::string> old = replaces ? std::optional<std::string>("old") : std::nullopt;
+    if (replaces) one->set("a", *old).value();
+    const auto first = one->write("a").value();
+    first->write(0, sherd::as_bytes("first")).value();
+    std::unique_ptr<sherd::ObjectWriter> second;
+    simulation_.before("renameat", [&] {
+      second = other->write("a").value();
+      second->write(0, sherd::as_bytes("sec")).value();
+    });
+    EXPECT_EQ(first->commit(condition).error().code(), ErrorCode::conflict);
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(one->get("a").value(), old);
+    second->commit(condition).value();
+    EXPECT_EQ(one->get("a").value(), "sec");
+    EXPECT_EQ(files(folder_.path()), std::set<std::string>{"a"});
+    EXPECT_TRUE(one->erase("a").value());
+  }
+}
+
 TEST_P(WithoutLocks, ValuesByIdAreChangedIfTheUserAllowsIt) {
   using sherd::neuroglancer::ShardedStore;
   const auto sharding =

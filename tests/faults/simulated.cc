@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,8 @@ struct Running {
   Fault fault;
   std::vector<Call> calls;
   std::string failing;  // the name of the call that the fault has met
+  std::string awaited;  // the name of the call before which `meanwhile` runs
+  std::function<void()> meanwhile;
 };
 
 std::mutex mutex;  // guards what follows
@@ -26,8 +29,24 @@ std::optional<Running> running;
 
 enum class Fate : std::uint8_t { real, fails, fails_partially };
 
+void run_meanwhile(const char* name) {
+  std::function<void()> act;
+  {
+    const std::lock_guard hold(mutex);
+    if (running && running->awaited == name) act = std::exchange(running->meanwhile, nullptr);
+  }
+  if (act) act();
+}
+
+std::string path_of(int fd) {
+  char path[4096];
+  const ssize_t length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof path);
+  return {path, static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+}
+
 /// Decides on a call; sets errno where it fails.
-Fate meet(const char* name, bool changes) {
+Fate meet(const char* name, bool changes, std::string path = {}) {
+  run_meanwhile(name);
   const std::lock_guard hold(mutex);
   if (!running) return Fate::real;
   const Fault& fault = running->fault;
@@ -35,7 +54,7 @@ Fate meet(const char* name, bool changes) {
                           ? fault.name == name
                           : fault.kind != Fault::Kind::none && running->calls.size() == fault.at;
   const bool is_after = !running->failing.empty();
-  running->calls.push_back({name, changes});
+  running->calls.push_back({name, changes, std::move(path)});
   const bool fails = is_met || (is_after && (fault.kind == Fault::Kind::killed ||
                                              (fault.kind == Fault::Kind::onward && running->failing == name)));
   if (!fails) return Fate::real;
@@ -51,8 +70,8 @@ auto look(const char* name, const Real& real) -> decltype(real()) {
 }
 
 template <class Real>
-auto change(const char* name, const Real& real) -> decltype(real()) {
-  return meet(name, true) == Fate::real ? real() : -1;
+auto change(const char* name, const Real& real, std::string path = {}) -> decltype(real()) {
+  return meet(name, true, std::move(path)) == Fate::real ? real() : -1;
 }
 
 /// `put(size)` writes that many of `size` bytes.
@@ -71,7 +90,7 @@ int write(const char* name, std::size_t size, const Put& put) {
 Simulation::Simulation(const Fault& fault) {
   const std::lock_guard hold(mutex);
   if (running) std::abort();
-  running = Running{fault, {}, {}};
+  running = Running{fault, {}, {}, {}, nullptr};
 }
 
 Simulation::~Simulation() {
@@ -82,6 +101,12 @@ Simulation::~Simulation() {
 std::vector<Call> Simulation::calls() const {
   const std::lock_guard hold(mutex);
   return running->calls;
+}
+
+void Simulation::before(std::string name, std::function<void()> act) const {
+  const std::lock_guard hold(mutex);
+  running->awaited = std::move(name);
+  running->meanwhile = std::move(act);
 }
 
 int openat(int directory, const char* path, int flags, mode_t mode) noexcept {
@@ -132,12 +157,16 @@ int ftruncate(int fd, std::uint64_t size) noexcept {
   return change("ftruncate", [&] { return ::ftruncate(fd, static_cast<off_t>(size)); });
 }
 
-int fsync(int /*fd*/) noexcept {
-  return change("fsync", [] { return 0; });
+int fsync(int fd) noexcept {
+  return change("fsync", [] { return 0; }, path_of(fd));
 }
 
 int fstat(int fd, struct stat& status) noexcept {
   return look("fstat", [&] { return ::fstat(fd, &status); });
+}
+
+int statx(int fd, struct ::statx& status) noexcept {
+  return look("statx", [&] { return ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status); });
 }
 
 int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {

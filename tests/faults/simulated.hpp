@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace sherd::os {
 /// One call that the process made.
 struct Call {
   std::string name;
-  bool changes = false;  ///< it changes what is stored, or makes it durable
+  bool changes = false;   ///< it changes what is stored, or makes it durable
+  std::string path = {};  ///< of what fsync() makes durable
 };
 
 /// What happens to one call.
@@ -40,6 +42,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] std::vector<Call> calls() const;
+  /// Something that another process does right before the next call of this name.
+  void before(std::string name, std::function<void()> act) const;
 };
 
 }  // namespace sherd::os

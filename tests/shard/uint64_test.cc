@@ -94,10 +94,10 @@ std::string shard_of(const Uint64Format& format, std::map<std::uint64_t, std::st
   for (std::size_t slot = 0; slot < ids.size(); ++slot) {
     const std::string& chunk = chunks[ids[slot]];
     EncodedBatch batch;
-    batch.bytes->resize(chunk.size()).value();
-    std::copy_n(as_bytes(chunk).data(), chunk.size(), batch.bytes->data());
-    batch.chunks = {{slot, chunk.size(), true}};
-    ShardWriter::Turn(writer, slot).put(std::move(batch)).value();
+    Buffer bytes;
+    bytes.append(as_bytes(chunk)).value();
+    batch.add(slot, bytes, true).value();
+    writer.put(std::move(batch)).value();
   }
   EXPECT_TRUE(writer.finish().value());
   return {reinterpret_cast<const char*>(object.data()), object.size()};

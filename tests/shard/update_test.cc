@@ -59,7 +59,7 @@ struct Case {
   std::uint64_t head = 0;
   std::vector<std::uint64_t> changed;
   std::string plan;
-  bool in_the_way = false;
+  bool overlaps_index = false;
   std::uint64_t max_chunk_bytes = 100;
 };
 
@@ -67,7 +67,7 @@ Result<ShardUpdate> planned(const Case& of) {
   ShardIndex index(of.entries.size(), of.size);
   for (std::size_t slot = 0; slot < of.entries.size(); ++slot) index.set(slot, of.entries[slot]);
   const OldShard old{std::make_shared<const ShardIndex>(std::move(index)), of.index_bytes, of.max_chunk_bytes,
-                     of.in_the_way};
+                     of.overlaps_index};
   return plan_update(of.policy, old, of.changed, HeadCoding(of.entries.size(), of.head));
 }
 
@@ -76,7 +76,7 @@ void expect_plans(const std::vector<Case>& cases) {
     const auto update = planned(each);
     ASSERT_TRUE(update) << each.name << ": " << update.error().message();
     EXPECT_EQ(text(*update), each.plan) << each.name;
-    EXPECT_EQ(update->kept, update->index.count()) << each.name;
+    EXPECT_EQ(update->unchanged_chunks, update->index.count()) << each.name;
     EXPECT_EQ(update->old_size, each.size) << each.name;
     EXPECT_EQ(update->head, each.head) << each.name;
   }
@@ -333,13 +333,12 @@ IndexFormat index_at(IndexLocation location) {
 }
 
 void put(ShardWriter& writer, const Chunks& chunks) {
-  std::size_t number = 0;
   for (const auto& [slot, chunk] : chunks) {
     EncodedBatch batch;
-    batch.bytes->resize(chunk.size()).value();
-    std::ranges::copy(as_bytes(chunk), batch.bytes->data());
-    batch.chunks = {{slot, chunk.size(), !chunk.empty()}};
-    ShardWriter::Turn(writer, number++).put(std::move(batch)).value();
+    Buffer bytes;
+    bytes.append(as_bytes(chunk)).value();
+    batch.add(slot, bytes, !chunk.empty()).value();
+    writer.put(std::move(batch)).value();
   }
 }
 

@@ -6,8 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <thread>
+
+#include "store/file_lock.hpp"
+#include "store/key.hpp"
+#include "tests/store/temp_dir.hpp"
 
 namespace sherd {
 namespace {
@@ -99,21 +104,17 @@ TEST_F(HeldKeys, AreListedBelowAPrefix) {
       << "no thread waits for what is still being made";
 }
 
-TEST_F(HeldKeys, OutliveWhatTheStoreHoldsBeneath) {
-  class Beneath final : public StoreLock {
-   public:
-    Beneath(const KeyLocks& locks, bool& was_held) : locks_(locks), was_held_(was_held) {}
-    ~Beneath() override { was_held_ = !locks_.held_below("").empty(); }
-
-   private:
-    const KeyLocks& locks_;
-    bool& was_held_;
-  };
-  bool was_held = false;
-  auto hold = take("c/0").value();
-  hold->beneath = std::make_unique<Beneath>(*locks_, was_held);
+TEST_F(HeldKeys, OutliveTheLockOfTheirFile) {
+  const TempDir folder;
+  const std::string side_file = folder.path() + "/c/" + side_file_of("0", kLockSuffix);
+  auto hold = hold_object(*locks_, FileTree(folder.path(), {}), "c/0").value();
+  EXPECT_TRUE(std::filesystem::exists(side_file));
+  std::thread next([&] {
+    const auto mine = take("c/0", 60);
+    EXPECT_FALSE(std::filesystem::exists(side_file)) << "the next thread would wait for this one's lock of the file";
+  });
   hold.reset();
-  EXPECT_TRUE(was_held) << "another thread could have come between";
+  next.join();
 }
 
 TEST_F(HeldKeys, OfAParentAreFreeInItsForkedChildAndStayHeldInTheParent) {

@@ -1,0 +1,21 @@
+// Sums of limits, which callers of C++ may set to any number.
+#pragma once
+
+#include <cstdint>
+
+#include "base/checked.hpp"
+#include "sherd/options.hpp"
+
+namespace sherd {
+
+/// The limit, and some bytes more.
+[[nodiscard]] constexpr std::uint64_t limit_plus(std::uint64_t limit, std::uint64_t bytes) noexcept {
+  return checked_add(limit, bytes).value_or(~std::uint64_t{0});
+}
+
+/// What a shard may have as a whole: its chunks and its index.
+[[nodiscard]] constexpr std::uint64_t max_shard_bytes(const Limits& limits) noexcept {
+  return limit_plus(limits.chunk_bytes, limits.index_bytes);
+}
+
+}  // namespace sherd
