@@ -8,6 +8,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "array/consolidated.hpp"
 #include "array/hierarchy.hpp"
 #include "array/slow_move.hpp"
 #include "base/url.hpp"
@@ -180,9 +181,16 @@ std::optional<Error> no_file_to_import(const std::string& source) {
 
 namespace {
 
-/// That a node was being renamed when that was cut short, in this store or in one around it.
+/// That a node was being renamed when that was cut short, in this store, or in one in it or around it.
 std::string hint_at_moves(const NodeLocation& location) {
   std::string hint = hint_at_slow_move(location);
+  for (const std::string& root : ancestors(location.path)) {
+    if (!hint.empty()) return hint;
+    if (root.empty()) continue;
+    NodeLocation inside = at_path(location, location.path.substr(root.size() + 1));
+    inside.store = prefixed_store(location.store, root + "/");
+    hint = hint_at_slow_move(inside);
+  }
   if (!hint.empty()) return hint;
   (void)for_each_above(*location.store,
                        [&](const std::shared_ptr<Store>& outer, const std::string& above) -> Result<bool> {

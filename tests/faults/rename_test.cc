@@ -44,6 +44,7 @@ class RenamedArray : public testing::Test {
       const auto array = sherd::open_array(faults_.folder(), {.path = path, .config = operations::config_of(1)});
       if (!array) {
         EXPECT_EQ(array.error().code(), sherd::ErrorCode::not_found) << array.error().text();
+        not_found_ += array.error().text() + "\n";
         hints_ += array.error().text().find("rename it again") != std::string::npos;
         continue;
       }
@@ -60,6 +61,7 @@ class RenamedArray : public testing::Test {
   }};
   std::vector<Call> calls_;
   mutable int hints_ = 0;
+  mutable std::string not_found_;
 };
 
 /// Through a link that leads elsewhere from the new path.
@@ -73,10 +75,11 @@ class LinkedArray : public RenamedArray {
 
   void expect_complete_after_another_rename() {
     hints_ = 0;
+    not_found_.clear();
     const std::string paths = where();
     EXPECT_THAT(paths, testing::AnyOf("a", "new/b", ""));
     if (paths.empty()) {
-      EXPECT_EQ(hints_, 2);
+      EXPECT_EQ(hints_, 2) << not_found_;
       ++cut_short_;
     }
     const auto again = sherd::rename(faults_.folder() + "/a", "new/b", {.config = operations::config_of(1)});
