@@ -131,7 +131,7 @@ Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
   const NodeLocation destination = at_path(from, *to);
   SHERD_TRY(locks, BothLocks::take(from, destination));
   const auto ended = carry_on_slow_move(from, *to);
-  if (!ended) {
+  if (!ended.has_value()) {
     (void)list_what_stayed(from);  // the first failure is the one to report
     return ended.error();
   }
