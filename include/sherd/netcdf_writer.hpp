@@ -16,7 +16,7 @@
 namespace sherd::netcdf {
 
 /// How long the shards of variables are, over Zarr v3. Of several that fit a variable, those by its name count first,
-/// then those by dimension, of which others have the length of a chunk.
+/// then those by dimension; a dimension that is not named has the length of a chunk.
 struct ShardLengths {
   std::vector<std::pair<std::string, Shape>> variables = {};  ///< by names or paths; empty: one shard
   /// By names; 0: the whole dimension. They are rounded up to whole chunks.

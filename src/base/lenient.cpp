@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -18,7 +19,6 @@ constexpr Word kWords[] = {
     {"NaN", R"("\u004eaN")"}, {"Infinity", R"("\u0049nfinity")"}, {"-Infinity", R"("\u002dInfinity")"}};
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_figure(char c) { return c >= '0' && c <= '9'; }
 
 /// The text of a string with its quotes, or all that is left where it does not end.
 std::string_view string_at(std::string_view text) {
@@ -61,7 +61,7 @@ class Rewriter {
         rest_.remove_prefix(word.text.size());
         return end_of_value();
       }
-    if (is_figure(c) || c == '-') return number();
+    if (is_digit(c) || c == '-') return number();
     if (c == '{' || c == '[') ++depth_;
     const bool closes = c == '}' || c == ']';
     take(1);
@@ -71,11 +71,11 @@ class Rewriter {
   void number() {
     std::size_t length = 1;
     while (length < rest_.size() &&
-           (is_figure(rest_[length]) || std::string_view("+-.eE").find(rest_[length]) != std::string_view::npos))
+           (is_digit(rest_[length]) || std::string_view("+-.eE").find(rest_[length]) != std::string_view::npos))
       ++length;
     const std::string_view text = rest_.substr(0, length);
     if (const std::size_t point = text.find('.');
-        points_ && point != text.npos && (point + 1 == length || !is_figure(text[point + 1]))) {
+        points_ && point != text.npos && (point + 1 == length || !is_digit(text[point + 1]))) {
       result_.text += std::string(text.substr(0, point + 1)) + "0" + std::string(text.substr(point + 1));
       result_.numbers = true;
       rest_.remove_prefix(length);

@@ -28,7 +28,7 @@ struct Lenience {
 
 /// `NaN`, `Infinity` or `-Infinity` where a document had the word without quotes; empty for all other JSON.
 [[nodiscard]] std::string_view bare_number(const Json& json);
-/// Whether there is such a number, apart from members called `except` and all that is in them.
+/// Whether there is such a number anywhere but in members called `except`.
 [[nodiscard]] bool has_bare_number(const Json& json, std::string_view except = {});
 /// The same with such numbers as ordinary strings.
 [[nodiscard]] Json with_quoted_numbers(Json json);
