@@ -1,10 +1,10 @@
 // sherd nccopy: a dataset of netCDF into NCZarr or a netCDF file, with the options of netcdf-c's nccopy.
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/netcdf_lengths.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
@@ -15,13 +15,6 @@ namespace sherd::cli {
 namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
-
-Result<std::uint64_t> whole_number(std::string_view text, std::string_view option) {
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed == std::errc() && end == text.data() + text.size() && !text.empty()) return value;
-  return invalid_argument(std::string(option) + ": '" + std::string(text) + "' is not a whole number");
-}
 
 /// Adds "a,/g/b" and what other options of the same name list.
 Result<void> add_names(const std::vector<std::string>& lists, std::string_view option, std::vector<std::string>& to) {
@@ -38,33 +31,10 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
     options.unchunked = true;
     return {};
   }
-  if (const std::size_t colon = text.rfind(':'); colon != text.npos) {
-    Shape chunks;
-    const std::string lengths = text.substr(colon + 1);
-    if (!lengths.empty() && lengths != "contiguous" && lengths != "compact") {
-      for (const std::string_view part : split(lengths, ',')) {
-        SHERD_TRY(length, whole_number(part, "-c"));
-        chunks.push_back(length);
-      }
-    }
-    options.variable_chunks.emplace_back(text.substr(0, colon), std::move(chunks));
-    return {};
-  }
-  for (const std::string_view part : split(text, ',')) {
-    const std::size_t slash = part.rfind('/');
-    if (slash == part.npos || slash == 0)
-      return invalid_argument("-c: '" + std::string(part) +
-                              "' is neither dimension/length nor variable:lengths; write time/10,lat/ " +
-                              "or temp:10,100,100");
-    std::uint64_t length = 0;
-    if (slash + 1 < part.size()) {
-      SHERD_TRY(given, whole_number(part.substr(slash + 1), "-c"));
-      if (given == 0)
-        return invalid_argument("-c: '" + std::string(part) + "': the length of a chunk must be positive");
-      length = given;
-    }
-    options.dimension_chunks.emplace_back(part.substr(0, slash), length);
-  }
+  netcdf::ShardLengths lengths;
+  SHERD_TRY(add_lengths(text, "-c", lengths));
+  std::ranges::move(lengths.variables, std::back_inserter(options.variable_chunks));
+  std::ranges::move(lengths.dimensions, std::back_inserter(options.dimension_chunks));
   return {};
 }
 
@@ -89,7 +59,7 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
       const auto numbers = split(each, ',');
       constexpr std::uint64_t most = 0xFFFFFFFF;
       for (std::size_t i = 0; i < numbers.size(); ++i) {
-        SHERD_TRY(number, whole_number(numbers[i], "-F"));
+        SHERD_TRY(number, number_of(numbers[i], "-F"));
         if (number > most) return invalid_argument("-F: " + std::string(numbers[i]) + " is more than 32 bits hold");
         if (i == 0)
           filter.id = static_cast<std::uint32_t>(number);
@@ -105,7 +75,7 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
 
 struct Nccopy {
   std::string source, destination, kind, memory, cache, cache_elements;
-  std::vector<std::string> chunks, filters, variables, data_variables, groups, data_groups;
+  std::vector<std::string> chunks, shards, filters, variables, data_variables, groups, data_groups;
   std::optional<std::uint64_t> deflate;
   bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other ways to write `kind`
   bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
@@ -133,8 +103,8 @@ struct Nccopy {
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"chunks", "-c"},    {"filters", "-F"},        {"deflate_level", "-d"}, {"kind", "-k"},
-        {"variables", "-V"}, {"data_variables", "-v"}, {"groups", "-G"},        {"data_groups", "-g"}};
+        {"chunks", "-c"},    {"shards", "--shards"},   {"filters", "-F"}, {"deflate_level", "-d"}, {"kind", "-k"},
+        {"variables", "-V"}, {"data_variables", "-v"}, {"groups", "-G"},  {"data_groups", "-g"}};
     const Error& error = copied.error();
     for (const auto& [member, option] : names)
       if (error.member() == member) return Error(error.code(), std::string(option) + ": " + error.message());
@@ -157,6 +127,8 @@ struct Nccopy {
     options.kind = chosen;
     if (!session.format().empty()) options.format = session.format();
     for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
+    SHERD_TRY(sharded, shard_lengths(shards));
+    options.shards = std::move(sharded);
     for (const std::string& each : filters) SHERD_TRY(add_filter(each, options));
     SHERD_TRY(add_names(variables, "-V", options.variables));
     SHERD_TRY(add_names(data_variables, "-v", options.data_variables));
@@ -203,6 +175,7 @@ Run add_nccopy(Arguments& arguments) {
   arguments.repeated("-c", "CHUNKS", copy->chunks,
                      "Chunk lengths by dimension: time/10,lat/ (lat whole); or of a variable: temp:10,100,100, and "
                      "temp: or / for one chunk");
+  arguments.repeated("--shards", "SHARDS", copy->shards, kShardsHelp);
   arguments.number("-d", copy->deflate, "Compress with deflate at this level, 0 to 9, and no other filter; 0: not");
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
@@ -229,6 +202,8 @@ Run add_nccopy(Arguments& arguments) {
        {"sherd nccopy -d 1 -s -c time/12,lat/,lon/ ocean.nc ocean.zarr", "compressed, in chunks of 12 maps"},
        {"sherd nccopy -c temp:120,50,50 -m 1GiB ocean.zarr series.zarr", "other chunks of one variable"},
        {"sherd --store-format zarr3 nccopy ocean.nc 'ocean.zarr#mode=zarr'", "pure Zarr v3"},
+       {"sherd --store-format zarr3 nccopy --shards time/120,lat/,lon/ -c time/12 ocean.nc ocean.zarr",
+        "Zarr v3 with shards of ten chunks"},
        {"sherd nccopy ocean.zarr ocean.nc", "back into a netCDF-4 file"},
        {"sherd nccopy -V temp,time,lat,lon ocean.nc temp.zarr", "a variable and its coordinates"},
        {"sherd nccopy -k nc3 ocean.zarr old.nc", "into a classic file"}});

@@ -7,6 +7,7 @@
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/input_pipe.hpp"
+#include "cli/netcdf_lengths.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "netcdf/url.hpp"
@@ -68,6 +69,7 @@ std::string directory_to_make(const std::string& url) {
 struct Ncgen {
   std::optional<std::string> input;
   std::string output, name, kind, language;
+  std::vector<std::string> shards;
   bool binary = false, header = false, no_fill = false, no_durable = false, nc3 = false, nc4 = false, nc5 = false,
        nc6 = false, nc7 = false, truncate = false;
 
@@ -147,6 +149,10 @@ struct Ncgen {
     netcdf::NewDataset options;
     if (!session.format().empty()) options.format = session.format();
     options.overwrite = true;
+    SHERD_TRY(sharded, shard_lengths(shards));
+    options.shards = std::move(sharded);
+    if (!shards.empty() && options.format != "zarr3")
+      return invalid_argument("--shards: only datasets in Zarr v3 have shards; add --store-format zarr3");
     options.config = session.guarded("ncgen");
     options.config.durable = !no_durable;
     if (url.empty()) return options;
@@ -192,6 +198,7 @@ Run add_ncgen(Arguments& arguments) {
                  "Cut texts that are longer than _nczarr_maxstrlen, with a warning; default: an error");
   arguments.text("-N", "NAME", ncgen->name, "The name of the dataset, for the default of -o with standard input");
   arguments.flag("-H", ncgen->header, "The header only: data are read and left out");
+  arguments.repeated("--shards", "SHARDS", ncgen->shards, kShardsHelp);
   arguments.flag("--no-durable", ncgen->no_durable,
                  "Do not wait until data is on disk: faster, but lost in a power failure");
   arguments.examples({{"sherd ncgen ocean.cdl", "check the text; errors have line and column"},

@@ -12,9 +12,6 @@ function(sherd_add_layer layer)
   target_include_directories(sherd_${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(sherd_${layer} PRIVATE ${SHERD_WARNINGS})
   target_link_libraries(sherd_${layer} PRIVATE ${SHERD_LIBRARIES})
-  if(layer IN_LIST SHERD_UNOPTIMIZED_LAYERS)
-    target_compile_options(sherd_${layer} PRIVATE -O0)  # half of the time, and they do not work on every byte
-  endif()
   if(SHERD_FUZZ)
     target_compile_options(sherd_${layer} PRIVATE -fsanitize=fuzzer-no-link)  # which branches an input takes
   endif()

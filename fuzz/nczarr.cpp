@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/lenient.hpp"
 #include "fuzz/nodes.hpp"
 #include "netcdf/attribute.hpp"
-#include "netcdf/lenient.hpp"
 #include "netcdf/url.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/sherd.hpp"
@@ -40,7 +40,7 @@ void check_dataset(const char* key, std::string_view text) {
 }
 
 void check_attribute(std::string_view text) {
-  const auto json = netcdf::parse_lenient(text, {});
+  const auto json = parse_lenient(text, {});
   if (!json) return;
   const netcdf::Values values = netcdf::inferred_values(json->json);
   const auto stored = netcdf::attribute_json(values, netcdf::TextForm::plain);

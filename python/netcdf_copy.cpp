@@ -23,7 +23,8 @@ std::vector<netcdf::Filter> filters_from(nb::handle given) {
   return filters;
 }
 
-/// `chunks`: pairs of a name and a length of a dimension or a shape; `filters`: pairs of a variable or None and a list.
+/// `chunks`, `shards`: pairs of a name and a length of a dimension or a shape; `filters`: pairs of a variable or None
+/// and a list.
 nb::dict copy(const std::string& source, const std::string& destination, const nb::dict& given, nb::handle settings) {
   DatasetCopyOptions options{.config = config_from(settings)};
   options.kind = nb::cast<std::string>(given["kind"]);
@@ -35,6 +36,14 @@ nb::dict copy(const std::string& source, const std::string& destination, const n
     else
       options.variable_chunks.emplace_back(name, nb::cast<Shape>(pair[1]));
   }
+  for (const nb::handle pair : given["shards"]) {
+    const auto name = nb::cast<std::string>(pair[0]);
+    if (nb::isinstance<nb::int_>(pair[1]))
+      options.shards.dimensions.emplace_back(name, nb::cast<std::uint64_t>(pair[1]));
+    else
+      options.shards.variables.emplace_back(name, nb::cast<Shape>(pair[1]));
+  }
+  options.shards.automatic = nb::cast<bool>(given["auto_shards"]);
   options.unchunked = nb::cast<bool>(given["unchunked"]);
   options.deflate_level = nb::cast<std::optional<int>>(given["deflate"]);
   options.shuffle = nb::cast<bool>(given["shuffle"]);

@@ -98,7 +98,7 @@ DIFFERS = {
             "accepts what NumPy accepts, also negative steps, `[[], …]` and a list next to `...`; a key that means one thing in NumPy "
             "and another in zarr-python, such as `[0, :, [1, 2]]`, is an `IndexError` that names `oindex`"
         ),
-        "attrs": "NaN and infinities are refused by name: JSON has none, and other readers do not open such an array",
+        "attrs": "NaN and infinities are refused by name: JSON has none, and some readers do not open such an array",
         "compressors": "JSON objects, as in metadata",
         "filters": "JSON objects, as in metadata",
         "get_basic_selection": "`out` is an ndarray; the same in the other four",

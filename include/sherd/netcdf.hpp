@@ -57,6 +57,7 @@ using Values = std::variant<std::vector<std::int8_t>, std::string, std::vector<s
 struct Attribute {
   std::string name;
   Values values;
+  std::vector<std::uint64_t> nulls = {};  ///< which strings are null pointers in a netCDF-4 file, and empty here
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
@@ -145,6 +146,8 @@ class SHERD_API Variable {
   /// The elements of a box, in C order; for a scalar the empty box. What was never written is the fill value.
   [[nodiscard]] Result<Values> read(const Box& box) const;
   [[nodiscard]] Result<Values> read() const;
+  /// The same, and which strings are null pointers in a netCDF-4 file (`NIL` in CDL): they are empty in the values.
+  [[nodiscard]] Result<Values> read(const Box& box, std::vector<std::uint64_t>& nulls) const;
   /// The same into memory of the caller, which must have the size of the box's elements; not for strings.
   Result<void> read(const Box& box, std::span<std::byte> into) const;
 

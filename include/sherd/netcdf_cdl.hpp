@@ -58,6 +58,8 @@ class SHERD_API Cdl {
 
  private:
   Result<void> define(Writer& writer) const;
+  /// not_found if the text has no variable or dimension of a name.
+  [[nodiscard]] Result<void> check_names(const ShardLengths& shards) const;
 
   std::shared_ptr<const State> state_;
 };

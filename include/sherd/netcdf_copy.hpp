@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sherd/netcdf.hpp"
+#include "sherd/netcdf_writer.hpp"
 
 namespace sherd::netcdf {
 
@@ -33,6 +33,8 @@ struct DatasetCopyOptions {
   /// lengths by dimension.
   std::vector<std::pair<std::string, Shape>> variable_chunks = {};
   bool unchunked = false;  ///< one chunk for each variable, and in files none
+  /// In Zarr v3 only. Default: those of the source, if the copy has the same chunks.
+  ShardLengths shards = {};
   /// 0 … 9; 0: no compression. Replaces all filters of the source.
   std::optional<int> deflate_level = {};
   bool shuffle = false;  ///< together with deflation

@@ -8,11 +8,22 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sherd/netcdf.hpp"
 
 namespace sherd::netcdf {
+
+/// How long the shards of variables are, over Zarr v3. Of several that fit a variable, those by its name count first,
+/// then those by dimension; a dimension that is not named has the length of a chunk.
+struct ShardLengths {
+  std::vector<std::pair<std::string, Shape>> variables = {};  ///< by names or paths; empty: one shard
+  /// By names; 0: the whole dimension. They are rounded up to whole chunks.
+  std::vector<std::pair<std::string, std::uint64_t>> dimensions = {};
+  bool automatic = false;  ///< of all other variables: chosen by size (docs/chunking.md)
+  [[nodiscard]] bool empty() const noexcept { return variables.empty() && dimensions.empty() && !automatic; }
+};
 
 /// A new dataset.
 struct NewDataset {
@@ -20,6 +31,7 @@ struct NewDataset {
   std::string format = "zarr2";  ///< of the nodes: "zarr2" or "zarr3"
   Mode mode = {};                ///< in addition to what the URL says
   std::vector<Attribute> attributes = {};
+  ShardLengths shards = {};  ///< of variables that have none of their own; Zarr v3 only
   bool overwrite = false;    ///< replace an existing node; without it that is `conflict`
   bool consolidated = true;  ///< sync() writes consolidated metadata
   Config config = {};
@@ -32,6 +44,7 @@ struct NewVariable {
   std::vector<std::string> dimensions = {};  ///< by name, each that of the nearest group; or "/g1/x"
   std::vector<Attribute> attributes = {};    ///< `_FillValue` has the type of the variable
   Shape chunks = {};                         ///< empty: chosen by size
+  bool contiguous = false;                   ///< without `chunks`, and with Mode::compat_seed: one chunk
   Shape shards = {};                         ///< Zarr v3 only; empty: none
   std::optional<int> deflate_level = {};     ///< 0 … 9
   bool shuffle = false;

@@ -12,20 +12,20 @@ from ._errors import InvalidArgument
 Filters = Sequence[Sequence[int]]
 
 
-def _chunks(given: Any) -> list[tuple[str, Any]]:
+def _lengths(given: Any, argument: str) -> list[tuple[str, Any]]:
     if given is None or given == ():
         return []
     if not isinstance(given, Mapping):
-        raise TypeError(f"chunks must be a dict by name, or () for one chunk per variable, not {type(given).__name__}")
+        raise TypeError(f"{argument} must be a dict by name, not {type(given).__name__}")
     pairs: list[tuple[str, Any]] = []
     for name, lengths in given.items():
         if isinstance(lengths, Sequence) and not isinstance(lengths, str):
-            pairs.append((_arguments.text(name, "chunks"), [_arguments.count(each, "chunks") for each in lengths]))
+            pairs.append((_arguments.text(name, argument), [_arguments.count(each, argument) for each in lengths]))
             continue
-        length = 0 if lengths is None else _arguments.count(lengths, "chunks")
+        length = 0 if lengths is None else _arguments.count(lengths, argument)
         if lengths == 0 and lengths is not None:
-            raise InvalidArgument("chunk lengths must be positive, or None for the whole dimension", member="chunks")
-        pairs.append((_arguments.text(name, "chunks"), length))
+            raise InvalidArgument(f"lengths of {argument} must be positive, or None for the whole dimension", member=argument)
+        pairs.append((_arguments.text(name, argument), length))
     return pairs
 
 
@@ -60,6 +60,7 @@ def copy(
     kind: str | None = None,
     format: Literal["zarr2", "zarr3"] = "zarr2",
     chunks: Mapping[str, int | None | Sequence[int]] | tuple[()] | None = None,
+    shards: Mapping[str, int | None | Sequence[int]] | Literal["auto"] | None = None,
     deflate: int | None = None,
     shuffle: bool = False,
     filters: Filters | Mapping[str, Filters] | None = None,
@@ -80,7 +81,8 @@ def copy(
     Both are paths or URLs, of netCDF files or of datasets in Zarr with a fragment such as "#mode=zarr". kind: "nczarr" or
     the kind of a file, such as "classic" or "netCDF-4"; None: a file if the destination ends in .nc, .nc3, .nc4, .cdf or
     .netcdf, otherwise "nczarr". format: of the nodes of a dataset in Zarr. chunks: lengths by dimensions, None for whole
-    ones, or shapes by variables; (): one chunk per variable. deflate: a level from 0 to 9; it replaces the filters of the
+    ones, or shapes by variables; (): one chunk per variable. shards: likewise, of "zarr3", rounded up to whole chunks where they
+    are by dimensions; "auto": by size. deflate: a level from 0 to 9; it replaces the filters of the
     source, and so do filters, lists of (number, parameter, …) as HDF5 numbers them, for all variables or by name.
     variables, groups: the only variables, and groups of variables, to copy, by names or paths. data_variables, data_groups:
     likewise, but everything is defined, and what is not named has fill values. fixed_dimensions: unlimited dimensions become
@@ -91,7 +93,9 @@ def copy(
     options = {
         "kind": "" if kind is None else _arguments.text(kind, "kind"),
         "format": _arguments.text(format, "format"),
-        "chunks": _chunks(chunks),
+        "chunks": _lengths(chunks, "chunks"),
+        "shards": [] if shards == "auto" else _lengths(shards, "shards"),
+        "auto_shards": shards == "auto",
         "unchunked": chunks == (),
         "deflate": None if deflate is None else _arguments.whole(deflate, "deflate"),
         "shuffle": _arguments.flag(shuffle, "shuffle"),

@@ -123,7 +123,8 @@ Result<Zmap> Zmap::open(std::string_view url, const Config& config) {
 }
 
 Result<void> Cdl::check(const NewDataset& options) const {
-  NewDataset rehearsal{.format = options.format, .mode = options.mode};
+  NewDataset rehearsal{.format = options.format, .mode = options.mode, .shards = options.shards};
+  SHERD_TRY(check_names(options.shards));
   rehearsal.config.limits = options.config.limits;
   SHERD_TRY(writer, Writer::create(memory_store(), rehearsal));
   return define(writer);

@@ -117,6 +117,8 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
   reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
   SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
   SHERD_TRY(kind, kind_of_copy(dataset, to, options));
+  if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
+    return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
   if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
   const std::string path = file_path_of(to);
   if (path.empty() || is_anonymous(to.store))

@@ -7,6 +7,7 @@
 
 #include "base/buffer.hpp"
 #include "base/call.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "store/read_into.hpp"
 #include "store/retry.hpp"
@@ -205,7 +206,7 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
   if (text.size() > limits.metadata_bytes)
     return unsupported("the metadata would have " + std::to_string(text.size()) + " bytes, more than the limit " +
                        "metadata_bytes = " + std::to_string(limits.metadata_bytes));
-  auto parsed = Json::parse(text, limits.json_depth, limits.json_values);
+  auto parsed = parse_lenient(text, limits, {.tails = false, .points = false});
   if (!parsed) return std::move(parsed).error().in("the metadata could not be opened again");
   return {};
 }

@@ -253,11 +253,17 @@ class MemberNotes {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< of the model, for messages
   /// The members that a group lists; nullopt if the model keeps no list there.
   [[nodiscard]] virtual std::optional<Members> listed(const Json& group) const = 0;
+  /// Whether an object in a node's directory is a document of the model, by its name there.
+  [[nodiscard]] virtual bool is_document(std::string_view name) const noexcept = 0;
   /// Whether a group has to list this node: not what the model's readers cannot open.
   [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
+  /// What is wrong with the metadata of a member of the last of `groups` (outermost first), so that
+  /// readers of the model do not open it.
+  using Faults = std::function<std::vector<std::string>(const NodeDocument& member)>;
+  [[nodiscard]] virtual Faults faults(std::span<StoredGroup> groups) const = 0;
   /// The group's metadata with this member in the list; without a type, with no member of this name.
   [[nodiscard]] virtual Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const = 0;
-  /// The metadata of a node as a member of the last of `groups`, of which the first is the outermost. The last one's
+  /// The metadata of a node as a member of the last of `groups` (outermost first). The last one's
   /// get what those of the node refer to.
   [[nodiscard]] virtual Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const = 0;
 };

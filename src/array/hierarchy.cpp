@@ -438,12 +438,13 @@ Result<void> wait_for_writers(const NodeLocation& location) {
 // after the documents are gone, those below among them, the writers at work are waited for, and what they have stored
 // goes too (docs/decisions/0014).
 Result<void> clear_location(const NodeLocation& location) {
-  SHERD_TRY(unlist_member(location));
+  SHERD_TRY(listed, unlist_member(location));
   SHERD_TRY(unlist(location));
   SHERD_TRY(erase_documents(location));
   SHERD_TRY(erase_contents(location));
   SHERD_TRY(wait_for_writers(location));
-  return erase_contents(location);
+  SHERD_TRY(erase_contents(location));
+  return listed ? list_member(location) : Result<void>();
 }
 
 Result<Presence> presence(const NodeLocation& location) {

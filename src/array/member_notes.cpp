@@ -91,6 +91,10 @@ const MemberNotes* notes_in(const Tables& tables, const Json& group) {
   return found == tables.notes.end() ? nullptr : *found;
 }
 
+bool is_model_document(const Tables& tables, std::string_view name) noexcept {
+  return std::ranges::any_of(tables.notes, [&](const MemberNotes* each) { return each->is_document(name); });
+}
+
 Result<bool> introduce(const NodeLocation& location, NodeDocument& node) {
   SHERD_TRY(listed, find_listed(location));
   if (!listed || !listed->notes->lists(node)) return false;
@@ -169,12 +173,13 @@ Result<void> list_member(const NodeLocation& location) {
   return std::move(edited).error().in("the node is stored, but its group could not list it");
 }
 
-Result<void> unlist_member(const NodeLocation& location) {
+Result<bool> unlist_member(const NodeLocation& location) {
   SHERD_TRY(listed, find_listed(location));
-  if (!listed) return {};
-  return edit_group(listed->group, [&](const NodeDocument& now) -> Result<Json> {
+  if (!listed) return false;
+  SHERD_TRY(edit_group(listed->group, [&](const NodeDocument& now) -> Result<Json> {
     return listed->notes->with_member(now.document, listed->name, std::nullopt);
-  });
+  }));
+  return true;
 }
 
 }  // namespace sherd

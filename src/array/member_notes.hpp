@@ -15,6 +15,9 @@ namespace sherd {
 /// The model that keeps a list in this metadata; nullptr if none does.
 [[nodiscard]] const MemberNotes* notes_in(const Tables& tables, const Json& group);
 
+/// Whether an object in a node's directory is a document of some model, by its name there.
+[[nodiscard]] bool is_model_document(const Tables& tables, std::string_view name) noexcept;
+
 /// Gives a node that is about to be written at `location` the notes of a member of the group there. Returns whether the
 /// group keeps a list, in which the node belongs once it is written.
 Result<bool> introduce(const NodeLocation& location, NodeDocument& node);
@@ -29,7 +32,8 @@ Result<void> introduce_planned(const NodeLocation& location,
 /// Lists the node at `location` in its group's metadata if it exists, and otherwise takes it out of the list. The
 /// caller calls renew_consolidated() after it.
 Result<void> list_member(const NodeLocation& location);
-/// Takes a node that is about to be erased out of the list.
-Result<void> unlist_member(const NodeLocation& location);
+/// Takes a node that is about to be erased out of the list. Returns whether the group keeps one: then the caller calls
+/// list_member() once the node is gone, for its creator may not have listed it before.
+Result<bool> unlist_member(const NodeLocation& location);
 
 }  // namespace sherd

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "sherd/json.hpp"
 
@@ -19,8 +20,6 @@ namespace {
 
 constexpr std::uint64_t kDeepest = 4096;  // destruction, comparison and printing recurse
 constexpr std::size_t kFewMembers = 16;   // below, comparing all pairs of keys is the fastest
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // How many bytes of a string can be taken as they are: up to a quote, a backslash, a control character or a byte
 // above 127.

@@ -1,10 +1,12 @@
-// Lists and paths as people and metadata write them.
+// Lists, paths and digits as people and metadata write them.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
 namespace sherd {
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// What is between the separators: one part more than there are of those, and any of them may be empty.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -2,6 +2,7 @@
 // A text is a URL where it begins with a scheme and `://`, or with a scheme of the table of stores and `:`; everything
 // else is a path, in which `%`, `#` and `?` are ordinary characters. Escapes are decoded exactly once.
 #include "base/url.hpp"
+#include "base/text.hpp"
 
 namespace sherd {
 namespace {
@@ -9,7 +10,6 @@ namespace {
 constexpr std::string_view kFileScheme = "file";
 
 bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<unsigned> hex_digit(char c) {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');

@@ -13,6 +13,7 @@
 #include "array/format.hpp"
 #include "array/grid.hpp"
 #include "array/hierarchy.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
@@ -250,7 +251,8 @@ Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string&
   const auto read = [&](const char* name) -> Result<bool> {
     // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
     const bool has_attributes = name == kAttributes || name == kConsolidated;
-    SHERD_TRY(stored, read_json(*documents, prefix + name, limits, has_attributes ? with_quoted_numbers : nullptr));
+    SHERD_TRY(stored, read_json(*documents, prefix + name, limits,
+                                has_attributes ? BareNumbers::anywhere : BareNumbers::refused));
     if (!stored) return false;
     if (!stored->json.is_object()) return corrupt("a metadata document must be a JSON object").in_key(prefix + name);
     document.set(name, std::move(stored->json));
@@ -281,7 +283,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
   SHERD_TRY(kind, type_of(document));
   node.type = kind;
   SHERD_TRY(check_object(document.find(kAttributes), kAttributes));
-  node.attributes = attributes_of(document);
+  node.attributes = with_quoted_numbers(attributes_of(document));
   if (kind == NodeType::array) {
     SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits));
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
@@ -316,7 +318,7 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
   if (change.shape) *array = zarr2::with_shape(std::move(*array), *change.shape);
   if (change.attributes) {
     const std::size_t rank = array != nullptr ? array->find("shape")->size() : 0;
-    Json fresh = *change.attributes;
+    Json fresh = with_bare_numbers_of(attributes_of(document), *change.attributes);
     if (array != nullptr) fresh = with_names_of(attributes_of(document), rank, std::move(fresh));
     document.set(kAttributes, std::move(fresh));
     if (const auto list = consolidated_entries(*this, document)) {
@@ -333,7 +335,7 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
 std::vector<Document> Zarr2::documents(const std::string& path, const Json& document) const {
   std::vector<Document> all;
   for (const char* name : kNames)
-    if (const Json* each = document.find(name)) all.push_back({prefix_of(path) + name, each->dump(kIndent)});
+    if (const Json* each = document.find(name)) all.push_back({prefix_of(path) + name, dump_lenient(*each, kIndent)});
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "array/document.hpp"
 #include "array/format.hpp"
 #include "array/hierarchy.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
@@ -76,7 +77,7 @@ class Zarr3 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    const TypeDocument document{file_name, type_in};
+    const TypeDocument document{file_name, type_in, BareNumbers::in_attributes};
     return members_in_directories(*this, store, path, limits, known, {&document, 1});
   }
 
@@ -84,7 +85,7 @@ class Zarr3 final : public Format, public Consolidation {
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
-    return {{join_path(path, file_name), document.dump(2)}};
+    return {{join_path(path, file_name), dump_lenient(document, 2)}};
   }
 
   [[nodiscard]] std::optional<Entries> take_entries(Json& group) const override;
@@ -101,7 +102,8 @@ class Zarr3 final : public Format, public Consolidation {
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
   const std::string key = join_path(path, file_name);
-  SHERD_TRY(stored, read_json(store, key, limits));
+  // zarr-python writes attributes as Python prints them.
+  SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_attributes));
   if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
   auto node = lower(std::move(stored->json), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
@@ -120,7 +122,10 @@ Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
     SHERD_TRY(check_group(document));
   }
   SHERD_TRY(attributes, parse_attributes(document));
-  node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
+  if (node.array && has_bare_number(attributes))
+    node.array->remarks.emplace_back(
+        "the attributes have NaN or Infinity without quotes, which JSON lacks; some readers do not open the array");
+  node.attributes = attributes.is_null() ? Json(Json::Object{}) : with_quoted_numbers(std::move(attributes));
   node.document = std::move(document);
   return node;
 }
@@ -141,7 +146,10 @@ Result<Json> Zarr3::group_document(const Json& attributes) const {
 
 Result<Json> Zarr3::changed(Json document, const NodeChange& change) const {
   if (change.shape) document.set("shape", Json::numbers(*change.shape));
-  if (change.attributes) document.set("attributes", *change.attributes);
+  if (change.attributes) {
+    const Json* present = document.find("attributes");
+    document.set("attributes", with_bare_numbers_of(present != nullptr ? *present : Json(), *change.attributes));
+  }
   if (change.chunks == nullptr) return document;
   const Json fresh = zarr3::print_array(*change.chunks);
   for (const char* member : {"chunk_grid", "codecs"}) document.set(member, *fresh.find(member));

@@ -7,6 +7,7 @@
 
 #include "array/extension.hpp"
 #include "array/hierarchy.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
@@ -15,7 +16,7 @@ namespace sherd {
 
 namespace {
 
-Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Limits& limits, Repair repair) {
+Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Limits& limits, BareNumbers bare) {
   if (!reply) return std::move(reply).error();
   if (reply->source == nullptr) return std::optional<StoredJson>();
   SHERD_TRY(size, reply->source->size());
@@ -25,9 +26,10 @@ Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Lim
   const std::string_view text(reinterpret_cast<const char*>(reply->bytes.data()), reply->bytes.size());
   SHERD_TRY(generation, reply->source->generation());
   auto json = Json::parse(text, limits.json_depth, limits.json_values);
-  if (!json && repair != nullptr) {
-    auto repaired = Json::parse(repair(text), limits.json_depth, limits.json_values);
-    if (repaired) json = std::move(repaired);
+  if (!json && bare != BareNumbers::refused) {
+    auto lenient = parse_lenient(text, limits, {.tails = false, .points = bare == BareNumbers::anywhere});
+    if (lenient && (bare == BareNumbers::anywhere || !has_bare_number(lenient->json, "attributes")))
+      json = std::move(lenient->json);
   }
   if (!json) return std::move(json).error();
   return std::optional(StoredJson{*std::move(json), std::move(generation)});
@@ -45,21 +47,22 @@ Result<ReadReply> read_whole(Store& store, const std::string& key, const Limits&
 }  // namespace
 
 Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
-                           Repair repair) {
+                           BareNumbers bare) {
   if (store.traits().parallel_requests <= 1) {  // then a size costs no request
     for (std::size_t i = 0; i < keys.size(); ++i)
-      SHERD_TRY(visit(i, parse_reply(read_whole(store, keys[i], limits), limits, repair).in_key(keys[i])));
+      SHERD_TRY(visit(i, parse_reply(read_whole(store, keys[i], limits), limits, bare).in_key(keys[i])));
     return {};
   }
   std::vector<ReadRequest> requests;
   requests.reserve(keys.size());
   for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes});
   return store.read(requests, [&](std::size_t i, Result<ReadReply> reply) {
-    return visit(i, parse_reply(std::move(reply), limits, repair).in_key(keys[i]));
+    return visit(i, parse_reply(std::move(reply), limits, bare).in_key(keys[i]));
   });
 }
 
-Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits, Repair repair) {
+Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
+                                            BareNumbers bare) {
   Result<std::optional<StoredJson>> read = std::optional<StoredJson>();
   SHERD_TRY(read_all_json(
       store, {&key, 1}, limits,
@@ -67,25 +70,15 @@ Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key
         read = std::move(stored);
         return {};
       },
-      repair));
+      bare));
   return read;
 }
 
-std::string with_quoted_numbers(std::string_view text) {
-  std::string quoted;
-  bool in_string = false;
-  while (!text.empty()) {
-    std::size_t length = 1;
-    if (in_string && text[0] == '\\' && text.size() > 1) length = 2;
-    if (text[0] == '"') in_string = !in_string;
-    std::string_view number;
-    for (const std::string_view each : {"NaN", "Infinity", "-Infinity"})
-      if (!in_string && text.starts_with(each)) number = each;
-    if (!number.empty()) length = number.size();
-    quoted += number.empty() ? std::string(text.substr(0, length)) : '"' + std::string(number) + '"';
-    text.remove_prefix(length);
-  }
-  return quoted;
+Json with_bare_numbers_of(const Json& old, Json fresh) {
+  if (!has_bare_number(old)) return fresh;
+  for (auto& [name, value] : fresh.members())
+    if (const Json* present = old.find(name); present != nullptr && *present == value) value = *present;
+  return fresh;
 }
 
 Result<Json> parse_attributes(const Json& document) {
@@ -147,18 +140,19 @@ Result<void> check_node_name(std::string_view name) {
 namespace {
 
 /// Reads the document of this name of each directory, and keeps the types that these say.
-Result<void> read_types(Store& store, std::span<const std::string> keys, const Limits& limits, const TypeOf& type_of,
-                        std::span<std::optional<NodeType>* const> types) {
-  return read_all_json(store, keys, limits,
-                       [&](std::size_t i, Result<std::optional<StoredJson>> stored) -> Result<void> {
-                         if (!stored && stored.error().code() == ErrorCode::unavailable)
-                           return std::move(stored).error();
-                         if (!stored)
-                           *types[i] = NodeType::unknown;
-                         else if (*stored)
-                           *types[i] = type_of((*stored)->json);
-                         return {};
-                       });
+Result<void> read_types(Store& store, std::span<const std::string> keys, const Limits& limits,
+                        const TypeDocument& document, std::span<std::optional<NodeType>* const> types) {
+  return read_all_json(
+      store, keys, limits,
+      [&](std::size_t i, Result<std::optional<StoredJson>> stored) -> Result<void> {
+        if (!stored && stored.error().code() == ErrorCode::unavailable) return std::move(stored).error();
+        if (!stored)
+          *types[i] = NodeType::unknown;
+        else if (*stored)
+          *types[i] = document.type_of((*stored)->json);
+        return {};
+      },
+      document.bare);
 }
 
 }  // namespace
@@ -184,7 +178,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(con
       keys.push_back(prefix_of(join_path(path, name)) + std::string(document.name));
       open.push_back(&type);
     }
-    SHERD_TRY(read_types(store, keys, limits, document.type_of, open));
+    SHERD_TRY(read_types(store, keys, limits, document, open));
   }
   std::vector<std::pair<std::string, NodeType>> found;
   for (const auto& [name, type] : types)

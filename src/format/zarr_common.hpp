@@ -21,17 +21,17 @@ struct StoredJson {
   Json json;
   Generation generation;
 };
-/// What is parsed instead of a text that is not JSON.
-using Repair = std::string (*)(std::string_view text);
+/// Where NaN, Infinity and -Infinity without quotes, which Python writes although JSON does not have them, are read.
+enum class BareNumbers : std::uint8_t { refused, in_attributes, anywhere };
 /// The JSON document at a key; nullopt where nothing is stored. Bounded by `limits`; errors name the key.
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
-                                            Repair repair = nullptr);
+                                            BareNumbers bare = BareNumbers::refused);
 /// The same of many keys, as a batch: calls `visit` with the document at keys[i], in any order.
 using OnJson = std::function<Result<void>(std::size_t i, Result<std::optional<StoredJson>> stored)>;
 Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
-                           Repair repair = nullptr);
-/// NaN, Infinity and -Infinity, which Python writes although JSON does not have them, as strings.
-[[nodiscard]] std::string with_quoted_numbers(std::string_view text);
+                           BareNumbers bare = BareNumbers::refused);
+/// New attributes of a node, in which those that equal the `old` ones are written as these were.
+[[nodiscard]] Json with_bare_numbers_of(const Json& old, Json fresh);
 
 /// The document's attributes: an object, or null where it has none.
 Result<Json> parse_attributes(const Json& document);
@@ -51,6 +51,7 @@ using TypeOf = std::function<std::optional<NodeType>(const Json& document)>;
 struct TypeDocument {
   std::string_view name;
   TypeOf type_of;
+  BareNumbers bare = BareNumbers::refused;
 };
 /// Format::members() of a format whose nodes have directories of their own. The first of `documents` is
 /// read in all directories in one batch, and each further one in the directories whose type is still unknown. A

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/files.hpp"
 #include "os/directory.hpp"
@@ -17,8 +18,6 @@ namespace sherd {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // Digits compare as numbers, so that slice_10 follows slice_9; equal numbers by their text.
 bool natural_less(const std::string& a, const std::string& b) {

@@ -36,6 +36,17 @@ struct OpenFile {
   }
 };
 
+/// `nulls` are the positions of null pointers.
+std::vector<std::string> owned(const std::vector<char*>& texts, std::vector<std::uint64_t>& nulls) {
+  std::vector<std::string> strings;
+  strings.reserve(texts.size());
+  for (const char* text : texts) {
+    if (text == nullptr) nulls.push_back(strings.size());
+    strings.emplace_back(text != nullptr ? text : "");
+  }
+  return strings;
+}
+
 class FileElements final : public ElementSource {
  public:
   FileElements(std::shared_ptr<const OpenFile> file, int group, int variable, Type type)
@@ -47,15 +58,12 @@ class FileElements final : public ElementSource {
     return get(box, to.data());
   }
 
-  Result<std::vector<std::string>> read_strings(const Box& box) const override {
+  Result<std::vector<std::string>> read_strings(const Box& box, std::vector<std::uint64_t>& nulls) const override {
     std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
     if (texts.empty()) return std::vector<std::string>();
     auto read = get(box, texts.data());
     std::vector<std::string> strings;
-    if (read) {
-      strings.reserve(texts.size());
-      for (const char* text : texts) strings.emplace_back(text != nullptr ? text : "");
-    }
+    if (read) strings = owned(texts, nulls);
     const Lock lock(NetcdfLibrary::mutex());
     file_->library.nc_free_string(texts.size(), texts.data());
     if (!read) return std::move(read).error();
@@ -177,15 +185,17 @@ class Reader {
                        "' is left out: it is of a user-defined type, which Zarr does not have");
         continue;
       }
-      SHERD_TRY(values, attribute(group, variable, name.data(), static_cast<Type>(type), length).in([&] {
+      std::vector<std::uint64_t> nulls;
+      SHERD_TRY(values, attribute(group, variable, name.data(), static_cast<Type>(type), length, nulls).in([&] {
         return path + ": the attribute '" + name.data() + "'";
       }));
-      all.push_back({name.data(), std::move(values)});
+      all.push_back({name.data(), std::move(values), std::move(nulls)});
     }
     return all;
   }
 
-  Result<Values> attribute(int group, int variable, const char* name, Type type, std::size_t length) {
+  Result<Values> attribute(int group, int variable, const char* name, Type type, std::size_t length,
+                           std::vector<std::uint64_t>& nulls) {
     const auto bytes = checked_mul(length, std::max<std::size_t>(netcdf::element_size(type), sizeof(char*)));
     if (!bytes || *bytes > limits_.metadata_bytes)
       return unsupported("has " + std::to_string(length) + " values, which exceeds the limit metadata_bytes");
@@ -193,7 +203,7 @@ class Reader {
     if (auto* strings = std::get_if<std::vector<std::string>>(&values)) {
       std::vector<char*> texts(length, nullptr);
       if (length > 0) SHERD_TRY(check(library_.nc_get_att(group, variable, name, texts.data())));
-      for (const char* text : texts) strings->emplace_back(text != nullptr ? text : "");
+      *strings = owned(texts, nulls);
       if (length > 0) library_.nc_free_string(length, texts.data());
       return values;
     }

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "base/base64.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
-#include "netcdf/lenient.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {

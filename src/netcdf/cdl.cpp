@@ -140,7 +140,7 @@ void append_cdl_characters(std::string& to, std::string_view text, TextUse use) 
   }
 }
 
-std::string cdl_attribute(const Values& values, const Digits& digits) {
+std::string cdl_attribute(const Attribute& attribute, const Digits& digits) {
   return std::visit(
       [&](const auto& list) -> std::string {
         if (list.empty()) return "\"\"";
@@ -148,14 +148,17 @@ std::string cdl_attribute(const Values& values, const Digits& digits) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(list)>, std::string>) {
           append_cdl_text(text, list, TextUse::attribute);
         } else {
-          for (const auto& each : list) {
+          for (std::size_t i = 0; i < list.size(); ++i) {
             if (!text.empty()) text += ", ";
-            text += attribute_value(each, digits);
+            if (std::ranges::binary_search(attribute.nulls, i))
+              text += kNil;
+            else
+              text += attribute_value(list[i], digits);
           }
         }
         return text;
       },
-      values);
+      attribute.values);
 }
 
 char* print_cdl_number(char* to, double value, int digits) {

@@ -19,8 +19,11 @@ struct Digits {
   int of_float = 7, of_double = 15;
 };
 
+/// What CDL has for a string that is a null pointer.
+inline constexpr std::string_view kNil = "NIL";
+
 /// The values of an attribute with the suffixes of their types: `1b, 2b`, `1.5f`, `"text"`.
-[[nodiscard]] std::string cdl_attribute(const Values& values, const Digits& digits);
+[[nodiscard]] std::string cdl_attribute(const Attribute& attribute, const Digits& digits);
 
 /// Text in quotes without trailing NULs. A text among data begins a new line after each "\n", and has only characters
 /// of ASCII unescaped.

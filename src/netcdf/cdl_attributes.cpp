@@ -42,7 +42,10 @@ Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens) {
   if (token.kind == CdlToken::Kind::word && !token.escaped) {
     if (const auto special = special_cdl_number(token.text)) return add_number(values, *special, token.position);
     if (token.text == "_") return cdl_error(token.position, "'_' is for data: an attribute has no fill value");
-    if (token.text == "NIL" || token.text == "Nil" || token.text == "nil") return add_text(values, {}, token.position);
+    if (token.is_null()) {
+      values.has_nulls = true;
+      return add_text(values, {}, token.position);
+    }
   }
   return tokens.unexpected("a value");
 }
@@ -242,7 +245,8 @@ Result<bool> set_special(CdlVariable& variable, const std::string& name, const C
   } else if (name == "_Storage") {
     SHERD_TRY(storage, one_text(values, name));
     if (storage != "chunked" && storage != "contiguous" && storage != "compact")
-      return corrupt("_Storage is \"chunked\", \"contiguous\" or \"compact\"");  // Zarr has chunks only
+      return corrupt("_Storage is \"chunked\", \"contiguous\" or \"compact\"");
+    definition.contiguous = storage != "chunked";  // Zarr has chunks only
   } else if (name == "_Codecs") {
     warnings.push_back(to_string(values.position) + ": _Codecs is ignored; _Filter and _DeflateLevel are not");
   } else if (name.starts_with("_Quantize") && name.ends_with("SignificantDigits")) {

@@ -166,8 +166,9 @@ class DataReader {
         append_fill();
         return {};
       }
-      if (strings != nullptr && (token.text == "NIL" || token.text == "Nil" || token.text == "nil")) {
+      if (strings != nullptr && token.is_null()) {
         strings->emplace_back();
+        ++variable_.nulls;
         return {};
       }
       number = special_cdl_number(token.text);

@@ -42,6 +42,8 @@ struct CdlToken {
   [[nodiscard]] bool is_word(std::string_view which) const noexcept {
     return kind == Kind::word && !escaped && text == which;
   }
+  /// The word for a string that is a null pointer.
+  [[nodiscard]] bool is_null() const noexcept { return is_word("NIL") || is_word("Nil") || is_word("nil"); }
   /// For messages: "'x'", "the end of the text".
   [[nodiscard]] std::string shown() const;
 };

@@ -339,6 +339,8 @@ class Parser {
     SHERD_TRY(values, read_attribute_values(tokens_));
     if (is_hidden_attribute(called) && !is_file_attribute(called))
       return cdl_error(position, "the attribute '" + called + "' is reserved for metadata of the storage");
+    if (values.has_nulls)
+      state_.warnings.push_back(to_string(values.position) + ": NIL in an attribute is stored as empty text");
     if (variable != nullptr) return set_variable_attribute(*variable, called, type, values, state_.warnings);
     return set_group_attribute(*group_, called, type, values);
   }

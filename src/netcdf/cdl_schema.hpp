@@ -42,6 +42,7 @@ struct CdlVariable {
   std::map<std::string, std::size_t, std::less<>> attributes = {};  ///< where in the definition, by name
   CdlData data = {};
   bool has_data = false;
+  std::uint64_t nulls = 0;  ///< how many of the data are NIL
 
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] std::string full_name() const;
@@ -76,6 +77,7 @@ struct CdlAttributeValues {
   CdlPosition position = {};
   std::vector<CdlNumber> numbers = {};
   std::vector<std::string> texts = {};
+  bool has_nulls = false;  ///< NIL, an empty text
 };
 
 /// Reads the list up to what ends it.

@@ -3,7 +3,9 @@
 #include "netcdf/definitions.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "array/create.hpp"
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -11,6 +13,7 @@
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
+#include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
 #include "sherd/version.hpp"
 
@@ -107,9 +110,15 @@ Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t elem
   return codecs;
 }
 
-/// The lengths that chunks are chosen for: a dimension that grows has as many as a chunk is to have.
-Shape chunks_of(const VariableDefinition& variable) {
+/// The lengths that chunks are chosen for: a dimension that grows has as many as a chunk is to have. The documentation
+/// has contiguous storage in one chunk.
+Shape chunks_of(const Form& form, const VariableDefinition& variable) {
   const bool grows = std::ranges::any_of(variable.dimensions, [](const auto* each) { return each->unlimited; });
+  if (form.mode.compat_seed && variable.options.contiguous && variable.options.chunks.empty() && !grows) {
+    Shape whole = variable.shape();
+    for (std::uint64_t& length : whole) length = std::max<std::uint64_t>(length, 1);
+    return whole;
+  }
   if (!variable.options.chunks.empty() || !grows) return variable.options.chunks;
   Shape chunks;
   std::uint64_t elements = 1;
@@ -126,15 +135,36 @@ Shape chunks_of(const VariableDefinition& variable) {
   return chunks;
 }
 
-Result<std::optional<Json>> fill_of(const VariableDefinition& variable) {
+/// Whether the fill value of the array itself is a text, and no attribute: xarray opens no dataset of Zarr v3 with a
+/// string that has the attribute `_FillValue`.
+bool is_array_fill(const Form& form, Type type) { return form.v3() && type == Type::string; }
+
+Result<std::optional<Json>> fill_of(const Form& form, const VariableDefinition& variable) {
   const NewVariable& options = variable.options;
-  if (is_text(options.type)) return std::optional<Json>();
   const Values* own = variable.attribute(kFillValue);
+  if (is_text(options.type) && (own == nullptr || !is_array_fill(form, options.type))) return std::optional<Json>();
   SHERD_TRY(json, attribute_json(own != nullptr ? *own : default_fill(options.type), TextForm::same));
   return std::optional(std::move(json));
 }
 
-Result<sherd::CreateOptions> array_options(const Form& form, const VariableDefinition& variable) {
+/// Sets the shards that were chosen for the whole dataset, and chunks if these are still open.
+Result<void> shard(const Form& form, const std::string& full_name, const VariableDefinition& variable,
+                   sherd::CreateOptions& create) {
+  std::vector<Dimension> dimensions;
+  for (const DimensionDefinition* each : variable.dimensions)
+    dimensions.push_back({each->name, each->group->path, each->length, each->unlimited});
+  Shape chunks = create.chunks;
+  if (chunks.empty())
+    chunks = auto_chunks(create.shape, create.dtype, chunk_bytes_target(create.shape, create.dtype, true));
+  SHERD_TRY(shards, chosen_shards(form.shards, full_name, dimensions, chunks, create.dtype));
+  if (shards.empty()) return {};
+  create.chunks = std::move(chunks);
+  create.shards = std::move(shards);
+  return {};
+}
+
+Result<sherd::CreateOptions> array_options(const Form& form, const std::string& group,
+                                           const VariableDefinition& variable) {
   const NewVariable& options = variable.options;
   sherd::CreateOptions create;
   const bool v3 = form.v3();
@@ -146,15 +176,17 @@ Result<sherd::CreateOptions> array_options(const Form& form, const VariableDefin
   }
   const bool scalar = variable.dimensions.empty();
   create.shape = scalar && !v3 ? Shape{1} : variable.shape();
-  create.chunks = scalar && !v3 ? Shape{1} : chunks_of(variable);
+  create.chunks = scalar && !v3 ? Shape{1} : chunks_of(form, variable);
   create.shards = options.shards;
+  if (!scalar && create.shards.empty() && !form.shards.empty())
+    SHERD_TRY(shard(form, member_path(group, options.name), variable, create));
   if (!create.dtype.is_variable()) {
     SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : create.dtype.size()));
     create.codecs = std::move(codecs);
   } else if (options.codecs) {
     create.codecs = options.codecs;
   }
-  SHERD_TRY(fill, fill_of(variable));
+  SHERD_TRY(fill, fill_of(form, variable));
   create.fill_value = std::move(fill);
   if (!v3)
     create.chunk_key_encoding = Json(Json::Object{{"name", "v2"}, {"configuration", Json::Object{{"separator", "."}}}});
@@ -252,6 +284,7 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
 Result<Json> stored_attributes(const Form& form, const std::string& group, const VariableDefinition& variable) {
   Json types;
   SHERD_TRY(stored, typed_attributes(form, variable.options.attributes, variable.touched, types));
+  if (is_array_fill(form, variable.options.type)) stored.erase(kFillValue);  // its type is noted
   if (Json* fill = form.v3() ? stored.find(kFillValue) : nullptr)
     if (auto encoded = fill_for_xarray(*variable.attribute(kFillValue))) *fill = *std::move(encoded);
   const bool scalar = variable.dimensions.empty();
@@ -268,7 +301,7 @@ Result<Json> stored_attributes(const Form& form, const std::string& group, const
 Result<NodeDocument> new_variable(const Form& form, const std::string& group, const VariableDefinition& variable) {
   if (variable.options.string_length == 0U) return invalid_argument("must be 1 or more").in_member("string_length");
   const NodeLocation location = form.at(member_path(group, variable.options.name));
-  SHERD_TRY(options, array_options(form, variable));
+  SHERD_TRY(options, array_options(form, group, variable));
   SHERD_TRY(attributes, stored_attributes(form, group, variable));
   if (form.v3()) options.attributes = attributes;
   SHERD_TRY(node, new_document(location, options));
@@ -292,6 +325,11 @@ std::optional<std::string> text_fill(const VariableDefinition& variable) {
   const auto* texts = std::get_if<std::vector<std::string>>(own);
   std::string text = texts != nullptr ? texts->front() : std::get<std::string>(*own);
   if (text.find_first_not_of('\0') == text.npos) return std::nullopt;
+  if (variable.array && variable.array->dtype().is_variable()) {
+    VarBytes stored;
+    std::memcpy(&stored, variable.array->fill_value().data(), sizeof stored);
+    if (stored.view() == text) return std::nullopt;
+  }
   return text;
 }
 

@@ -71,6 +71,7 @@ struct Form {
   bool unlimited = false;  ///< whether any dimension is, so that readers of the newest generation need their own notes
   /// Where an existing dataset in Zarr v2 has its notes: of netcdf-c from 4.9.3 on only in attributes.
   bool in_documents = true, in_attributes = false;
+  ShardLengths shards = {};  ///< of new variables that have none of their own
   bool little_only = false;  ///< its readers ignore the byte order, since releases before 4.9.3 did not swap
   /// Whether groups and variables have their notes in attributes.
   [[nodiscard]] bool notes_attributes() const noexcept { return !mode.pure && (v3() || unlimited || in_attributes); }

@@ -174,7 +174,7 @@ class Dumper {
     if (type_of(each.values) == Type::string) text += "string ";
     text += cdl_name(variable);
     if (std::ranges::find(kKeywords, variable) != std::end(kKeywords)) text += " ";
-    text += ":" + cdl_name(each.name) + " = " + cdl_attribute(each.values, printing_.digits) + " ;";
+    text += ":" + cdl_name(each.name) + " = " + cdl_attribute(each, printing_.digits) + " ;";
     if (times) text += date_comment(each.values, *times, indent);
     line(indent, text);
   }

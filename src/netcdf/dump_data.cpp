@@ -39,6 +39,14 @@ double number_in(const Values& values, std::size_t i) {
       values);
 }
 
+/// Values that follow one another.
+struct Part {
+  const Values& values;
+  const std::vector<std::uint64_t>& nulls;
+  std::size_t begin;
+  std::uint64_t count;
+};
+
 /// Prints single values of one variable.
 class ValuePrinter {
  public:
@@ -63,7 +71,8 @@ class ValuePrinter {
   /// Passes the text of each of these values to `to.text()`, which may change it, or prints it into `to.number_space()`
   /// and passes its end to `to.number()`.
   template <class To>
-  void print(const Values& values, std::size_t begin, std::uint64_t count, To& to) const {
+  void print(const Part& part, std::uint64_t count, To& to) const {
+    const auto& [values, nulls, begin, available] = part;
     std::visit(
         [&](const auto& list) {
           using List = std::remove_cvref_t<decltype(list)>;
@@ -78,7 +87,9 @@ class ValuePrinter {
           std::string text;
           for (std::size_t i = begin; i < begin + count; ++i) {
             text.clear();
-            if (fill != nullptr && is_fill(list[i], (*fill)[0]))
+            if (std::ranges::binary_search(nulls, i))
+              text += kNil;
+            else if (fill != nullptr && is_fill(list[i], (*fill)[0]))
               text += '_';
             else
               append_value(text, values, list, i);
@@ -132,13 +143,6 @@ class ValuePrinter {
   const std::optional<TimeUnits>& times_;
   std::optional<Values> fill_;
   std::optional<CFormat> format_;
-};
-
-/// Values that follow one another.
-struct Part {
-  const Values& values;
-  std::size_t begin;
-  std::uint64_t count;
 };
 
 /// Where the values of a row come from, and what is told how far it is printed.
@@ -286,7 +290,7 @@ class RowPrinter {
     Row row(*this, last);
     while (row.printed() < rows_.length()) {
       SHERD_TRY(part, source.from(begin + row.printed()));
-      rows_.values.print(part.values, part.begin, std::min(part.count, rows_.length() - row.printed()), row);
+      rows_.values.print(part, std::min(part.count, rows_.length() - row.printed()), row);
       SHERD_TRY(printed(source));
     }
     return {};
@@ -382,7 +386,8 @@ class DataPrinter {
     Block(const ElementStream& elements, std::uint64_t begin) : elements_(elements), begin_(begin) {}
     Result<Part> from(std::uint64_t element) override {
       const std::uint64_t at = element - begin_;
-      return Part{elements_.values(), static_cast<std::size_t>(elements_.offset() + at), elements_.available() - at};
+      return Part{elements_.values(), elements_.nulls(), static_cast<std::size_t>(elements_.offset() + at),
+                  elements_.available() - at};
     }
     Result<void> printed() override { return {}; }
 
@@ -419,7 +424,7 @@ class DataPrinter {
     Stream(ElementStream& elements, TextBuffer& to) : elements_(elements), to_(to) {}
     Result<Part> from(std::uint64_t element) override {
       SHERD_TRY(elements_.seek(element));
-      return Part{elements_.values(), elements_.offset(), elements_.available()};
+      return Part{elements_.values(), elements_.nulls(), elements_.offset(), elements_.available()};
     }
     Result<void> printed() override { return to_.pass(); }
 

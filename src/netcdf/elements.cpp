@@ -68,7 +68,7 @@ Result<void> ElementStream::seek(std::uint64_t element) {
     begin_ = 0;
     for (std::size_t d = 0; d < shape_.size(); ++d) begin_ = begin_ * shape_[d] + box.origin[d];
   }
-  SHERD_TRY(values, variable_.read(box));
+  SHERD_TRY(values, variable_.read(box, nulls_));
   values_ = std::move(values);
   count_ = size_of(values_);
   offset_ = static_cast<std::size_t>(element - begin_);

@@ -16,6 +16,8 @@ class ElementStream {
   Result<void> seek(std::uint64_t element);
   /// The values of the block. The element that was last sought is values[offset()].
   [[nodiscard]] const Values& values() const noexcept { return values_; }
+  /// The positions of strings among them that are null pointers.
+  [[nodiscard]] const std::vector<std::uint64_t>& nulls() const noexcept { return nulls_; }
   [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
   /// How many elements are available from there.
   [[nodiscard]] std::size_t available() const noexcept { return count_ - offset_; }
@@ -28,6 +30,7 @@ class ElementStream {
   std::uint64_t begin_ = 0;
   std::size_t count_ = 0, offset_ = 0;
   Values values_;
+  std::vector<std::uint64_t> nulls_;
 };
 
 }  // namespace sherd::netcdf

@@ -2,6 +2,7 @@
 // than the text, it is written whole; otherwise run by run, so that memory and time follow the size of the text and not
 // that of the dimensions.
 #include <algorithm>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -251,8 +252,30 @@ Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts) {
   return for_each_variable(state.root, [&](CdlVariable& variable) -> Result<void> {
     SHERD_TRY(complete_codecs(variable.definition).in([&] { return "'" + variable.definition.name + "'"; }));
     SHERD_TRY(fit_strings(state, variable, long_texts));
+    if (variable.nulls > 0 && !state.header_only)
+      state.warnings.push_back(variable.full_name() + ": " + std::to_string(variable.nulls) +
+                               (variable.nulls == 1 ? " null string (NIL) is" : " null strings (NIL) are") +
+                               " stored as empty text");
     return check_filled(variable);
   });
+}
+
+Result<void> Cdl::check_names(const ShardLengths& shards) const {
+  std::set<std::string, std::less<>> variables, dimensions;
+  const auto add = [](auto& names, const std::string& group, const std::string& name) {
+    const std::string path = member_path(group, name);
+    names.insert({name, path, path.substr(1)});
+  };
+  SHERD_TRY(for_each_group(state_->root, [&](const CdlGroup& group) -> Result<void> {
+    for (const CdlVariable* each : group.variable_order) add(variables, group.path, each->definition.name);
+    for (const CdlDimension* each : group.dimension_order) add(dimensions, group.path, each->name);
+    return {};
+  }));
+  for (const auto& [name, lengths] : shards.variables)
+    if (!variables.contains(name)) return not_found("the text has no variable '" + name + "'").in_member("shards");
+  for (const auto& [name, length] : shards.dimensions)
+    if (!dimensions.contains(name)) return not_found("the text has no dimension '" + name + "'").in_member("shards");
+  return {};
 }
 
 Result<void> Cdl::define(Writer& writer) const {

@@ -3,6 +3,7 @@
 // that netcdf-c cannot open are not listed, because it opens nothing of a dataset that lists one.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "array/hierarchy.hpp"
 #include "format/zarr_common.hpp"
@@ -58,6 +59,17 @@ class Scope {
     }
     define(wanted, length);
     return full_name(groups_.size() - 1, wanted);
+  }
+
+  /// All dimensions by their full names.
+  [[nodiscard]] std::map<std::string, DimensionNote, std::less<>> dimensions() const {
+    std::map<std::string, DimensionNote, std::less<>> all;
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      for (DimensionNote& each : group_note_of(groups_[i].document).dimensions) {
+        std::string name = full_name(i, each.name);
+        all.emplace(std::move(name), std::move(each));
+      }
+    return all;
   }
 
  private:
@@ -197,6 +209,30 @@ bool is_readable(const Json& array, const ArraySpec& spec) {
   return true;
 }
 
+/// Whether the dimensions of a variable are as long as its array. netcdf-c opens nothing of a dataset if they are not;
+/// along an unlimited dimension the array may be longer.
+std::vector<std::string> faults_of(const NodeDocument& node,
+                                   const std::map<std::string, DimensionNote, std::less<>>& dimensions) {
+  Warnings ignored;
+  const auto note = node.array ? array_note(stored(node.document), ignored) : std::nullopt;
+  if (!note || note->scalar || note->dimensions.empty()) return {};
+  const Shape& shape = node.array->shape;
+  if (note->dimensions.size() != shape.size())
+    return {"NCZarr's metadata name " + std::to_string(note->dimensions.size()) + " dimensions, and the array has " +
+            std::to_string(shape.size())};
+  std::vector<std::string> faults;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::string& name = note->dimensions[d];
+    const auto found = dimensions.find(name);
+    if (found == dimensions.end()) continue;  // anonymous ones need not be defined
+    const DimensionNote& dimension = found->second;
+    if (dimension.unlimited ? shape[d] < dimension.length : shape[d] != dimension.length)
+      faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose length is " +
+                       std::to_string(dimension.length) + "; netcdf-c does not open the dataset");
+  }
+  return faults;
+}
+
 class NczarrNotes final : public MemberNotes {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "NCZarr"; }
@@ -208,11 +244,19 @@ class NczarrNotes final : public MemberNotes {
     return members;
   }
 
+  [[nodiscard]] bool is_document(std::string_view name) const noexcept override {
+    return name == kSuperblockDocument || std::ranges::find(kLegacyDocuments, name) != std::end(kLegacyDocuments);
+  }
+
   [[nodiscard]] bool lists(const NodeDocument& node) const override {
     if (node.implicit) return false;
     if (!node.array) return node.type == NodeType::group;
     if (const Json* array = node.document.find(".zarray")) return is_readable(*array, *node.array);
     return is_v3(node.document) && variable_type(node.array->dtype, false).has_value();
+  }
+
+  [[nodiscard]] Faults faults(std::span<StoredGroup> groups) const override {
+    return [dimensions = Scope(groups).dimensions()](const NodeDocument& node) { return faults_of(node, dimensions); };
   }
 
   [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {

@@ -1,6 +1,8 @@
 // What a writer has changed, in the stored metadata. Others may have made, erased or changed nodes since the writer
 // read or stored its own, and a list or an attribute that it wrote whole would undo that. So it adds names to lists,
 // grows lengths and sets attributes, one by one, in the document as it is at the time of the edit.
+#include <set>
+
 #include "array/document.hpp"
 #include "base/try.hpp"
 #include "netcdf/note_forms.hpp"
@@ -43,19 +45,44 @@ Result<void> merge_dimension(Json& lengths, const NoteForm& form, const Dimensio
   return {};
 }
 
-Result<void> merge_note(Json& note, const NoteForm& form, const GroupDefinition& group) {
+/// The names of what is stored in a group.
+using Stored = std::set<std::string, std::less<>>;
+
+/// Nullopt if the store cannot list.
+Result<std::optional<Stored>> stored_in(const Form& form, const GroupDefinition& group) {
+  const NodeLocation location = form.at(group.path);
+  if (!location.store->traits().can_list) return std::optional<Stored>();
+  SHERD_TRY(listing, location.store->list_dir(location.format->chunk_prefix(location.path)));
+  return std::optional(Stored(listing.prefixes.begin(), listing.prefixes.end()));
+}
+
+/// Removes names that are not stored.
+void keep_stored(Json& list, const std::optional<Stored>& stored) {
+  if (!stored || !list.is_array()) return;
+  Json::Array names;
+  for (const Json& each : std::as_const(list).elements())
+    if (stored->contains(each.text())) names.push_back(each);
+  list = Json(std::move(names));
+}
+
+Result<void> merge_note(Json& note, const NoteForm& form, const GroupDefinition& group,
+                        const std::optional<Stored>& stored) {
   for (const auto& each : group.dimensions)
     if (!each->anonymous && each->noted != each->length)
       SHERD_TRY(merge_dimension(object_in(note, form.dimensions), form, *each));
+  const auto add = [&](const char* list, const std::string& name) {
+    if (!stored || stored->contains(name)) add_name(note, list, name);  // else others erased it since it was stored
+  };
   for (const auto& each : group.variables)
-    if (!each->listed) add_name(note, form.arrays, each->options.name);
+    if (!each->listed) add(form.arrays, each->options.name);
   for (const auto& each : group.groups)
-    if (!each->listed) add_name(note, form.groups, each->name);
+    if (!each->listed) add(form.groups, each->name);
   return {};
 }
 
 /// `whole` are the metadata that the group would have if it were new.
-Result<void> merge_group(Json& document, const GroupDefinition& group, const Json& whole) {
+Result<void> merge_group(Json& document, const GroupDefinition& group, const Json& whole,
+                         const std::optional<Stored>& stored) {
   const auto present = note_of_group(document);
   for (const NoteForm& form : kForms) {
     const Json* made = part_of(whole, form.group_part, form.group);
@@ -63,12 +90,15 @@ Result<void> merge_group(Json& document, const GroupDefinition& group, const Jso
     Json& part = object_in(document, form.group_part);
     if (const Json* note = part.find(form.group); note == nullptr || !note->is_object()) {
       // As the notes in other forms say, if there are any.
-      part.set(form.group, present ? group_note_json(form, *present) : *made);
+      Json& added = part.set(form.group, present ? group_note_json(form, *present) : *made);
+      if (!present)
+        for (const char* list : {form.arrays, form.groups})
+          if (Json* names = added.find(list)) keep_stored(*names, stored);
       if (const Json* superblock = part_of(whole, form.group_part, form.superblock))
         part.set(form.superblock, *superblock);
       if (in_attributes(form)) object_in(object_in(part, kTypesNote), "types");
     }
-    SHERD_TRY(merge_note(*part.find(form.group), form, group));
+    SHERD_TRY(merge_note(*part.find(form.group), form, group, stored));
   }
   for (const char* part : {".zattrs", "attributes"})
     if (const Json* made = whole.find(part)) merge_attributes(document, part, *made, group.touched);
@@ -89,12 +119,15 @@ void add_array_note(Json& document, const NoteForm& form, const Json& made) {
   object_in(object_in(attributes, kTypesNote), "types");
 }
 
-bool has_changes(const GroupDefinition& group) {
+bool lists_new_members(const GroupDefinition& group) {
   const auto is_unlisted = [](const auto& each) { return !each->listed; };
-  return !group.touched->empty() || std::ranges::any_of(group.variables, is_unlisted) ||
-         std::ranges::any_of(group.groups, is_unlisted) || std::ranges::any_of(group.dimensions, [](const auto& each) {
-           return !each->anonymous && each->noted != each->length;
-         });
+  return std::ranges::any_of(group.variables, is_unlisted) || std::ranges::any_of(group.groups, is_unlisted);
+}
+
+bool has_changes(const GroupDefinition& group) {
+  return !group.touched->empty() || lists_new_members(group) ||
+         std::ranges::any_of(group.dimensions,
+                             [](const auto& each) { return !each->anonymous && each->noted != each->length; });
 }
 
 /// An erased node has no use for notes that are only added for other readers.
@@ -105,18 +138,30 @@ Result<void> unless_erased(Result<NodeDocument> edited, bool has_changes) {
 
 }  // namespace
 
-Result<void> store_changes(const Form& form, const GroupDefinition& group) {
+Result<void> store_changes(const Form& form, GroupDefinition& group) {
   SHERD_TRY(whole, group_metadata(form, group));
   std::optional<std::string> refused;  // not a conflict inside the edit, which would be tried again
+  bool recreated = false;
   auto edited = edit_document(form.at(group.path), NodeType::group, [&](const NodeDocument& present) -> Result<Json> {
     Json next = present.document;
-    if (auto merged = merge_group(next, group, whole); !merged) {
+    recreated = !form.mode.pure && !note_of_group(next);
+    std::optional<Stored> stored;
+    if (!form.mode.pure && (recreated || lists_new_members(group))) {
+      SHERD_TRY(found, stored_in(form, group));
+      stored = std::move(found);
+    }
+    if (auto merged = merge_group(next, group, whole, stored); !merged) {
       refused = merged.error().message();
       return std::move(merged).error();
     }
     return next;
   });
   if (!edited && refused) return conflict(*std::move(refused));
+  if (edited && recreated && group.parent != nullptr) {
+    // Others erased the group, and it came back with a new member: its own group no longer lists it.
+    group.listed = false;
+    group.parent->changed = true;
+  }
   return unless_erased(std::move(edited), has_changes(group));
 }
 

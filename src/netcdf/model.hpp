@@ -23,7 +23,9 @@ class ElementSource {
   virtual ~ElementSource() = default;
   /// The elements of a box that lies in the variable, in C order and the machine's byte order; not of strings.
   [[nodiscard]] virtual Result<void> read(const Box& box, std::span<std::byte> to) const = 0;
-  [[nodiscard]] virtual Result<std::vector<std::string>> read_strings(const Box& box) const = 0;
+  /// `nulls` are the positions of strings that are null pointers, and empty in the result.
+  [[nodiscard]] virtual Result<std::vector<std::string>> read_strings(const Box& box,
+                                                                      std::vector<std::uint64_t>& nulls) const = 0;
 };
 
 struct Variable::State {

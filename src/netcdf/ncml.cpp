@@ -43,7 +43,7 @@ std::string number(T value, const Digits& digits) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-    return cdl_attribute(std::vector<double>{static_cast<double>(value)},
+    return cdl_attribute({{}, std::vector<double>{static_cast<double>(value)}},
                          {7, sizeof(T) == 4 ? digits.of_float : digits.of_double});
   } else {
     return std::to_string(value);

@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::string_view kZarrJson = "zarr.json";
 constexpr std::string_view kArrayDocument = ".zarray", kGroupDocument = ".zgroup", kAttributes = ".zattrs",
-                           kConsolidated = ".zmetadata", kSuperblock = ".nczarr";
-constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
+                           kConsolidated = ".zmetadata";
 
 std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
 
@@ -164,7 +163,7 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
   if (own)
     std::ranges::move(*own, std::back_inserter(found));
   else
-    SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblock}));
+    SHERD_TRY(read_more({kArrayDocument, kGroupDocument, kAttributes, kSuperblockDocument}));
   std::ranges::stable_partition(found, [](const Reply& each) { return each.name != kConsolidated; });
   return found;
 }
@@ -209,7 +208,7 @@ Result<bool> NodeReader::read_root() {
   const bool is_v3 = !replies.empty() && replies.front().name == kZarrJson;
   const auto format = std::ranges::find(location_.tables.formats, is_v3 ? "zarr3" : "zarr2", &Format::name);
   location_.format = std::shared_ptr<const Format>(std::shared_ptr<void>(), *format);
-  v1_ = std::ranges::any_of(replies, [](const Reply& each) { return each.name == kSuperblock && each.json; });
+  v1_ = std::ranges::any_of(replies, [](const Reply& each) { return each.name == kSuperblockDocument && each.json; });
   if (v1_) {
     SHERD_TRY(legacy, read_node(location_, prefix_of_path(location_.path), kLegacyDocuments));
     for (Reply& each : legacy)

@@ -7,13 +7,18 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array/state.hpp"
-#include "netcdf/lenient.hpp"
+#include "base/lenient.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd::netcdf {
+
+/// The objects of netcdf-c 4.8.0: the one that marks the root of a dataset, and those next to a node's own documents.
+inline constexpr std::string_view kSuperblockDocument = ".nczarr";
+inline constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
 
 /// A node as it is stored. Its metadata are as its format has them, so that it can be lowered.
 struct StoredNode {

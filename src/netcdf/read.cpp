@@ -156,10 +156,10 @@ Result<void> read_bytes(const Variable::State& variable, const Wanted& wanted, s
   return variable.array ? read_fixed(*variable.array, wanted.box, to) : variable.elements->read(wanted.box, to);
 }
 
-Result<Values> read_values(const Variable::State& variable, const Wanted& wanted) {
+Result<Values> read_values(const Variable::State& variable, const Wanted& wanted, std::vector<std::uint64_t>& nulls) {
   if (variable.type == Type::string) {
     auto texts = variable.array ? read_strings(*variable.array, wanted.box, wanted.count)
-                                : variable.elements->read_strings(wanted.box);
+                                : variable.elements->read_strings(wanted.box, nulls);
     if (!texts) return std::move(texts).error();
     return Values(*std::move(texts));
   }
@@ -177,10 +177,16 @@ Result<Values> read_values(const Variable::State& variable, const Wanted& wanted
 }  // namespace
 
 Result<Values> Variable::read(const Box& box) const {
+  std::vector<std::uint64_t> nulls;
+  return read(box, nulls);
+}
+
+Result<Values> Variable::read(const Box& box, std::vector<std::uint64_t>& nulls) const {
+  nulls.clear();
   SHERD_TRY(what, wanted(*state_, box, shape()));
   SHERD_TRY(check_memory(*state_, what.count));
   try {
-    return read_values(*state_, what);
+    return read_values(*state_, what, nulls);
   } catch (const std::bad_alloc&) {
     return unavailable("out of memory: " + std::to_string(what.count) + " elements");
   }

@@ -222,6 +222,24 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
   return inferred_values(json);
 }
 
+/// `_FillValue` of a string in Zarr v3 is the fill value of its array, and no attribute. An empty one, which arrays
+/// have by default, counts if its type is noted. It is where its type is among the others.
+void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vector<Attribute>& attributes) {
+  const Json *type = node.document.find("data_type"), *text = node.document.find("fill_value");
+  const bool has_text = type != nullptr && type->text() == "string" && text != nullptr && text->is_string();
+  const bool noted = notes.type_of(kFillValue) != nullptr;
+  if (!has_text || (text->text().empty() && !noted) ||
+      std::ranges::find(attributes, kFillValue, &Attribute::name) != attributes.end())
+    return;
+  auto before = attributes.begin();
+  if (const Json* types = noted ? node.attributes().find("_nczarr_attr") : nullptr)
+    for (const auto& [name, each] : types->find("types")->members()) {
+      if (name == kFillValue) break;
+      if (before != attributes.end() && before->name == name) ++before;
+    }
+  attributes.insert(before, {std::string(kFillValue), std::vector{text->text()}});
+}
+
 }  // namespace
 
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
@@ -232,6 +250,7 @@ std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& n
   for (const auto& [name, json] : node.attributes().members())
     if (!is_hidden_attribute(name))
       attributes.push_back({name, values_of(json, notes.type_of(name), fill, name, node, warnings)});
+  if (fill == Type::string) add_text_fill(node, notes, attributes);
   return attributes;
 }
 

@@ -160,13 +160,17 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
   return {};
 }
 
+/// Most of the time is spent waiting for the store, by as many threads as that is worth.
+Config waiting(const Writer::State& state) {
+  Config config = with_requests(state.form.location.config, kWaiting);
+  config.progress = nullptr;
+  return config;
+}
+
 Result<void> store_definitions(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   const bool is_new = !group.stored;
   if (is_new) SHERD_TRY(store_group(state, group));
-  // Most of the time is spent waiting for the disk, by as many threads as that is worth.
-  Config config = with_requests(state.form.location.config, kWaiting);
-  config.progress = nullptr;
-  SHERD_TRY(parallel_for(group.variables.size(), config, [&](std::size_t i) {
+  SHERD_TRY(parallel_for(group.variables.size(), waiting(state), [&](std::size_t i) {
     VariableDefinition& each = *group.variables[i];
     return store_variable(state, group, each).in([&] { return member_path(group.path, each.options.name); });
   }));
@@ -222,19 +226,27 @@ Result<bool> is_erased(const Array& array) {
 
 /// Makes all stored variables as long as their dimensions, apart from others than `written` that were erased; `grown`
 /// are those that were shorter, with their shapes.
-Result<void> grow_variables(GroupDefinition& root, const VariableDefinition& written,
+Result<void> grow_variables(Writer::State& state, const VariableDefinition& written,
                             std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
-  return for_each_variable(root, [&](VariableDefinition& each) -> Result<void> {
-    if (!each.array || each.dimensions.empty()) return {};
+  std::vector<VariableDefinition*> shorter;
+  SHERD_TRY(for_each_variable(state.root, [&](VariableDefinition& each) -> Result<void> {
+    if (!each.array || each.dimensions.empty() || each.array->shape() == each.shape()) return {};
+    shorter.push_back(&each);
+    return check_writable(each);
+  }));
+  std::mutex mutex;
+  return parallel_for(shorter.size(), waiting(state), [&](std::size_t i) -> Result<void> {
+    VariableDefinition& each = *shorter[i];
     const Shape old = each.array->shape(), now = each.shape();
-    if (old == now) return {};
-    SHERD_TRY(check_writable(each));
     if (auto resized = resize_from(*each.array, old, now); !resized) {
       SHERD_TRY(erased, &each != &written ? is_erased(*each.array) : false);
       if (erased) return {};
       return std::move(resized).error().in("'" + each.options.name + "'");
     }
-    grown.emplace_back(&each, old);
+    {
+      const std::scoped_lock lock(mutex);
+      grown.emplace_back(&each, old);
+    }
     return fill_grown(each, old, now);
   });
 }
@@ -249,7 +261,7 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   };
   exchange();
   std::vector<std::pair<VariableDefinition*, Shape>> grown;
-  if (auto done = grow_variables(state.root, variable, grown); !done) {
+  if (auto done = grow_variables(state, variable, grown); !done) {
     // A variable that cannot be made shorter again is longer than its dimension, which readers accept.
     for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
     exchange();
@@ -330,8 +342,11 @@ Result<void> consolidate(const Writer::State& state) {
 }
 
 Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
+  if (!options.shards.empty() && location.format->name() != "zarr3")
+    return invalid_argument("Zarr v2 has no shards; choose zarr3").in_member("shards");
   auto state = std::make_shared<Writer::State>();
   state->form.location = std::move(location);
+  state->form.shards = options.shards;
   state->notes = state->form.location.tables.notes;
   state->form.location.tables.notes = {};  // it makes its own
   state->form.mode = options.mode;

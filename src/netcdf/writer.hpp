@@ -36,8 +36,9 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 
 /// Stores what was defined, set and grown in a stored group or variable since it was stored: merged into the metadata
 /// as they are by then, so that what others have changed in the meantime stays as it is. One that was erased is
-/// `not_found` if there is anything to store.
-Result<void> store_changes(const Form& form, const GroupDefinition& group);
+/// `not_found` if there is anything to store. A group that others erased and a new member brought back is no longer
+/// `listed`, and its own group has changed. What others have erased is not listed.
+Result<void> store_changes(const Form& form, GroupDefinition& group);
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
 
 /// Makes the variables that others have made as long as those dimensions of the group that have grown since it was

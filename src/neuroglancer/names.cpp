@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace sherd::neuroglancer {
 namespace {
 
 using std::string_view;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 /// Removes the suffix if it is one of these.

@@ -41,8 +41,9 @@
 // Where the file system refuses the lock of step 1, others may be at work: an object is only replaced, made (by linking
 // the side file to its name, which fails if there is one) or erased, never compared or amended, unless the user
 // promises that there is one writer of each (Config::lock). Who finds a side file there removes it; its maker, if
-// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`. So that nobody can
-// replace it between that look and the rename, it is first renamed to `.NAME.INODE.sherd-link`, and looked at there.
+// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`. So that no other
+// writer replaces it between that look and the rename, it is first renamed to `.NAME.INODE.sherd-link` and looked at
+// there.
 //
 // A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
 // Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the

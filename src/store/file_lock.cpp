@@ -149,7 +149,7 @@ int FileLock::claim(const std::string& name) {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
   struct stat own{};
   if (os::fstat(fd(), own) != 0) return errno;
-  // A name that is nobody else's: while the file is open, no other file of the directory has this number.
+  // No other writer uses this name: while the file is open, no other file of the directory has this number.
   std::string claimed = side_file_of(name + "." + std::to_string(own.st_ino), kLinkSuffix);
   if (os::renameat(directory(), side_file_.c_str(), directory(), claimed.c_str()) != 0) return errno;
   side_file_.swap(claimed);

@@ -232,9 +232,9 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
   return {};
 }
 
-/// Whoever has just made a directory may not have synced the one above yet, and syncs that before making another one
-/// below: of a path that exists, only the last entry is in doubt. One on a disk of its own, or below a directory that
-/// cannot be read, was not made by a writer.
+/// A process that has just made a directory may not have synced the one above yet. It does so before it makes another
+/// one below, so of a path that exists only the last entry is in doubt. One on a disk of its own, or below a directory
+/// that cannot be read, was not made by a writer.
 Result<void> FileTree::sync_entry(const Fd& directory, std::string_view prefix) const {
   if (!options_.durable) return {};
   const auto identity = identity_of(directory);

@@ -12,6 +12,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -259,7 +260,7 @@ class TreeCheck {
         if (member && !member->empty())
           names.insert(*member);
         else if (group.expected && !mixed && !member && !keys.is_document(prefix + object.name) &&
-                 !is_ours(object.name))
+                 !is_ours(object.name) && !is_model_document(root_.tables, object.name))
           SHERD_TRY(report_foreign(prefix + object.name, "neither a document nor a chunk"));
       }
     }
@@ -381,7 +382,8 @@ class TreeCheck {
             [&](const std::string& key, std::uint64_t size) {
               if (!outcome) return false;
               const bool is_document = keys.is_document(key) || key == keys.array;  // that may be its group's
-              if (is_document || is_ours(std::string_view(key).substr(state.prefix.size()))) return true;
+              const std::string_view name = std::string_view(key).substr(state.prefix.size());
+              if (is_document || is_ours(name) || is_model_document(root_.tables, name)) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // A directory at the key of a chunk is not a chunk, and not the lack of one either: to read it is an error.

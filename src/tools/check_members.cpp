@@ -1,5 +1,6 @@
 #include "tools/check_members.hpp"
 
+#include "array/consolidated.hpp"
 #include "array/member_notes.hpp"
 #include "store/key.hpp"
 
@@ -16,6 +17,13 @@ void MemberLists::begin(const std::string& path, const Json& group) {
   auto list = std::make_unique<List>(format_.document_key(path, NodeType::group));
   list->notes = notes;
   for (const auto& [name, type] : *members) list->unmet.emplace(name, type);
+  std::vector<StoredGroup> groups;
+  for (const std::string& above : ancestors(path))
+    if (const auto found = groups_.find(above); found != groups_.end()) groups.push_back({above, found->second});
+  const auto* consolidation = capability<Consolidation>(format_);
+  groups.push_back({path, consolidation != nullptr ? consolidation->without_entries(group) : group});
+  list->faults_of = notes->faults(groups);
+  groups_.emplace(path, std::move(groups.back().document));
   lists_.emplace(path, std::move(list));
 }
 
@@ -25,6 +33,9 @@ void MemberLists::met(const std::string& path, const NodeDocument* node) {
   const auto found = path.empty() ? lists_.end() : lists_.find(std::string(above));
   if (found == lists_.end()) return;
   List& list = *found->second;
+  if (node != nullptr)
+    for (const std::string& fault : list.faults_of(*node))
+      faults_.emplace_back(format_.document_key(path, node->type)).warning("member_metadata", {}, fault);
   const std::string name(parts.name);
   const auto listed = list.unmet.extract(name);
   if (node == nullptr || (!listed.empty() && listed.mapped() == node->type)) return;
@@ -45,6 +56,7 @@ void MemberLists::end(CheckReport& report) {
                                  "', which does not exist; programs that follow the list may not open the dataset");
     add_findings(report, list->findings);
   }
+  for (Findings& each : faults_) add_findings(report, each);
 }
 
 }  // namespace sherd

@@ -1,6 +1,8 @@
-// Lists of members in the metadata of groups (MemberNotes), compared with the nodes as they are met.
+// What groups say of their members (MemberNotes), compared with the nodes as they are met: lists, and what the metadata
+// of members refer to.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +29,7 @@ class MemberLists {
     explicit List(std::string key) : findings(std::move(key)) {}
 
     const MemberNotes* notes = nullptr;
+    MemberNotes::Faults faults_of;
     std::map<std::string, NodeType> unmet;
     Findings findings;
   };
@@ -34,6 +37,8 @@ class MemberLists {
   const Tables& tables_;
   const Format& format_;
   std::map<std::string, std::unique_ptr<List>> lists_;  ///< by the paths of groups
+  std::map<std::string, Json> groups_;                  ///< the metadata of these groups
+  std::deque<Findings> faults_;                         ///< of members
 };
 
 }  // namespace sherd

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "array/create.hpp"
 #include "base/buffer.hpp"
@@ -12,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
@@ -115,6 +119,9 @@ class Copier {
     SHERD_TRY(define(task_.source.root()));
     SHERD_TRY(task_.sink.end_definitions());
     SHERD_TRY(copy_elements());
+    for (const auto& [name, count] : nulls_)
+      report_.warnings.push_back(name + ": " + std::to_string(count) +
+                                 (count == 1 ? " null string (NIL)" : " null strings (NIL)") + " became empty");
     SHERD_TRY(task_.sink.finish());
     return std::move(report_);
   }
@@ -139,6 +146,10 @@ class Copier {
     for (const auto& [name, chunks] : options_.variable_chunks) SHERD_TRY(check_variable(name).in_member("chunks"));
     for (const FilterChoice& choice : options_.filters)
       for (const std::string& name : choice.variables) SHERD_TRY(check_variable(name).in_member("filters"));
+    for (const auto& [name, shards] : options_.shards.variables) SHERD_TRY(check_variable(name).in_member("shards"));
+    for (const auto& [name, length] : options_.shards.dimensions)
+      if (!any_dimension(task_.source.root(), name))
+        return not_found("the dataset has no dimension '" + name + "'").in_member("shards");
     for (const auto& [name, length] : options_.dimension_chunks)
       if (!any_dimension(task_.source.root(), name))
         return not_found("the dataset has no dimension '" + name + "'").in_member("chunks");
@@ -191,8 +202,8 @@ class Copier {
     const bool filtered = to.deflate_level || to.shuffle || to.fletcher32 || !filters.empty();
     SHERD_TRY(chunks, chunks_of(source, filtered));
     to.chunks = chunks;
-    if (task_.form == FilterForm::zarr3 && source.storage().shards && chunks == source.storage().chunks)
-      to.shards = *source.storage().shards;
+    SHERD_TRY(shards, shards_of(source, chunks));
+    to.shards = shards;
     const Shape objects = to.shards.empty() ? to.chunks : to.shards;
     SHERD_TRY(task_.sink.define_variable(group.path(), std::move(to), std::move(filters)));
     ++report_.variables;
@@ -250,6 +261,18 @@ class Copier {
       chunks[d] = std::max<std::uint64_t>(chunks[d], 1);
     }
     return chunks;
+  }
+
+  [[nodiscard]] Result<Shape> shards_of(const Variable& source, const Shape& chunks) const {
+    if (task_.form != FilterForm::zarr3) return Shape();
+    if (options_.shards.empty())
+      return chunks == source.storage().chunks ? source.storage().shards.value_or(Shape()) : Shape();
+    std::vector<Dimension> dimensions = source.dimensions();
+    for (Dimension& each : dimensions) each.unlimited = is_unlimited(each);
+    const DType dtype = source.type() == Type::string      ? DType(DType::string)
+                        : source.type() == Type::character ? DType(DType::uint8)
+                                                           : array_type(source.type(), 1).value();
+    return chosen_shards(options_.shards, source.full_name(), dimensions, chunks, dtype);
   }
 
   [[nodiscard]] bool is_unlimited(const Dimension& dimension) const {
@@ -323,7 +346,12 @@ class Copier {
     const std::string name = part.variable.full_name();
     const Budget::Share share = budget_.take(count * part.element_bytes);
     if (part.variable.type() == Type::string) {
-      SHERD_TRY(values, part.variable.read(box));
+      std::vector<std::uint64_t> nulls;
+      SHERD_TRY(values, part.variable.read(box, nulls));
+      if (!nulls.empty()) {
+        const std::scoped_lock lock(nulls_mutex_);
+        nulls_[name] += nulls.size();
+      }
       return task_.sink.write_strings(name, box, std::get<std::vector<std::string>>(std::move(values)));
     }
     Buffer elements;
@@ -339,6 +367,8 @@ class Copier {
   Budget budget_;
   std::vector<Part> parts_;
   std::uint64_t boxes_ = 0;
+  std::mutex nulls_mutex_;
+  std::map<std::string, std::uint64_t> nulls_;  ///< how many strings of variables were null pointers
 };
 
 std::string from_latin1(const std::string& text) {
@@ -357,6 +387,8 @@ std::vector<Attribute> copied_attributes(const std::vector<Attribute>& attribute
       warnings.push_back(place + ": the attribute '" + each.name + "' is left out: the name is reserved");
       continue;
     }
+    if (!std::exchange(each.nulls, {}).empty())
+      warnings.push_back(place + ": the attribute '" + each.name + "' has null strings (NIL), which became empty");
     const auto convert = [&](std::string& text) {
       if (is_utf8(text)) return;
       text = from_latin1(text);

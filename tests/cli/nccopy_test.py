@@ -348,6 +348,32 @@ def test_what_zarr_does_not_have_is_left_out_with_a_warning(sherd, tmp_path):
     assert "v = 5, 6 ;" in sherd.ok("ncdump", "x.zarr").text
 
 
+@pytest.mark.parametrize(("shards", "expected"), [
+    (["y/25"], {"v": [30, 20], "w": [30, 20]}), (["y/,x/"], {"v": [40, 60], "w": [40, 60]}), (["v:20,40"], {"v": [20, 40], "w": None}),
+    (["w:", "x/21"], {"v": [10, 40], "w": [40, 60]}), (["auto"], {"v": [40, 60], "w": [40, 60]}), (["auto", "v:10,20"], {"v": [10, 20], "w": [40, 60]})])
+def test_shards_are_chosen_by_dimension_variable_or_size(sherd, tmp_path, shards, expected):
+    file = netcdf4(tmp_path / "x.nc", {"v": {}, "w": {}})
+    options = [each for one in shards for each in ("--shards", one)]
+    sherd.ok("--store-format", "zarr3", "nccopy", *options, file, "x.zarr")
+    for name, shape in expected.items():
+        info = sherd.ok("info", "--json", f"x.zarr/{name}").json
+        assert (info["chunks"], info["shards"]) == ([10, 20], shape)
+    sherd.ok("--store-format", "zarr3", "nccopy", "x.zarr", "again.zarr")
+    assert sherd.ok("info", "--json", "again.zarr/v").json["shards"] == expected["v"]
+    assert sherd.ok("ncdump", "-n", "x", "again.zarr").text == subprocess.run(["ncdump", file], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--shards", "auto"], "only datasets in Zarr v3"), (["--store-format", "zarr3", "--shards", "nope/3"], "no dimension 'nope'"),
+    (["--store-format", "zarr3", "--shards", "nope:"], "no variable 'nope'"), (["--store-format", "zarr3", "--shards", "v:15,20"], "multiple of the chunk"),
+    (["--store-format", "zarr3", "--shards", "v:20"], "2 dimensions"), (["--store-format", "zarr3", "--shards", "v"], "neither dimension/length"),
+    (["--store-format", "zarr3", "-k", "nc4", "--shards", "auto"], "only datasets in Zarr v3")])
+def test_shards_that_mean_nothing_are_refused(sherd, tmp_path, options, message):
+    ran = sherd("nccopy", *options, netcdf4(tmp_path / "x.nc", {"v": {}}), "x.zarr")
+    assert ran.code in (2, 3) and message in ran.stderr and "shards" in ran.stderr, ran.stderr
+    assert not (tmp_path / "x.zarr").exists()
+
+
 def test_text_that_is_not_utf8_is_read_as_latin1_with_a_warning(sherd, tmp_path):
     file = made(tmp_path / "x.nc", Dataset({"x": 1}, {"v": ("int", ["x"], [1], {"units": ("char", b"\xb0C")})}), "nc3")
     ran = sherd.ok("nccopy", file, "x.zarr")

@@ -162,6 +162,36 @@ def test_lines_have_ten_characters_or_more_as_with_ncdump(sherd, tmp_path, lengt
     assert ran.code == (0 if length in ("10", "1000000") else 2)
 
 
+NIL = """netcdf x {
+dimensions: x = 5 ; t = UNLIMITED ;
+variables:
+  string s(x) ; string f(x) ; string f:_FillValue = "none" ; string u(t) ; string one ; string never ;
+  string never:a = NIL, "b", "" ; string :g = NIL ;
+data: s = "a", NIL, "", _ ; f = "a", NIL, "", _ ; u = NIL, "x" ; one = NIL ; }
+"""
+
+
+def test_null_strings_of_a_file_are_printed_as_by_ncdump_and_become_empty_in_a_copy_with_a_warning(sherd, tmp_path):
+    (tmp_path / "x.cdl").write_text(NIL)
+    subprocess.run(["ncgen", "-4", "-o", "x.nc", "x.cdl"], cwd=tmp_path, check=True)
+    text = expected(tmp_path / "x.nc")
+    assert text.count("NIL") == 6 and sherd.ok("ncdump", "x.nc").text == text
+    for format, file in (("zarr2", "x.zarr"), ("zarr3", "y.zarr"), ("zarr2", "copy.nc")):
+        report = sherd.ok("--store-format", format, "nccopy", "--json", "x.nc", file).json
+        warnings = [each for each in report["warnings"] if "NIL" in each]
+        assert warnings == [f"{place}: the attribute '{name}' has null strings (NIL), which became empty"
+                            for place, name in (("/", "g"), ("/never", "a"))] + [f"/{name}: 1 null string (NIL) became empty" for name in ("f", "one", "s", "u")]
+        shown = sherd.ok("ncdump", "-n", "x", file).text
+        assert "NIL" not in shown and 'f = "a", "", "", _, _ ;' in shown and 's = "a", _, _, _, _ ;' in shown
+
+
+def test_nil_in_cdl_is_an_empty_text_with_a_warning(sherd):
+    ran = sherd.ok("ncgen", "-o", "x.zarr", input=NIL.encode())
+    assert ran.stderr.count("NIL in an attribute is stored as empty text") == 2 and "line 5, column 20: NIL" in ran.stderr
+    assert all(f"/{name}: 1 null string (NIL) is stored as empty text" in ran.stderr for name in ("s", "f", "u", "one"))
+    assert 'string :g = "" ;' in sherd.ok("ncdump", "x.zarr").text
+
+
 def test_what_is_left_out_is_a_warning(sherd, tmp_path):
     write(GROUPS, tmp_path / "x.zarr")
     (tmp_path / "x.zarr/v/.zarray").write_text("{")

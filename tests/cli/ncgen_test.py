@@ -227,6 +227,20 @@ def test_a_url_says_how_the_dataset_is_written(sherd, tmp_path):
     assert sherd("ncgen", "-o", "x.zarr#mode=nczarr,zip", input=SMALL.encode()).code == 5
 
 
+def test_shards_are_an_option_of_zarr_v3(sherd):
+    text = ("netcdf x { dimensions: t = unlimited ; x = 4 ; variables: int v(t, x) ; v:_ChunkSizes = 2, 2 ; int w(x) ; string s(t) ;\n"
+            'data: v = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ; w = 1, 2, 3, 4 ; s = "a", "b", "c" ; }')
+    sherd.ok("ncgen", "-o", "plain.zarr", input=text.encode())
+    sherd.ok("--store-format", "zarr3", "ncgen", "--shards", "t/5,x/", "-o", "x.zarr", input=text.encode())
+    info = {name: sherd.ok("info", "--json", f"x.zarr/{name}").json for name in "vws"}
+    assert (info["v"]["chunks"], info["v"]["shards"]) == ([2, 2], [6, 4])
+    assert info["w"]["shards"] == [4] and info["s"]["shards"] is not None
+    assert sherd.ok("ncdump", "-n", "x", "x.zarr").text == sherd.ok("ncdump", "-n", "x", "plain.zarr").text
+    for options, message in ((["--shards", "t/5"], "add --store-format zarr3"), (["--store-format", "zarr3", "--shards", "nope:"], "no variable 'nope'")):
+        ran = sherd("ncgen", *options, "-o", "y.zarr", input=text.encode())
+        assert ran.code in (2, 3) and message in ran.stderr, ran.stderr
+
+
 def test_the_header_alone_has_no_data(sherd):
     sherd.ok("ncgen", "-H", "-o", "x.zarr", input=SMALL.encode())
     assert "t = UNLIMITED ; // (0 currently)" in sherd.ok("ncdump", "x.zarr").text

@@ -313,6 +313,31 @@ TEST(Zarr3Documents, BytesThatAreNotAJsonObjectAreCorrupt) {
   }
 }
 
+TEST(Zarr3Documents, NumbersThatJsonLacksAreReadInAttributesAndStayAsTheyAre) {
+  const std::string attributes = R"({"a": NaN, "b": [Infinity, "-Infinity", -Infinity], "c\"NaN": "x"})";
+  auto store = memory_store();
+  store->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": )" + attributes + "}").value();
+  std::string array_text = changed(R"({"attributes": "@"})");
+  array_text.replace(array_text.find("\"@\""), 3, attributes);
+  store->set("a/zarr.json", array_text).value();
+  Group group = open_group(store, {.writable = true}).value();
+  EXPECT_EQ(group.members().value().size(), 1U);
+  EXPECT_EQ(group.attributes().dump(), R"({"a":"NaN","b":["Infinity","-Infinity","-Infinity"],"c\"NaN":"x"})");
+  group.update_attributes(Json::Object{{"d", 1}}).value();
+  group.consolidate().value();
+  Array array = open_array(store, {.path = "a", .writable = true}).value();
+  array.update_attributes(Json::Object{{"d", 1}}).value();
+  array.resize({3, 3}).value();
+  for (const std::string key : {"zarr.json", "a/zarr.json"}) {
+    const std::string text = *store->get(key).value();
+    EXPECT_NE(text.find(R"("a": NaN)"), text.npos) << text;
+    EXPECT_NE(text.find(R"("-Infinity")"), text.npos) << text;
+  }
+  const CheckReport report = check(store).value();
+  ASSERT_EQ(report.faults.size(), 1U);
+  EXPECT_EQ(report.faults[0].code, "document_odd");
+}
+
 TEST(Zarr3Documents, LimitsAreNamedInTheError) {
   const auto expect_limit = [](const std::string& text, const Config& config, std::string_view limit) {
     const auto node = open_text(text, config);

@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 import sherd
+import xarray
 import zarr
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -196,6 +197,22 @@ def test_what_is_written_is_read_by_zarr_python(tmp_path, format, mode, writer):
         assert group["vi"].metadata.dimension_names == ("x", "y")
     else:
         assert group["vi"].attrs["_ARRAY_DIMENSIONS"] == ["x", "y"]
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_zarr_python_reads_nczarr_without_characters(tmp_path, consolidated):
+    for characters in (True, False):
+        with sherd.netcdf.create_dataset(tmp_path / f"{characters}.zarr", consolidated=consolidated) as dataset:
+            dataset.create_dimension("x", 3)
+            dataset.create_variable("v", "int", "x")[:] = [1, 2, 3]
+            if characters:
+                dataset.create_variable("letters", "char", "x")[:] = "abc"
+    assert zarr.open_group(tmp_path / "False.zarr", mode="r")["v"][:].tolist() == [1, 2, 3]
+    assert xarray.open_dataset(tmp_path / "False.zarr", engine="zarr", consolidated=consolidated)["v"].values.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=">S1"):
+        zarr.open_group(tmp_path / "True.zarr", mode="r")["letters"]
+    if not consolidated:
+        assert zarr.open_group(tmp_path / "True.zarr", mode="r")["v"][:].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("release", RELEASES)

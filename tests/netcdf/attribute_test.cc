@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "netcdf/lenient.hpp"
+#include "base/lenient.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {

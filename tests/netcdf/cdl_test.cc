@@ -13,7 +13,10 @@
 namespace sherd::netcdf {
 namespace {
 
-std::string number(double value, int digits = 15) { return cdl_attribute(std::vector<double>{value}, {7, digits}); }
+std::string printed_attribute(Values values, const Digits& digits) {
+  return cdl_attribute({"a", std::move(values)}, digits);
+}
+std::string number(double value, int digits = 15) { return printed_attribute(std::vector<double>{value}, {7, digits}); }
 std::string formatted(const char* format, double value) {
   std::string text;
   CFormat::parse(format, Type::float64).value().append(text, value);
@@ -34,7 +37,7 @@ TEST(AttributeNumber, HasADecimalPointWithoutTrailingZeros) {
   EXPECT_EQ(number(0.00001), "1.e-05");
   EXPECT_EQ(number(7, 0), "7.");
   EXPECT_EQ(number(0.1, 17), "0.10000000000000001");
-  EXPECT_EQ(cdl_attribute(std::vector<float>{1e10F, 0.1F}, {}), "1.e+10f, 0.1f");
+  EXPECT_EQ(printed_attribute(std::vector<float>{1e10F, 0.1F}, {}), "1.e+10f, 0.1f");
 }
 
 TEST(Numbers, AreWrittenWithPointsInALocaleWithCommas) {

@@ -79,6 +79,34 @@ TEST(CompatSeed, CutsLongStringsOfCdlWithoutAWarning) {
   EXPECT_EQ(stored(LongTexts::cut_characters).substr(0, 3), std::string("gr\0", 3));
 }
 
+TEST(CompatSeed, StoresContiguousVariablesOfCdlInOneChunk) {
+  const std::string text = R"(netcdf x {
+    dimensions: y = 3000 ; x = 4000 ; t = unlimited ;
+    variables:
+      double whole(y, x) ; whole:_Storage = "contiguous" ;
+      double compact(x) ; compact:_Storage = "compact" ;
+      double chosen(y, x) ; chosen:_Storage = "contiguous" ; chosen:_ChunkSizes = 30, 40 ;
+      double chunked(y, x) ; chunked:_Storage = "chunked" ;
+      double grows(t, x) ; grows:_Storage = "contiguous" ;
+      double scalar ; scalar:_Storage = "contiguous" ;
+  })";
+  const auto chunks = [&](const Mode& mode, const std::string& format) {
+    const auto store = memory_store();
+    Writer writer = Writer::create(store, {.format = format, .mode = mode}).value();
+    Cdl::parse(text).value().write(writer).value();
+    std::vector<Shape> all;
+    const Dataset dataset = Dataset::open(store).value();
+    for (const Variable& each : dataset.root().variables()) all.push_back(each.storage().chunks);
+    return all;
+  };
+  for (const std::string format : {"zarr2", "zarr3"}) {
+    const auto usual = chunks({}, format), literal = chunks(kSeed, format);
+    EXPECT_LT(usual[0][0], 3000U);
+    EXPECT_THAT(literal,
+                testing::ElementsAre(Shape{3000, 4000}, Shape{4000}, Shape{30, 40}, usual[3], usual[4], usual[5]));
+  }
+}
+
 TEST(CompatSeed, WritesCharactersOfPureZarrAsBigEndianText) {
   const auto dtype = [](Mode mode) {
     mode.pure = true;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sherd/group.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
@@ -105,6 +107,88 @@ TEST(Edited, DocumentsKeepWhatIsNotKnown) {
   EXPECT_EQ(*store->get("v/.zarray").value(), array);
   EXPECT_EQ(json_at(*store, "v/.zattrs").find("_nczarr_attr")->dump(), R"({"types":{"units":">S1"}})");
   EXPECT_FALSE(store->get(".zmetadata").value());  // it was not consolidated
+}
+
+TEST(Edited, DocumentsKeepNumbersWithoutQuotes) {
+  const std::string attributes = R"("missing":NaN,"range":[-Infinity,Infinity,"NaN"],"word":"NaN")";
+  const auto edit = [](const std::shared_ptr<Store>& store) {
+    Writer writer = Writer::open(store).value();
+    writer.set_attribute("/", text("added", "a")).value();
+    writer.set_attribute("v", text("added", "a")).value();
+    writer.define_variable("/", {.name = "w", .dimensions = {"x"}}).value();
+    writer.sync().value();
+    const Dataset dataset = Dataset::open(store).value();
+    for (const auto& values :
+         {dataset.root().attribute("missing"), dataset.root().variable("v")->attribute("missing")}) {
+      const auto* numbers = std::get_if<std::vector<double>>(values);
+      EXPECT_TRUE(numbers != nullptr && std::isnan(numbers->at(0)));
+    }
+    EXPECT_EQ(*dataset.root().variable("v")->attribute("word"), Values("NaN"));
+    EXPECT_EQ(dataset.root().variables().size(), 2U);
+  };
+  const auto shortened = [](std::string document) {
+    std::erase_if(document, [](char c) { return c == ' ' || c == '\n'; });
+    return document;
+  };
+  for (const bool noted : {false, true}) {
+    const std::string types = noted ? R"(,"_nczarr_attr":{"types":{"word":">S1"}})" : "";
+    const auto store = memory_store();
+    store
+        ->set(".zgroup", noted ? R"({"zarr_format":2,"_nczarr_superblock":{"version":"2.0.0"},)"
+                                 R"("_nczarr_group":{"dims":{"x":2},"vars":["v"],"groups":[]}})"
+                               : R"({"zarr_format":2})")
+        .value();
+    store->set("v/.zarray", zarray("[2]", "<i4", noted ? R"(,"_nczarr_array":{"dimrefs":["/x"]})" : "")).value();
+    for (const char* key : {".zattrs", "v/.zattrs"})
+      store->set(key, "{" + attributes + R"(,"_ARRAY_DIMENSIONS":["x"])" + types + "}").value();
+    open_group(store, {.writable = true}).value().consolidate().value();
+    edit(store);
+    for (const char* key : {".zattrs", "v/.zattrs", ".zmetadata"})
+      EXPECT_THAT(shortened(*store->get(key).value()), HasSubstr(attributes)) << key;
+  }
+  const auto store = memory_store();
+  store->set("zarr.json", R"({"zarr_format":3,"node_type":"group","attributes":{)" + attributes + "}}").value();
+  store
+      ->set("v/zarr.json", R"({"zarr_format":3,"node_type":"array","shape":[2],"data_type":"int32",)"
+                           R"("chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},)"
+                           R"("chunk_key_encoding":{"name":"default"},"codecs":[{"name":"bytes","configuration":)"
+                           R"({"endian":"little"}}],"fill_value":0,"dimension_names":["x"],"attributes":{)" +
+                               attributes + "}}")
+      .value();
+  edit(store);
+  for (const char* key : {"zarr.json", "v/zarr.json"})
+    EXPECT_THAT(shortened(*store->get(key).value()), HasSubstr(attributes)) << key;
+}
+
+TEST(Edited, TextWithAKeyTwiceIsKeptAsItIs) {
+  const std::string twice = R"({"a":1,"a":2})";
+  for (const char* format : {"zarr2", "zarr3"})
+    for (const Mode mode : {Mode{}, Mode{.pure = true}, Mode{.compat_seed = true}}) {
+      const auto store = memory_store();
+      Writer writer = Writer::create(store, {.format = format, .mode = mode}).value();
+      writer.set_attribute("/", text("json", twice.c_str())).value();
+      writer.define_variable("/", {.name = "v", .attributes = {text("json", twice.c_str())}}).value();
+      writer.sync().value();
+      Writer again = Writer::open(store).value();
+      again.set_attribute("/", text("added", "a")).value();
+      again.set_attribute("v", text("added", "a")).value();
+      again.sync().value();
+      const Group root = Dataset::open(store).value().root();
+      EXPECT_EQ(*root.attribute("json"), Values(twice));
+      EXPECT_EQ(*root.variable("v")->attribute("json"), Values(twice));
+    }
+}
+
+TEST(Edited, JsonWithAKeyTwiceIsAnError) {
+  const auto store = memory_store();
+  store->set(".zgroup", R"({"zarr_format":2})").value();
+  store->set("v/.zarray", zarray("[2]", "<i4")).value();
+  store->set("v/.zattrs", R"({"json":{"a":1,"a":2}})").value();
+  EXPECT_THAT(Dataset::open(store).value().warnings(), testing::Contains(HasSubstr(R"(the key "a" appears twice)")));
+  EXPECT_EQ(Writer::open(store).value().set_attribute("v", text("added", "a")).error().code(), ErrorCode::not_found);
+  store->set(".zattrs", R"({"json":{"a":1,"a":2}})").value();
+  EXPECT_EQ(Dataset::open(store).error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(Writer::open(store).error().code(), ErrorCode::corrupt);
 }
 
 TEST(Edited, DatasetOfTheNewestGenerationHasNotesInAttributesOnly) {

@@ -5,6 +5,7 @@
 #include "sherd/group.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "sherd/tools.hpp"
+#include "store/forwarding.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 #include "tests/store/temp_dir.hpp"
 
@@ -100,6 +101,51 @@ TEST_P(LiveWriter, DoesNotListAnErasedVariableAgain) {
   writer_->sync().value();
   EXPECT_THAT(variables(), UnorderedElementsAre("v"));
   EXPECT_EQ(Dataset::open(store_).value().root().variable("v")->read().value(), Values(Ints{1, 2, 3}));
+}
+
+/// Calls something before a key is locked for the first time in which it returns true.
+class Interrupted final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<bool(const std::string& key)> before_lock;
+
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    if (auto call = std::exchange(before_lock, {}); call && !call(key)) before_lock = std::move(call);
+    return ForwardingStore::lock(key);
+  }
+};
+
+TEST_P(LiveWriter, DoesNotListAVariableThatIsErasedBeforeItIsListed) {
+  const auto interrupted = std::make_shared<Interrupted>(store_);
+  writer_ = Writer::open(interrupted).value();
+  writer_->define_variable("/", {.name = "new", .dimensions = {"t"}}).value();
+  writer_->define_group("/g").value();
+  writer_->define_variable("/", {.name = "kept", .dimensions = {"t"}}).value();
+  const std::string group = store_->get(".zgroup").value() ? ".zgroup" : "zarr.json";
+  interrupted->before_lock = [&](const std::string& key) {
+    if (key != group || !open(store_, {.path = "kept"}) || !open(store_, {.path = "g"})) return false;
+    others().erase("new").value();
+    others().erase("g").value();
+    return true;
+  };
+  writer_->sync().value();
+  EXPECT_FALSE(interrupted->before_lock);
+  EXPECT_THAT(variables(), UnorderedElementsAre("v", "w", "kept"));
+  EXPECT_TRUE(Dataset::open(store_).value().root().groups().empty());
+}
+
+TEST_P(LiveWriter, ListsAGroupAgainThatOthersErasedAndANewVariableBringsBack) {
+  writer_->define_group("/g").value();
+  for (const char* name : {"a", "b"}) writer_->define_variable("/g", {.name = name, .dimensions = {"t"}}).value();
+  writer_->sync().value();
+  others().erase("g").value();
+  writer_->define_variable("/g", {.name = "new", .dimensions = {"t"}}).value();
+  writer_->sync().value();
+  EXPECT_THAT(variables(), UnorderedElementsAre("v", "w"));
+  const Dataset dataset = Dataset::open(store_).value();
+  ASSERT_EQ(dataset.root().groups().size(), 1U);
+  ASSERT_EQ(dataset.root().groups()[0].variables().size(), 1U);
+  EXPECT_EQ(dataset.root().groups()[0].variables()[0].name(), "new");
 }
 
 TEST_P(LiveWriter, KeepsTheAttributesThatOthersSet) {

@@ -262,5 +262,56 @@ TEST(MemberLists, ThatDisagreeWithTheStoreAreReportedByCheck) {
   EXPECT_EQ(sherd::check(store).value().faults.front().severity, Fault::Severity::warning);
 }
 
+TEST_P(Member, ThatIsNotAsLongAsItsDimensionsIsReportedByCheck) {
+  const auto store = written(GetParam(), true);
+  {
+    Writer writer = Writer::open(store).value();
+    writer.define_variable("/g", {.name = "w", .dimensions = {"t", "x"}}).value();
+    writer.define_variable("/", {.name = "s"}).value();
+    writer.sync().value();
+  }
+  EXPECT_THAT(faults(store), IsEmpty());
+  Array array = open_array(store, {.path = "g/w", .writable = true}).value();
+  array.resize({3, 4}).value();
+  EXPECT_THAT(faults(store), IsEmpty()) << "an unlimited dimension is as long as the longest";
+  array.resize({1, 5}).value();
+  EXPECT_THAT(faults(store),
+              ElementsAre(testing::AllOf(HasSubstr("g/w/"), HasSubstr("5 long along '/x', whose length is 4"))));
+  array.resize({0, 4}).value();
+  EXPECT_THAT(faults(store), ElementsAre(HasSubstr("0 long along '/t', whose length is 1")));
+  EXPECT_EQ(sherd::check(store).value().faults.front().code, "member_metadata");
+}
+
+/// As netcdf-c 4.8.0 writes it.
+std::shared_ptr<Store> first_generation() {
+  return store_of({{".nczarr", R"({"zarr_format": 2, "nczarr_version": "1.0.0"})"},
+                   {".zgroup", R"({"zarr_format": 2})"},
+                   {".nczgroup", R"({"dims": {"x": 2}, "vars": ["v"], "groups": ["g"]})"},
+                   {".zattrs", R"({"title": "root"})"},
+                   {".nczattr", R"({"types": {"title": "2"}})"},
+                   {"v/.zarray", zarray("[2]", "<i4")},
+                   {"v/.nczvar", R"({"dimrefs": ["/x"], "storage": "chunked"})"},
+                   {"v/.nczarray", R"({"dimrefs": ["/x"], "storage": "chunked"})"},
+                   {"v/.nczattrs", R"({"types": {}})"},
+                   {"g/.zgroup", R"({"zarr_format": 2})"},
+                   {"g/.nczgroup", R"({"dims": {}, "vars": [], "groups": []})"}});
+}
+
+TEST(DocumentsOfTheFirstGeneration, AreNotForeignObjects) {
+  const auto store = first_generation();
+  EXPECT_THAT(faults(store), IsEmpty());
+  store->set("g/readme.txt", "x").value();
+  EXPECT_THAT(faults(store), ElementsAre(HasSubstr("neither a document nor a chunk")));
+}
+
+TEST(DocumentsOfTheFirstGeneration, AreReplacedAndErasedWithTheirNodes) {
+  const auto store = first_generation();
+  sherd::erase(store, {.path = "v"}).value();
+  EXPECT_FALSE(store->get("v/.nczvar").value());
+  sherd::create_group(store, "", {}, true, {}, "zarr2").value();
+  EXPECT_FALSE(store->get(".nczarr").value());
+  EXPECT_FALSE(store->get("g/.nczgroup").value());
+}
+
 }  // namespace
 }  // namespace sherd::netcdf

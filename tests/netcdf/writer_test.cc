@@ -234,6 +234,43 @@ TEST(Zarr3, HasFillValuesAsXarrayExpectsThem) {
   }
 }
 
+TEST(Zarr3, HasTheFillValueOfAStringInItsArrayAndNotInAnAttribute) {
+  for (const bool pure : {false, true}) {
+    const auto store = memory_store();
+    Writer writer = Writer::create(store, {.format = "zarr3", .mode = {.pure = pure}}).value();
+    writer.define_dimension("/", "t", 2, true).value();
+    writer
+        .define_variable(
+            "/",
+            {.name = "s",
+             .type = Type::string,
+             .dimensions = {"t"},
+             .attributes = {text("units", "1"), {"_FillValue", std::vector<std::string>{"none"}}, text("about", "x")}})
+        .value();
+    writer.write("s", {{1}, {1}}, std::vector<std::string>{"b"}).value();
+    writer.write("s", {{3}, {1}}, std::vector<std::string>{"d"}).value();
+    writer.sync().value();
+    const Json document = Json::parse(store->get("s/zarr.json").value().value()).value();
+    EXPECT_EQ(document.find("fill_value")->text(), "none");
+    EXPECT_EQ(document.find("attributes")->find("_FillValue"), nullptr);
+    const Dataset dataset = Dataset::open(store).value();
+    EXPECT_THAT(dataset.warnings(), IsEmpty());
+    const Variable variable = dataset.root().variable("s").value();
+    EXPECT_EQ(*variable.attribute("_FillValue"), Values(std::vector<std::string>{"none"}));
+    EXPECT_EQ(variable.attributes()[pure ? 0 : 1].name, "_FillValue");
+    EXPECT_EQ(variable.attributes().size(), 3U);
+    EXPECT_EQ(variable.read().value(), Values(std::vector<std::string>{"none", "b", "none", "d"}));
+    if (pure) continue;  // nothing says that a dimension is unlimited
+    Writer again = Writer::open(store).value();
+    again.write("s", {{5}, {1}}, std::vector<std::string>{"f"}).value();
+    again.set_attribute("s", text("about", "y")).value();
+    again.sync().value();
+    EXPECT_EQ(Dataset::open(store).value().root().variable("s")->read({{4}, {2}}).value(),
+              Values(std::vector<std::string>{"none", "f"}));
+    EXPECT_EQ(Dataset::open(store).value().root().variable("s")->attributes().size(), 3U);
+  }
+}
+
 TEST(Attributes, AreReplacedAndStoredBySync) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();

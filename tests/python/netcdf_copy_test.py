@@ -65,6 +65,17 @@ def test_chunks_and_filters_are_chosen(file, tmp_path):
     assert not sherd.netcdf.open_dataset(tmp_path / "fixed.zarr").dimensions["t"].unlimited
 
 
+def test_shards_are_chosen(file, tmp_path):
+    for i, (shards, expected) in enumerate([({"x": None}, (1, 4)), ({"v": (3, 4)}, (3, 4)), ("auto", (3, 4)), ({"t": 2, "x": 1}, (2, 4))]):
+        sherd.netcdf.copy(file, tmp_path / f"{i}.zarr", format="zarr3", shards=shards)
+        array = sherd.open_array(tmp_path / f"{i}.zarr/v")
+        assert array.shards == expected and array[...].tolist() == np.arange(12).reshape(3, 4).tolist()
+    with pytest.raises(sherd.InvalidArgument, match="only datasets in Zarr v3"):
+        sherd.netcdf.copy(file, tmp_path / "x.zarr", shards="auto")
+    with pytest.raises(sherd.NotFound, match="no dimension 'nope'"):
+        sherd.netcdf.copy(file, tmp_path / "x.zarr", format="zarr3", shards={"nope": 3})
+
+
 def test_variables_and_groups_are_chosen(file, tmp_path):
     def copied(**options):
         sherd.netcdf.copy(file, tmp_path / "x.zarr", overwrite=True, **options)

@@ -173,6 +173,7 @@ def test_what_is_written_is_read_by_xarray(tmp_path, writer, zarr_format):
     writer.create_variable("v", "short", ("t", "x"), fill_value=-9, attributes={"scale_factor": 0.5})[:] = [[1, 2, -9, 4]] * 2
     writer.create_variable("f", "float", "x", fill_value=np.nan)[:2] = [0.5, 1.5]
     writer.create_variable("d", "double", "x", fill_value=-999)[:3] = [1, -999, 0.1]
+    writer.create_variable("s", str, "x", fill_value="none")[:2] = ["a", "b"]
     writer.create_group("g").create_variable("w", "int", "x")[:] = 3
     writer.close()
     found = xarray.open_datatree(tmp_path / "x.zarr", engine="sherd")
@@ -181,6 +182,9 @@ def test_what_is_written_is_read_by_xarray(tmp_path, writer, zarr_format):
     other = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr")
     for name in "vfd":
         np.testing.assert_array_equal(other[name].values, found[name].values)
+    # In Zarr v3 the text is the fill value of the array, since xarray refuses strings with an attribute _FillValue.
+    assert other["s"].values.tolist() == (["a", "b", "none", "none"] if zarr_format == 3 else [b"a", b"b", b"none", b"none"])
+    assert netcdf.open_dataset(tmp_path / "x.zarr")["s"].attributes["_FillValue"] == "none"
     assert np.isnan(other["f"].values[2:]).all() and np.isnan(other["d"].values[[1, 3]]).all()
     other = xarray.open_dataset(tmp_path / "x.zarr", engine="zarr", decode_cf=False)
     assert other["v"].values.tolist() == [[1, 2, -9, 4]] * 2 and other["t"].values.tolist() == [0, 1.5]

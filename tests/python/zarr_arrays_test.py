@@ -159,12 +159,17 @@ def test_nan_is_refused_in_attributes_by_name(value):
     assert dict(array.attrs) == {} and dict(group.attrs) == {} and len(group) == 0
 
 
-def test_no_other_reader_opens_what_zarr_python_makes_of_nan(tmp_path):
-    zarr.create_array(tmp_path, data=DATA, attributes={"a": math.nan})
-    with pytest.raises(sherd.Corrupt, match="NaN is not JSON"):
-        sherd.open(tmp_path)
+def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path):
+    group = zarr.create_group(tmp_path, attributes={"a": math.nan, "b": [math.inf, "NaN"]})
+    group.create_array("x", data=DATA, attributes={"a": math.nan})
+    for node in (sherd.open(tmp_path, mode="r+"), sherd.open(tmp_path / "x", mode="r+")):
+        assert node.attrs["a"] == "NaN"
+        node.attrs["c"] = 1
+    group = zarr.open_group(tmp_path, mode="r")
+    assert math.isnan(group.attrs["a"]) and group.attrs["b"] == [math.inf, "NaN"] and group.attrs["c"] == 1
+    assert group["x"].attrs["c"] == 1 and '"a": NaN' in (tmp_path / "zarr.json").read_text()
     with pytest.raises(ValueError, match="Invalid JSON"):
-        tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}"}).result()
+        tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}/x"}).result()
 
 
 def test_weak_references_end_with_the_handle():

@@ -352,6 +352,8 @@ TEST(V2Documents, MayHaveAttributesThatPythonWroteAsNaN) {
   EXPECT_EQ(array.attributes().dump(), R"({"_FillValue":"NaN","a\\\"NaN":["-Infinity","Infinity","NaN"],"b":1.0})");
   array.resize({9, 5}).value();
   EXPECT_EQ(text_at(*store, "a/.zattrs"), text);
+  array.update_attributes(Json::Object{{"new", "NaN"}}).value();
+  EXPECT_THAT(text_at(*store, "a/.zattrs"), testing::HasSubstr(R"("_FillValue": NaN)"));
   store->set("a/.zattrs", R"({"x": NaNs})").value();
   EXPECT_EQ(code_of(open_a(store)), corrupt_code);
   store

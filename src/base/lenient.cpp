@@ -1,9 +1,12 @@
 // Rewrites a text into JSON in one pass, without recursion: what is nested too deeply is the parser's to refuse.
-#include "netcdf/lenient.hpp"
+#include "base/lenient.hpp"
 
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "base/try.hpp"
 
-namespace sherd::netcdf {
+namespace sherd {
 
 namespace {
 
@@ -15,8 +18,7 @@ struct Word {
 constexpr Word kWords[] = {
     {"NaN", R"("\u004eaN")"}, {"Infinity", R"("\u0049nfinity")"}, {"-Infinity", R"("\u002dInfinity")"}};
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// The text of a string with its quotes, or all that is left where it does not end.
 std::string_view string_at(std::string_view text) {
@@ -37,7 +39,7 @@ struct Rewritten {
 
 class Rewriter {
  public:
-  explicit Rewriter(std::string_view text) : rest_(text), size_(text.size()) {}
+  Rewriter(std::string_view text, bool points) : rest_(text), size_(text.size()), points_(points) {}
 
   Rewritten run() && {
     while (!rest_.empty() && !done_) step();
@@ -73,7 +75,7 @@ class Rewriter {
       ++length;
     const std::string_view text = rest_.substr(0, length);
     if (const std::size_t point = text.find('.');
-        point != text.npos && (point + 1 == length || !is_digit(text[point + 1]))) {
+        points_ && point != text.npos && (point + 1 == length || !is_digit(text[point + 1]))) {
       result_.text += std::string(text.substr(0, point + 1)) + "0" + std::string(text.substr(point + 1));
       result_.numbers = true;
       rest_.remove_prefix(length);
@@ -93,6 +95,7 @@ class Rewriter {
 
   std::string_view rest_;
   std::size_t size_;
+  bool points_;
   std::uint64_t depth_ = 0;
   bool done_ = false;
   Rewritten result_;
@@ -100,15 +103,16 @@ class Rewriter {
 
 }  // namespace
 
-Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits) {
+Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits, const Lenience& lenience) {
   auto strict = Json::parse(text, limits.json_depth, limits.json_values);
   if (strict) return LenientJson{*std::move(strict)};
   if (strict.error().code() != ErrorCode::corrupt) return std::move(strict).error();
-  const Rewritten rewritten = Rewriter(text).run();
+  const Rewritten rewritten = Rewriter(text, lenience.points).run();
   auto json = Json::parse(rewritten.text, limits.json_depth, limits.json_values);
   if (!json) return json.error().code() == ErrorCode::corrupt ? std::move(strict).error() : std::move(json).error();
   std::string_view tail = text.substr(rewritten.end);
-  while (!tail.empty() && is_space(tail.front())) tail.remove_prefix(1);
+  while (!tail.empty() && is_blank(tail.front())) tail.remove_prefix(1);
+  if (!tail.empty() && !lenience.tails) return std::move(strict).error();
   return LenientJson{*std::move(json), !tail.empty(), rewritten.numbers};
 }
 
@@ -119,4 +123,32 @@ std::string_view bare_number(const Json& json) {
   return {};
 }
 
-}  // namespace sherd::netcdf
+// The depth is that of a document that was parsed, as in the next one.
+bool has_bare_number(const Json& json, std::string_view except) {  // NOLINT(misc-no-recursion)
+  const auto is_one = [&](const Json& each) { return has_bare_number(each, except); };
+  return !bare_number(json).empty() || std::ranges::any_of(json.elements(), is_one) ||
+         std::ranges::any_of(json.members(),
+                             [&](const Json::Member& each) { return each.first != except && is_one(each.second); });
+}
+
+Json with_quoted_numbers(Json json) {  // NOLINT(misc-no-recursion)
+  if (!bare_number(json).empty()) return json.text();
+  for (Json& each : json.elements()) each = with_quoted_numbers(std::move(each));
+  for (auto& [name, each] : json.members()) each = with_quoted_numbers(std::move(each));
+  return json;
+}
+
+std::string dump_lenient(const Json& json, int indent) {
+  std::string printed = json.dump(indent), text;
+  std::string_view rest = printed;
+  for (std::size_t quote = rest.find('"'); quote != rest.npos; quote = rest.find('"')) {
+    const std::string_view string = string_at(rest.substr(quote));
+    const auto* const word = std::ranges::find(kWords, string, &Word::spelled);
+    text += rest.substr(0, quote);
+    text += word == std::end(kWords) ? string : word->text;
+    rest.remove_prefix(quote + string.size());
+  }
+  return text += rest;
+}
+
+}  // namespace sherd
