@@ -86,7 +86,7 @@ class LinkedArray : public RenamedArray {
     EXPECT_TRUE(again || again.error().code() == sherd::ErrorCode::not_found) << again.error().text();
     EXPECT_EQ(where(), "new/b");
     for (const std::string& file : files(faults_.folder()))
-      EXPECT_THAT(file, testing::Not(testing::HasSubstr("rename.json")));
+      EXPECT_THAT(file, testing::Not(testing::EndsWith("/rename.json")));
   }
 
   int cut_short_ = 0;
