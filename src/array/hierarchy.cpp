@@ -25,7 +25,6 @@
 #include "store/listing.hpp"
 
 namespace sherd {
-
 namespace {
 
 Result<void> check_names(const NodeLocation& location) {
