@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def is_small(self):
-        """Whether it is about an array of a type of one byte, which Sherd alone reads."""
+        """Whether it is about an array of a type of one byte, in which types of Sherd are compared with each other."""
         return self.layout in SMALL
 
     @property

@@ -1,4 +1,4 @@
-// conditional: chunks put together by hand from its registration, and what its writers must not make.
+// conditional: chunks put together by hand from its registration (zarr-extensions, codecs/conditional/README.md), and what its writers must not make.
 #include <gmock/gmock.h>
 
 #include "api/registry.hpp"

@@ -1,9 +1,10 @@
-"""Writes docs/interop.md from cells.py and peers.toml.
+"""Writes docs/interop.md from cells.py, peers.toml and verified.toml.
 
 cd tests && ../.venv/bin/python -m interop.document
 """
 
 import pathlib
+import tomllib
 
 from interop import golden
 from interop.cells import DIMENSIONS, TYPES, cells
@@ -11,6 +12,7 @@ from interop.peers import PEERS
 from interop.table import TABLE, reasons
 
 PATH = pathlib.Path(__file__).parents[2] / "docs/interop.md"
+VERIFIED = tomllib.loads(pathlib.Path(__file__).with_name("verified.toml").read_text())
 
 HEAD = """# Sherd and other implementations
 
@@ -55,6 +57,27 @@ def table(dimension):
         yield row(f"{value}{star}", [cell for cell in cells() if cell[dimension] == value])
 
 
+APART = """## Outside of the matrix
+
+A value of the matrix is combined with every other one, which proves little where no peer or only one has it. These types, codecs
+and grids of Zarr v3 have tests of their own (`tests/interop/verified.toml`). Zarr v2 has its own cells
+(`tests/interop/zarr2_cells.py`), from the plain array with one thing changed, because none of its layouts nest;
+[formats.md](formats.md) has them by peer, and tables of every type and codec.
+
+| types, codecs, grids | verified by | tests | why not in the matrix |
+|---|---|---|---|"""
+
+
+def apart():
+    yield APART
+    for row in (row for group in VERIFIED.values() for row in group):
+        tests = dict.fromkeys(test for does in ("reads", "writes", "tests") for test in row.get(does, []))
+        files = dict.fromkeys(test.split("::")[0].split(": ")[0] for test in tests)
+        does = [do for do in ("reads", "writes") if do in row]
+        by = f"{row['peer']} ({' and '.join(does)})" if "peer" in row else "bytes of " + ", ".join(row["golden"])
+        yield f"| {', '.join(row['names'])} | {by} | {', '.join(f'`{file}`' for file in files)} | {row['apart']} |"
+
+
 def document():
     names = list(DIMENSIONS)
     lines = [
@@ -69,6 +92,7 @@ def document():
         lines.append(f"| {peer} | {TABLE['version'][peer]} | {counts[0]} | {counts[1]} |")
     for dimension in ("type", "codec", "layout"):
         lines += ["", *table(dimension)]
+    lines += ["", *apart()]
     return "\n".join(lines) + "\n"
 
 

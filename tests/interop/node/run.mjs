@@ -39,9 +39,10 @@ async function finish(data, shape, stride, output) {
   return { shape, stride };
 }
 
-async function write({ store, document, shape, list, input }) {
+async function write({ store, document, shape, list, input, format }) {
   const location = zarr.root(new FileSystemStore(store));
-  const array = await create(location, store, document);
+  // It creates no arrays of Zarr v2; chunks of one that exists it can write.
+  const array = format === 2 ? await zarr.open.v2(location, { kind: "array" }) : await create(location, store, document);
   const { data: sample } = await array.getChunk(shape.map(() => 0));
 
   const data = list ?? (await elements(sample.constructor, sample.BYTES_PER_ELEMENT, input));
