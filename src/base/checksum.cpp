@@ -1,12 +1,16 @@
 // Knows which library computes which checksum fastest: ISA-L the CRC-32C (three interleaved streams of the crc32
 // instruction, or its table version where the processor has none), libdeflate CRC-32 and Adler-32 (both vectorised).
-// Fletcher-32 in HDF5's flavour is in no library and is implemented here.
+// Fletcher-32 in HDF5's flavour is in no library and is implemented here, as is xxHash, of which liblz4 exports
+// nothing.
 #include "base/checksum.hpp"
 
 #include <isa-l/crc.h>
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <bit>
+
+#include "base/endian.hpp"
 
 namespace sherd {
 
@@ -55,6 +59,25 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
     high = fold(high);
   }
   return fold(high) << 16 | fold(low);
+}
+
+std::uint32_t xxh32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept {
+  constexpr std::uint32_t p1 = 0x9e3779b1, p2 = 0x85ebca77, p3 = 0xc2b2ae3d, p4 = 0x27d4eb2f, p5 = 0x165667b1;
+  const std::byte* at = bytes.data();
+  const std::byte* const end = at + bytes.size();
+  std::uint32_t sum = seed + p5;
+  if (bytes.size() >= 16) {
+    std::uint32_t lanes[] = {seed + p1 + p2, seed + p2, seed, seed - p1};
+    for (; end - at >= 16; at += 16)
+      for (int i = 0; i < 4; ++i) lanes[i] = std::rotl(lanes[i] + load_little<std::uint32_t>(at + 4 * i) * p2, 13) * p1;
+    sum = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
+  }
+  sum += static_cast<std::uint32_t>(bytes.size());
+  for (; end - at >= 4; at += 4) sum = std::rotl(sum + load_little<std::uint32_t>(at) * p3, 17) * p4;
+  for (; at != end; ++at) sum = std::rotl(sum + std::to_integer<std::uint32_t>(*at) * p5, 11) * p1;
+  sum = (sum ^ sum >> 15) * p2;
+  sum = (sum ^ sum >> 13) * p3;
+  return sum ^ sum >> 16;
 }
 
 }  // namespace sherd

@@ -16,5 +16,7 @@ namespace sherd {
 /// Fletcher-32 as HDF5 and netCDF compute it: sums of big-endian 16-bit words modulo 65535, a last odd byte
 /// counting as the high half of a word.
 [[nodiscard]] std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
+/// xxHash of 32 bits, XXH32 (github:Cyan4973/xxHash, doc/xxhash_spec.md).
+[[nodiscard]] std::uint32_t xxh32(std::span<const std::byte> bytes, std::uint32_t seed) noexcept;
 
 }  // namespace sherd

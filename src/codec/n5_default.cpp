@@ -1,6 +1,7 @@
 // Knows n5_default (zarr-extensions): blocks as N5 stores them in its mode "default", after a header with the block's
 // own shape, all big-endian. Blocks at the end of an array may be cut off there or padded; those that are written are
-// padded. A block's other modes, varlength and object, have no Zarr type.
+// padded. A block's other modes, varlength and object, have no Zarr type. numcodecs.lz4 means N5's own LZ4 here
+// (n5_lz4.cpp).
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -12,9 +13,14 @@
 #include "codec/configuration.hpp"
 
 namespace sherd {
+
+extern const CodecEntry n5_lz4_codec;
+
 namespace {
 
 constexpr std::size_t kModeBytes = 2, kRankBytes = 2, kExtentBytes = 4;
+/// What a block may have that is larger than its chunk.
+constexpr std::uint64_t kLargerBlockBytes = std::uint64_t{16} << 20;
 
 std::size_t header_bytes(std::size_t rank) noexcept { return kModeBytes + kRankBytes + rank * kExtentBytes; }
 
@@ -49,8 +55,9 @@ void copy_common(const Shape& from_shape, const std::byte* from, const Shape& to
 
 class N5Default final : public ArrayBytesCodec {
  public:
-  N5Default(std::unique_ptr<ArrayCodec> transpose, CodecChain chain, std::uint64_t max_bytes)
-      : transpose_(std::move(transpose)), chain_(std::move(chain)), max_bytes_(max_bytes) {}
+  N5Default(std::unique_ptr<ArrayCodec> transpose, CodecChain chain, std::vector<const CodecEntry*> table,
+            std::uint64_t max_bytes)
+      : transpose_(std::move(transpose)), table_(std::move(table)), chain_(std::move(chain)), max_bytes_(max_bytes) {}
 
   Result<void> check(const ChunkType& in) const override {
     using Kind = DType::Kind;
@@ -123,13 +130,17 @@ class N5Default final : public ArrayBytesCodec {
       shape.push_back(word(kModeBytes + kRankBytes + d * kExtentBytes, kExtentBytes));
     const auto count = element_count(shape);
     const auto bytes = count ? checked_mul(*count, in.dtype.size()) : std::nullopt;
-    if (shape != in.shape && (!bytes || *bytes > max_bytes_))
-      return unsupported("n5_default: a block of shape " + to_string(shape) + " is larger than " +
-                         std::to_string(max_bytes_) + " bytes; raise the limit chunk_bytes to read it");
+    // N5 writes no block that is larger than the chunk.
+    const std::uint64_t chunk_bytes = element_count(in.shape).value_or(0) * in.dtype.size();
+    const std::uint64_t most = std::min(max_bytes_, std::max(chunk_bytes, kLargerBlockBytes));
+    if (shape != in.shape && (!bytes || *bytes > most))
+      return unsupported("n5_default: a block of shape " + to_string(shape) + " in place of a chunk of shape " +
+                         to_string(in.shape) + " is larger than " + std::to_string(most) + " bytes");
     return shape;
   }
 
   std::unique_ptr<ArrayCodec> transpose_;
+  std::vector<const CodecEntry*> table_;  ///< of the chain
   CodecChain chain_;
   std::uint64_t max_bytes_;
 };
@@ -160,9 +171,12 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
     if (order[d] != rank - 1 - d) return wrong_codecs(rank);
   const Limits limits = context.limits != nullptr ? *context.limits : Limits();
   // The chain leaves the transpose to its caller: what it encodes and decodes are elements in N5's order.
-  SHERD_TRY(chain, CodecChain::build(specs, context.table, context.in, limits).in_member(kMember));
+  std::vector<const CodecEntry*> table(context.table.begin(), context.table.end());
+  std::ranges::replace_if(
+      table, [](const CodecEntry* entry) { return entry->name == n5_lz4_codec.name; }, &n5_lz4_codec);
+  SHERD_TRY(chain, CodecChain::build(specs, table, context.in, limits).in_member(kMember));
   return std::unique_ptr<ArrayBytesCodec>(
-      std::make_unique<N5Default>(std::move(mover), std::move(chain), limits.chunk_bytes));
+      std::make_unique<N5Default>(std::move(mover), std::move(chain), std::move(table), limits.chunk_bytes));
 }
 
 }  // namespace

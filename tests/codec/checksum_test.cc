@@ -23,6 +23,9 @@ TEST(Checksums, MatchTheirSpecifications) {
   EXPECT_EQ(crc32({}), 0u);
   EXPECT_EQ(adler32({}), 1u);
   EXPECT_EQ(fletcher32({}), 0u);
+  EXPECT_EQ(xxh32({}, 0), 0x02cc5d05u);
+  EXPECT_EQ(xxh32(check, 0), 0x937bad67u);
+  EXPECT_EQ(xxh32(as_bytes("Nobody inspects the spammish repetition"), 0), 0xe2293b2fu);
   // RFC 3720, B.4.
   EXPECT_EQ(crc32c(Bytes(32, std::byte{0})), 0x8a9136aau);
   EXPECT_EQ(crc32c(Bytes(32, std::byte{0xff})), 0x62a8ab43u);
