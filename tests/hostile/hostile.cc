@@ -153,6 +153,12 @@ std::string document_with(std::string_view changes) {
   return document.dump();
 }
 
+std::string many_keys(std::size_t count) {
+  std::string keys;
+  for (std::size_t i = 0; i < count; ++i) keys += (i == 0 ? "\"" : ",\"") + std::to_string(10'000'000 + i) + "\":0";
+  return "{" + keys + "}";
+}
+
 std::string sharded(const std::string& inner, const std::string& location) {
   const std::string bytes = R"({"name": "bytes", "configuration": {"endian": "little"}})";
   return R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 4], "codecs": [)" + bytes + inner +
@@ -297,7 +303,7 @@ TEST_P(HostileStore, IsAnsweredOrRefused) {
                       }),
             "");
   const auto before = state_of(root, [](const fs::path&) { return false; });
-  EXPECT_EQ(run_apart(0, [&] { return judge_stored(row, root); }), "");
+  EXPECT_EQ(run_apart(row.megabytes, [&] { return judge_stored(row, root); }), "");
   if (row.code) {
     EXPECT_EQ(state_of(root, [](const fs::path&) { return false; }), before) << "what is refused changes nothing";
   }

@@ -63,6 +63,9 @@ std::string sharded(const std::string& inner = "", const std::string& location =
 /// One chunk, encoded by "bytes" and these.
 std::string chunked(const std::string& codecs);
 
+/// An object of so many members, in text.
+std::string many_keys(std::size_t count);
+
 /// Element (y, x) of the good array.
 constexpr std::uint16_t good(std::uint64_t y, std::uint64_t x) { return static_cast<std::uint16_t>(100 + 8 * y + x); }
 using Value = std::uint16_t (*)(std::uint64_t y, std::uint64_t x);
@@ -115,6 +118,7 @@ struct StoredCase {
   std::function<Result<void>(const std::shared_ptr<Store>&)> act;
   std::optional<ErrorCode> code = {};  ///< absent: it succeeds
   std::string says = {};
+  std::uint64_t megabytes = 0;  ///< what it may take beyond the 64 MiB that every row may
 };
 void PrintTo(const StoredCase& row, std::ostream* out);
 std::string stored_name(const testing::TestParamInfo<StoredCase>& info);

@@ -32,12 +32,6 @@ void huge_string(World& world) {
   std::filesystem::resize_file(world.root() / "a/zarr.json", std::uint64_t{1} << 30);
 }
 
-std::string many_keys(std::size_t count) {
-  std::string keys;
-  for (std::size_t i = 0; i < count; ++i) keys += (i == 0 ? "\"" : ",\"") + std::to_string(10'000'000 + i) + "\":0";
-  return "{" + keys + "}";
-}
-
 // Ten million keys are more than metadata_bytes.
 void too_many_keys(World& world) {
   world.document("{}");

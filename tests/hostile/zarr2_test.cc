@@ -1,6 +1,6 @@
-// Hostile documents of Zarr v2: 1 to 12 of docs/limits.md for each of the four, 12 to 37 as far as they have such
-// members, and what only they have. Nothing of what a document claims is allocated before it is checked.
-#include <gtest/gtest.h>
+// Hostile documents of Zarr v2: 1 to 37 of docs/limits.md for each of the four, as far as they have such members, and
+// what only they have. Nothing of what a document claims is allocated before it is checked.
+#include <fstream>
 
 #include "tests/format/documents_testing.hpp"
 #include "tests/hostile/hostile.hpp"
@@ -8,100 +8,128 @@
 namespace sherd::hostile {
 namespace {
 
+using Make = std::function<void(Store&, const std::string& root)>;
+using Act = std::function<Result<void>(const std::shared_ptr<Store>&)>;
+
 constexpr const char* kGood = R"({"chunks": [2, 4], "compressor": null, "dtype": "<u2", "fill_value": 0,
   "filters": null, "order": "C", "shape": [4, 8], "zarr_format": 2})";
+constexpr const char* kGroup = R"({"zarr_format": 2})";
+constexpr std::string_view kDocuments[] = {".zarray", ".zgroup", ".zattrs", ".zmetadata"};
 
-struct BadText {
-  const char* name;
-  std::string text;
-  ErrorCode code;
-};
-
-/// More than a million keys; each needs memory.
-std::string many_keys() {
-  std::string keys;
-  for (int i = 0; i < 100'000; ++i) keys += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\":0";
-  return keys + "}";
+/// The good node `a` that has this document: an array, or a group.
+void make_node(Store& store, std::string_view document) {
+  if (document == ".zarray" || document == ".zattrs")
+    store.set("a/.zarray", kGood).value();
+  else
+    store.set("a/.zgroup", kGroup).value();
+}
+Make text(std::string_view document, std::string bytes) {
+  return [key = "a/" + std::string(document), document, bytes = std::move(bytes)](Store& store, const std::string&) {
+    make_node(store, document);
+    store.set(key, bytes).value();
+  };
+}
+/// A gibibyte, as a sparse file.
+Make huge_string(std::string_view document) {
+  return [=](Store& store, const std::string& root) {
+    text(document, R"({"zarr_format": 2, "a": ")")(store, root);
+    std::filesystem::resize_file(root + "/a/" + std::string(document), std::uint64_t{1} << 30);
+  };
+}
+/// More than metadata_bytes.
+Make ten_million_keys(std::string_view document) {
+  return [=](Store& store, const std::string& root) {
+    text(document, "{}")(store, root);
+    std::ofstream(root + "/a/" + std::string(document)) << many_keys(10'000'000);
+  };
 }
 
-std::vector<BadText> bad_texts() {
-  std::string deep;
-  for (int i = 0; i < 1'000'000; ++i) deep += "{\"a\":";
-  return {{"an empty file", "", ErrorCode::corrupt},
-          {"a byte order mark", "\xef\xbb\xbf{}", ErrorCode::corrupt},
-          {"invalid UTF-8", "{\"a\": \"\xc0\xaf\"}", ErrorCode::corrupt},
-          {"a lone surrogate", R"({"a": "\ud800"})", ErrorCode::corrupt},
-          {"a million brackets", std::string(1'000'000, '['), ErrorCode::unsupported},
-          {"a million braces", deep, ErrorCode::unsupported},
-          {"more bytes than metadata_bytes", "{\"a\": \"" + std::string(std::size_t{1} << 20, 'x') + "\"}",
-           ErrorCode::unsupported},
-          {"a key twice", R"({"zarr_format": 2, "shape": [1], "shape": [1]})", ErrorCode::corrupt},
-          {"a key twice, once with an escape", R"({"zarr_format": 2, "a": 1, "\u0061": 2})", ErrorCode::corrupt},
-          {"more values than json_values", many_keys(), ErrorCode::unsupported},
-          {"garbage behind it", "{} x", ErrorCode::corrupt},
-          {"a NUL behind it", std::string("{}\0", 3), ErrorCode::corrupt},
-          {"a list", "[]", ErrorCode::corrupt},
-          {"a word", "NaN", ErrorCode::corrupt}};
+/// The refusal of the node `a`, if it names this document and member, and check reports an error too.
+Act refusal(const std::string& key, const std::string& member = "") {
+  return [=](const std::shared_ptr<Store>& store) -> Result<void> {
+    const auto report = check(store, {.path = "a"});
+    if (!report || report->ok()) return invalid_argument("check reports nothing");
+    const auto node = open(store, {.path = "a"});
+    if (node) return {};
+    const Error& error = node.error();
+    if (error.key() != key || (!member.empty() && error.member() != member))
+      return invalid_argument("names " + error.key() + " " + error.member());
+    return error;
+  };
 }
 
-TEST(HostileZarr2, TextsAreRefusedByTheNameOfTheirDocument) {
-  Config config;
-  config.limits.json_values = 50'000;
-  for (const std::string name : {".zarray", ".zgroup", ".zattrs", ".zmetadata"}) {
-    for (const BadText& bad : bad_texts()) {
-      // What has a megabyte of brackets is beyond this limit only by its depth.
-      const bool deep = bad.text.size() > (1U << 21), many = bad.text.starts_with("{\"0");
-      config.limits.metadata_bytes = std::uint64_t{deep || many ? 1U << 23 : 1U << 20};
-      const auto store = memory_store();
-      if (name == ".zarray" || name == ".zattrs") store->set("a/.zarray", kGood).value();
-      if (name == ".zgroup" || name == ".zmetadata") store->set("a/.zgroup", R"({"zarr_format": 2})").value();
-      store->set("a/" + name, bad.text).value();
-      const auto node = open(store, {.path = "a", .config = config});
-      ASSERT_FALSE(node) << name << ": " << bad.name;
-      EXPECT_EQ(to_string(node.error().code()), to_string(bad.code)) << name << ": " << bad.name;
-      EXPECT_EQ(node.error().key(), "a/" + name) << bad.name;
-      const auto report = check(store, {.path = "a", .config = config});
-      EXPECT_TRUE(report && !report->ok()) << name << ": " << bad.name;
-    }
-  }
+std::string repeated(std::string_view part, std::size_t times) {
+  std::string whole;
+  whole.reserve(part.size() * times);
+  for (std::size_t i = 0; i < times; ++i) whole += part;
+  return whole;
+}
+
+std::vector<StoredCase> texts_of(std::string_view document) {
+  const std::string name(document), key = "a/" + name;
+  const auto refused = [&](int number, const std::string& what, Make make, ErrorCode code, std::string says) {
+    return StoredCase{number, name + ": " + what, std::move(make), refusal(key), code, std::move(says)};
+  };
+  const auto bad = [&](int number, const std::string& what, std::string bytes, std::string says) {
+    return refused(number, what, text(document, std::move(bytes)), corrupt_code, std::move(says));
+  };
+  return {bad(1, "an empty file", "", key),
+          bad(2, "only a byte order mark", "\xef\xbb\xbf", "byte order mark"),
+          bad(2, "a byte order mark before an object", "\xef\xbb\xbf{}", "byte order mark"),
+          bad(3, "invalid UTF-8", "{\"a\": \"\xc0\xaf\"}", "UTF-8"),
+          bad(4, "a lone surrogate", R"({"a": "\ud800"})", "surrogate"),
+          refused(5, "a million opening brackets", text(document, std::string(1'000'000, '[')), unsupported_code,
+                  "json_depth"),
+          refused(5, "a million opening braces", text(document, repeated("{\"a\":", 1'000'000)), unsupported_code,
+                  "json_depth"),
+          refused(6, "a string of a gibibyte", huge_string(document), unsupported_code, "metadata_bytes"),
+          refused(7, "ten million keys", ten_million_keys(document), unsupported_code, "metadata_bytes"),
+          bad(8, "a key twice", R"({"zarr_format": 2, "shape": [1], "shape": [1]})", "shape"),
+          bad(9, "a key twice, once with an escape", R"({"zarr_format": 2, "shape": [1], "sh\u0061pe": [1]})", "shape"),
+          bad(10, "garbage behind it", "{} x", "byte"),
+          bad(10, "a NUL behind it", std::string("{}\0", 3), "byte"),
+          bad(11, "a word", "NaN", key),
+          bad(16, "a list", "[]", key)};
+}
+
+std::vector<StoredCase> texts() {
+  std::vector<StoredCase> rows;
+  for (const std::string_view document : kDocuments) std::ranges::move(texts_of(document), std::back_inserter(rows));
+  rows.push_back({.number = 7,
+                  .name = "three hundred thousand attributes do not cost quadratic time",
+                  .make = text(".zattrs", many_keys(300'000)),
+                  .act = [](const std::shared_ptr<Store>& store) -> Result<void> {
+                    const auto array = open_array(store, {.path = "a"});
+                    return array ? Result<void>() : array.error();
+                  },
+                  .megabytes = 192});
+  return rows;
 }
 
 // 11 and 12: Python's NaN is read in attributes and in copies of them, and refused elsewhere.
-TEST(HostileZarr2, NumbersThatJsonLacksAreReadInAttributesOnly) {
-  const auto opened = [](const std::string& name, std::string_view document) {
-    const auto store = memory_store();
-    store->set("a/.zarray", kGood).value();
-    store->set(".zgroup", R"({"zarr_format": 2})").value();
-    store->set(name, document).value();
-    return open(store, {.path = name.starts_with("a/") ? "a" : ""});
+Act opens(const std::string& path) {
+  return [=](const std::shared_ptr<Store>& store) -> Result<void> {
+    const auto node = open(store, {.path = path});
+    return node ? Result<void>() : node.error();
   };
-  for (const char* number : {"NaN", "Infinity", "-Infinity"}) {
-    const std::string member = R"("a": )" + std::string(number);
-    EXPECT_TRUE(opened("a/.zattrs", "{" + member + "}")) << number;
-    EXPECT_TRUE(opened(".zattrs", "{" + member + "}")) << number;
-    EXPECT_TRUE(opened(".zmetadata", R"({"metadata": {"b/.zattrs": {)" + member + "}}}")) << number;
-    for (const std::string name : {"a/.zarray", ".zgroup"}) {
-      const auto node = opened(name, R"({"zarr_format": 2, )" + member + "}");
-      ASSERT_FALSE(node) << name << number;
-      EXPECT_EQ(to_string(node.error().code()), to_string(ErrorCode::corrupt)) << name << number;
-      EXPECT_EQ(node.error().key(), name) << number;
-    }
-  }
-  const std::string infinite = changed(kGood, R"({"dtype": "<f8", "fill_value": 1e999})");
-  EXPECT_TRUE(opened("a/.zarray", infinite));
-  EXPECT_FALSE(opened("a/.zarray", changed(kGood, R"({"fill_value": 1e999})")));
 }
-
-// 12, 16, 37: what says that a group is one.
-TEST(HostileZarr2, GroupsOfAnotherVersionAreRefused) {
-  for (const char* document : {"{}", R"({"zarr_format": 3})", R"({"zarr_format": "2"})", R"({"zarr_format": 1e999})"}) {
-    const auto store = memory_store();
-    store->set(".zgroup", document).value();
-    const auto node = open(store);
-    ASSERT_FALSE(node) << document;
-    EXPECT_EQ(to_string(node.error().code()), to_string(ErrorCode::corrupt)) << document;
-    EXPECT_EQ(node.error().key() + " " + node.error().member(), ".zgroup zarr_format") << document;
+std::vector<StoredCase> numbers() {
+  std::vector<StoredCase> rows;
+  for (const std::string number : {"NaN", "Infinity", "-Infinity"}) {
+    const std::string member = R"("a": )" + number;
+    const std::string listed = R"({"metadata": {"b/.zattrs": {)" + member + "}}}";
+    rows.push_back({11, number + " in .zattrs", text(".zattrs", "{" + member + "}"), opens("a")});
+    rows.push_back({11, number + " in .zmetadata", text(".zmetadata", listed), opens("a")});
+    for (const std::string document : {".zarray", ".zgroup"})
+      rows.push_back({11, number + " in " + document, text(document, R"({"zarr_format": 2, )" + member + "}"),
+                      refusal("a/" + document), corrupt_code});
   }
+  rows.push_back({12, "1e999 as a fill value is infinity",
+                  text(".zarray", changed(kGood, R"({"dtype": "<f8", "fill_value": 1e999})")), opens("a")});
+  for (const char* document : {"{}", R"({"zarr_format": 3})", R"({"zarr_format": "2"})", R"({"zarr_format": 1e999})"})
+    rows.push_back({37, std::string(document) + " as a group", text(".zgroup", document),
+                    refusal("a/.zgroup", "zarr_format"), corrupt_code});
+  return rows;
 }
 
 struct BadMember {
@@ -110,27 +138,20 @@ struct BadMember {
   ErrorCode code;
 };
 
-std::string nested_struct(int depth) {
-  std::string type = "\"<i4\"";
-  for (int i = 0; i < depth; ++i) type = "[[\"a\", " + type + "]]";
-  return R"({"dtype": )" + type + "}";
-}
-
-std::string repeated_one(std::size_t count) {
-  std::string list = "[1";
-  for (std::size_t i = 1; i < count; ++i) list += ",1";
-  return list + "]";
+std::string nested_struct(std::size_t depth) {
+  return R"({"dtype": )" + repeated("[[\"a\", ", depth) + "\"<i4\"" + repeated("]]", depth) + "}";
 }
 
 std::vector<BadMember> bad_members() {
   const ErrorCode corrupt = ErrorCode::corrupt, unsupported = ErrorCode::unsupported;
   return {{12, R"({"shape": [4, 1e999]})", "shape[1]", corrupt},
+          {12, R"({"fill_value": 1e999})", "fill_value", corrupt},
           {13, R"({"shape": [4, 9223372036854775808]})", "shape[1]", corrupt},
           {14, R"({"shape": [4, -1]})", "shape[1]", corrupt},
           {15, R"({"shape": [4, 1.5]})", "shape[1]", corrupt},
           {16, R"({"shape": ["4", 8]})", "shape[0]", corrupt},
           {17, R"({"shape": []})", "chunks", corrupt},
-          {18, R"({"shape": )" + repeated_one(100'000) + "}", "shape", unsupported},
+          {18, R"({"shape": [)" + repeated("1,", 99'999) + "1]}", "shape", unsupported},
           {19, R"({"shape": [4294967296, 4294967296]})", "shape", unsupported},
           {20, R"({"chunks": [4294967296, 4294967296]})", "chunks", unsupported},
           {20, R"({"chunks": [1073741824, 1073741824]})", "", unsupported},
@@ -163,99 +184,109 @@ std::vector<BadMember> bad_members() {
           {37, R"({"shape": "-", "chunks": "-", "dtype": "-"})", "shape", corrupt}};
 }
 
-TEST(HostileZarr2, MembersOfAnArrayAreRefusedByTheirNames) {
-  for (const BadMember& bad : bad_members()) {
-    const auto store = memory_store();
-    store->set("a/.zarray", changed(kGood, bad.changes)).value();
-    const auto node = open(store, {.path = "a"});
-    const std::string about = std::to_string(bad.number) + ": " + bad.changes.substr(0, 100);
-    ASSERT_FALSE(node) << about;
-    EXPECT_EQ(to_string(node.error().code()), to_string(bad.code)) << about << node.error().text();
-    EXPECT_EQ(node.error().key(), "a/.zarray") << about;
-    if (!bad.member.empty()) {
-      EXPECT_EQ(node.error().member(), bad.member) << about;
-    }
-    const auto report = check(store, {.path = "a"});
-    EXPECT_TRUE(report && !report->ok()) << about;
+std::vector<StoredCase> members() {
+  std::vector<StoredCase> rows;
+  for (const BadMember& bad : bad_members())
+    rows.push_back({bad.number, ".zarray with " + bad.changes.substr(0, 80),
+                    text(".zarray", changed(kGood, bad.changes)), refusal("a/.zarray", bad.member), bad.code});
+  return rows;
+}
+
+Result<void> all_of(std::initializer_list<bool> facts) {
+  std::size_t at = 0;
+  for (const bool fact : facts) {
+    ++at;
+    if (!fact) return invalid_argument("fact " + std::to_string(at) + " is not so");
   }
+  return {};
 }
 
 // 12, 30, 34, 35 and 37: what a node need not know is passed over and kept.
-TEST(HostileZarr2, StrangeMembersAndAttributesAreReadAndKept) {
-  const std::string name(300, 'n');
-  const std::string attributes = R"({"a": 1e999, ")" + name + R"(": 1, "nul\u0000": 2, "_nczarr_attrs": {"types": 5},
-    "_ARRAY_DIMENSIONS": ["/none", "/none", "/more"]})";
-  const std::string cyclic =
-      R"({"_nczarr_array": {"dimrefs": ["/a", "/a"], "must_understand": true}, "node_type": "group"})";
-  const auto store = memory_store();
-  store->set(".zgroup", R"({"zarr_format": 2, "_nczarr_superblock": {"version": []}, "shape": [1]})").value();
-  store->set("a/.zarray", changed(kGood, cyclic)).value();
-  store->set("a/.zattrs", attributes).value();
-  store->set("a/.zgroup", R"({"zarr_format": 2})").value();
+void make_strange(Store& store, const std::string&) {
+  const std::string attributes = R"({"a": 1e999, ")" + std::string(300, 'n') +
+                                 R"(": 1, "nul\u0000": 2, "_nczarr_attrs": {"types": 5},
+                                    "_ARRAY_DIMENSIONS": ["/none", "/none", "/more"]})";
+  store.set(".zgroup", R"({"zarr_format": 2, "_nczarr_superblock": {"version": []}, "shape": [1]})").value();
+  store
+      .set("a/.zarray",
+           changed(kGood,
+                   R"({"_nczarr_array": {"dimrefs": ["/a", "/a"], "must_understand": true}, "node_type": "group"})"))
+      .value();
+  store.set("a/.zattrs", attributes).value();
+  store.set("a/.zgroup", kGroup).value();
+}
+Result<void> edit_strange(const std::shared_ptr<Store>& store) {
   Array array = open_array(store, {.path = "a", .writable = true}).value();
-  EXPECT_NE(array.attributes().find(name), nullptr);
+  const bool has_long_name = array.attributes().find(std::string(300, 'n')) != nullptr;
   array.update_attributes(Json(Json::Object{{"b", 1}})).value();
   array.resize({5, 8}).value();
   const Json now = open_array(store, {.path = "a"}).value().metadata();
-  EXPECT_EQ(now.find(".zattrs")->find("a")->dump(), "1e999");
-  EXPECT_NE(now.find(".zarray")->find("_nczarr_array"), nullptr);
-  EXPECT_TRUE(open_group(store).has_value());
-  EXPECT_TRUE(check(store).has_value());
+  return all_of({has_long_name, now.find(".zattrs")->find("a")->dump() == "1e999",
+                 now.find(".zarray")->find("_nczarr_array") != nullptr, open_group(store).has_value(),
+                 check(store).has_value()});
 }
 
-TEST(HostileZarr2, AttributesAndListsOfStrangeShapesAreHarmless) {
-  for (const char* text : {R"({"metadata": {"": 1, "/": {}, "../x/.zarray": {}, "a//.zgroup": [], ".zgroup": 5}})",
-                           R"({"metadata": 5})", R"({"metadata": {"b/.zarray": 1}})", "{}"}) {
-    const auto store = memory_store();
-    store->set(".zgroup", R"({"zarr_format": 2})").value();
-    store->set("a/.zarray", kGood).value();
-    store->set(".zmetadata", text).value();
-    Group group = open_group(store, {.writable = true}).value();
-    EXPECT_EQ(group.members().value().size(), 1U) << text;
-    EXPECT_EQ(open_group(store).value().members().value().size(), 1U) << text;
-    EXPECT_TRUE(check(store).has_value()) << text;
-    EXPECT_TRUE(group.update_attributes(Json(Json::Object{{"x", 1}})).has_value()) << text;
-    EXPECT_TRUE(group.consolidate().has_value()) << text;
-    EXPECT_TRUE(open_group(store).has_value()) << text;
-  }
+Make consolidated(const std::string& list) {
+  return [=](Store& store, const std::string&) {
+    store.set(".zgroup", kGroup).value();
+    store.set("a/.zarray", kGood).value();
+    store.set(".zmetadata", list).value();
+  };
+}
+/// The one array is found, whatever the list says, and edits renew the list.
+Result<void> edit_consolidated(const std::shared_ptr<Store>& store) {
+  Group group = open_group(store, {.writable = true}).value();
+  const auto has_one = [](const Group& of) { return of.members().value().size() == 1; };
+  return all_of({has_one(group), open_array(store, {.path = "a"}).has_value(), check(store).has_value(),
+                 open_array(store, {.path = "a", .writable = true}).value().resize({5, 8}).has_value(),
+                 group.update_attributes(Json(Json::Object{{"x", 1}})).has_value(), group.consolidate().has_value(),
+                 has_one(open_group(store).value())});
 }
 
-// 12 to 37 in copies of documents, which only say of which type a node is.
-TEST(HostileZarr2, EntriesOfConsolidatedMetadataMayHaveAnyMembers) {
+std::vector<StoredCase> kept() {
+  std::vector<StoredCase> rows{{34, "members and attributes that nobody knows", make_strange, edit_strange}};
+  int count = 0;
+  for (const char* list : {R"({"metadata": {"": 1, "/": {}, "../x/.zarray": {}, "a//.zgroup": [], ".zgroup": 5}})",
+                           R"({"metadata": 5})", R"({"metadata": {"b/.zarray": 1}})", "{}"})
+    rows.push_back({35, "a list of strange nodes " + std::to_string(++count), consolidated(list), edit_consolidated});
+  // 12 to 37 in copies of documents, which only say of which type a node is.
   for (const BadMember& bad : bad_members()) {
     if (bad.number == 27) continue;  // deeper than json_depth, as a million brackets
-    const std::string about = std::to_string(bad.number) + ": " + bad.changes.substr(0, 100);
     const std::string entry = changed(kGood, bad.changes);
-    const auto store = memory_store();
-    store->set(".zgroup", R"({"zarr_format": 2})").value();
-    store->set("a/.zarray", kGood).value();
-    store
-        ->set(".zmetadata", R"({"zarr_consolidated_format": 1, "metadata": {"a/.zarray": )" + entry +
-                                R"(, "b/.zarray": )" + entry + "}}")
-        .value();
-    Group group = open_group(store, {.writable = true}).value();
-    EXPECT_EQ(group.members().value().size(), 1U) << about;
-    EXPECT_TRUE(open_array(store, {.path = "a"}).has_value()) << about;
-    EXPECT_TRUE(check(store).has_value()) << about;
-    EXPECT_TRUE(open_array(store, {.path = "a", .writable = true}).value().resize({5, 8}).has_value()) << about;
-    EXPECT_TRUE(group.consolidate().has_value()) << about;
-    EXPECT_EQ(open_group(store).value().members().value().size(), 1U) << about;
+    rows.push_back({bad.number, ".zmetadata with " + bad.changes.substr(0, 80),
+                    consolidated(R"({"zarr_consolidated_format": 1, "metadata": {"a/.zarray": )" + entry +
+                                 R"(, "b/.zarray": )" + entry + "}}"),
+                    edit_consolidated});
   }
+  return rows;
 }
 
-TEST(HostileZarr2, ChunksThatAreTooShortOrTooLongAreCorrupt) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{15}, std::size_t{17}}) {
-    const auto store = memory_store();
-    store->set("a/.zarray", kGood).value();
-    store->set("a/0.0", std::string(size, 'x')).value();
-    const Array array = open_array(store, {.path = "a"}).value();
-    std::vector<std::uint16_t> values(32);
-    const auto read = array.read(Box{{0, 0}, {4, 8}}, std::span(values));
-    ASSERT_FALSE(read);
-    EXPECT_EQ(to_string(read.error().code()), to_string(ErrorCode::corrupt));
-    EXPECT_EQ(read.error().key(), "a/0.0");
-  }
+std::vector<StoredCase> chunks() {
+  std::vector<StoredCase> rows;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{15}, std::size_t{17}})
+    rows.push_back({size < 16 ? 73 : 74, "a chunk of " + std::to_string(size) + " bytes",
+                    [=](Store& store, const std::string&) {
+                      store.set("a/.zarray", kGood).value();
+                      store.set("a/0.0", std::string(size, 'x')).value();
+                    },
+                    [](const std::shared_ptr<Store>& store) -> Result<void> {
+                      std::vector<std::uint16_t> values(32);
+                      const Array array = open_array(store, {.path = "a"}).value();
+                      return array.read(Box{{0, 0}, {4, 8}}, std::span(values));
+                    },
+                    corrupt_code, "'a/0.0'"});
+  return rows;
 }
+
+std::string numbered_name(const testing::TestParamInfo<StoredCase>& info) {
+  return stored_name(info) + "_" + std::to_string(info.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(Zarr2Texts, HostileStore, testing::ValuesIn(texts()), numbered_name);
+INSTANTIATE_TEST_SUITE_P(Zarr2Numbers, HostileStore, testing::ValuesIn(numbers()), numbered_name);
+INSTANTIATE_TEST_SUITE_P(Zarr2Members, HostileStore, testing::ValuesIn(members()), numbered_name);
+INSTANTIATE_TEST_SUITE_P(Zarr2Kept, HostileStore, testing::ValuesIn(kept()), numbered_name);
+INSTANTIATE_TEST_SUITE_P(Zarr2Chunks, HostileStore, testing::ValuesIn(chunks()), numbered_name);
 
 }  // namespace
 }  // namespace sherd::hostile
