@@ -206,7 +206,7 @@ Result<NumpyType> parse_at(const Json& json, Level level) {
 }
 
 /// A field as NumPy has it; its array, where it is one.
-Result<Json> print_field(const std::string& name, NumpyType field) {
+Result<Json> print_field(const std::string& name, NumpyType field, OtherPrinter other) {
   const ArrayField array = as_array_field(field.dtype);
   for (std::size_t d = 0; d < array.shape.size() && !field.mixed.is_null(); ++d) {
     const auto orders = field.mixed.elements();
@@ -215,7 +215,7 @@ Result<Json> print_field(const std::string& name, NumpyType field) {
     field = field.field(0);
   }
   field.dtype = array.element;
-  SHERD_TRY(type, print_numpy_type(field));
+  SHERD_TRY(type, print_numpy_type(field, other));
   Json::Array list{name, std::move(type)};
   if (!array.shape.empty()) list.push_back(Json::numbers(array.shape));
   return Json(std::move(list));
@@ -357,16 +357,21 @@ NumpyType NumpyType::field(std::size_t index) const {
   return of;
 }
 
-Result<Json> print_numpy_type(const NumpyType& type) {
+Result<Json> print_numpy_type(const NumpyType& type, OtherPrinter other) {
   if (type.dtype.kind() == Kind::structure) {
     Json::Array fields;
     for (std::size_t i = 0; i < type.dtype.fields().size(); ++i) {
-      SHERD_TRY(list, print_field(type.dtype.fields()[i].name, type.field(i)));
+      SHERD_TRY(list, print_field(type.dtype.fields()[i].name, type.field(i), other));
       fields.push_back(std::move(list));
     }
     return Json(std::move(fields));
   }
   std::string name = short_name(type);
+  if (name.empty() && other != nullptr) {
+    name = other(type.dtype);
+    if (!name.empty() && type.big_endian && has_byte_order(type.dtype))
+      return unsupported("'" + name + "' is always little-endian");
+  }
   if (name.empty()) return unsupported("NumPy has no data type " + type.dtype.name());
   return Json(std::move(name));
 }

@@ -1,6 +1,7 @@
 // Element types and fill values in the words of NumPy, as Zarr v2 and the first drafts of Zarr v3 have them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/scalar.hpp"
@@ -26,8 +27,10 @@ using OtherNames = Result<NumpyType> (*)(std::string_view name);
 /// A data type: "<i4", or a list of fields, which may be arrays. "|O" is `string`. Wrong values are invalid_argument,
 /// types that are not known `unsupported`.
 Result<NumpyType> parse_numpy_type(const Json& json, OtherNames other);
-/// `unsupported` if NumPy lacks the type.
-Result<Json> print_numpy_type(const NumpyType& type);
+/// The name of a type that NumPy does not have; empty if it has none.
+using OtherPrinter = std::string (*)(const DType& dtype);
+/// `unsupported` if neither NumPy nor `other` has a name for the type.
+Result<Json> print_numpy_type(const NumpyType& type, OtherPrinter other = nullptr);
 /// null, which says nothing of missing chunks, is read as zero; structs and raw bytes are base64, or 0. The number 0 is
 /// the text "0" in texts of fixed length, and an empty one among objects.
 Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type);

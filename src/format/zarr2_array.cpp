@@ -119,12 +119,33 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
   return chain;
 }
 
+/// Types of ml_dtypes that tensorstore writes by their names, which are those of Zarr v3. Words are little-endian.
+constexpr std::string_view kTensorstoreTypes[] = {"bfloat16",
+                                                  "int2",
+                                                  "int4",
+                                                  "float4_e2m1fn",
+                                                  "float8_e3m4",
+                                                  "float8_e4m3fn",
+                                                  "float8_e4m3fnuz",
+                                                  "float8_e4m3b11fnuz",
+                                                  "float8_e5m2",
+                                                  "float8_e5m2fnuz",
+                                                  "float8_e8m0fnu"};
+
+Result<NumpyType> parse_other_name(std::string_view name) {
+  if (std::ranges::find(kTensorstoreTypes, name) == std::end(kTensorstoreTypes)) return unknown_numpy_type(name);
+  SHERD_TRY(dtype, DType::parse(name));
+  return NumpyType{std::move(dtype)};
+}
+std::string other_name(const DType& dtype) {
+  std::string name = dtype.name();
+  return std::ranges::find(kTensorstoreTypes, name) == std::end(kTensorstoreTypes) ? std::string() : name;
+}
+
 /// Objects are what their first filter says.
 Result<NumpyType> parse_type(const Json& document) {
   SHERD_TRY(dtype, required(document, "dtype"));
-  SHERD_TRY(type, parse_numpy_type(*dtype, [](std::string_view name) -> Result<NumpyType> {
-                    return unknown_numpy_type(name);
-                  }).in_member("dtype"));
+  SHERD_TRY(type, parse_numpy_type(*dtype, parse_other_name).in_member("dtype"));
   if (!type.dtype.is_variable()) return type;
   const Json* filters = document.find("filters");
   const Json* first = filters != nullptr && filters->size() > 0 ? filters->elements()[0].find("id") : nullptr;
@@ -197,7 +218,7 @@ Result<Words> words_of(const ArraySpec& spec) {
   words.codecs = std::move(codecs);
   SHERD_TRY(check_byte_orders(words.codecs.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, words.codecs.big_endian, words.codecs.mixed};
-  SHERD_TRY(dtype, print_numpy_type(type).in_member("dtype"));
+  SHERD_TRY(dtype, print_numpy_type(type, other_name).in_member("dtype"));
   words.dtype = std::move(dtype);
   words.fill_value = print_numpy_fill(spec.fill_value, type);
   words.chunks = Json::numbers(grid->chunk_shape);

@@ -231,7 +231,14 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
   for (const Found& each : found) {
     auto decoded =
         decode(leaf, spot.chunk_shape(each.slot), bytes.subspan(each.extent.offset - all.offset, each.extent.length));
-    if (!decoded) SHERD_TRY(to.failed(std::move(decoded).error(), "chunk_decode", location(each)));
+    if (decoded) continue;
+    const bool supported = decoded.error().code() != ErrorCode::unsupported;
+    // Objects that are not texts, as json2 may have them, are no damage. Numbers that do not decode may be.
+    if (!supported && state_.dtype.is_variable())
+      to.warning("chunk_unsupported", location(each), decoded.error().message());
+    else
+      SHERD_TRY(
+          to.failed(std::move(decoded).error(), supported ? "chunk_decode" : "chunk_unsupported", location(each)));
   }
   return {};
 }

@@ -368,6 +368,20 @@ TEST(Check, ADamagedUnshardedChunkHasNoSlot) {
   EXPECT_FALSE(fault.slot);
 }
 
+TEST(Check, ObjectsThatAreNotTextsAreNoDamage) {
+  const auto store = memory_store();
+  save(*store, ".zarray", R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "fill_value": null,
+    "order": "C", "compressor": null, "filters": [{"id": "json2"}]})");
+  save(*store, "0", R"([{"a": 1}, 3, "|O", [2]])");
+  const CheckReport report = checked(store, true);
+  EXPECT_TRUE(report.ok());
+  const Fault fault = only(report);
+  EXPECT_EQ(fault.code, "chunk_unsupported");
+  EXPECT_EQ(fault.severity, Fault::Severity::warning);
+  save(*store, "0", R"(["a", "b", "|O", [3]])");
+  EXPECT_EQ(only(checked(store, true)).code, "chunk_decode");
+}
+
 TEST(Check, ADamagedCompressedShardIsShardDecode) {
   const Json around = Json::parse(R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[4,4],
     "codecs":[{"name":"bytes","configuration":{"endian":"little"}}],

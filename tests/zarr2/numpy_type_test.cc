@@ -134,5 +134,31 @@ TEST(V2FillValue, OfTextsOfFixedLengthThatIsZeroIsReportedByCheck) {
   }
 }
 
+// tensorstore, driver/zarr/dtype.cc.
+TEST(V2Types, OfTensorstoreHaveItsNames) {
+  for (const std::string name : {"bfloat16", "int2", "int4", "float8_e4m3fn", "float8_e5m2fnuz"}) {
+    const auto store = hierarchy(changed(R"({"fill_value": 1, "dtype": ")" + name + "\"}"));
+    Array array = open_a(store, true).value();
+    EXPECT_EQ(array.dtype().name(), name);
+    array.resize({9, 5}).value();
+    const auto copied = memory_store(), back = memory_store();
+    copy(store, copied, {.format = "zarr3"}).value();
+    copy(copied, back, {.format = "zarr2"}).value();
+    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray"))) << name;
+  }
+  const std::string fields = R"([["a","bfloat16"],["b","int4"],["c","bfloat16",[2]]])";
+  const auto store = hierarchy(changed(R"({"fill_value": null, "dtype": )" + fields + "}"));
+  Array array = open_a(store, true).value();
+  EXPECT_EQ(array.dtype().size(), 7U);
+  array.resize({9, 5}).value();
+  EXPECT_EQ(parsed(text_at(*store, "a/.zarray")).find("dtype")->dump(), fields);
+  EXPECT_EQ(array_with(R"({"dtype": "float6_e2m3fn"})").error().code(), unsupported_code);
+  CreateOptions big = new_array();
+  big.dtype = DType::bfloat16;
+  big.codecs.reset();
+  big.raw_codecs = parsed(R"([{"name": "bytes", "configuration": {"endian": "big"}}])");
+  EXPECT_THAT(create_array(memory_store(), "a", big).error().text(), HasSubstr("'bfloat16' is always little-endian"));
+}
+
 }  // namespace
 }  // namespace sherd::v2
