@@ -11,6 +11,7 @@
 #include "array/document.hpp"
 #include "array/storage.hpp"
 #include "base/call.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/retry.hpp"
@@ -261,9 +262,10 @@ std::span<const std::byte> Array::fill_value() const noexcept { return state_->l
 std::vector<std::optional<std::string>> Array::dimension_names() const {
   return state_->of_document([](const NodeDocument& node) { return node.array->dimension_names; });
 }
-Json Array::attributes() const {
-  return state_->of_document([](const NodeDocument& node) { return node.attributes; });
+Json stored_attributes(const Array& array) {
+  return array.state().of_document([](const NodeDocument& node) { return node.attributes; });
 }
+Json Array::attributes() const { return with_quoted_numbers(stored_attributes(*this)); }
 Json Array::metadata() const {
   return state_->of_document([](const NodeDocument& node) { return node.document; });
 }

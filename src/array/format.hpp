@@ -57,7 +57,7 @@ struct NodeDocument {
   Json document;                          ///< all of its metadata; Format::documents() says how they are stored
   std::vector<DocumentVersion> versions;  ///< of the stored documents; the last one makes the node visible
   std::optional<ArraySpec> array;         ///< set for arrays
-  Json attributes;                        ///< an object, also if the document has none
+  Json attributes;                        ///< an object, also if the document has none (see stored_attributes())
   bool implicit = false;                  ///< a group without a document: it exists because of the nodes below it
   std::optional<CounterpartDocument> counterpart = {};  ///< of a new array that another format reads, too
 
