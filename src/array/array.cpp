@@ -91,7 +91,7 @@ Shape Array::State::shape() const {
   return of_document([](const NodeDocument& node) { return node.array->shape; });
 }
 
-Result<void> Array::State::edit(const DocumentEdit& change) {
+Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal) {
   const std::lock_guard in_turn(editing_);
   auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(check_same(now));
@@ -100,7 +100,7 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
   if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
   if (!node) return std::move(node).error();
   adopt(*std::move(node));
-  return renew_consolidated(location);
+  return renewal == Renewal::now ? renew_consolidated(location) : Result<void>();
 }
 
 Result<bool> Array::State::saw_attributes() const {
