@@ -109,7 +109,7 @@ Result<void> take_over_all(Entries& list, const std::string& group, const NodeLo
       Result<bool> goes_on = false;
       if (!ends.contains(parent_path(paths[i])))
         goes_on = take_over(list, group, at_path(around, paths[i]), *documents);
-      if (!goes_on) return std::move(goes_on).error();
+      if (!goes_on.has_value()) return std::move(goes_on).error();
       if (!*goes_on) ends.insert(paths[i]);
     }
   }
