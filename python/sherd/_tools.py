@@ -90,7 +90,7 @@ def copy(
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
-    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped"}.
+    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped", "warnings"}. Each of the warnings is a UserWarning, too.
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
@@ -148,6 +148,8 @@ def copy(
     report, notes = _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
     for note in notes:
         warnings.warn(f"{note}; resolution= sets it", stacklevel=2)
+    for warning in report["warnings"]:
+        warnings.warn(warning, stacklevel=2)
     return report
 
 

@@ -283,7 +283,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
   SHERD_TRY(kind, type_of(document));
   node.type = kind;
   SHERD_TRY(check_object(document.find(kAttributes), kAttributes));
-  node.attributes = with_quoted_numbers(attributes_of(document));
+  node.attributes = attributes_of(document);
   if (kind == NodeType::array) {
     SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits));
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());

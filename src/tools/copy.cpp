@@ -196,6 +196,7 @@ class TreeCopy {
     report.chunks_moved = counts_.moved;
     report.chunks_encoded = counts_.encoding->chunks_encoded;
     report.dangling = plan_.dangling;
+    report.warnings = plan_.warnings;
     if (const auto& recorder = options_.config.recorder) {
       recorder->chunks_moved += report.chunks_moved;
       recorder->chunks_encoded += report.chunks_encoded;

@@ -1,10 +1,13 @@
 """copy and check over arrays and hierarchies."""
 
+import pathlib
+
 import numpy
 import pytest
 import xarray
 import zarr
 
+SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
 VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
 
 
@@ -36,10 +39,21 @@ def test_a_copy_with_too_little_memory_is_refused(sherd, source):
     sherd.ok("copy", source, "b", "--memory", "8MiB")
 
 
+def test_a_copy_says_what_it_does_not_have_of_a_dataset_of_netcdf_c(sherd):
+    source = SAMPLES / "netcdf-c/oldformat-2021"
+    ran = sherd.ok("copy", source, "b", "--json")
+    assert "warning: documents of NCZarr, such as .nczgroup, are not part of the copy" in ran.stderr and "sherd nccopy" in ran.stderr
+    assert len(ran.json["warnings"]) == 1
+    sherd.ok("nccopy", source, "c")
+    ran = sherd.ok("copy", "c", "d", "--json")
+    assert ran.json["warnings"] == [] and "warning" not in ran.stderr
+    assert sherd.ok("ncdump", "-n", "x", "d").text == sherd.ok("ncdump", "-n", "x", source).text
+
+
 def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):
     moved = sherd.ok("copy", source, "b", "--shards", "4,8", "--json").json
     assert set(moved) == {"arrays", "groups", "shards", "shards_skipped", "chunks_moved", "chunks_encoded", "dangling_kept",
-                          "dangling_dropped"}
+                          "dangling_dropped", "warnings"}
     assert (moved["arrays"], moved["chunks_moved"], moved["chunks_encoded"]) == (1, 30, 0)
     encoded = sherd.ok("copy", source, "c", "--codec", "gzip:1", "--json").json
     assert (encoded["chunks_moved"], encoded["chunks_encoded"]) == (0, 30)

@@ -159,17 +159,55 @@ def test_nan_is_refused_in_attributes_by_name(value):
     assert dict(array.attrs) == {} and dict(group.attrs) == {} and len(group) == 0
 
 
-def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path):
-    group = zarr.create_group(tmp_path, attributes={"a": math.nan, "b": [math.inf, "NaN"]})
-    group.create_array("x", data=DATA, attributes={"a": math.nan})
+NAN = {"a": math.nan, "b": [math.inf, "NaN", {"c": -math.inf}], "d": "Infinity", "e": 1e22, "f": 1}
+
+
+def with_nan(folder, zarr_format):
+    """A group and an array in it, with attributes that zarr-python makes of NaN."""
+    group = zarr.create_group(folder, attributes=NAN, zarr_format=zarr_format)
+    group.create_array("x", data=DATA, attributes=NAN)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_zarr_python_makes_of_nan_are_those_that_it_reads(tmp_path, zarr_format):
+    with_nan(tmp_path, zarr_format)
+    expected = repr(zarr.open_group(tmp_path, mode="r").attrs.asdict())
+    assert "nan" in expected
+    for node in (sherd.open(tmp_path), sherd.open(tmp_path)["x"], sherd.open(tmp_path / "x", mode="r+")):
+        assert repr(node.attrs.asdict()) == repr(node.attrs) == expected
+        stored_there = node.metadata[".zattrs" if zarr_format == 2 else "attributes"]
+        assert isinstance(stored_there["a"], float) and isinstance(stored_there["d"], str)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path, zarr_format):
+    with_nan(tmp_path, zarr_format)
     for node in (sherd.open(tmp_path, mode="r+"), sherd.open(tmp_path / "x", mode="r+")):
-        assert node.attrs["a"] == "NaN"
         node.attrs["c"] = 1
+        node.attrs["a"] = node.attrs["a"]
+        node.attrs.put({**node.attrs, "g": 2})
+        with pytest.raises(sherd.InvalidArgument, match="attributes.b"):
+            node.attrs.put({**node.attrs, "b": [math.inf, "NaN", {"c": math.inf}]})
+        with pytest.raises(sherd.InvalidArgument, match="attributes.f"):
+            node.attrs.update(f=math.nan, a=math.nan)
     group = zarr.open_group(tmp_path, mode="r")
-    assert math.isnan(group.attrs["a"]) and group.attrs["b"] == [math.inf, "NaN"] and group.attrs["c"] == 1
-    assert group["x"].attrs["c"] == 1 and '"a": NaN' in (tmp_path / "zarr.json").read_text()
-    with pytest.raises(ValueError, match="Invalid JSON"):
-        tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}/x"}).result()
+    for node in (group, group["x"]):
+        assert repr(node.attrs.asdict()) == repr({**NAN, "c": 1, "g": 2})
+    document = tmp_path / "x" / (".zattrs" if zarr_format == 2 else "zarr.json")
+    assert '"a": NaN' in document.read_text() and '"d": "Infinity"' in document.read_text()
+    with pytest.raises(ValueError, match="Invalid JSON" if zarr_format == 3 else "parse"):
+        tensorstore.open({"driver": f"zarr{zarr_format if zarr_format == 3 else ''}", "kvstore": f"file://{tmp_path}/x"}).result()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_copy_has_attributes_that_zarr_python_makes_of_nan(tmp_path, zarr_format):
+    with_nan(tmp_path / "source", zarr_format)
+    for to in (2, 3):
+        sherd.copy(tmp_path / "source", tmp_path / f"copy{to}", to=f"zarr{to}")
+        for node in (zarr.open_group(tmp_path / f"copy{to}", mode="r"), zarr.open_array(tmp_path / f"copy{to}" / "x", mode="r")):
+            assert {name: repr(node.attrs[name]) for name in NAN} == {name: repr(each) for name, each in NAN.items()}
+    sherd.copy(tmp_path / "source", tmp_path / "draft", to="draft2022")
+    assert sherd.open(tmp_path / "draft")["x"].attrs["b"] == ["Infinity", "NaN", {"c": "-Infinity"}]
 
 
 def test_weak_references_end_with_the_handle():
