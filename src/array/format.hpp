@@ -215,6 +215,8 @@ class Consolidation {
     (void)store, (void)path, (void)node;
     return {};
   }
+  /// The name of the document that has the entries; empty if it is the one that makes the group visible.
+  [[nodiscard]] virtual std::string_view entries_document() const noexcept { return {}; }
 
  protected:
   ~Consolidation() = default;

@@ -118,6 +118,20 @@ Result<void> StagedLeftover::erase(const NodeLocation& destination) const {
   return store.erase_prefix(prefix_);
 }
 
+Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
+  if (!location.store->traits().can_list) return {};
+  const std::string prefix = staging_name(location.path) + "/";
+  SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+  if (nothing) return {};
+  SHERD_TRY(taken, lock_node(location));
+  lock = std::move(taken);
+  return {};
+}
+
+Result<void> erase_staged(const NodeLocation& location) {
+  return location.store->erase_prefix(staging_name(location.path) + "/");
+}
+
 Result<void> StagedNode::put_in_place(bool occupied) const {
   if (occupied) SHERD_TRY(clear_location(destination_));
   return destination_.store->move_prefix(prefix_ + std::string(kNode), "");

@@ -44,6 +44,11 @@ class StagedNode {
   std::unique_ptr<StoreLock> lock_;
 };
 
+/// Takes the lock of the node if a maker is at work at `location`, which is waited for, or has left something there.
+Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock);
+/// Erases what a killed maker has left. The caller holds the lock of the node: without it, the maker may be at work.
+Result<void> erase_staged(const NodeLocation& location);
+
 /// What a maker that failed or was killed has left next to a node's path.
 class StagedLeftover {
  public:
