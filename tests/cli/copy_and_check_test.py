@@ -1,6 +1,8 @@
 """copy and check over arrays and hierarchies."""
 
+import os
 import pathlib
+import subprocess
 
 import numpy
 import pytest
@@ -192,3 +194,21 @@ def test_a_copied_netcdf_dataset_keeps_its_order_and_its_scalars(sherd):
     for document in sherd.folder.glob("n.nczarr/**/.z[ga]*"):
         assert (sherd.folder / "n2.nczarr" / document.relative_to(sherd.folder / "n.nczarr")).read_text() == document.read_text()
 
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "8"])
+def test_a_copy_to_thousands_of_objects_needs_the_memory_that_it_is_allowed(sherd, tmp_path, threads):
+    """2048 objects need no more than 32 of them, but for what the allocator keeps."""
+
+    def peak(source):
+        process = subprocess.Popen([sherd.binary, "copy", source, f"{source}.flat", "--memory", "8MiB", "--threads", threads,
+                                    "--chunks", "32,32,32", "--shards", "none", "--codec", "blosc"], cwd=tmp_path, stderr=subprocess.PIPE)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, process.stderr.read()
+        return usage.ru_maxrss / 1024
+
+    for name, length in (("small", 32), ("large", 2048)):
+        (tmp_path / "in.raw").write_bytes(numpy.random.default_rng(1).integers(0, 9, length * 2**15, "u1").tobytes())
+        sherd.ok("import", "in.raw", name, "--shape", f"{length},128,256", "--dtype", "u1", "--chunks", "32,64,64", "--shards", "32,128,256")
+    assert peak("large") - peak("small") < 24
