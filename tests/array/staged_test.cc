@@ -125,7 +125,7 @@ TEST(StagedNode, IsNotLostIfItCannotBeMovedIntoPlace) {
 
 TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
   const auto store = memory_store();
-  create_group(store).value();
+  create_group(store, "").value();
   CreateOptions options = filled_with(11, false);
   options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
     if (auto written = write(array); !written) return written;
@@ -143,7 +143,7 @@ TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
 TEST(CreateArray, OfTwoCallsThatFindNothingAtThePathOneIsAConflict) {
   for (const bool overwrite : {false, true}) {
     const auto store = memory_store();
-    create_group(store).value();
+    create_group(store, "").value();
     const auto first = std::make_shared<PausedStore>(store), second = std::make_shared<PausedStore>(store);
     std::promise<void> is_moving, may_move;
     first->before_move = [&] {

@@ -38,7 +38,7 @@ TEST(Creators, OfOnePathLeaveTheArrayOfOneThatSucceeded) {
     SCOPED_TRACE(round);
     const std::string path = folder.path() + "/" + std::to_string(round);
     const auto store = file_store(path, {.durable = false}).value();
-    create_group(store).value();
+    create_group(store, "").value();
     bool made = false, created = false;
     std::thread maker([&] {
       const auto done = create_array(store, "a", with_elements);
