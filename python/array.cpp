@@ -244,11 +244,11 @@ void bind_access(nb::class_<BoundArray>& type) {
 void bind_changes(nb::class_<BoundArray>& type) {
   type.def(
           "resize",
-          [](BoundArray& self, nb::handle shape) {
-            const Shape lengths = shape_from(shape, "shape");
+          [](BoundArray& self, nb::handle new_shape) {
+            const Shape lengths = shape_from(new_shape, "new_shape");
             call(*self.array.store(), [&] { return self.array.resize(lengths); });
           },
-          nb::arg("shape"), nb::sig("def resize(self, shape: int | typing.Sequence[int]) -> None"),
+          nb::arg("new_shape"), nb::sig("def resize(self, new_shape: int | typing.Sequence[int]) -> None"),
           "Changes the shape. What is cut off is erased: growing again shows the fill value.")
       .def(
           "append",

@@ -98,8 +98,8 @@ DIFFERS = {
     "Array": {
         "__eq__": "handles are compared by identity; compare `url`",
         "__getitem__": (
-            "accepts what NumPy accepts, also negative steps, `[[], …]` and a list next to `...`; a key that means one thing in NumPy "
-            "and another in zarr-python, such as `[0, :, [1, 2]]`, is an `IndexError` that names `oindex`"
+            "also accepts what zarr-python refuses and NumPy accepts: negative steps, `[[], …]`, NumPy's integers next to a list, and a "
+            "list next to `...`"
         ),
         "attrs": "NaN and infinities are refused by name: JSON has none, and some readers do not open such an array",
         "compressors": "JSON objects, as in metadata",
@@ -125,7 +125,6 @@ PARAMETERS = {
     "fields": "index what was read",
     "max_nodes": "`level`",
     "meta_array": "ignored by zarr-python",
-    "new_shape": "`shape`",
     "object_codec": "`serializer`",
     "plain": "text without colours is what there is",
     "prototype": "results are NumPy's",

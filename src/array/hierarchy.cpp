@@ -408,10 +408,6 @@ Result<Array> create_array_at(NodeLocation location, const CreateOptions& option
   return array;
 }
 
-Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
-  return as_call(location.config, [&] { return location.store->lock(staging_name(location.path)); });
-}
-
 Result<void> check_clearable(const NodeLocation& location, ClearOptions options) {
   SHERD_TRY(inspect_location(location, options));
   return {};

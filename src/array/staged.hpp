@@ -23,6 +23,8 @@ class StagedNode {
   [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
   /// Where, in the destination's store, its maker may note what it is making: it exists until the node is at its path.
   [[nodiscard]] std::string note_key() const;
+  /// An error in making the node, by the keys that it will have at its path.
+  [[nodiscard]] Error outward(const Error& error) const;
   /// Abandons the node: erases what was made, unless it is being moved to its path, where it may be the only copy.
   Result<void> abandon() const;
   /// Moves the node to its path, with the groups above it, replacing what exists there; then consolidated

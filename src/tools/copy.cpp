@@ -219,6 +219,7 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
   SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, options.resume));
   SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
   auto made = copy.make(staged.location());
+  if (!made) made = staged.outward(made.error());
   if (made) made = staged.commit(copy.below);
   if (!made && !can_be_resumed(made.error())) (void)staged.abandon();  // the first failure is the one to report
   return made;

@@ -87,7 +87,7 @@ def test_export_and_picture_accept_what_can_be_opened(tmp_path):
             whole, half = (tifffile.imread(tmp_path / f"{each}.tif").squeeze() for each in ("whole", "half"))
             assert np.array_equal(whole, np.repeat(DATA, 4, axis=2)) and half.size * 4 <= whole.size
             sherd.picture(source, tmp_path / "p.png", level=1)
-        with pytest.raises(sherd.NotFound, match="has no (level 2; it has 2, the finest is 0|scale 2)"):
+        with pytest.raises(sherd.NotFound, match="; it has 2, the finest is 0"):
             sherd.export(tmp_path / name, tmp_path / "x.tif", level=2)
     with pytest.raises(sherd.InvalidArgument, match="is one array"):
         sherd.export(tmp_path / "a.zarr", tmp_path / "x.npy", level=1)

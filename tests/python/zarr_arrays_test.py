@@ -72,6 +72,46 @@ def test_indexing_with_brackets_equals_that_of_zarr_python(key, shards):
     assert_same(lambda module: stored(module, shards=shards)[key])
 
 
+def random_item(random, length):
+    kind = random.integers(5)
+    if kind == 0:
+        return int(random.integers(-length, length))
+    if kind == 1:
+        bounds = sorted(int(each) for each in random.integers(0, length + 1, 2))
+        return slice(bounds[0] if random.integers(2) else None, bounds[1] if random.integers(2) else None, int(random.integers(1, 3)))
+    if kind == 2:
+        return slice(None)
+    indices = sorted(int(each) for each in random.integers(0, length, random.integers(1, 4)))
+    return indices if kind == 3 else np.array(indices)
+
+
+@SHARDS
+def test_lists_among_slices_and_integers_equal_those_of_zarr_python(shards):
+    """Wherever zarr-python accepts a key it means the same, in reads and in writes; where it refuses one, Sherd may accept
+    what NumPy means by it."""
+    data = np.arange(5 * 6 * 7, dtype="i4").reshape(5, 6, 7)
+    options = {"data": data, "chunks": (2, 3, 3), "shards": shards and (4, 6, 6)}
+    # Without shards: zarr-python cannot write every such selection into shards.
+    ours, theirs = stored(sherd, **options), stored(zarr, **options | {"shards": None})
+    random = np.random.default_rng(17)
+    accepted = 0
+    for _ in range(400):
+        key = tuple(random_item(random, length) for length in data.shape[: random.integers(1, 4)])
+        try:
+            wanted = theirs[key]
+        except (IndexError, ValueError):
+            continue
+        accepted += 1
+        assert np.shape(ours[key]) == np.shape(wanted) and np.array_equal(ours[key], wanted), key
+        if accepted % 8 == 0:
+            value = random.integers(0, 999, np.shape(wanted), "i4")
+            ours[key], theirs[key] = value, value
+            assert np.array_equal(ours[...], theirs[...]), key
+    assert accepted > 200
+    for key in (([0, 2], slice(None), 1), (0, slice(None), [1, 2])):
+        assert_same(lambda module: stored(module, **options)[key])  # noqa: B023
+
+
 BASIC = [(1, slice(0, 3)), ..., (), -1, slice(2, 5), (..., 2), 100, ([0, 1], slice(0, 3)), DATA > 5, (1, 2, 3), True, "x", 1.5]
 ORTHOGONAL = [([0, 1], [1, 2]), (np.arange(10) > 7, [1, 2]), (3, [1, 2]), ([0, 1],), (slice(2), [6]), ([10], 0), ([0], [0], [0])]
 COORDINATE = [
@@ -219,6 +259,16 @@ def test_weak_references_end_with_the_handle():
     del array
     gc.collect()
     assert reference() is None and "a" not in cache
+
+
+def test_stores_have_weak_references(tmp_path):
+    for make in (sherd.MemoryStore, lambda: sherd.Store(tmp_path)):
+        store = make()
+        reference = weakref.ref(store)
+        assert reference() is store
+        del store
+        gc.collect()
+        assert reference() is None
 
 
 def test_the_store_of_an_array_is_the_one_it_was_made_in(tmp_path):

@@ -103,6 +103,7 @@ CHANGES = {
     "open w without a type": lambda m, s: m.open(s, mode="w", path="b", shape=(3, 4), chunks=(3, 4)),
     "open a without a type": lambda m, s: m.open(s, mode="a", path="b", shape=(3, 4), chunks=(3, 4)),
     "create_group by keyword": lambda m, s: m.open_group(s, mode="a").create_group(name="foo"),
+    "resize by keyword": lambda m, s: m.open_array(s, mode="a", path="a").resize(new_shape=(5,)),
     "consolidate_metadata of a path": lambda m, s: m.consolidate_metadata(s, "", 3) and None,
     "load of a path": lambda m, s: m.save(s, m.load(s, "a"), path="copy"),
     "load of a path and a format": lambda m, s: m.save(s, m.load(s, "a", 3), path="copy"),
