@@ -101,7 +101,7 @@ DIFFERS = {
             "also accepts what zarr-python refuses and NumPy accepts: negative steps, `[[], …]`, NumPy's integers next to a list, and a "
             "list next to `...`"
         ),
-        "attrs": "NaN and infinities are refused by name: JSON has none, and some readers do not open such an array",
+        "attrs": "NaN and infinities are read, but new ones are refused by name: JSON has none, and some readers do not open such an array",
         "compressors": "JSON objects, as in metadata",
         "filters": "JSON objects, as in metadata",
         "get_basic_selection": "`out` is an ndarray; the same in the other four",

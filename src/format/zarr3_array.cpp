@@ -9,7 +9,6 @@
 #include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
-#include "format/numpy_type.hpp"
 #include "format/zarr3.hpp"
 
 namespace sherd::zarr3 {
@@ -46,26 +45,6 @@ Result<Scalar> parse_fill(const Json& json, const DType& dtype, std::vector<std:
     remarks.push_back("'fill_value' " + json.dump() + " is not a number of " + dtype.name() + "; read as " +
                       print_scalar(default_scalar(dtype).bytes(), dtype).dump());
   return parse_scalar(json, dtype);
-}
-
-/// The order of the chain's codec `bytes`, which may be in a shard.
-bool stores_big_endian(const Json& codecs) {
-  for (const Json& codec : codecs.elements()) {
-    const Json* configuration = codec.is_object() ? codec.find("configuration") : nullptr;
-    if (configuration == nullptr || !configuration->is_object()) continue;
-    const Json* endian = configuration->find("endian");
-    if (endian != nullptr && *endian == Json("big")) return true;
-    if (const Json* inner = configuration->find("codecs"); inner != nullptr && stores_big_endian(*inner)) return true;
-  }
-  return false;
-}
-
-/// A struct's fill value in base64, of older arrays: its bytes are in the order of the codec `bytes`, as the
-/// registration of `structured` says. zarr-python 3.1 reads them as little-endian whatever that is, but writes no
-/// structs with "big".
-Result<Scalar> parse_packed_fill(const Json& json, const Json& codecs, const DType& dtype) {
-  if (!stores_big_endian(codecs)) return parse_scalar(json, dtype);
-  return parse_numpy_fill(json, {dtype, true});
 }
 
 /// What only the older `structured` has.
@@ -220,10 +199,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   SHERD_TRY(encoding, parse_key_encoding(*keys).in_member("chunk_key_encoding"));
   spec.keys = encoding;
   remark_names(*dtype, spec.dtype, spec.remarks);
-  const bool is_packed = spec.dtype.kind() == DType::Kind::structure && fill->is_string();
-  SHERD_TRY(value,
-            (is_packed ? parse_packed_fill(*fill, *codecs, spec.dtype) : parse_fill(*fill, spec.dtype, spec.remarks))
-                .in_member("fill_value"));
+  SHERD_TRY(value, parse_fill(*fill, spec.dtype, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
   remark_struct(*dtype, *fill, spec.remarks);
   SHERD_TRY(chain, parse_codec_list(*codecs).in_member("codecs"));

@@ -235,8 +235,9 @@ def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path, zar
         assert repr(node.attrs.asdict()) == repr({**NAN, "c": 1, "g": 2})
     document = tmp_path / "x" / (".zattrs" if zarr_format == 2 else "zarr.json")
     assert '"a": NaN' in document.read_text() and '"d": "Infinity"' in document.read_text()
-    with pytest.raises(ValueError, match="Invalid JSON" if zarr_format == 3 else "parse"):
-        tensorstore.open({"driver": f"zarr{zarr_format if zarr_format == 3 else ''}", "kvstore": f"file://{tmp_path}/x"}).result()
+    if zarr_format == 3:  # tensorstore does not read .zattrs
+        with pytest.raises(ValueError, match="Invalid JSON"):
+            tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}/x"}).result()
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

@@ -102,8 +102,8 @@ TEST(Check, OfAByteOrderNothingIsSaidWhereCodecsMakeBytes) {
   EXPECT_TRUE(check(store).value().faults.empty());
 }
 
-// data-types/structured of zarr-extensions: in the order of the codec `bytes`.
-TEST(Structured, FillValuesInBase64HaveTheByteOrderOfTheArray) {
+// zarr-extensions says that they follow the codec `bytes`; zarr-python does not (a golden array of tests/interop).
+TEST(Structured, FillValuesInBase64AreLittleEndianAsInZarrPython) {
   const auto fill = [](std::string_view codecs) {
     auto store = memory_store();
     store
@@ -119,10 +119,7 @@ TEST(Structured, FillValuesInBase64HaveTheByteOrderOfTheArray) {
     return x;
   };
   const std::string big = R"({"name": "bytes", "configuration": {"endian": "big"}})";
-  EXPECT_EQ(fill(big), 1);
-  EXPECT_EQ(fill(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": [)" + big +
-                 R"(], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})"),
-            1);
+  EXPECT_EQ(fill(big), 256);
   EXPECT_EQ(fill(R"({"name": "bytes", "configuration": {"endian": "little"}})"), 256);
   EXPECT_EQ(fill(R"({"name": "bytes"})"), 256);
 }
