@@ -130,7 +130,7 @@ class IndexReader {
     return std::move(index_);
   }
   /// Whether each dimension is indexed on its own in zarr-python, too: with one list, or with lists for all dimensions,
-  /// of which one is a mask, and without '...'. With that, whether NumPy returns the same: integers and the list are
+  /// one of them a mask, and without '...'. With that, whether NumPy returns the same: integers and the list are
   /// next to each other.
   [[nodiscard]] bool means_one_thing() const noexcept {
     if (lists_ == 0 || (lists_ == 1 && integers_ == 0)) return true;

@@ -487,7 +487,7 @@ Result<void> erase_node(const NodeLocation& location) {
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));
-  SHERD_TRY(location.store->erase_prefix(staging_name(location.path) + "/"));
+  SHERD_TRY(erase_staged(location));
   return renew_consolidated(location);
 }
 

@@ -168,7 +168,7 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
 }
 
 /// Erases a document if it is still the version that was read. Where the store does not erase on conditions, it is
-/// first replaced on one, by no bytes, which nobody takes for a document.
+/// first replaced on one by an empty object, which readers do not take for a document.
 Result<void> erase_version(Store& store, const std::string& key, ByteSource& read) {
   SHERD_TRY(condition, unchanged_since(&read));
   if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
