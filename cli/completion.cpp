@@ -1,5 +1,7 @@
 // sherd completion: scripts that complete subcommands, options and their values, made from the parser itself so that
 // they cannot disagree with it.
+#include <algorithm>
+
 #include "api/registry.hpp"
 #include "array/format.hpp"
 #include "base/try.hpp"
@@ -26,9 +28,23 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
+/// Of the options that may precede a subcommand, which every subcommand has, those that take a value.
+std::string bash_values_before(const std::vector<ParsedCommand>& commands) {
+  std::string values;
+  for (const ParsedOption& option : commands.front().options) {
+    const auto has_it = [&](const ParsedCommand& command) {
+      return std::ranges::any_of(command.options, [&](const ParsedOption& each) { return each.names == option.names; });
+    };
+    if (!option.takes_value || !std::ranges::all_of(commands, has_it)) continue;
+    for (const std::string& name : option.names)
+      values += "    ,'" + name + "') words='" + joined(option.words) + "' ;;\n";
+  }
+  return values;
+}
+
 std::string bash_script(const std::vector<ParsedCommand>& commands) {
   std::vector<std::string> names;
-  std::string values, words;
+  std::string values = bash_values_before(commands), words;
   for (const ParsedCommand& command : commands) {
     names.push_back(command.name);
     std::vector<std::string> all = command.words;
@@ -133,7 +149,14 @@ void add_names(std::vector<ParsedCommand>& commands) {
         DType::uint64, DType::float16, DType::float32, DType::float64})
     types.push_back(dtype.name());
   const std::pair<std::string_view, std::vector<std::string>> known[] = {
-      {"--store-format", formats}, {"--to", formats}, {"--dtype", types}, {"--codec", names_of(tables().codecs)}};
+      {"--store-format", formats},
+      {"--to", formats},
+      {"--dtype", types},
+      {"--codec", names_of(tables().codecs)},
+      {"--unlink", {"mesh", "skeletons", "segment_properties"}},
+      {"--axis", {"x", "y", "z", "t", "c"}},
+      {"--axes", {"y,x", "z,y,x", "c,z,y,x", "t,c,z,y,x", "x,y,z", "x,y,z,c"}},
+      {"--units", {"nanometer", "micrometer", "millimeter", "meter", "second", "millisecond"}}};
   for (ParsedCommand& command : commands)
     for (ParsedOption& option : command.options)
       for (const auto& [name, words] : known)

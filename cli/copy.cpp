@@ -32,7 +32,8 @@ Json as_json(const CopyReport& report, bool dropped) {
                       {"chunks_moved", report.chunks_moved},
                       {"chunks_encoded", report.chunks_encoded},
                       {"dangling_kept", dropped ? none : links},
-                      {"dangling_dropped", dropped ? links : none}};
+                      {"dangling_dropped", dropped ? links : none},
+                      {"warnings", Json::Array(report.warnings.begin(), report.warnings.end())}};
 }
 
 /// What the links of a new volume are that lead to nothing.
@@ -179,6 +180,7 @@ struct Copy {
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
     session.note(text);
     for (const std::string& note : notes) session.note(note + "; --resolution sets it");
+    for (const std::string& warning : report.warnings) session.note("warning: " + warning);
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination)) {
       note_left_out(session, *made);

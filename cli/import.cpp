@@ -54,8 +54,11 @@ struct Import {
       options.shape = std::move(lengths);
     }
     if (!dtype.empty()) {
-      SHERD_TRY(type, in_option(parse_dtype_argument(dtype), "--dtype"));
-      options.dtype = std::move(type);
+      SHERD_TRY(type, in_option(parse_file_dtype(dtype), "--dtype"));
+      if (big_endian && type.big_endian == false)
+        return invalid_argument("--dtype: '" + dtype + "' is little-endian, which --big-endian contradicts");
+      options.big_endian = big_endian || type.big_endian.value_or(false);
+      options.dtype = std::move(type.dtype);
     }
     std::optional<ScratchFile> spooled;
     if (source == "-") {

@@ -292,7 +292,7 @@ class CommandLine {
     if (done) return *done;
     if ((*session)->out().closed()) return 0;
     if (const int status = interrupt_status(); status != 0) {
-      report(unavailable("interrupted"), everywhere_.json);
+      report_interrupt(everywhere_.json);
       return status;
     }
     const auto is_given = [this](const std::string& name) {

@@ -41,6 +41,8 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   using enum ErrorCode;
   const bool is_request = error.code() == invalid_argument || error.code() == unsupported || error.code() == not_found;
   std::string_view path = error.member();
+  // The source does not say what its dimensions are, whose key the error may have; the option says it.
+  if (is_request && path == "axes" && !is_given("--axes")) return {error.code(), "--axes: " + error.message()};
   if (!is_request || path.empty() || !error.key().empty()) return error;
   if (skip(path, "scales") || path.starts_with("volume."))
     path.remove_prefix(std::min(path.find('.') + 1, path.size()));

@@ -255,4 +255,11 @@ void report(const Error& error, bool json, const TypedPaths& typed) {
     std::fprintf(stderr, "sherd: %s\n", printable(typed.in(error.text())).c_str());
 }
 
+void report_interrupt(bool json) {
+  if (!json) return report(unavailable("interrupted"), false);
+  Json error = as_json(unavailable("interrupted"));
+  error.set("code", "interrupted");
+  std::fprintf(stderr, "%s\n", json_text(Json::Object{{"error", std::move(error)}}).c_str());
+}
+
 }  // namespace sherd::cli

@@ -103,5 +103,7 @@ void catch_interrupts();
 [[nodiscard]] Json as_json(const Error& error);
 /// Prints an error on standard error: a line, or with `json` an object.
 void report(const Error& error, bool json, const TypedPaths& typed = {});
+/// The same of a command that a signal ended. Its code is "interrupted", as no other error's.
+void report_interrupt(bool json);
 
 }  // namespace sherd::cli

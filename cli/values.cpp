@@ -2,6 +2,7 @@
 // and text from untrusted names made safe for a terminal.
 #include "cli/values.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -99,28 +100,76 @@ std::vector<std::optional<std::string>> parse_names(std::string_view text) {
 
 namespace {
 
-/// NumPy's spellings, with or without a byte order: "f4", "<u2", "<M8[ns]". `unknown` if it is none of them.
-Result<DType> parse_numpy_name(const std::string& text, Error unknown) {
+/// Types that NumPy names without their size, and its letters, as on 64-bit Linux.
+constexpr std::pair<std::string_view, std::string_view> kNumpyNames[] = {{"?", "bool"},
+                                                                         {"bool_", "bool"},
+                                                                         {"byte", "int8"},
+                                                                         {"b", "int8"},
+                                                                         {"ubyte", "uint8"},
+                                                                         {"B", "uint8"},
+                                                                         {"short", "int16"},
+                                                                         {"h", "int16"},
+                                                                         {"ushort", "uint16"},
+                                                                         {"H", "uint16"},
+                                                                         {"intc", "int32"},
+                                                                         {"i", "int32"},
+                                                                         {"uintc", "uint32"},
+                                                                         {"I", "uint32"},
+                                                                         {"int", "int64"},
+                                                                         {"int_", "int64"},
+                                                                         {"long", "int64"},
+                                                                         {"l", "int64"},
+                                                                         {"longlong", "int64"},
+                                                                         {"q", "int64"},
+                                                                         {"uint", "uint64"},
+                                                                         {"ulong", "uint64"},
+                                                                         {"L", "uint64"},
+                                                                         {"ulonglong", "uint64"},
+                                                                         {"Q", "uint64"},
+                                                                         {"half", "float16"},
+                                                                         {"e", "float16"},
+                                                                         {"single", "float32"},
+                                                                         {"f", "float32"},
+                                                                         {"float", "float64"},
+                                                                         {"double", "float64"},
+                                                                         {"d", "float64"},
+                                                                         {"csingle", "complex64"},
+                                                                         {"F", "complex64"},
+                                                                         {"complex", "complex128"},
+                                                                         {"cdouble", "complex128"},
+                                                                         {"D", "complex128"}};
+
+/// NumPy's spellings, with or without a byte order: "f4", "<u2", "=i4", "double", "<M8[ns]". `unknown` if it is none of
+/// them.
+Result<FileType> parse_numpy_name(std::string text, Error unknown) {
+  for (const auto& [name, type] : kNumpyNames)
+    if (name == text) return FileType{DType::parse(type).value(), std::nullopt};
+  if (text.starts_with('=')) text.front() = std::endian::native == std::endian::big ? '>' : '<';
   const auto other = [](std::string_view name) -> Result<NumpyType> { return unknown_numpy_type(name); };
   auto type = parse_numpy_type(text, other);
+  const bool has_order = type && (text.front() == '<' || text.front() == '>');
   if (!type) type = parse_numpy_type("<" + text, other);
   if (!type || type->dtype.is_variable()) return unknown;
-  if (type->big_endian)
-    return invalid_argument(
-        "'" + text + "' is a byte order too; use " + type->dtype.name() +
-        R"(, and set the order by --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
-  return type->dtype;
+  return FileType{type->dtype, has_order ? std::optional(type->big_endian) : std::nullopt};
 }
 
 }  // namespace
 
-Result<DType> parse_dtype_argument(const std::string& text) {
+Result<FileType> parse_file_dtype(const std::string& text) {
   if (!text.starts_with('{')) {
     auto named = parse_dtype_name(text, ErrorCode::invalid_argument);
-    return named ? named : parse_numpy_name(text, std::move(named).error());
+    return named ? FileType{*std::move(named), std::nullopt} : parse_numpy_name(text, std::move(named).error());
   }
   SHERD_TRY(json, parse_json_argument(text));
-  return parse_dtype(json, ErrorCode::invalid_argument);
+  SHERD_TRY(dtype, parse_dtype(json, ErrorCode::invalid_argument));
+  return FileType{std::move(dtype), std::nullopt};
+}
+
+Result<DType> parse_dtype_argument(const std::string& text) {
+  SHERD_TRY(type, parse_file_dtype(text));
+  if (type.big_endian != true) return std::move(type.dtype);
+  return invalid_argument("'" + text + "' is a byte order too; use " + type.dtype.name() +
+                          R"(, and set the order by --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
 }
 
 Result<Json> parse_json_argument(const std::string& text) {

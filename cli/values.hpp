@@ -28,6 +28,12 @@ namespace sherd::cli {
 [[nodiscard]] Result<std::array<std::int64_t, 3>> parse_voxel(const std::string& text);
 /// A name such as "uint16", or JSON as in metadata for types with a configuration.
 [[nodiscard]] Result<DType> parse_dtype_argument(const std::string& text);
+/// The type of the elements in a file, with the byte order if the text has one: ">u2".
+struct FileType {
+  DType dtype;
+  std::optional<bool> big_endian;
+};
+[[nodiscard]] Result<FileType> parse_file_dtype(const std::string& text);
 /// JSON, or @FILE that holds it.
 [[nodiscard]] Result<Json> parse_json_argument(const std::string& text);
 /// JSON; what is none is a string, so that NaN and 0x7fc00000 need no quotes within quotes.

@@ -1,5 +1,6 @@
 // The class sherd.Array: what it says of itself, and its ways in.
 
+#include "array/document.hpp"
 #include "python/access.hpp"
 #include "python/bindings.hpp"
 #include "python/config.hpp"
@@ -243,11 +244,11 @@ void bind_access(nb::class_<BoundArray>& type) {
 void bind_changes(nb::class_<BoundArray>& type) {
   type.def(
           "resize",
-          [](BoundArray& self, nb::handle shape) {
-            const Shape lengths = shape_from(shape, "shape");
+          [](BoundArray& self, nb::handle new_shape) {
+            const Shape lengths = shape_from(new_shape, "new_shape");
             call(*self.array.store(), [&] { return self.array.resize(lengths); });
           },
-          nb::arg("shape"), nb::sig("def resize(self, shape: int | typing.Sequence[int]) -> None"),
+          nb::arg("new_shape"), nb::sig("def resize(self, new_shape: int | typing.Sequence[int]) -> None"),
           "Changes the shape. What is cut off is erased: growing again shows the fill value.")
       .def(
           "append",
@@ -264,15 +265,15 @@ void bind_changes(nb::class_<BoundArray>& type) {
           },
           nb::sig("def appender(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"),
           "Of a later version; append() writes at once.")
-      .def("_attributes", [](const BoundArray& self) { return json_to(self.array.attributes()); })
+      .def("_attributes", [](const BoundArray& self) { return json_to(stored_attributes(self.array)); })
       .def("_set_attributes",
            [](BoundArray& self, nb::handle attributes) {
-             const Json json = json_from(attributes);
+             const Json json = json_from(attributes, NonFinite::bare);
              call(*self.array.store(), [&] { return self.array.set_attributes(json); });
            })
       .def("_update_attributes",
            [](BoundArray& self, nb::handle changes) {
-             const Json json = json_from(changes);
+             const Json json = json_from(changes, NonFinite::bare);
              call(*self.array.store(), [&] { return self.array.update_attributes(json); });
            })
       .def("_remove_attribute",

@@ -1,5 +1,6 @@
 // Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
 
+#include "array/document.hpp"
 #include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
@@ -67,15 +68,15 @@ void bind_group_class(nb::module_& module) {
       .def_prop_ro(
           "metadata", [](const Group& self) { return json_to(self.metadata()); },
           nb::sig("def metadata(self) -> dict[str, typing.Any]"))
-      .def("_attributes", [](const Group& self) { return json_to(self.attributes()); })
+      .def("_attributes", [](const Group& self) { return json_to(stored_attributes(self)); })
       .def("_set_attributes",
            [](Group& self, nb::handle attributes) {
-             const Json json = json_from(attributes);
+             const Json json = json_from(attributes, NonFinite::bare);
              call(*self.store(), [&] { return self.set_attributes(json); });
            })
       .def("_update_attributes",
            [](Group& self, nb::handle changes) {
-             const Json json = json_from(changes);
+             const Json json = json_from(changes, NonFinite::bare);
              call(*self.store(), [&] { return self.update_attributes(json); });
            })
       .def("_remove_attribute",

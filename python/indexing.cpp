@@ -124,13 +124,17 @@ class IndexReader {
       ++position_;
     }
     if (ellipses == 0) whole(rest);
+    has_ellipsis_ = ellipses != 0;
     index_.scalar = index_.shape.empty() && ellipses == 0;
     index_.selection = Selection::orthogonal(std::move(axes_));
     return std::move(index_);
   }
-  /// Whether NumPy returns the same: integers and a list are next to each other, and there is no second list.
-  [[nodiscard]] bool as_numpy() const noexcept {
+  /// Whether each dimension is indexed on its own in zarr-python, too: with one list, or with lists for all dimensions,
+  /// one of them a mask, and without '...'. With that, whether NumPy returns the same: integers and the list are
+  /// next to each other.
+  [[nodiscard]] bool means_one_thing() const noexcept {
     if (lists_ == 0 || (lists_ == 1 && integers_ == 0)) return true;
+    if (!has_ellipsis_) return lists_ == 1 || lists_ == array_shape_.size();
     return lists_ == 1 && last_ - first_ == integers_;
   }
 
@@ -176,6 +180,7 @@ class IndexReader {
   std::vector<Selection::Axis> axes_;
   Index index_;
   std::size_t lists_ = 0, integers_ = 0, first_ = 0, last_ = 0, position_ = 0;
+  bool has_ellipsis_ = false;
 };
 
 /// The key as a mask of all dimensions, or an invalid object.
@@ -237,11 +242,10 @@ Index basic_index(nb::handle key, const Shape& array_shape) {
   }
   IndexReader reader(array_shape);
   Index index = reader.read(key);
-  if (!reader.as_numpy())
+  if (!reader.means_one_thing())
     throw index_error(
-        "several lists among slices or with masks, and a list apart from an integer, mean one thing in .oindex[…], "
-        "each "
-        "dimension on its own, and another in NumPy; use .oindex[…], or .vindex[…] for points");
+        "several lists among slices or integers, and a list apart from an integer next to '...', mean one thing in "
+        ".oindex[…], each dimension on its own, and another in NumPy; use .oindex[…], or .vindex[…] for points");
   return index;
 }
 

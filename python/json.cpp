@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/lenient.hpp"
 #include "python/bindings.hpp"
 
 namespace sherd::python {
@@ -22,41 +23,42 @@ class Deeper {
 
 Json from_integer(nb::handle value) { return Json::number(shown(value)); }
 
-Json from_float(double value) {
-  if (!std::isfinite(value)) throw Exception(invalid_argument("JSON has no NaN and no infinity"));
-  return value;
+Json from_float(double value, NonFinite others) {
+  if (std::isfinite(value)) return value;
+  if (others == NonFinite::bare) return bare_number_of(value);
+  throw Exception(invalid_argument("JSON has no NaN and no infinity"));
 }
 
-Json from_sequence(nb::handle value) {
+Json from_sequence(nb::handle value, NonFinite others) {
   Json::Array elements;
-  for (const nb::handle element : value) elements.push_back(json_from(element));
+  for (const nb::handle element : value) elements.push_back(json_from(element, others));
   return elements;
 }
 
-Json from_dict(nb::handle value) {
+Json from_dict(nb::handle value, NonFinite others) {
   Json::Object members;
   for (const auto& [key, member] : nb::borrow<nb::dict>(value)) {
     if (!PyUnicode_Check(key.ptr()))
       throw Exception(
           invalid_argument("the keys of a JSON object must be str, not " + std::string(Py_TYPE(key.ptr())->tp_name)));
-    members.emplace_back(text_of(key, "a key"), json_from(member));
+    members.emplace_back(text_of(key, "a key"), json_from(member, others));
   }
   return members;
 }
 
 }  // namespace
 
-Json json_from(nb::handle value) {
+Json json_from(nb::handle value, NonFinite others) {
   const Deeper guard;
   PyObject* const object = value.ptr();
   if (value.is_none()) return nullptr;
   if (PyBool_Check(object)) return object == Py_True;
   if (PyUnicode_Check(object)) return text_of(value, "a value");
   if (PyLong_Check(object)) return from_integer(nb::steal(PyNumber_Long(object)));
-  if (PyFloat_Check(object)) return from_float(PyFloat_AS_DOUBLE(object));
-  if (PyDict_Check(object)) return from_dict(value);
-  if (PyList_Check(object) || PyTuple_Check(object)) return from_sequence(value);
-  if (nb::hasattr(value, "tolist")) return json_from(value.attr("tolist")());
+  if (PyFloat_Check(object)) return from_float(PyFloat_AS_DOUBLE(object), others);
+  if (PyDict_Check(object)) return from_dict(value, others);
+  if (PyList_Check(object) || PyTuple_Check(object)) return from_sequence(value, others);
+  if (nb::hasattr(value, "tolist")) return json_from(value.attr("tolist")(), others);
   throw Exception(invalid_argument("JSON has no value of type " + std::string(Py_TYPE(object)->tp_name)));
 }
 
@@ -67,6 +69,7 @@ nb::object json_to(const Json& json) {
     case Json::Type::boolean:
       return nb::bool_(*json.as_bool());
     case Json::Type::string:
+      if (!bare_number(json).empty()) return nb::steal(PyFloat_FromString(nb::str(json.text().c_str()).ptr()));
       return nb::str(json.text().data(), json.text().size());
     case Json::Type::number: {
       if (json.text().find_first_of(".eE") != std::string::npos) return nb::float_(*json.as_double());

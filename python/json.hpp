@@ -3,13 +3,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+
 #include "sherd/json.hpp"
 
 namespace sherd::python {
 
-/// Also accepts tuples, NumPy scalars and NumPy arrays. What JSON cannot express (NaN, other types, non-str keys) is
+/// What becomes of NaN and infinities, which JSON does not have: InvalidArgument, or what bare_number() knows.
+enum class NonFinite : std::uint8_t { refused, bare };
+/// Also accepts tuples, NumPy scalars and NumPy arrays. What JSON cannot express (other types, non-str keys) is
 /// InvalidArgument.
-[[nodiscard]] Json json_from(nanobind::handle value);
+[[nodiscard]] Json json_from(nanobind::handle value, NonFinite others = NonFinite::refused);
+/// A number that bare_number() knows is a float, as for zarr-python.
 [[nodiscard]] nanobind::object json_to(const Json& json);
 
 }  // namespace sherd::python

@@ -106,7 +106,8 @@ std::shared_ptr<Store> store_from(nb::handle value, const Config& config) {
 void bind_store(nb::module_& module) {
   nb::class_<BoundStore>(
       module, "Store",
-      "Bytes by key: what arrays and groups are stored in. Any `store` argument also accepts a path or URL.")
+      "Bytes by key: what arrays and groups are stored in. Any `store` argument also accepts a path or URL.",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
           [](BoundStore* self, nb::handle url) { new (self) BoundStore{store_from(url, config_from(nb::none()))}; },

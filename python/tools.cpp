@@ -27,6 +27,7 @@ nb::dict report_to(const CopyReport& report, bool dropped) {
   for (const auto& [member, path] : report.dangling) links[member.c_str()] = path;
   counts["dangling_kept"] = dropped ? nb::dict() : links;
   counts["dangling_dropped"] = dropped ? links : nb::dict();
+  counts["warnings"] = strings_to(report.warnings);
   return counts;
 }
 

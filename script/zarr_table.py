@@ -3,12 +3,15 @@
 
     .venv/bin/python script/zarr_table.py
 
-It fails where zarr-python has a name or a parameter that Sherd has not and that is not explained below, and where
-something is explained that is there. tests/python/zarr_names_test.py fails where docs/python.md has another table.
+It compares names, parameters, their order and defaults, and whether they can be given by position. It fails where
+zarr-python has a name or a parameter that Sherd has not and that is not explained below, and where something is explained
+that is there. tests/python/zarr_names_test.py fails where docs/python.md has another table.
 """
 
 import ast
+import dataclasses
 import inspect
+import json
 import pathlib
 import re
 
@@ -95,10 +98,10 @@ DIFFERS = {
     "Array": {
         "__eq__": "handles are compared by identity; compare `url`",
         "__getitem__": (
-            "accepts what NumPy accepts, also negative steps, `[[], …]` and a list next to `...`; a key that means one thing in NumPy "
-            "and another in zarr-python, such as `[0, :, [1, 2]]`, is an `IndexError` that names `oindex`"
+            "also accepts what zarr-python refuses and NumPy accepts: negative steps, `[[], …]`, NumPy's integers next to a list, and a "
+            "list next to `...`"
         ),
-        "attrs": "NaN and infinities are refused by name: JSON has none, and some readers do not open such an array",
+        "attrs": "NaN and infinities are read, but new ones are refused by name: JSON has none, and some readers do not open such an array",
         "compressors": "JSON objects, as in metadata",
         "filters": "JSON objects, as in metadata",
         "get_basic_selection": "`out` is an ndarray; the same in the other four",
@@ -135,8 +138,8 @@ PARAMETERS = {
     "zarr_version": "`zarr_format`",
 }
 SPECIAL = ("__contains__", "__delitem__", "__eq__", "__getitem__", "__iter__", "__len__", "__setitem__")
-# Of a group that the name of a member follows, the rest are called alike.
-RENAMED = {"name": "path", "key": "path", "new_shape": "shape", "selection": "mask"}
+# Defaults that mean the same: what is not said.
+SAME_DEFAULTS = (None, "", "auto", "keep")
 
 
 class Unexplained(Exception):
@@ -149,6 +152,18 @@ def names_of(thing):
     return sorted(name for name in dir(thing) if not name.startswith("_") or (name in SPECIAL and name in vars(thing)))
 
 
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """name: as a caller writes it. position: None if it can be given by keyword only. default: REQUIRED if there is none."""
+
+    name: str
+    position: int | None
+    default: object
+
+
+REQUIRED = inspect.Parameter.empty
+
+
 def stub_parameters(kind, name):
     """Of a method of the engine, which has no signature but in the stub."""
     tree = ast.parse((pathlib.Path(sherd.__file__).parent / "_sherd.pyi").read_text())
@@ -156,35 +171,84 @@ def stub_parameters(kind, name):
         if isinstance(node, ast.ClassDef) and node.name == kind:
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and each.name == name:
-                    return {arg.arg for arg in each.args.args + each.args.kwonlyargs}
-    return set()
+                    return list(of_stub(each.args))
+    return []
+
+
+def of_stub(args):
+    positional = args.args[1:]
+    defaults = [REQUIRED] * (len(positional) - len(args.defaults)) + [ast.literal_eval(each) for each in args.defaults]
+    for i, (arg, default) in enumerate(zip(positional, defaults, strict=True)):
+        yield Parameter(arg.arg, i, default)
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        yield Parameter(arg.arg, None, REQUIRED if default is None else ast.literal_eval(default))
+
+
+def of_signature(found):
+    """The parameters in order; those that *args and **kwargs take are not named."""
+    positions = iter(range(len(found)))
+    for each in found:
+        if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
+            yield Parameter(each.name, None if each.kind is each.KEYWORD_ONLY else next(positions), each.default)
 
 
 def parameters(thing, name, kind=""):
-    """The names of a function's parameters, and whether it takes any others; None of what is no function."""
+    """The parameters of a function, and whether it takes any others; None of what is no function."""
     member = inspect.getattr_static(thing, name)
     if isinstance(member, property) or not callable(getattr(thing, name)) or name.startswith("__"):
         return None, False
     try:
-        found = inspect.signature(getattr(thing, name)).parameters.values()
+        found = list(inspect.signature(getattr(thing, name)).parameters.values())
     except (TypeError, ValueError):
         return stub_parameters(kind, name), False
     more = any(each.kind is each.VAR_KEYWORD for each in found)
-    return {each.name for each in found if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)}, more
+    if found and found[0].name == "self":
+        found = found[1:]
+    return list(of_signature(found)), more
 
 
-def missing_parameters(theirs, ours, name, kind):
+def same_default(theirs, ours):
+    theirs = None if type(theirs).__name__ == "DefaultFillValue" else theirs
+    return theirs == ours or (theirs in SAME_DEFAULTS and ours in SAME_DEFAULTS)
+
+
+def shown(default):
+    return "none" if default is REQUIRED else f"`{json.dumps(default) if isinstance(default, str) else default}`"
+
+
+def differences(theirs, ours):
+    """What a caller who knows zarr-python's parameters has to write otherwise, of those that both have."""
+    has = {each.name: each for each in ours}
+    shared = [(each, has[each.name]) for each in theirs if each.name in has]
+    keywords = [f"`{their.name}`" for their, our in shared if their.position is not None and our.position is None]
+    if keywords:
+        yield "by keyword only: " + ", ".join(keywords)
+    for their, our in shared:
+        if None not in (their.position, our.position) and their.position != our.position:
+            yield f"`{their.name}` is argument {our.position + 1}, not {their.position + 1}"
+        if not same_default(their.default, our.default):
+            yield f"`{their.name}` has the default {shown(our.default)}, not {shown(their.default)}"
+    known = {each.name for each in theirs}
+    for our in ours:
+        if our.name not in known and our.default is REQUIRED:
+            yield f"`{our.name}` is needed"
+
+
+def parameter_notes(theirs, ours, name, kind):
     wanted, _ = parameters(theirs, name)
     has, more = parameters(ours, name, kind)
     if wanted is None or has is None or (name, kind) == ("copy", "zarr"):
         return []
     if more:
-        has = has | parameters(sherd, "create_array")[0]
-    missing = sorted(each for each in wanted - has if RENAMED.get(each) not in has)
+        known = {each.name for each in has}
+        has = has + [each for each in parameters(sherd, "create_array")[0] if each.name not in known and each.name not in ("store", "name")]
+    names = {each.name for each in has}
+    missing = sorted(each.name for each in wanted if each.name not in names)
     for each in missing:
         if each not in PARAMETERS:
             raise Unexplained(f"{kind}.{name} has no parameter {each}, and it is not said why")
-    return missing
+    notes = ["without " + ", ".join(f"`{each}`" for each in missing)] if missing else []
+    return notes + list(differences(wanted, has))
 
 
 def row(kind, theirs, ours, name):
@@ -194,9 +258,7 @@ def row(kind, theirs, ours, name):
             raise Unexplained(f"Sherd has no {kind}.{name}, and it is not said why")
         return ELSEWHERE[kind][name]
     notes = [DIFFERS[kind][name]] if name in DIFFERS[kind] else []
-    missing = missing_parameters(theirs, ours, name, kind)
-    if missing:
-        notes.append("without " + ", ".join(f"`{each}`" for each in missing))
+    notes += parameter_notes(theirs, ours, name, kind)
     return "; ".join(notes) or None
 
 

@@ -86,6 +86,8 @@ class SHERD_API Group {
   /// Writes the metadata of every node below into this group's document; later edits keep it up to date.
   Result<void> consolidate();
 
+  [[nodiscard]] const State& state() const noexcept { return *state_; }
+
  private:
   /// The location of the member at `path`, which may not exist. invalid_argument for a group opened for reading only.
   [[nodiscard]] Result<NodeLocation> writable_below(std::string_view path) const;

@@ -86,6 +86,8 @@ struct CopyReport {
   /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
   /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
+  /// What the copy does not have, and how it is copied: documents of netcdf-c 4.8.0.
+  std::vector<std::string> warnings = {};
 };
 /// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
 /// parallel, resumable: a finished target object is never written twice (docs/copy.md).

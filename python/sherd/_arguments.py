@@ -80,7 +80,8 @@ def _check_finite(value: Any, where: str) -> None:
     elif isinstance(value, (np.ndarray, np.generic)):
         _check_finite(value.tolist(), where)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise InvalidArgument(f"{where}: JSON has no {value}; other programs could not read it. Write 'NaN' or None", member=where)
+        word = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        raise InvalidArgument(f"{where}: JSON has no {value}; other programs could not read it. Write {word!r} or None", member=where)
 
 
 def attributes(value: Any) -> Any:
@@ -113,7 +114,11 @@ def whole(value: Any, name: str) -> int:
 def triple(values: Any, name: str, convert: Callable[[Any], Any]) -> list[Any]:
     """Three values: x, y, z."""
     try:
-        converted = [convert(each) for each in values]
+        items = list(values)
+    except TypeError:
+        raise _wrong(values, name, "three numbers: x, y, z") from None
+    try:
+        converted = [convert(each) for each in items]
     except ValueError as error:
         raise InvalidArgument(f"{name} must be three numbers: x, y, z, not {values!r}", member=name) from error
     if len(converted) != 3:

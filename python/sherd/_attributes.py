@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from . import _arguments
+from ._errors import InvalidArgument
+
+
+def _text(value: Any) -> str | None:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return None  # and so no value that is stored
 
 
 class Attributes(MutableMapping[str, Any]):
-    """The user's attributes of an array or a group. Values are what JSON can say.
+    """The user's attributes of an array or a group. Values are what JSON can say. NaN and infinities, which JSON does not
+    have and zarr-python stores, are read as floats; they can be stored again where they are, and nowhere else.
 
     Every change is one atomic write of the node's document, which keeps what other writers changed in the meantime;
     update() makes many changes in one. What is read is as this handle last saw the document: when it was opened, or at
@@ -42,7 +52,7 @@ class Attributes(MutableMapping[str, Any]):
         """Changes many attributes in one atomic write."""
         changes = {**dict(other), **more}
         if changes:
-            self._node._update_attributes(_arguments.attributes(changes))
+            self._node._update_attributes(self._checked(changes))
 
     def clear(self) -> None:
         """Removes all attributes in one atomic write."""
@@ -50,7 +60,15 @@ class Attributes(MutableMapping[str, Any]):
 
     def put(self, attributes: Mapping[str, Any]) -> None:
         """Replaces all attributes in one atomic write."""
-        self._node._set_attributes(_arguments.attributes(dict(attributes)))
+        self._node._set_attributes(self._checked(dict(attributes)))
+
+    def _checked(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        try:
+            _arguments.attributes(attributes)
+        except InvalidArgument:
+            present = self._node._attributes()
+            _arguments.attributes({name: each for name, each in attributes.items() if _text(each) != _text(present.get(name))})
+        return attributes
 
     def asdict(self) -> dict[str, Any]:
         """A copy as a dict."""

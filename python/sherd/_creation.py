@@ -196,10 +196,10 @@ def save(
         save_group(store, *args, path=path, zarr_format=zarr_format, **arrays)
 
 
-def load(store: StoreLike, *, path: str = "", zarr_format: Literal[2, 3] | None = None) -> Any:
+def load(store: StoreLike, path: str | None = None, zarr_format: Literal[2, 3] | None = None) -> Any:
     """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound if there is
     neither."""
-    node = open(store, path=path, zarr_format=zarr_format)
+    node = open(store, path="" if path is None else path, zarr_format=zarr_format)
     if isinstance(node, Group):
         return {name: each[...] for name, each in node.arrays()}
     return node[...]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
+import numpy as np
+
 from . import _arguments, _options, _sherd
 from ._array import Array
 from ._errors import InvalidArgument
+from ._group import Group
+from ._nodes import StoreLike
+from .ome import level_of
 
 Format = Literal["nifti", "npy", "raw", "png", "pgm", "tiff"]
 
@@ -23,6 +29,32 @@ def _numbers(values: Any, name: str) -> list[float]:
 
 def _whole(value: Any) -> int:
     return _arguments.whole(value, "voxel_offset")
+
+
+def _byte_order(dtype: Any) -> str:
+    """"<" or ">", or "" of a type that has or says none. InvalidArgument for a struct that has both."""
+    if isinstance(dtype, str) and dtype.startswith(("<", ">")):
+        return dtype[0]
+    try:
+        found = np.dtype(dtype).base
+    except (TypeError, ValueError):  # a type of Zarr's, which has no order
+        return ""
+    if found.names is None:
+        return "" if found.isnative else ">" if sys.byteorder == "little" else "<"
+    assert found.fields is not None
+    fields = [found.fields[field][0].base for field in found.names]
+    orders = {_byte_order(each) or "=" for each in fields if each.names is not None or each.byteorder != "|"}
+    if len(orders) > 1:
+        raise InvalidArgument("has fields of both byte orders, which a raw file cannot have", member="dtype")
+    return orders.pop().replace("=", "") if orders else ""
+
+
+def _big_endian(dtype: Any, big_endian: Any) -> bool:
+    """Whether the most significant byte comes first in a raw file, as one of the two says; they must not contradict."""
+    order = "" if dtype is None else _byte_order(dtype)
+    if _arguments.flag(big_endian, "big_endian") and order == "<":
+        raise InvalidArgument(f"{dtype!r} is little-endian, which big_endian=True contradicts", member="dtype")
+    return big_endian or order == ">"
 
 
 def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any, voxel_offset: Any) -> dict[str, Any]:
@@ -79,8 +111,8 @@ def import_(
 
         sherd.import_("brain.nii.gz", "brain.zarr", chunks=(64, 64, 64), shards=(256, 256, 256))
 
-    source: a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw", which needs shape and dtype; with big_endian the
-    most significant byte comes first); for images also a directory or a pattern such as "slice_*.png".
+    source: a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw", which needs shape and dtype; with big_endian, or a
+    dtype such as ">u2", the most significant byte comes first); for images also a directory or a pattern such as "slice_*.png".
     from_: which of these it is; None: by its suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
     axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
     number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
@@ -102,7 +134,7 @@ def import_(
     if to is not None and format not in (None, to):
         raise InvalidArgument(f"and format name different formats: {to!r} and {format!r}", member="to")
     options = _of_file(axes, spacing, units, resolution, voxel_offset)
-    options |= {"big_endian": _arguments.flag(big_endian, "big_endian"), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
+    options |= {"big_endian": _big_endian(dtype, big_endian), "apply_scale": _arguments.flag(apply_scale, "apply_scale")}
     given = {"from": from_, "shape": shape, "dtype": dtype, "type": type, "encoding": encoding}
     options |= {name: value for name, value in given.items() if value is not None}
     if sharding is not ...:
@@ -119,17 +151,24 @@ def import_(
     return cast(Array, array)
 
 
-def export(array: Array, file: str | os.PathLike[str], *, to: Format | None = None, overwrite: bool = True) -> None:
+def export(
+    array: Array | Group | StoreLike,
+    file: str | os.PathLike[str],
+    *,
+    to: Format | None = None,
+    level: int = 0,
+    overwrite: bool = True,
+) -> None:
     """Writes an array as a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw").
 
-        sherd.export(group["0"], "cells.nii.gz")
+        sherd.export("cells.ome.zarr", "cells.nii.gz", level=1)
 
+    array: an Array, or what can be opened: a path, a URL, a Store or a Group. level: of an OME-NGFF image or a volume,
+    which resolution, counted from the finest.
     file: its suffix says the format, unless `to` does; for images also a directory or a pattern such as "z_%04d.png", and
     one file is made a plane of x and y. It appears whole or not at all, in place of an older one unless overwrite=False,
     which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md).
     Unsupported if the format cannot store such elements or dimensions.
     """
-    if not isinstance(array, Array):
-        raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
     name = "" if to is None else _arguments.text(to, "to")
-    _sherd.export_file(array, os.fsdecode(file), name, _arguments.flag(overwrite, "overwrite"))
+    _sherd.export_file(level_of(array, level), os.fsdecode(file), name, _arguments.flag(overwrite, "overwrite"))

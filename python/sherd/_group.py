@@ -220,14 +220,14 @@ class Group:
     def __len__(self) -> int:
         return len(self._handle.members())
 
-    def create_group(self, path: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
-        """Creates a group below this one, and missing groups on the path. An existing node is a Conflict, unless
+    def create_group(self, name: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
+        """Creates a group below this one, and missing groups on the path `name`. An existing node is a Conflict, unless
         it is to be overwritten, which erases it and its members; a file that is not part of them is a Conflict
         even then."""
-        _arguments.new_name(path, "path")
+        _arguments.new_name(name, "name")
         _arguments.flag(overwrite, "overwrite")
         given = {} if attributes is None else _arguments.attributes(attributes)
-        return Group(self._handle.create_group(path, given, overwrite))
+        return Group(self._handle.create_group(name, given, overwrite))
 
     def create_array(self, name: str, **options: Any) -> Array:
         """Creates an array below this group, and missing groups on the path. Accepts the keywords of create_array."""

@@ -21,6 +21,11 @@ def _check_mode(mode: str) -> None:
         raise InvalidArgument(f"mode is one of {', '.join(MODES)}; not {mode!r}", member="mode")
 
 
+def _store_or_new(store: StoreLike | None, mode: str) -> StoreLike:
+    """The store, or where none is given a new one in memory, if something may be made in it."""
+    return _sherd.MemoryStore() if store is None and mode not in ("r", "r+") else _arguments.store(store)
+
+
 ZARR_FORMATS = {2: "zarr2", 3: "zarr3"}
 
 
@@ -63,7 +68,7 @@ def _open_or_make(store: StoreLike, mode: str, path: str, format: str, attribute
 
 
 def open(
-    store: StoreLike,
+    store: StoreLike | None = None,
     *,
     mode: Mode = "r",
     path: str = "",
@@ -79,11 +84,13 @@ def open(
     mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
     nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
     With `shape`, `data` or other keywords of create_array these make an array, as open_array() does.
-    path: below the store's root. format: such as "zarr3"; None: found out, or where a group is made that of the hierarchy
-    around it, elsewhere "zarr3". zarr_format: 3 is format="zarr3", 2 is "zarr2". attributes: of what is made.
+    store: None, where a mode may make something: a new MemoryStore. path: below its root. format: such as "zarr3"; None:
+    found out, or where a group is made that of the hierarchy around it, elsewhere "zarr3". zarr_format: 3 is
+    format="zarr3", 2 is "zarr2". attributes: of what is made.
     storage_options: of the store that a path or URL names, by name. config: settings of this handle.
     """
     name = format_name(format, zarr_format)
+    store = _store_or_new(store, mode)
     config = _arguments.settings(config, storage_options, store)
     if not options:
         return _open_or_make(store, mode, path, name, attributes, config)
@@ -93,7 +100,7 @@ def open(
 
 
 def open_group(
-    store: StoreLike,
+    store: StoreLike | None = None,
     *,
     mode: Mode = "r",
     path: str = "",
@@ -105,6 +112,7 @@ def open_group(
 ) -> Group:
     """Opens a group as open() does; InvalidArgument for an array. attributes: of a new group; an existing
     one keeps its own."""
+    store = _store_or_new(store, mode)
     config = _arguments.settings(config, storage_options, store)
     node = _open_or_make(store, mode, path, format_name(format, zarr_format), attributes, config)
     if not isinstance(node, Group):
@@ -113,7 +121,7 @@ def open_group(
 
 
 def open_array(
-    store: StoreLike,
+    store: StoreLike | None = None,
     *,
     mode: Mode = "r",
     path: str = "",
@@ -127,11 +135,13 @@ def open_array(
 ) -> Array:
     """Opens an array; InvalidArgument for a group, except for a precomputed volume: then a scale is opened.
 
-    format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
+    store, format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
     NotFound if it has fewer. resolution: instead, nanometres per voxel along x, y and z, as in (8, 8, 40).
-    The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array.
+    The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array; dtype is float64
+    where neither it nor data is given.
     """
     _check_mode(mode)
+    store = _store_or_new(store, mode)
     config = _arguments.settings(config, storage_options, store)
     name = format_name(format, zarr_format)
     scale = _arguments.count(scale, "scale")
@@ -157,6 +167,8 @@ def open_array(
         member = "scale" if resolution is None else "resolution"
         raise InvalidArgument("an array that is made here has no further scales", member=member)
     _arguments.new_name(path, "path")
+    if "shape" in options and options.get("data") is None and options.get("dtype") is None:
+        options["dtype"] = "float64"
     return _make_array(store, path, name, overwrite=mode == "w", config=config, **options)
 
 
@@ -245,10 +257,10 @@ def create_array(
 
 def consolidate_metadata(
     store: StoreLike,
-    *,
-    path: str = "",
-    format: str | None = None,
+    path: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
+    *,
+    format: str | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
@@ -256,6 +268,7 @@ def consolidate_metadata(
     next call. zarr-python does not open a group where these name a data type or codec that it does not know, unless it is
     told use_consolidated=False. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
     name = format_name(format, zarr_format) or None
+    path = "" if path is None else path
     open_group(store, mode="r+", path=path, format=name, storage_options=storage_options)._handle.consolidate()
     return open_group(store, path=path, format=name, storage_options=storage_options)
 

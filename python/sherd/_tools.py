@@ -12,6 +12,7 @@ from . import _arguments, _options, _sherd
 from ._array import Array
 from ._errors import InvalidArgument
 from ._group import Group
+from .ome import level_of
 
 Source = str | os.PathLike[str] | _sherd.Store | Array | Group
 
@@ -90,7 +91,7 @@ def copy(
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
-    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped"}.
+    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped", "warnings"}. Each of the warnings is a UserWarning, too.
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
@@ -148,6 +149,8 @@ def copy(
     report, notes = _sherd.copy(_store(src, "src"), _store(dst, "dst"), options, _arguments.flag(resume, "resume"))
     for note in notes:
         warnings.warn(f"{note}; resolution= sets it", stacklevel=2)
+    for warning in report["warnings"]:
+        warnings.warn(warning, stacklevel=2)
     return report
 
 
@@ -176,9 +179,10 @@ def _name_or_number(value: Any, name: str) -> str | int:
 
 
 def picture(
-    array: Array,
+    array: Source,
     file: str | os.PathLike[str],
     *,
+    level: int = 0,
     axis: str | int | None = None,
     index: int | str | None = None,
     at: Mapping[str | int, int | str] | None = None,
@@ -187,8 +191,10 @@ def picture(
 ) -> None:
     """Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file.
 
-        sherd.picture(group["0"], "cells.png", axis="z", index=-1, at={"t": 3})
+        sherd.picture("cells.ome.zarr", "cells.png", level=1, axis="z", index=-1, at={"t": 3})
 
+    array: an Array, or what can be opened: a path, a URL, a Store or a Group. level: of an OME-NGFF image or a volume,
+    which resolution, counted from the finest.
     axis, index: across which axis the plane is cut, by name (x, y, z, t, c) or number, and where; the middle of z, so that
     rows are along y and columns along x, or without names of the first axis. Negative indices count from the end.
     at: indices on axes that are not drawn, of channels also their names; 0 if omitted, and all channels, each in its colour.
@@ -196,8 +202,6 @@ def picture(
     largest value of the plane.
     width: in pixels, 2 or more; if omitted, as many as elements, or more along the axis with the wider spacing.
     """
-    if not isinstance(array, Array):
-        raise TypeError(f"array must be an Array, not {type(array).__name__}; open one, such as group['0']")
     indices = {} if at is None else at
     options: dict[str, Any] = {"at": [(_name_or_number(name, "at"), _name_or_number(where, "at")) for name, where in indices.items()]}
     if axis is not None:
@@ -211,4 +215,4 @@ def picture(
         if _arguments.whole(width, "width") < 0:
             raise InvalidArgument(f"must be a positive number of pixels, not {width}", member="width")
         options["width"] = operator.index(width)
-    _sherd.picture(array, os.fspath(file), options)
+    _sherd.picture(level_of(array, level), os.fspath(file), options)

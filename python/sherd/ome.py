@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from . import _sherd
+from . import _arguments, _sherd
 from ._array import Array
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, NotFound
 from ._group import Group, wrap
 from ._nodes import StoreLike
 from ._nodes import open as _open_node
+from ._nodes import open_array as _open_array
 
 __all__ = ["Axis", "Image", "Labels", "Level", "open"]
 
@@ -158,3 +159,22 @@ def open(
     """
     node = _open_node(store, path=path, format=format, storage_options=storage_options, config=config)
     return _image(node, node.url)
+
+
+def level_of(source: Array | Group | StoreLike, level: int = 0) -> Array:
+    """An array as it is, or the resolution `level` of an image or a volume that is there. NotFound if it has fewer."""
+    number = _arguments.count(level, "level")
+    if not isinstance(source, (Array, Group)):
+        _arguments.store(source, "array")
+    node = source if isinstance(source, (Array, Group)) else _open_node(source)
+    if isinstance(node, Array):
+        if number != 0:
+            raise InvalidArgument(f"{node.url} is one array; open the image or the volume that it is in", member="level")
+        return node
+    description = _sherd.ome_image(node._handle)
+    if description is None:
+        return _open_array(node.store, path=node.path, scale=number)
+    levels = Image(node, description).levels
+    if number >= len(levels):
+        raise NotFound(f"{node.url} has no level {number}; it has {len(levels)}, the finest is 0", member="level")
+    return levels[number].array

@@ -34,8 +34,20 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
 // Where the arrays are of a group that is an OME-NGFF image.
 std::string hint_at_resolutions(const Group& group) {
   const auto image = image_of_group(group.attributes());
-  if (!image || !*image || (*image)->levels.empty()) return {};
-  return "; open a resolution of the image, such as " + url_below(group.url(), (*image)->levels.front().path);
+  if (image && *image && !(*image)->levels.empty())
+    return "; open a resolution of the image, such as " + url_below(group.url(), (*image)->levels.front().path);
+  const Json attributes = group.attributes();
+  const Json* plate = ome_member(attributes, "plate");
+  const Json* wells = plate == nullptr ? nullptr : plate->find("wells");
+  const Json* path = wells == nullptr || wells->elements().empty() ? nullptr : wells->elements().front().find("path");
+  if (path == nullptr || !path->is_string()) return {};
+  return "; open an image of a well, such as " + url_below(group.url(), path->text() + "/0");
+}
+
+std::uint64_t scale_count(const Format& format, const Json& group) {
+  std::uint64_t count = 0;
+  while (!resolution_of(format, group, count).value_or("").empty()) ++count;
+  return count;
 }
 
 // Opening an array means one of its resolutions where it is stored in several.
@@ -49,7 +61,9 @@ Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   const std::string hint = group != nullptr && !name ? hint_at_resolutions(*group) : "";
   if (!hint.empty()) return invalid_argument(group->url() + " is a group, not an array" + hint);
   if (!name) return expect<Array>(std::move(node), "an array", "a group");
-  if (name->empty()) return not_found(group->url() + " has no scale " + std::to_string(options.scale));
+  if (name->empty())
+    return not_found(group->url() + " has no scale " + std::to_string(options.scale) + "; it has " +
+                     std::to_string(scale_count(*format, group->metadata())) + ", the finest is 0");
   return expect<Array>(group->open(*name), "an array", "a group");
 }
 

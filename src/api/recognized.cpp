@@ -134,13 +134,18 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
 }
 
 /// A node of a format that was not asked for.
-std::string hint_at_other_formats(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
+std::optional<Error> other_format(const NodeLocation& location, const std::filesystem::path& directory,
+                                  const std::vector<const Format*>& formats) {
   for (const Format* format : tables().formats)
     if (std::ranges::find(formats, format) == formats.end())
       for (const std::string& key : format->keys("").documents)
-        if (os::exists((directory / key).c_str()))
-          return "; it is of the format " + std::string(format->name()) + ", and another one was asked for";
-  return {};
+        if (os::exists((directory / key).c_str())) {
+          const std::string name(format->name());
+          return not_found("its format is " + name + ", and another one was asked for; ask for " + name +
+                           " or for none (--store-format, format=)")
+              .in_key(join_path(location.path, key));
+        }
+  return std::nullopt;
 }
 
 /// Objects are not arrays, and are opened in another way.
@@ -217,8 +222,10 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
     for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
     looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
   }
-  std::string hint = directory ? hint_at_other_formats(*directory, formats) : std::string();
-  if (directory && hint.empty()) hint = hint_at_contents(*directory, formats);
+  if (directory)
+    if (auto other = other_format(location, *directory, formats))
+      return in_store(*std::move(other), location.store->url());
+  std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
   hint += hint_at_objects(location);
   hint += hint_at_moves(location);
   if (hint.empty()) hint = "; looked for " + looked_for;

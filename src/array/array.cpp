@@ -11,6 +11,7 @@
 #include "array/document.hpp"
 #include "array/storage.hpp"
 #include "base/call.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/retry.hpp"
@@ -90,7 +91,7 @@ Shape Array::State::shape() const {
   return of_document([](const NodeDocument& node) { return node.array->shape; });
 }
 
-Result<void> Array::State::edit(const DocumentEdit& change) {
+Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal) {
   const std::lock_guard in_turn(editing_);
   auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(check_same(now));
@@ -99,7 +100,7 @@ Result<void> Array::State::edit(const DocumentEdit& change) {
   if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
   if (!node) return std::move(node).error();
   adopt(*std::move(node));
-  return renew_consolidated(location);
+  return renewal == Renewal::now ? renew_consolidated(location) : Result<void>();
 }
 
 Result<bool> Array::State::saw_attributes() const {
@@ -261,9 +262,10 @@ std::span<const std::byte> Array::fill_value() const noexcept { return state_->l
 std::vector<std::optional<std::string>> Array::dimension_names() const {
   return state_->of_document([](const NodeDocument& node) { return node.array->dimension_names; });
 }
-Json Array::attributes() const {
-  return state_->of_document([](const NodeDocument& node) { return node.attributes; });
+Json stored_attributes(const Array& array) {
+  return array.state().of_document([](const NodeDocument& node) { return node.attributes; });
 }
+Json Array::attributes() const { return with_quoted_numbers(stored_attributes(*this)); }
 Json Array::metadata() const {
   return state_->of_document([](const NodeDocument& node) { return node.document; });
 }

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 
@@ -40,10 +43,10 @@ void put(Entries& list, const Format& format, const std::string& path, Json docu
     at->second = std::move(document);
 }
 
-/// Makes the entry of `path` (from the store's root) what its document says; whether a group exists there.
-Result<bool> take_over(Entries& list, const std::string& group, const NodeLocation& node) {
+/// Makes the entry of a node what its document says; whether a group exists there.
+Result<bool> take_over(Entries& list, const std::string& group, const NodeLocation& node, Store& documents) {
   const std::string within(*path_from(group, node.path));
-  auto present = node.format->open(*node.store, node.path, node.config.limits);
+  auto present = node.format->open(documents, node.path, node.config.limits);
   if (!present && is_stored_fault(present.error())) return false;  // no worse than it was, and a fault of its own
   if (!present) return std::move(present).error();
   if (!*present) {
@@ -83,8 +86,38 @@ Result<std::optional<Entries>> entries_below(const NodeLocation& location, const
   return is_known ? std::optional(std::move(below)) : std::optional<Entries>();
 }
 
-Result<void> edit_lists(const NodeLocation& location, const ListEdit& edit) {
-  for (const std::string& path : ancestors(location.path)) {
+/// Paths of a store; groups come before their members.
+using Paths = std::set<std::string>;
+
+/// How many documents of nodes are in memory at a time.
+constexpr std::size_t kTakenTogether = 128;
+
+/// Makes the entries of all changed nodes below a group what their documents say.
+Result<void> take_over_all(Entries& list, const std::string& group, const NodeLocation& around, const Paths& changed) {
+  std::vector<std::string> paths;
+  for (const std::string& path : changed)
+    if (path_from(group, path)) paths.push_back(path);
+  const Format* const format = around.format.get();
+  std::set<std::string, std::less<>> ends;  // what is no group, and has nothing below it
+  for (std::size_t i = 0; i < paths.size();) {
+    const std::size_t end = std::min(i + kTakenTogether, paths.size());
+    std::vector<std::string> keys;
+    for (std::size_t k = i; k < end; ++k)
+      std::ranges::move(document_keys({&format, 1}, paths[k]), std::back_inserter(keys));
+    SHERD_TRY(documents, prefetched_store(*around.store, keys));
+    for (; i < end; ++i) {
+      Result<bool> goes_on = false;
+      if (!ends.contains(parent_path(paths[i])))
+        goes_on = take_over(list, group, at_path(around, paths[i]), *documents);
+      if (!goes_on.has_value()) return std::move(goes_on).error();
+      if (!*goes_on) ends.insert(paths[i]);
+    }
+  }
+  return {};
+}
+
+Result<void> edit_lists(const NodeLocation& location, const Paths& groups, const ListEdit& edit) {
+  for (const std::string& path : groups) {
     const NodeLocation group = at_path(location, path);
     SHERD_TRY(listed, is_consolidated(group));
     if (!listed) continue;
@@ -99,6 +132,15 @@ Result<void> edit_lists(const NodeLocation& location, const ListEdit& edit) {
     if (!edited && edited.error().code() != ErrorCode::not_found) return std::move(edited).error();
   }
   return {};
+}
+
+/// Makes the lists of `groups` say what the documents of `changed` nodes say.
+Result<void> renew(const NodeLocation& location, const Paths& groups, const Paths& changed) {
+  auto renewed = edit_lists(location, groups, [&](Entries& list, const std::string& group) {
+    return take_over_all(list, group, location, changed);
+  });
+  if (renewed) return {};
+  return std::move(renewed).error().in("the change is stored, but consolidated metadata could not be renewed");
 }
 
 }  // namespace
@@ -145,20 +187,25 @@ Result<NodeLocation> from_outermost(NodeLocation location) {
 
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below) {
   SHERD_TRY(location, from_outermost(node));
-  auto renewed = edit_lists(location, [&](Entries& list, const std::string& group) -> Result<void> {
-    std::vector<std::string> way = ancestors(location.path);
-    way.push_back(location.path);
-    for (const std::string& path : way) {
-      if (path.size() <= group.size()) continue;
-      SHERD_TRY(goes_on, take_over(list, group, at_path(location, path)));
-      if (!goes_on) return {};
-    }
-    for (const std::string& path : below)
-      SHERD_TRY(take_over(list, group, at_path(location, join_path(location.path, path))));
-    return {};
-  });
-  if (renewed) return {};
-  return std::move(renewed).error().in("the change is stored, but consolidated metadata could not be renewed");
+  const std::vector<std::string> way = ancestors(location.path);
+  const Paths groups(way.begin(), way.end());
+  Paths changed = groups;
+  changed.insert(location.path);
+  for (const std::string& path : below) changed.insert(join_path(location.path, path));
+  return renew(location, groups, changed);
+}
+
+Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<std::string>& nodes) {
+  if (nodes.empty()) return {};
+  SHERD_TRY(location, from_outermost(at_path(root, "")));
+  Paths groups, changed;
+  for (const std::string& node : nodes) {
+    std::string path = join_path(location.path, node);
+    for (std::string& each : ancestors(path)) groups.insert(std::move(each));
+    changed.insert(std::move(path));
+  }
+  changed.insert(groups.begin(), groups.end());
+  return renew(location, groups, changed);
 }
 
 Result<Entries> listed_below(const NodeLocation& group) {
@@ -200,10 +247,12 @@ Result<Members> members_of(const NodeLocation& group) {
 
 Result<void> unlist(const NodeLocation& node) {
   SHERD_TRY(location, from_outermost(node));
-  return edit_lists(location, [&](Entries& list, const std::string& group) -> Result<void> {
-    remove(list, std::string(*path_from(group, location.path)));
-    return {};
-  });
+  const std::vector<std::string> groups = ancestors(location.path);
+  return edit_lists(location, Paths(groups.begin(), groups.end()),
+                    [&](Entries& list, const std::string& group) -> Result<void> {
+                      remove(list, std::string(*path_from(group, location.path)));
+                      return {};
+                    });
 }
 
 }  // namespace sherd

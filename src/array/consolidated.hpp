@@ -29,6 +29,9 @@ namespace sherd {
 /// members) say now; what has no document goes, with all below it. To be called after every change of a document; a
 /// group without consolidated metadata costs one read.
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below = {});
+/// The same after changes of several nodes of one store, each by its path in the store of `root`: each group is edited
+/// once, and the documents of all nodes are read together.
+Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<std::string>& nodes);
 
 /// The nodes below a group by consolidated metadata, for stores that cannot list: that of the group or of the nearest
 /// group around it, also above the root of its store. `unsupported` if none describes it.

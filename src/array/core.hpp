@@ -48,8 +48,10 @@ struct Array::State {
     return part(document_);
   }
   [[nodiscard]] Shape shape() const;
-  /// Changes the document, in the store and here; the changes of one handle come one after the other.
-  Result<void> edit(const DocumentEdit& change);
+  /// Changes the document, in the store and here; the changes of one handle come one after the other. Renews
+  /// consolidated metadata, unless the caller does.
+  enum class Renewal : std::uint8_t { now, by_caller };
+  Result<void> edit(const DocumentEdit& change, Renewal renewal = Renewal::now);
   /// Confirms that chunks are still what they were when the array was opened, and returns its shape. A shape and
   /// attributes that another handle has changed become this one's; `conflict` if the array was erased or replaced.
   /// A writer calls this while it holds the lock of the object that it is about to change: erasing or shrinking the

@@ -48,7 +48,7 @@ Result<void> check_exclusive(const CreateOptions& options) {
 Result<void> check_lengths(const Shape& lengths, std::size_t rank, std::string_view member) {
   SHERD_TRY(check_rank(lengths.size(), rank, "lengths").in_member(member));
   for (std::size_t i = 0; i < rank; ++i) {
-    if (lengths[i] == 0) return invalid_argument("must be 1 or more").in_member(at(member, i));
+    if (lengths[i] == 0) return invalid_argument("must be 1 or more, not 0").in_member(at(member, i));
   }
   return {};
 }

@@ -265,7 +265,7 @@ bool is_stored_fault(const Error& error) noexcept {
 
 Result<void> require_writable(const NodeLocation& location) {
   if (location.writable) return {};
-  return invalid_argument("opened for reading only; open it writable to change it")
+  return invalid_argument("opened for reading only; open it writable to change it (in Python with mode=\"r+\")")
       .in_key(location.format->likeliest_key(location.path));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "array/state.hpp"
+#include "sherd/group.hpp"
 #include "sherd/json.hpp"
 #include "sherd/result.hpp"
 
@@ -48,6 +49,11 @@ Result<std::optional<Generation>> stored_generation(Store& store, const std::str
 
 /// `unsupported` where readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);
+
+/// The attributes that the handle saw last, in which bare_number() knows numbers that are stored without quotes. In
+/// attributes() of the handle, which is JSON, these are ordinary strings.
+[[nodiscard]] Json stored_attributes(const Array& array);
+[[nodiscard]] Json stored_attributes(const Group& group);
 
 struct UpdatedAttributes {
   Json attributes;

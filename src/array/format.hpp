@@ -57,7 +57,7 @@ struct NodeDocument {
   Json document;                          ///< all of its metadata; Format::documents() says how they are stored
   std::vector<DocumentVersion> versions;  ///< of the stored documents; the last one makes the node visible
   std::optional<ArraySpec> array;         ///< set for arrays
-  Json attributes;                        ///< an object, also if the document has none
+  Json attributes;                        ///< an object, also if the document has none (see stored_attributes())
   bool implicit = false;                  ///< a group without a document: it exists because of the nodes below it
   std::optional<CounterpartDocument> counterpart = {};  ///< of a new array that another format reads, too
 
@@ -215,6 +215,8 @@ class Consolidation {
     (void)store, (void)path, (void)node;
     return {};
   }
+  /// The name of the document that has the entries; empty if it is the one that makes the group visible.
+  [[nodiscard]] virtual std::string_view entries_document() const noexcept { return {}; }
 
  protected:
   ~Consolidation() = default;
@@ -255,6 +257,10 @@ class MemberNotes {
   [[nodiscard]] virtual std::optional<Members> listed(const Json& group) const = 0;
   /// Whether an object in a node's directory is a document of the model, by its name there.
   [[nodiscard]] virtual bool is_document(std::string_view name) const noexcept = 0;
+  /// Names of documents that the model may have next to those of this node. Copies of nodes leave them out.
+  [[nodiscard]] virtual std::span<const std::string_view> documents_next_to(const Json& node) const noexcept = 0;
+  /// What such documents say, and what copies them; for messages.
+  [[nodiscard]] virtual std::string_view said_there() const noexcept = 0;
   /// Whether a group has to list this node: not what the model's readers cannot open.
   [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
   /// What is wrong with the metadata of a member of the last of `groups` (outermost first), so that

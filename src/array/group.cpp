@@ -15,6 +15,7 @@
 #include "array/hierarchy.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/prefetched.hpp"
@@ -186,7 +187,11 @@ const std::shared_ptr<Store>& Group::store() const noexcept { return state_->loc
 std::string_view Group::format() const noexcept { return state_->location.format->name(); }
 bool Group::read_only() const noexcept { return !state_->location.writable; }
 const Config& Group::config() const noexcept { return state_->location.config; }
-Json Group::attributes() const { return state_->present().attributes; }
+Json stored_attributes(const Group& group) {
+  const std::lock_guard guard(group.state().mutex);
+  return group.state().node.attributes;
+}
+Json Group::attributes() const { return with_quoted_numbers(stored_attributes(*this)); }
 Json Group::metadata() const { return state_->present().document; }
 
 Result<NodeLocation> Group::writable_below(std::string_view path) const {

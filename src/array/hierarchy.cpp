@@ -203,7 +203,7 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
     SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
     SHERD_TRY(listed, introduce(parent, group));
     SHERD_TRY(lock, lock_documents(parent, group.document));
-    auto written = create_documents(parent, group.document);
+    auto written = create_documents(parent, group.document, true);
     if (written && listed) SHERD_TRY(list_member(parent));
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
@@ -218,12 +218,10 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site));
   SHERD_TRY(listed, introduce(location, node));
-  SHERD_TRY(lock, lock_documents(location, node.document));
-  if (site.occupied || site.foreign) {
-    if (lock == nullptr) {
-      SHERD_TRY(taken, lock_node(location));
-      lock = std::move(taken);
-    }
+  const bool must_clear = site.occupied || site.foreign;
+  SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
+  if (lock == nullptr) SHERD_TRY(lock_if_staged(location, lock));
+  if (must_clear) {
     SHERD_TRY(refuse_slow_move(location));
     if (site.leftovers) {
       SHERD_TRY(refuse_all_but_chunks(location));
@@ -236,10 +234,10 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
     SHERD_TRY(clear_location(location));
   }
   SHERD_TRY(write_counterpart(location, node));
-  SHERD_TRY(versions, create_documents(location, node.document));
+  SHERD_TRY(versions, create_documents(location, node.document, lock != nullptr));
   if (listed) SHERD_TRY(list_member(location));
   SHERD_TRY(renew_consolidated(location));
-  SHERD_TRY(location.store->erase_prefix(staging_name(location.path) + "/"));  // left by a killed process
+  if (lock != nullptr) SHERD_TRY(erase_staged(location));
   return versions;
 }
 
@@ -410,10 +408,6 @@ Result<Array> create_array_at(NodeLocation location, const CreateOptions& option
   return array;
 }
 
-Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
-  return as_call(location.config, [&] { return location.store->lock(staging_name(location.path)); });
-}
-
 Result<void> check_clearable(const NodeLocation& location, ClearOptions options) {
   SHERD_TRY(inspect_location(location, options));
   return {};
@@ -493,7 +487,7 @@ Result<void> erase_node(const NodeLocation& location) {
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));
-  SHERD_TRY(location.store->erase_prefix(staging_name(location.path) + "/"));
+  SHERD_TRY(erase_staged(location));
   return renew_consolidated(location);
 }
 

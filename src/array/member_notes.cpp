@@ -95,6 +95,24 @@ bool is_model_document(const Tables& tables, std::string_view name) noexcept {
   return std::ranges::any_of(tables.notes, [&](const MemberNotes* each) { return each->is_document(name); });
 }
 
+Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& location, const Json& node) {
+  for (const MemberNotes* const notes : location.tables.notes) {
+    std::vector<ReadRequest> requests;
+    for (const std::string_view name : notes->documents_next_to(node))
+      requests.push_back({.key = join_path(location.path, name), .length = 0});
+    std::optional<std::string> found;
+    SHERD_TRY(location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+      if (!reply) return std::move(reply).error().in_key(requests[i].key);
+      if (reply->source != nullptr && !found) found = requests[i].key;
+      return {};
+    }));
+    if (found)
+      return std::optional("documents of " + std::string(notes->name()) + ", such as " + *found +
+                           ", are not part of the copy: " + std::string(notes->said_there()));
+  }
+  return std::optional<std::string>();
+}
+
 Result<bool> introduce(const NodeLocation& location, NodeDocument& node) {
   SHERD_TRY(listed, find_listed(location));
   if (!listed || !listed->notes->lists(node)) return false;

@@ -3,6 +3,7 @@
 // listed node is missing, and merely do not see one that is not listed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +18,10 @@ namespace sherd {
 
 /// Whether an object in a node's directory is a document of some model, by its name there.
 [[nodiscard]] bool is_model_document(const Tables& tables, std::string_view name) noexcept;
+
+/// Says which documents of a model are next to those of the node at `location`, and are not part of a copy of it;
+/// nullopt if there are none.
+Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& location, const Json& node);
 
 /// Gives a node that is about to be written at `location` the notes of a member of the group there. Returns whether the
 /// group keeps a list, in which the node belongs once it is written.

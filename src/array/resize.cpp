@@ -191,12 +191,14 @@ class Uninterrupted {
 
 /// Of a shrink that could not wait for the writers under way: the array keeps its size, for what these have stored
 /// beyond the new end would come to light when it grows again.
-void take_back(Array::State& state, const Shrinking& change) {
+void take_back(Array::State& state, const Shrinking& change, Array::State::Renewal renewal) {
   const Uninterrupted rollback(state.config());
-  (void)state.edit([&](const NodeDocument& present) -> Result<Json> {
-    if (present.array->shape != change.to) return invalid_argument("the array was resized in the meantime");
-    return state.location.format->changed(present.document, {.shape = change.from});
-  });
+  (void)state.edit(
+      [&](const NodeDocument& present) -> Result<Json> {
+        if (present.array->shape != change.to) return invalid_argument("the array was resized in the meantime");
+        return state.location.format->changed(present.document, {.shape = change.from});
+      },
+      renewal);
 }
 
 /// A format may derive parameters of codecs from the array's shape; with others the stored chunks would be misread.
@@ -210,32 +212,35 @@ Result<void> check_codecs(const Array::State& state, const NodeDocument& present
                      "array with other codecs, and resize the copy");
 }
 
-Result<void> change_shape(Array::State& state, const NextShape& next) {
+Result<void> change_shape(Array::State& state, const NextShape& next,
+                          Array::State::Renewal renewal = Array::State::Renewal::now) {
   SHERD_TRY(require_writable(state.location));
   const std::string turn = state.document_key + std::string(kShapeLock);
   SHERD_TRY(lock, as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); }));
   Shrinking change;
   bool shrinks = false;
-  SHERD_TRY(state.edit([&](const NodeDocument& present) -> Result<Json> {
-    SHERD_TRY(counterpart, find_counterpart(state.location, present));
-    if (counterpart)
-      return unsupported(
-          "an array that shares its shards with one of another format cannot be resized; create another one");
-    SHERD_TRY(shape, next(present.array->shape));
-    change = {present.array->shape, std::move(shape), present.generation()};
-    shrinks = false;
-    for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
-    SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
-    SHERD_TRY(check_codecs(state, present, document));
-    if (shrinks) SHERD_TRY(state.check_change());
-    if (shrinks) SHERD_TRY(erase_beyond(state, change));
-    return document;
-  }));
+  SHERD_TRY(state.edit(
+      [&](const NodeDocument& present) -> Result<Json> {
+        SHERD_TRY(counterpart, find_counterpart(state.location, present));
+        if (counterpart)
+          return unsupported(
+              "an array that shares its shards with one of another format cannot be resized; create another one");
+        SHERD_TRY(shape, next(present.array->shape));
+        change = {present.array->shape, std::move(shape), present.generation()};
+        shrinks = false;
+        for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
+        SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
+        SHERD_TRY(check_codecs(state, present, document));
+        if (shrinks) SHERD_TRY(state.check_change());
+        if (shrinks) SHERD_TRY(erase_beyond(state, change));
+        return document;
+      },
+      renewal));
   // Without locks there is no way to wait for writers, and the array may be growing again by now.
   if (!shrinks || !state.location.store->traits().locks) return {};
   auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
-  if (!finished) take_back(state, change);
+  if (!finished) take_back(state, change, renewal);
   return finished;
 }
 
@@ -252,11 +257,14 @@ Result<void> Array::resize(const Shape& shape) {
 Result<void> resize_from(const Array& array, const Shape& from, const Shape& to) {
   auto& state = const_cast<Array::State&>(array.state());  // handles share it, and it is never a const object
   bool differs = false;                                    // not a conflict inside the edit, which would be tried again
-  auto done = change_shape(state, [&](const Shape& present) -> Result<Shape> {
-    differs = present != from;
-    if (!differs) return to;
-    return invalid_argument("the array was resized in the meantime");
-  });
+  auto done = change_shape(
+      state,
+      [&](const Shape& present) -> Result<Shape> {
+        differs = present != from;
+        if (!differs) return to;
+        return invalid_argument("the array was resized in the meantime");
+      },
+      Array::State::Renewal::by_caller);
   if (!done && differs)
     return conflict("the array was resized in the meantime; open it again").in_key(state.document_key);
   return done;

@@ -20,6 +20,7 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
+#include "array/staged.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "sherd/json.hpp"
@@ -167,7 +168,7 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
 }
 
 /// Erases a document if it is still the version that was read. Where the store does not erase on conditions, it is
-/// first replaced on one, by no bytes, which nobody takes for a document.
+/// first replaced on one by an empty object, which readers do not take for a document.
 Result<void> erase_version(Store& store, const std::string& key, ByteSource& read) {
   SHERD_TRY(condition, unchanged_since(&read));
   if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
@@ -296,9 +297,17 @@ Result<void> refuse_slow_moves_below(const NodeLocation& location) {
   return {};
 }
 
-Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document) {
+Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
+                                                      bool is_locked) {
   SHERD_TRY(versions, write_documents(location, document, Condition::absent()));
-  auto free = refuse_slow_move(location);
+  const auto check = [&]() -> Result<void> {
+    SHERD_TRY(refuse_slow_move(location));
+    // A maker notes that it moves its node, then looks for documents; here it is the reverse, so one sees the other.
+    SHERD_TRY(moving, is_locked ? Result<bool>(false) : is_moving(location));
+    if (moving) return conflict("another process is creating a node here").in_key(versions.front().key);
+    return {};
+  };
+  auto free = check();
   if (free) return versions;
   Store& store = *location.store;
   for (const DocumentVersion& each : versions)

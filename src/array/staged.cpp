@@ -12,6 +12,7 @@
 #include "array/document.hpp"
 #include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
+#include "base/call.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -40,6 +41,14 @@ std::string staging_name(const std::string& path) {
   const std::uint32_t hash = crc32c(as_bytes(path));
   for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
   return name;
+}
+
+Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
+  auto lock = as_call(location.config, [&] { return location.store->lock(staging_name(location.path)); });
+  // The message names the node; the key would be that of a file that the user does not know.
+  if (!lock && lock.error().code() == ErrorCode::unavailable && lock.error().key() == staging_name(location.path))
+    return unavailable(lock.error().message());
+  return lock;
 }
 
 Result<void> note_moving(const NodeLocation& location) { return location.store->set(moving_key(location.path), ""); }
@@ -71,6 +80,21 @@ Result<StagedNode> StagedNode::begin(NodeLocation destination, ClearOptions clea
 }
 
 std::string StagedNode::note_key() const { return prefix_ + std::string(kNote); }
+
+Error StagedNode::outward(const Error& error) const {
+  const std::string scratch = prefix_ + std::string(kNode);
+  const auto at_its_path = [&](std::string text) {
+    for (std::size_t at = text.find(scratch); at != text.npos; at = text.find(scratch, at))
+      text.erase(at, scratch.size());
+    return text;
+  };
+  Error named(error.code(), at_its_path(error.message()));
+  if (!error.key().empty()) std::move(named).in_key(at_its_path(error.key()));
+  if (error.slot()) std::move(named).in_slot(*error.slot());
+  if (!error.member().empty()) std::move(named).in_member(error.member());
+  if (error.is_lasting()) std::move(named).lasting();
+  return named;
+}
 
 Result<void> StagedNode::abandon() const {
   if (committing_) return {};
@@ -118,6 +142,20 @@ Result<void> StagedLeftover::erase(const NodeLocation& destination) const {
   return store.erase_prefix(prefix_);
 }
 
+Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
+  if (!location.store->traits().can_list) return {};
+  const std::string prefix = staging_name(location.path) + "/";
+  SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+  if (nothing) return {};
+  SHERD_TRY(taken, lock_node(location));
+  lock = std::move(taken);
+  return {};
+}
+
+Result<void> erase_staged(const NodeLocation& location) {
+  return location.store->erase_prefix(staging_name(location.path) + "/");
+}
+
 Result<void> StagedNode::put_in_place(bool occupied) const {
   if (occupied) SHERD_TRY(clear_location(destination_));
   return destination_.store->move_prefix(prefix_ + std::string(kNode), "");
@@ -132,7 +170,7 @@ Result<void> create_with(const NodeLocation& destination, const NodeDocument& no
     SHERD_TRY(in_store(write_counterpart(staged.location(), node), url));
     SHERD_TRY(in_store(write_documents(staged.location(), node.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.location(), node));
-    SHERD_TRY(contents(array));
+    if (auto filled = contents(array); !filled) return staged.outward(filled.error());
     return in_store(staged.commit(), url);
   };
   auto made = make();

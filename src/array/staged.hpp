@@ -23,6 +23,8 @@ class StagedNode {
   [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
   /// Where, in the destination's store, its maker may note what it is making: it exists until the node is at its path.
   [[nodiscard]] std::string note_key() const;
+  /// An error in making the node, by the keys that it will have at its path.
+  [[nodiscard]] Error outward(const Error& error) const;
   /// Abandons the node: erases what was made, unless it is being moved to its path, where it may be the only copy.
   Result<void> abandon() const;
   /// Moves the node to its path, with the groups above it, replacing what exists there; then consolidated
@@ -43,6 +45,11 @@ class StagedNode {
   bool committing_ = false;    ///< what existed there is being erased, or is erased
   std::unique_ptr<StoreLock> lock_;
 };
+
+/// Takes the lock of the node if a maker is at work at `location`, which is waited for, or has left something there.
+Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock);
+/// Erases what a killed maker has left. The caller holds the lock of the node: without it, the maker may be at work.
+Result<void> erase_staged(const NodeLocation& location);
 
 /// What a maker that failed or was killed has left next to a node's path.
 class StagedLeftover {

@@ -2,6 +2,7 @@
 #include "base/lenient.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -121,6 +122,11 @@ std::string_view bare_number(const Json& json) {
   for (const Word& word : kWords)
     if (json.text() == word.text && json.dump() == word.spelled) return word.text;
   return {};
+}
+
+Json bare_number_of(double value) {
+  if (std::isfinite(value)) return {};
+  return *Json::parse(kWords[std::isnan(value) ? 0 : value > 0 ? 1 : 2].spelled);
 }
 
 // The depth is that of a document that was parsed, as in the next one.

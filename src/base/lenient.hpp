@@ -28,6 +28,8 @@ struct Lenience {
 
 /// `NaN`, `Infinity` or `-Infinity` where a document had the word without quotes; empty for all other JSON.
 [[nodiscard]] std::string_view bare_number(const Json& json);
+/// JSON for which bare_number() returns NaN or the infinity given; null for a finite number.
+[[nodiscard]] Json bare_number_of(double value);
 /// Whether there is such a number anywhere but in members called `except`.
 [[nodiscard]] bool has_bare_number(const Json& json, std::string_view except = {});
 /// The same with such numbers as ordinary strings.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/number.hpp"
 
@@ -20,23 +21,11 @@ struct Words {
 
 Words words_of(const DType& dtype) noexcept {
   using Kind = DType::Kind;
-  switch (dtype.kind()) {
-    case Kind::float16:
-      return {2, 10};
-    case Kind::bfloat16:
-      return {2, 7};
-    case Kind::float32:
-    case Kind::complex64:
-      return {4, 23};
-    case Kind::float64:
-    case Kind::complex128:
-      return {8, 52};
-    case Kind::datetime64:
-    case Kind::timedelta64:
-      return {8, 0};
-    default:
-      return {is_integer(dtype) ? dtype.size() : 0, 0};
-  }
+  if (dtype.kind() == Kind::datetime64 || dtype.kind() == Kind::timedelta64) return {8, 0};
+  const auto format = float_format(part_of_complex(dtype.kind()).value_or(dtype.kind()));
+  if (!format) return {is_integer(dtype) ? dtype.size() : 0, 0};
+  if (format->bits < 16) return {};
+  return {static_cast<std::size_t>(format->bits) / 8, format->fraction};
 }
 
 /// `word` without its lowest `dropped` bits; what rounding up carries beyond the word stays as large as it can be.

@@ -22,6 +22,7 @@ struct NotSupported {
 constexpr NotSupported kNotSupported[] = {
     {"pickle", " nor by a later one: reading a pickle would execute code from the stored data"},
     {"json", ": numcodecs 0.6 replaced it by json2, because it does not store the shape"},
+    {"hdf5raw", ": netcdf-c calls filters of HDF5 so for which it has no codec of numcodecs"},
     {"n5_wrapper", ": in stores of N5, zarr-python 2 calls their chunks so"},
     {"msgpack", ": numcodecs 0.6 replaced it by msgpack2, because it does not store the shape"},
 };
@@ -76,11 +77,18 @@ Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) 
     if (bare.starts_with(prefix))
       return unsupported("the codec " + quoted + " is not supported by this version; its id in numcodecs is '" +
                          std::string(bare) + "', of the Python package " + std::string(package));
+  if (!bare.empty() && bare.find_first_not_of("0123456789") == bare.npos)
+    return unsupported("the codec '" + std::string(bare) +
+                       "' is not supported by this version: it is a filter of HDF5 " +
+                       "by its number, as netcdf-c names those for which it has no codec of numcodecs");
   std::vector<std::string_view> names{kSharding};
   for (const CodecEntry* entry : table) names.push_back(bare_name(entry->name));
+  std::string near = did_you_mean(bare, names);
+  for (const CodecEntry* entry : table)
+    if (bare_name(entry->name) == bare) near = "; did you mean '" + std::string(entry->name) + "'?";
   const bool is_numcodecs = name.starts_with("numcodecs.");
   const std::string id = is_numcodecs ? " (id '" + std::string(bare) + "' in numcodecs, of an unknown package)" : "";
-  return {unknown, "unknown codec " + quoted + id + did_you_mean(bare, names)};
+  return {unknown, "unknown codec " + quoted + id + near};
 }
 
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list) {
@@ -128,7 +136,7 @@ Result<void> CodecChain::add(const CodecSpec& spec, ChunkType& type) {
   if (entry == nullptr) return no_such_codec(spec.name, table_, ErrorCode::unsupported).in_member("name");
   if (spec.name != entry->name)
     remarks_.push_back("the codec '" + spec.name + "' is read as '" + std::string(entry->name) +
-                       "', the name that other readers know");
+                       "', its name in new arrays");
   if (entry->array_codec != nullptr) return add_array_codec(spec, *entry, type);
   if (entry->array_bytes_codec != nullptr) return add_array_bytes_codec(spec, entry, type);
   return add_bytes_codec(spec, *entry, type);

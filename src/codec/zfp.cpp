@@ -231,7 +231,7 @@ class Zfp final : public ArrayBytesCodec {
     const bool promoted = visit_promoted(in.dtype.kind(), [](auto) {});
     if (type == zfp_type_none || (has_header_ && promoted))
       return unsupported(named("elements are int32, int64, float32, float64 or times") +
-                         (has_header_ ? "" : ", or integers that become such") + ", not " + in.dtype.name());
+                         (has_header_ ? "" : ", or other integers of 8 bits and more") + ", not " + in.dtype.name());
     if (in.shape.size() > 4)
       return unsupported(named("chunks have at most 4 dimensions, not ") + std::to_string(in.shape.size()) +
                          "; put a codec before it that leaves out dimensions of extent 1, such as 'reshape'");

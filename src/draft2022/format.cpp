@@ -11,6 +11,7 @@
 #include "array/document.hpp"
 #include "array/extension.hpp"
 #include "array/format.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
@@ -295,7 +296,8 @@ Result<void> Draft2022::set_attributes(Json& document, Json all) {
 
 std::vector<Document> Draft2022::documents(const std::string& path, const Json& document) const {
   const auto kind = type(document);
-  return {{own_key(path, kind ? *kind : NodeType::group), document.dump(text_indent)}};
+  // Attributes of a copy may have numbers that these documents cannot have.
+  return {{own_key(path, kind ? *kind : NodeType::group), with_quoted_numbers(document).dump(text_indent)}};
 }
 
 Result<void> Draft2022::check_name(std::string_view name) const {

@@ -93,7 +93,7 @@ Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
     return unsupported("the draft's keys begin with 'c'").in_member("chunk_key_encoding");
   SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
   SHERD_TRY(stack, print_shards(spec, uri));
-  SHERD_TRY(chunks, numcodecs_words(stack.codecs, "the draft"));
+  SHERD_TRY(chunks, numcodecs_words(stack.codecs, spec.dtype, "the draft"));
   SHERD_TRY(check_byte_orders(chunks.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, chunks.big_endian, chunks.mixed};
   SHERD_TRY(name, print_type(type).in_member("dtype"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
@@ -43,6 +44,12 @@ bool is_one_of(const CodecSpec& spec, std::span<const std::string_view> known) {
   return spec.name.starts_with(kPrefix) && std::ranges::find(known, bare(spec)) != known.end();
 }
 
+/// The bits of the fraction of a float type that numcodecs rounds; nullopt for any other type.
+std::optional<int> kept_bits(const DType& dtype) {
+  const auto format = is_calculable(dtype) ? float_format(dtype.kind()) : std::nullopt;
+  return format ? std::optional(format->fraction) : std::nullopt;
+}
+
 bool is_array_filter(const CodecSpec& spec) {
   constexpr std::string_view known[] = {"delta", "fixedscaleoffset", "quantize", "bitround", "astype", "packbits"};
   return is_one_of(spec, known);
@@ -60,7 +67,7 @@ bool stores_rows(const CodecSpec& spec) {
   return is_one_of(spec, known);
 }
 
-/// Whether a compressor takes arrays, so that the chain needs no codec `bytes`.
+/// Whether a compressor, or a filter in its place, takes arrays, so that the chain needs no codec `bytes`.
 bool is_array_compressor(const CodecSpec& spec) {
   constexpr std::string_view known[] = {"pcodec", "zfpy"};
   return is_one_of(spec, known);
@@ -85,6 +92,13 @@ Result<void> take_order(CodecSpec& filter, bool& big_endian) {
     return unsupported("the filter assumes another byte order than the array's").in_member("dtype");
   if (after) big_endian = *after;
   return {};
+}
+
+/// numcodecs' bitround is the registered one, which also rounds other types and does not keep 0 bits.
+bool is_registered_bitround(const CodecSpec& spec, const DType& dtype) {
+  if (spec.name != "numcodecs.bitround") return false;
+  const Json* keep = spec.configuration.find("keepbits");
+  return kept_bits(dtype) && keep != nullptr && keep->as_int().value_or(0) >= 1;
 }
 
 /// The type of the elements that a filter makes of `in`. What cannot be parsed, the filter refuses when it is made.
@@ -125,8 +139,8 @@ bool is_reversal(const CodecSpec& transpose) {
 
 /// Whether codecs of Zarr v3 without a prefix are called as numcodecs calls them.
 bool has_one_name(std::string_view name) {
-  constexpr std::string_view known[] = {"delta",  "shuffle",   "fletcher32", "adler32",   "crc32",
-                                        "crc32c", "vlen-utf8", "vlen-bytes", "vlen-array"};
+  constexpr std::string_view known[] = {"delta", "bitround", "shuffle",   "fletcher32", "adler32",
+                                        "crc32", "crc32c",   "vlen-utf8", "vlen-bytes", "vlen-array"};
   return is_compressor(name) || std::ranges::find(known, name) != std::end(known);
 }
 
@@ -140,9 +154,21 @@ Json szip_words(Json json) {
   return json;
 }
 
-/// A codec as numcodecs has it, with its name as `id`.
-Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
+/// The registered bitround of elements of this type, if numcodecs rounds them in the same way.
+Result<void> check_bitround(const CodecSpec& spec, const DType& dtype, std::string_view format) {
+  const auto fraction = kept_bits(dtype);
+  const Json* keep = spec.configuration.find("keepbits");
+  if (fraction && keep != nullptr && keep->as_int().value_or(65) <= *fraction) return {};
+  return unsupported(std::string(format) + " has 'bitround' of " +
+                     (fraction ? "at most " + std::to_string(*fraction) + " bits of " + dtype.name()
+                               : "float16, float32 and float64 only, not of " + dtype.name()))
+      .in_member("codecs");
+}
+
+/// A codec as numcodecs has it, with its name as `id`, for elements of this type.
+Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, std::string_view format) {
   Json json;
+  if (spec.name == "bitround") SHERD_TRY(check_bitround(spec, dtype, format));
   if (spec.name.starts_with(kPrefix))
     json.set("id", spec.name.substr(kPrefix.size()));
   else if (has_one_name(spec.name))
@@ -155,6 +181,8 @@ Result<Json> codec_words(const CodecSpec& spec, std::string_view format) {
   // checksum.
   if (name == "zstd") json.erase("checksum");
   if (name == "szip") return szip_words(std::move(json));
+  // The type of inner arrays, which numcodecs requires: here these are bytes.
+  if (name == "vlen-array" && json.find("dtype") == nullptr) json.set("dtype", "|u1");
   if (name != "blosc") return json;
   json.erase("typesize");
   const Json* shuffle = json.find("shuffle");
@@ -203,23 +231,27 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
   for (; next != filters.end() && is_array_filter(*next); ++next) {
     SHERD_TRY(
         take_order(*next, stored.big_endian).in_member("filters[" + std::to_string(next - filters.begin()) + "]"));
-    stored.dtype = filtered_type(*next, stored.dtype);
+    const DType filtered = filtered_type(*next, stored.dtype);
+    if (is_registered_bitround(*next, stored.dtype)) next->name = "bitround";
+    stored.dtype = filtered;
     chain.push_back(std::move(*next));
   }
-  const bool compresses_arrays =
-      next == filters.end() && !compressors.empty() && is_array_compressor(compressors.front());
+  const bool is_last = next == filters.end();
+  const CodecSpec* first = !is_last ? &*next : compressors.empty() ? nullptr : &compressors.front();
+  const bool compresses_arrays = first != nullptr && is_array_compressor(*first);
   if (compresses_arrays && stored.big_endian)
-    return unsupported("'" + std::string(bare(compressors.front())) +
+    return unsupported("'" + std::string(bare(*first)) +
                        "' has no big-endian numbers; store them in little-endian order")
-        .in_member("compressor");
-  if (!compresses_arrays)
-    chain.push_back(next != filters.end() && is_serializer(*next) ? std::move(*next++) : bytes_spec(stored));
+        .in_member(is_last ? "compressor" : "filters[" + std::to_string(next - filters.begin()) + "]");
+  // A first filter of objects that makes no bytes of them is unknown, which the chain says.
+  const bool has_serializer = compresses_arrays || (!is_last && (is_serializer(*next) || stored.dtype.is_variable()));
+  if (!has_serializer) chain.push_back(bytes_spec(stored));
   std::move(next, filters.end(), std::back_inserter(chain));
   std::move(compressors.begin(), compressors.end(), std::back_inserter(chain));
   return chain;
 }
 
-Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::string_view format) {
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, std::string_view format) {
   NumcodecsWords words;
   std::size_t i = 0;
   if (i < specs.size() && specs[i].name == "transpose") {
@@ -239,7 +271,8 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::st
       continue;
     }
     if (words.fortran && stores_rows(spec)) return no_words_for("transpose", format);
-    SHERD_TRY(codec, codec_words(spec, format));
+    SHERD_TRY(codec, codec_words(spec, dtype, format));
+    dtype = filtered_type(spec, dtype);
     if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
       words.compressor = std::move(codec);
     else

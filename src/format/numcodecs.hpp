@@ -39,8 +39,8 @@ struct NumcodecsWords {
   Json::Array filters;             ///< objects with an id
   std::optional<Json> compressor;  ///< likewise
 };
-/// `unsupported` if there are none; `format` is whose: "the draft".
-Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, std::string_view format);
+/// Of chunks of elements of this type. `unsupported` if there are none; `format` is whose: "the draft".
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, std::string_view format);
 /// Whether it compresses bytes, so that it can be the compressor.
 [[nodiscard]] bool is_compressor(std::string_view id);
 

@@ -207,6 +207,7 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override;
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
+  [[nodiscard]] std::string_view entries_document() const noexcept override { return kConsolidated; }
 
   Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const override;
   [[nodiscard]] std::string_view member() const noexcept override { return "sherd_zarr2"; }
@@ -283,9 +284,10 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
   SHERD_TRY(kind, type_of(document));
   node.type = kind;
   SHERD_TRY(check_object(document.find(kAttributes), kAttributes));
-  node.attributes = with_quoted_numbers(attributes_of(document));
+  node.attributes = attributes_of(document);
   if (kind == NodeType::array) {
     SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits));
+    if (has_bare_number(attributes_of(document))) array.remarks.emplace_back(kBareNumbersRemark);
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
     if (!array.dimension_names.empty()) node.attributes.erase(kNamesAttribute);
     node.array = std::move(array);

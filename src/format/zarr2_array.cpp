@@ -6,6 +6,7 @@
 
 #include "array/extension.hpp"
 #include "base/base64.hpp"
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/byte_order.hpp"
 #include "codec/chain.hpp"
@@ -169,6 +170,13 @@ Result<Shape> parse_chunks(const Json& json, ArraySpec& array, const Limits& lim
   return chunks;
 }
 
+/// Whether a float, or a part of a complex number, is spelled as Zarr v3 spells NaNs other than "NaN".
+bool is_hexadecimal(const Json& fill, const DType& dtype) {
+  const auto is_one = [](const Json& part) { return part.is_string() && part.text().starts_with("0x"); };
+  if (part_of_complex(dtype.kind())) return std::ranges::any_of(fill.elements(), is_one);
+  return float_format(dtype.kind()) && is_one(fill);
+}
+
 Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<std::string>& remarks) {
   const Kind kind = type.dtype.kind();
   const auto number = json.is_number() ? json.as_double() : std::nullopt;
@@ -181,6 +189,10 @@ Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<s
     remarks.emplace_back("'fill_value' of an integer is written as a float");
     return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
   }
+  if (is_hexadecimal(json, type.dtype))
+    remarks.emplace_back("'fill_value' is a number in hexadecimal, which only Zarr v3 has; other readers refuse it");
+  if (kind == Kind::raw && json.is_string() && decode_base64(json.text()).value_or("").size() < type.dtype.size())
+    remarks.emplace_back("'fill_value' has fewer bytes than an element, which ends with zeros then");
   if ((kind == Kind::null_terminated_bytes || kind == Kind::utf32) && json.as_int() == 0)
     remarks.emplace_back("'fill_value' of texts is the number 0, which zarr-python reads as the text \"0\"");
   if (kind == Kind::null_terminated_bytes && json.is_string() && !decode_base64(json.text()) &&
@@ -214,7 +226,7 @@ Result<Words> words_of(const ArraySpec& spec) {
                  "Zarr v2 has no shards; store chunks instead, in a copy by `--shards none` (Python: shards=())")
           .in_member("shards");
   Words words;
-  SHERD_TRY(codecs, numcodecs_words(spec.codecs, "Zarr v2"));
+  SHERD_TRY(codecs, numcodecs_words(spec.codecs, spec.dtype, "Zarr v2"));
   words.codecs = std::move(codecs);
   SHERD_TRY(check_byte_orders(words.codecs.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, words.codecs.big_endian, words.codecs.mixed};
@@ -285,6 +297,9 @@ std::string stored_member(const Json& document, std::span<const CodecSpec> chain
 
 Result<Json> print_array(const ArraySpec& spec) {
   SHERD_TRY(words, words_of(spec));
+  if (is_hexadecimal(words.fill_value, spec.dtype))
+    return unsupported("Zarr v2 has one NaN only; its readers do not read another one, " + words.fill_value.dump())
+        .in_member("fill_value");
   Json document;  // in the order of zarr-python
   document.set("chunks", std::move(words.chunks));
   document.set("compressor", or_null(std::move(words.codecs.compressor)));

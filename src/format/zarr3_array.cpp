@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "array/extension.hpp"
+#include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "format/zarr3.hpp"
@@ -39,7 +40,25 @@ Result<Scalar> parse_fill(const Json& json, const DType& dtype, std::vector<std:
   }
   if (dtype.kind() == DType::Kind::raw && json.is_string())
     remarks.emplace_back("'fill_value' of raw bytes is base64; other readers want a list of numbers");
+  const auto format = float_format(dtype.kind());
+  if (format && format->specials == FloatFormat::Specials::scale && json.as_double().value_or(1) <= 0)
+    remarks.push_back("'fill_value' " + json.dump() + " is not a number of " + dtype.name() + "; read as " +
+                      print_scalar(default_scalar(dtype).bytes(), dtype).dump());
   return parse_scalar(json, dtype);
+}
+
+/// What only the older `structured` has.
+void remark_struct(const Json& dtype, const Json& fill, std::vector<std::string>& remarks) {
+  const Json* name = dtype.find("name");
+  const Json* configuration = dtype.find("configuration");
+  if (name == nullptr || name->text() != "struct" || configuration == nullptr) return;
+  for (const Json& field : configuration->find("fields")->elements())
+    if (field.is_array()) {
+      remarks.emplace_back("the fields of a 'struct' are pairs, as 'structured' has them; other readers want objects");
+      break;
+    }
+  if (fill.is_string())
+    remarks.emplace_back("'fill_value' of a 'struct' is base64, as 'structured' has it; other readers want an object");
 }
 
 /// The names of a type and of the types in it. The JSON has been parsed as a type.
@@ -62,8 +81,7 @@ void remark_names(const Json& given, const DType& dtype, std::vector<std::string
   collect_names(print_dtype(dtype), registered);
   for (std::size_t i = 0; i < names.size() && i < registered.size(); ++i)
     if (names[i] != registered[i])
-      remarks.push_back("the data type '" + names[i] + "' is read as '" + registered[i] +
-                        "', the name that other readers know");
+      remarks.push_back("the data type '" + names[i] + "' is read as '" + registered[i] + "', its registered name");
 }
 
 /// What specifications of codecs do not have, in a list and in the lists of shards in it.
@@ -183,6 +201,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   remark_names(*dtype, spec.dtype, spec.remarks);
   SHERD_TRY(value, parse_fill(*fill, spec.dtype, spec.remarks).in_member("fill_value"));
   spec.fill_value = std::move(value);
+  remark_struct(*dtype, *fill, spec.remarks);
   SHERD_TRY(chain, parse_codec_list(*codecs).in_member("codecs"));
   SHERD_TRY(refuse_mixed_orders(*codecs).in_member("codecs"));
   spec.codecs = std::move(chain);

@@ -80,14 +80,13 @@ Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, cons
   if (given.empty())
     for (const auto& name : spec.dimension_names) given.push_back(name.value_or(""));
   if (given.size() != rank)
-    return std::move(invalid_argument(axes.empty()
-                                          ? "the dimensions of the source have no names; name them (--axes z,y,x)"
-                                          : "the array has " + std::to_string(rank) + " dimensions"))
+    return std::move(invalid_argument(axes.empty() ? "the dimensions of the source have no names" + advice_on_axes(rank)
+                                                   : "the array has " + std::to_string(rank) + " dimensions"))
         .in_member("axes");
   auto names = axis_names(given);
   if (!names && axes.empty())
     return std::move(invalid_argument("the dimensions of the source are " + listed_names(given) + ": " +
-                                      names.error().message() + "; name them (--axes z,y,x)"))
+                                      names.error().message() + advice_on_axes(rank)))
         .in_member("axes");
   if (!names) return std::move(names).error().in_member("axes");
   image.axes = *std::move(names);

@@ -11,7 +11,8 @@
 namespace sherd {
 namespace {
 
-constexpr std::string_view kNames[] = {"x", "y", "z", "t", "u", "v", "w"};
+// The fifth dimension is of several values per voxel: channels.
+constexpr std::string_view kNames[] = {"x", "y", "z", "t", "c", "v", "w"};
 
 struct Datatype {
   std::int64_t code;
@@ -38,6 +39,7 @@ Result<FileArray> describe(const NiftiHeader& header) {
   FileArray array;
   array.dtype = *type.dtype;
   for (std::int64_t d = rank; d > 0; --d) {
+    if (d == 4 && has_filler(header)) continue;
     const std::int64_t length = header.integer(nifti::dim, static_cast<std::size_t>(d));
     if (length < 0) return corrupt("dim[" + std::to_string(d) + "] is " + std::to_string(length));
     array.shape.push_back(static_cast<std::uint64_t>(length));
@@ -45,6 +47,7 @@ Result<FileArray> describe(const NiftiHeader& header) {
   }
   array.attributes = nifti_attributes(header, static_cast<std::size_t>(rank));
   if (type.channels > 1) {
+    if (rank > 4) array.dimension_names[static_cast<std::size_t>(rank - 5)] = "u";
     array.shape.push_back(type.channels);
     array.dimension_names.emplace_back("c");
     array.attributes.find("spacing")->push_back({});

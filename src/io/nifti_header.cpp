@@ -259,6 +259,11 @@ NiftiSpace nifti_space(const NiftiHeader& header) noexcept {
   return {affine, 0};
 }
 
+bool has_filler(const NiftiHeader& header) noexcept {
+  const double step = header.real(nifti::pixdim, 4);
+  return header.integer(nifti::dim) > 4 && header.integer(nifti::dim, 4) == 1 && (step == 0 || step == 1);
+}
+
 Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json attributes{Json::Object{}};
   const NiftiSpace space = nifti_space(header);
@@ -266,6 +271,7 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
   Json spacing{Json::Array{}}, units{Json::Array{}};
   const std::int64_t codes = header.integer(nifti::xyzt_units);
   for (std::size_t d = rank; d > 0; --d) {
+    if (d == 4 && has_filler(header)) continue;
     const double step = nifti_step(header, d);
     spacing.push_back(std::isfinite(step) ? Json(step) : Json());
     units.push_back(d <= 3 ? unit_name(codes & 7) : d == 4 ? unit_name(codes & 56) : Json());
@@ -284,8 +290,9 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
     qform->set("is_affine", header.integer(nifti::sform_code) <= 0);
     more.set("qform", *std::move(qform));
   }
-  // Of a volume without a time dimension; `units` cannot express it.
-  if (const Json time = unit_name(codes & 56); rank < 4 && !time.is_null()) more.set("time_unit", time);
+  // Of an array without a time dimension; `units` cannot express it.
+  if (const Json time = unit_name(codes & 56); (rank < 4 || has_filler(header)) && !time.is_null())
+    more.set("time_unit", time);
   const double low = header.real(nifti::cal_min), high = header.real(nifti::cal_max);
   if (std::isfinite(low) && std::isfinite(high) && low != high) {
     more.set("cal_min", low);
@@ -314,7 +321,8 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
   const Json* more = attributes.find("nifti");
   if (const Json* units = attributes.find("units"); units != nullptr && units->elements().size() >= rank) {
     const int space = unit_code(units->elements()[rank - 1]);
-    const int time = unit_code(rank > 3 ? units->elements()[rank - 4] : Json(text(more, "time_unit")));
+    const Json of_time = rank > 3 ? units->elements()[rank - 4] : Json();
+    const int time = unit_code(of_time.is_null() ? Json(text(more, "time_unit")) : of_time);
     header.set(nifti::xyzt_units, (space & 7) | (time & 56));
   }
   const Json* qform = more == nullptr ? nullptr : more->find("qform");

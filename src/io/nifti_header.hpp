@@ -74,6 +74,10 @@ struct NiftiSpace {
 [[nodiscard]] Json affine_json(const NiftiMatrix& affine);
 [[nodiscard]] std::optional<NiftiMatrix> parse_affine(const Json& json);
 
+/// Whether the fourth dimension is there only because a fifth one follows: as long as 1, and without a length in time.
+/// An array does not have it.
+[[nodiscard]] bool has_filler(const NiftiHeader& header) noexcept;
+
 /// What a header says beyond shape and type; `rank` dimensions, slowest first: affine, spacing, units, scl_slope …
 [[nodiscard]] Json nifti_attributes(const NiftiHeader& header, std::size_t rank);
 /// And back: spacing, affine, units and the rest, where the attributes have them.

@@ -248,6 +248,18 @@ class NczarrNotes final : public MemberNotes {
     return name == kSuperblockDocument || std::ranges::find(kLegacyDocuments, name) != std::end(kLegacyDocuments);
   }
 
+  /// Those of the first generation.
+  [[nodiscard]] std::span<const std::string_view> documents_next_to(const Json& node) const noexcept override {
+    static constexpr std::string_view of_group[] = {".nczgroup"}, of_array[] = {".nczarray", ".nczvar"};
+    if (node.find(".zarray") != nullptr) return of_array;
+    return node.find(".zgroup") != nullptr && forms_of(node).empty() ? std::span(of_group)
+                                                                     : std::span<const std::string_view>();
+  }
+  [[nodiscard]] std::string_view said_there() const noexcept override {
+    return "the names of dimensions and the types of attributes; sherd nccopy (in Python sherd.netcdf.copy) copies "
+           "them, too";
+  }
+
   [[nodiscard]] bool lists(const NodeDocument& node) const override {
     if (node.implicit) return false;
     if (!node.array) return node.type == NodeType::group;

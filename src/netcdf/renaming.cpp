@@ -118,9 +118,7 @@ Result<bool> is_unfinished(const Writer::State& state, const GroupDefinition& gr
 
 Result<void> refer_to(const Writer::State& state, std::span<const Using::value_type> variables,
                       const DimensionDefinition& dimension, const std::string& to) {
-  Config config = with_requests(state.form.location.config, kWaiting);
-  config.progress = nullptr;
-  return parallel_for(variables.size(), config, [&](std::size_t i) -> Result<void> {
+  return parallel_for(variables.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     const auto& [group, variable] = variables[i];
     const NodeLocation location = state.form.at(member_path(group->path, variable->options.name));
     SHERD_TRY(edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {

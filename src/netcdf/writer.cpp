@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/prepared.hpp"
-#include "array/resize.hpp"
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -94,34 +92,6 @@ Result<void> write_elements(const Array& array, const Box& box, const Values& va
   return array.write(box, ConstAnyView::dense(elements.data, array.dtype(), box.shape));
 }
 
-/// What no array's fill value can say is written into every element of a box.
-Result<void> fill_text(const VariableDefinition& variable, const Box& box) {
-  const auto fill = text_fill(variable);
-  if (!fill || element_count(box.shape) == 0U) return {};
-  const DType& dtype = variable.array->dtype();
-  std::vector<std::byte> element(dtype.size());
-  if (dtype.is_variable()) {
-    const VarBytes handle{fill->data(), fill->size()};
-    std::memcpy(element.data(), &handle, sizeof handle);
-  } else {
-    std::memcpy(element.data(), fill->data(), std::min(fill->size(), element.size()));
-  }
-  return variable.array->fill(box, element);
-}
-
-/// The parts of a grown array that are new: one box for each dimension that has grown.
-Result<void> fill_grown(const VariableDefinition& variable, Shape old, const Shape& now) {
-  for (std::size_t d = 0; d < now.size(); ++d) {
-    if (old[d] >= now[d]) continue;
-    Box box{Shape(now.size(), 0), old};
-    box.origin[d] = old[d];
-    box.shape[d] = now[d] - old[d];
-    SHERD_TRY(fill_text(variable, box));
-    old[d] = now[d];
-  }
-  return {};
-}
-
 Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
   if (!group.changed) return {};
   if (group.stored) {
@@ -160,17 +130,10 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
   return {};
 }
 
-/// Most of the time is spent waiting for the store, by as many threads as that is worth.
-Config waiting(const Writer::State& state) {
-  Config config = with_requests(state.form.location.config, kWaiting);
-  config.progress = nullptr;
-  return config;
-}
-
 Result<void> store_definitions(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   const bool is_new = !group.stored;
   if (is_new) SHERD_TRY(store_group(state, group));
-  SHERD_TRY(parallel_for(group.variables.size(), waiting(state), [&](std::size_t i) {
+  SHERD_TRY(parallel_for(group.variables.size(), waiting(state.form), [&](std::size_t i) {
     VariableDefinition& each = *group.variables[i];
     return store_variable(state, group, each).in([&] { return member_path(group.path, each.options.name); });
   }));
@@ -182,93 +145,6 @@ void mark_all(GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   group.changed = true;
   for (const auto& each : group.variables) each->changed = true;
   for (const auto& each : group.groups) mark_all(*each);
-}
-
-template <class Visit>
-Result<void> for_each_variable(GroupDefinition& group, const Visit& visit) {  // NOLINT(misc-no-recursion)
-  for (const auto& each : group.variables) SHERD_TRY(visit(*each));
-  for (const auto& each : group.groups) SHERD_TRY(for_each_variable(*each, visit));
-  return {};
-}
-
-/// Lengths by the dimensions that are to have them.
-using Lengths = std::map<DimensionDefinition*, std::uint64_t>;
-
-/// The lengths that a box needs where dimensions are shorter.
-Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) {
-  Lengths longer;
-  for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
-    DimensionDefinition& dimension = *variable.dimensions[d];
-    const auto end = checked_add(box.origin[d], box.shape[d]);
-    if (end && *end <= dimension.length) continue;
-    if (!end || *end > kLongestDimension)
-      return invalid_argument("the box ends beyond 2^62 along '" + dimension.name + "', the largest length");
-    if (!dimension.unlimited)
-      return invalid_argument("the box ends at " + std::to_string(*end) + " along '" + dimension.name +
-                              "', whose length is " + std::to_string(dimension.length));
-    std::uint64_t& length = longer[&dimension];
-    length = std::max(length, *end);
-  }
-  return longer;
-}
-
-Result<void> check_writable(const VariableDefinition& variable) {
-  if (variable.refused.empty()) return {};
-  return unsupported("the variable '" + variable.options.name + "' cannot be written: " + variable.refused);
-}
-
-/// Whether another process erased the array, and left nothing in its place.
-Result<bool> is_erased(const Array& array) {
-  const NodeLocation& location = array.state().location;
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  return !node;
-}
-
-/// Makes all stored variables as long as their dimensions, apart from others than `written` that were erased; `grown`
-/// are those that were shorter, with their shapes.
-Result<void> grow_variables(Writer::State& state, const VariableDefinition& written,
-                            std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
-  std::vector<VariableDefinition*> shorter;
-  SHERD_TRY(for_each_variable(state.root, [&](VariableDefinition& each) -> Result<void> {
-    if (!each.array || each.dimensions.empty() || each.array->shape() == each.shape()) return {};
-    shorter.push_back(&each);
-    return check_writable(each);
-  }));
-  std::mutex mutex;
-  return parallel_for(shorter.size(), waiting(state), [&](std::size_t i) -> Result<void> {
-    VariableDefinition& each = *shorter[i];
-    const Shape old = each.array->shape(), now = each.shape();
-    if (auto resized = resize_from(*each.array, old, now); !resized) {
-      SHERD_TRY(erased, &each != &written ? is_erased(*each.array) : false);
-      if (erased) return {};
-      return std::move(resized).error().in("'" + each.options.name + "'");
-    }
-    {
-      const std::scoped_lock lock(mutex);
-      grown.emplace_back(&each, old);
-    }
-    return fill_grown(each, old, now);
-  });
-}
-
-/// Makes unlimited dimensions as long as a box needs them, and with them all variables that have them. Where one of
-/// these cannot grow, none has.
-Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box) {
-  SHERD_TRY(lengths, lengths_for(variable, box));
-  if (lengths.empty()) return {};
-  const auto exchange = [&] {
-    for (auto& [dimension, length] : lengths) std::swap(dimension->length, length);
-  };
-  exchange();
-  std::vector<std::pair<VariableDefinition*, Shape>> grown;
-  if (auto done = grow_variables(state, variable, grown); !done) {
-    // A variable that cannot be made shorter again is longer than its dimension, which readers accept.
-    for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
-    exchange();
-    return done;
-  }
-  for (const auto& [dimension, length] : lengths) dimension->group->changed = true;
-  return {};
 }
 
 Result<void> check_fill(const NewVariable& variable) {
@@ -308,6 +184,14 @@ Result<WrittenBox> prepare(Writer::State& state, std::string_view variable, cons
 }
 
 }  // namespace
+
+Config waiting(const Form& form) {
+  constexpr unsigned kThreads = 16;  // also of stores without latency, whose writes wait for the disk
+  const NodeLocation& location = form.location;
+  Config config = with_requests(location.config, std::max(kThreads, location.store->traits().parallel_requests));
+  config.progress = nullptr;
+  return config;
+}
 
 Result<void> check_attribute_name(const std::string& name) {
   if (name.empty()) return invalid_argument("an attribute needs a name");

@@ -7,8 +7,6 @@
 
 namespace sherd::netcdf {
 
-inline constexpr unsigned kWaiting = 16;  ///< threads that store definitions
-
 struct Writer::State {
   std::mutex mutex;  ///< of all that follows; elements are written without it
   Form form;
@@ -18,6 +16,9 @@ struct Writer::State {
   bool defined = false;  ///< something that is not stored yet; lengths that have grown do not count
   GroupDefinition root;
 };
+
+/// For changes of many nodes: most of the time is spent waiting for the store, by as many threads as that is worth.
+[[nodiscard]] Config waiting(const Form& form);
 
 Result<void> check_attribute_name(const std::string& name);
 Result<void> check_dimension_name(const std::string& name);
@@ -40,6 +41,16 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 /// `listed`, and its own group has changed. What others have erased is not listed.
 Result<void> store_changes(const Form& form, GroupDefinition& group);
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
+
+/// What no array's fill value can say is written into every element of a box.
+Result<void> fill_text(const VariableDefinition& variable, const Box& box);
+
+/// `unsupported` if the elements of the variable cannot be written.
+Result<void> check_writable(const VariableDefinition& variable);
+
+/// Makes unlimited dimensions as long as a box needs them, and with them all variables that have them. Where one of
+/// these cannot grow, none has.
+Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box);
 
 /// Makes the variables that others have made as long as those dimensions of the group that have grown since it was
 /// stored.

@@ -34,6 +34,12 @@ std::string listed_names(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string advice_on_axes(std::size_t rank) {
+  constexpr std::string_view kAll = "t,c,z,y,x";
+  const bool is_image = rank >= 2 && 2 * rank - 1 <= kAll.size();
+  return "; name them (--axes" + (is_image ? " " + std::string(kAll.substr(kAll.size() - (2 * rank - 1))) : "") + ")";
+}
+
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given) {
   std::vector<std::string> names;
   for (const std::string& each : given) {

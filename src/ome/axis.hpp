@@ -17,6 +17,8 @@ namespace sherd {
 [[nodiscard]] std::string short_axis_name(const std::string& name);
 /// "z, y, x", for messages.
 [[nodiscard]] std::string listed_names(const std::vector<std::string>& names);
+/// "; name them (--axes z,y,x)", with as many names as there are dimensions.
+std::string advice_on_axes(std::size_t rank);
 /// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument if one is not an axis.
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given);
 /// The dimension of an axis; the rank if it does not exist.

@@ -34,7 +34,8 @@ Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
   for (std::size_t d = 0; d < inner.size(); ++d)
     if (stored[d] % inner[d] != 0)
       return std::move(invalid_argument("inner chunk " + to_string(inner) + " does not divide the shard " +
-                                        to_string(stored) + " along dimension " + std::to_string(d)))
+                                        to_string(stored) + " along dimension " + std::to_string(d) +
+                                        "; only the draft of version 1.1 of sharding_indexed allows that"))
           .in_member("chunk_shape");
   return inner;
 }

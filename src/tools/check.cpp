@@ -308,8 +308,10 @@ class TreeCheck {
   Listing* add_listing(const Member& group, const Json& document) {
     auto documents = consolidated_entries(format_, document);
     if (!documents) return group.listing;
-    Listing& listing = listings_.emplace_back(group.listing, group.path.empty() ? "" : group.path + "/",
-                                              format_.document_key(group.path, NodeType::group));
+    const std::string_view own = capability<Consolidation>(format_)->entries_document();
+    const std::string key =
+        own.empty() ? format_.document_key(group.path, NodeType::group) : prefix_of(group.path) + std::string(own);
+    Listing& listing = listings_.emplace_back(group.listing, prefix_of(group.path), key);
     for (auto& [path, json] : *documents) listing.unseen.insert_or_assign(std::move(path), std::move(json));
     return &listing;
   }

@@ -133,7 +133,7 @@ class ObjectCheck {
 Result<void> check_dual_format(const Array::State& state, const Config& config,
                                const std::function<void(Findings&)>& merge);
 
-/// Whether elements whose bytes have an order are stored without naming it: structs may be.
+/// Whether elements are structs whose bytes have an order, and are stored without naming it.
 [[nodiscard]] bool lacks_byte_order(std::span<const CodecSpec> codecs, CodecTable table, const DType& dtype);
 /// What codecs remarked when they were made, also those inside of shards.
 void warn_of_codecs(const ChunkLayout& layout, Findings& findings);

@@ -196,6 +196,7 @@ class TreeCopy {
     report.chunks_moved = counts_.moved;
     report.chunks_encoded = counts_.encoding->chunks_encoded;
     report.dangling = plan_.dangling;
+    report.warnings = plan_.warnings;
     if (const auto& recorder = options_.config.recorder) {
       recorder->chunks_moved += report.chunks_moved;
       recorder->chunks_encoded += report.chunks_encoded;
@@ -218,6 +219,7 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
   SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, options.resume));
   SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
   auto made = copy.make(staged.location());
+  if (!made) made = staged.outward(made.error());
   if (made) made = staged.commit(copy.below);
   if (!made && !can_be_resumed(made.error())) (void)staged.abandon();  // the first failure is the one to report
   return made;

@@ -312,8 +312,8 @@ Result<void> check_volume_axes(const std::vector<std::string>& axes, const std::
   if (std::ranges::find(axes, "t") != axes.end()) return refuse("a volume has no time (t); " + of_one_time);
   for (const char* axis : {"x", "y", "z"})
     if (std::ranges::find(axes, axis) == axes.end())
-      return refuse("a volume has x, y and z: there is no " + std::string(axis) +
-                    "; if they are others, name them (--axes z,y,x)");
+      return refuse("a volume has x, y and z: there is no " + std::string(axis) + "; if they are others" +
+                    advice_on_axes(axes.size()).replace(0, 1, ","));
   return {};
 }
 

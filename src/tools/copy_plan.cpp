@@ -5,6 +5,7 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/member_notes.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
@@ -102,11 +103,20 @@ class TreePlanner {
     }
   }
 
+  // Once, however many nodes have documents that are left out. Arrays of a group need not be asked: the group has one.
+  Result<void> warn(const NodeLocation& location, const NodeDocument& document) {
+    if (!plan_.warnings.empty() || (document.type == NodeType::array && !plan_.nodes.empty())) return {};
+    SHERD_TRY(left_out, left_out_of_copies(location, document.document));
+    if (left_out) plan_.warnings.push_back(*std::move(left_out));
+    return {};
+  }
+
   Result<void> plan(const std::string& path) {
     SHERD_TRY(check_interrupted(options_.config.interrupted));
     const NodeLocation location = location_below(source_, path);
     SHERD_TRY(document, format_.open(*location.store, location.path, location.config.limits));
     if (!document) return {};  // erased since it was listed
+    SHERD_TRY(warn(location, *document));
     const std::string key = format_.document_key(location.path, document->type);
     if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
     if (!options_.axes.empty())

@@ -18,6 +18,7 @@ struct TreePlan {
   /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
   std::map<std::string, std::string> referred = {};
   std::vector<std::pair<std::string, std::string>> dangling = {};  ///< CopyReport::dangling
+  std::vector<std::string> warnings = {};                          ///< CopyReport::warnings
   std::optional<LabelledImage> labelled = {};                      ///< the image whose labels the copy is
   std::uint64_t bytes = 0;                                         ///< of elements, as far as they are known
 };

@@ -23,7 +23,8 @@ Result<Image> image_of_file(const CreateOptions& create) {
   if (!image && image.error().code() == ErrorCode::invalid_argument && !spec.dimension_names.empty())
     return std::move(image).error();
   if (!image && spec.dimension_names.empty())
-    return std::move(invalid_argument("the file does not say what its dimensions are; name them (--axes z,y,x)"))
+    return std::move(
+               invalid_argument("the file does not say what its dimensions are" + advice_on_axes(create.shape.size())))
         .in_member("axes");
   return image;
 }

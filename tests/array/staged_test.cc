@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <numeric>
+#include <thread>
 
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
@@ -61,6 +64,23 @@ class EndingStore final : public ForwardingStore {
   }
 };
 
+// Calls `before_write` when an object is about to be written, and `before_move` when a node is about to be moved.
+class PausedStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<void(const std::string& key)> before_write = [](const std::string&) {};
+  std::function<void()> before_move = [] {};
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    before_write(key);
+    return store_->write(key, size);
+  }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    before_move();
+    return store_->move_prefix(from, to);
+  }
+};
+
 // Has `attempt` made with a store that holds the old array at "a" and ends at its first such call, then at its second
 // …, until it is through; after each failure `look` is given what was beneath.
 template <class Attempt, class Look>
@@ -101,6 +121,48 @@ TEST(StagedNode, IsNotLostIfItCannotBeMovedIntoPlace) {
     EXPECT_THAT(keys_of(*beneath), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
   });
   EXPECT_TRUE(failed_on_the_way);
+}
+
+TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
+  const auto store = memory_store();
+  create_group(store, "").value();
+  CreateOptions options = filled_with(11, false);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    if (auto written = write(array); !written) return written;
+    std::thread([&] {
+      const auto other =
+          create_array(store, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}, .config = {.lock_timeout = 0}});
+      EXPECT_EQ(other.error().code(), ErrorCode::unavailable);
+    }).join();
+    return {};
+  };
+  create_array(store, "a", options).value();
+  EXPECT_EQ(elements(store, "a"), bytes_from(11));
+}
+
+TEST(CreateArray, OfTwoCallsThatFindNothingAtThePathOneIsAConflict) {
+  for (const bool overwrite : {false, true}) {
+    const auto store = memory_store();
+    create_group(store, "").value();
+    const auto first = std::make_shared<PausedStore>(store), second = std::make_shared<PausedStore>(store);
+    std::promise<void> is_moving, may_move;
+    first->before_move = [&] {
+      is_moving.set_value();
+      may_move.get_future().wait();
+    };
+    std::thread maker;
+    second->before_write = [&](const std::string& key) {
+      if (key != "a/zarr.json") return;
+      maker = std::thread([&] { create_array(first, "a", filled_with(11, overwrite)).value(); });
+      is_moving.get_future().wait();
+    };
+    const auto created = create_array(second, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}});
+    may_move.set_value();
+    maker.join();
+    EXPECT_EQ(created.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(elements(store, "a"), bytes_from(11));
+    EXPECT_THAT(keys_of(*store), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+  }
 }
 
 TEST(CreateArray, InterruptedWhileOverwritingLeavesNoArrayOfFillValues) {

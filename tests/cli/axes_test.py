@@ -305,3 +305,57 @@ def test_a_window_of_all_values_of_a_type_is_not_a_range(sherd, tmp_path, dtype)
     pixels = numpy.asarray(Image.open(tmp_path / "i.png"))
     assert (pixels.min(), pixels.max()) == (0, 255)
     numpy.testing.assert_array_equal(pixels, numpy.asarray(Image.open(tmp_path / "a.png")))
+
+
+@pytest.mark.parametrize(("axes", "back"), [("czyx", "czyx"), ("tczyx", "tczyx"), ("cyx", "czyx"), ("zyx", "zyx"), ("tzyx", "tzyx")])
+def test_what_is_exported_to_nifti_is_imported_with_the_same_axes(sherd, axes, back):
+    data = make_image(sherd, axes)
+    sherd.ok("export", "img.zarr", "a.nii.gz")
+    sherd.ok("import", "a.nii.gz", "back.zarr", "--pyramid", "mean:1")
+    info = sherd.ok("info", "back.zarr/0", "--json").json
+    assert "".join(info["dimension_names"]) == back
+    read = numpy.frombuffer(sherd.ok("read", "back.zarr/0", "--format", "raw").stdout, data.dtype).reshape(info["shape"])
+    numpy.testing.assert_array_equal(read, in_order(data, axes, back))
+    if "t" not in axes:
+        sherd.ok("import", "a.nii.gz", "em", "--to", "precomputed")
+        voxels = numpy.frombuffer(sherd.ok("read", "em", "--format", "raw").stdout, data.dtype)
+        wanted = in_order(data, axes, "xyzc")
+        numpy.testing.assert_array_equal(voxels.reshape(wanted.shape), wanted)
+    sherd.ok("export", "back.zarr", "again.nii.gz")
+    first, again = nibabel.load(sherd.folder / "a.nii.gz"), nibabel.load(sherd.folder / "again.nii.gz")
+    numpy.testing.assert_array_equal(numpy.asarray(again.dataobj), numpy.asarray(first.dataobj))
+    assert again.header.get_zooms()[:3] == first.header.get_zooms()[:3] and (again.affine == first.affine).all()
+
+
+def test_a_time_of_length_1_before_channels_is_kept_where_it_has_a_length(sherd, tmp_path):
+    data = numpy.arange(2 * 3 * 4 * 5, dtype="u2").reshape(5, 4, 3, 1, 2)
+    image = nibabel.Nifti1Image(data, numpy.eye(4))
+    image.header.set_xyzt_units("mm", "sec")
+    for step, names in [(1, ["c", "z", "y", "x"]), (2.5, ["c", "t", "z", "y", "x"])]:
+        image.header.set_zooms((1, 1, 1, step, 1))
+        nibabel.save(image, tmp_path / "in.nii")
+        sherd.ok("import", "in.nii", "a.zarr", "--overwrite")
+        assert sherd.ok("info", "a.zarr", "--json").json["dimension_names"] == names
+        sherd.ok("export", "a.zarr", "out.nii")
+        assert (tmp_path / "out.nii").read_bytes() == (tmp_path / "in.nii").read_bytes()
+
+
+def test_a_real_brain_has_the_axes_and_the_affine_that_nibabel_reads(sherd, tmp_path):
+    """The template of Debian's mricron-data."""
+    template = nibabel.load("/usr/share/mricron/templates/ch2better.nii.gz")
+    voxels = numpy.asarray(template.dataobj)
+    sherd.ok("import", template.get_filename(), "brain.zarr", "--pyramid", "mean:1")
+    for level, step in (("brain.zarr", 1), ("brain.zarr/1", 2)):
+        sherd.ok("export", level, "out.nii.gz")
+        sherd.ok("export", level, "out.tif")
+        out = nibabel.load(tmp_path / "out.nii.gz")
+        numpy.testing.assert_allclose(numpy.linalg.norm(out.affine[:3, :3], axis=0), step * numpy.array(template.header.get_zooms()))
+        assert nibabel.aff2axcodes(out.affine) == nibabel.aff2axcodes(template.affine)
+        corner = numpy.full(3, (step - 1) / 2)  # of the coarse level's first voxel, in the fine one's
+        numpy.testing.assert_allclose(out.affine[:3, 3], nibabel.affines.apply_affine(template.affine, corner), atol=1e-4)
+        with tifffile.TiffFile(tmp_path / "out.tif") as file:
+            assert file.is_ome and file.series[0].axes == "ZYX"
+            numpy.testing.assert_array_equal(file.asarray(), numpy.asarray(out.dataobj).T)
+        if step == 1:
+            numpy.testing.assert_array_equal(numpy.asarray(out.dataobj), voxels)
+            numpy.testing.assert_array_equal(out.affine, template.affine)

@@ -1,10 +1,15 @@
 """copy and check over arrays and hierarchies."""
 
+import os
+import pathlib
+import subprocess
+
 import numpy
 import pytest
 import xarray
 import zarr
 
+SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
 VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
 
 
@@ -36,10 +41,22 @@ def test_a_copy_with_too_little_memory_is_refused(sherd, source):
     sherd.ok("copy", source, "b", "--memory", "8MiB")
 
 
+def test_a_copy_says_what_it_does_not_have_of_a_dataset_of_netcdf_c(sherd):
+    source = SAMPLES / "netcdf-c/oldformat-2021"
+    said = sherd.ok("copy", source, "a").stderr
+    assert "warning: documents of NCZarr, such as .nczgroup, are not part of the copy" in said and "sherd nccopy" in said
+    [warning] = sherd.ok("copy", source, "b", "--json").json["warnings"]
+    assert f"warning: {warning}" in said
+    sherd.ok("nccopy", source, "c")
+    ran = sherd.ok("copy", "c", "d", "--json")
+    assert ran.json["warnings"] == []
+    assert sherd.ok("ncdump", "-n", "x", "d").text == sherd.ok("ncdump", "-n", "x", source).text
+
+
 def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):
     moved = sherd.ok("copy", source, "b", "--shards", "4,8", "--json").json
     assert set(moved) == {"arrays", "groups", "shards", "shards_skipped", "chunks_moved", "chunks_encoded", "dangling_kept",
-                          "dangling_dropped"}
+                          "dangling_dropped", "warnings"}
     assert (moved["arrays"], moved["chunks_moved"], moved["chunks_encoded"]) == (1, 30, 0)
     encoded = sherd.ok("copy", source, "c", "--codec", "gzip:1", "--json").json
     assert (encoded["chunks_moved"], encoded["chunks_encoded"]) == (0, 30)
@@ -178,3 +195,21 @@ def test_a_copied_netcdf_dataset_keeps_its_order_and_its_scalars(sherd):
     for document in sherd.folder.glob("n.nczarr/**/.z[ga]*"):
         assert (sherd.folder / "n2.nczarr" / document.relative_to(sherd.folder / "n.nczarr")).read_text() == document.read_text()
 
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "8"])
+def test_a_copy_to_thousands_of_objects_needs_the_memory_that_it_is_allowed(sherd, tmp_path, threads):
+    """2048 objects need no more than 32 of them, but for what the allocator keeps."""
+
+    def peak(source):
+        process = subprocess.Popen([sherd.binary, "copy", source, f"{source}.flat", "--memory", "8MiB", "--threads", threads,
+                                    "--chunks", "32,32,32", "--shards", "none", "--codec", "blosc"], cwd=tmp_path, stderr=subprocess.PIPE)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, process.stderr.read()
+        return usage.ru_maxrss / 1024
+
+    for name, length in (("small", 32), ("large", 2048)):
+        (tmp_path / "in.raw").write_bytes(numpy.random.default_rng(1).integers(0, 9, length * 2**15, "u1").tobytes())
+        sherd.ok("import", "in.raw", name, "--shape", f"{length},128,256", "--dtype", "u1", "--chunks", "32,64,64", "--shards", "32,128,256")
+    assert peak("large") - peak("small") < 24

@@ -35,7 +35,7 @@ CODECS = [("ztsd", "unknown codec 'ztsd'; did you mean 'zstd'?"), ("frobnicate",
           ('{"name": "gzip", "configuration": {"level": 99}}',
            "configuration.level: gzip: 'level' must be an integer from 0 to 9, not 99")]
 LENGTHS = [(["--chunks", "3,3"], "--chunks: 2 lengths for an array of 3 dimensions"),
-           (["--chunks", "0,1,1"], "--chunks: must be 1 or more"),
+           (["--chunks", "0,1,1"], "--chunks: must be 1 or more, not 0"),
            (["--shards", "1,1"], "--shards: 2 lengths for an array of 3 dimensions"),
            (["--chunks", "x"], "--chunks: 'x' is not a shape; write it as 512,512")]
 

@@ -55,6 +55,20 @@ def test_plain_bytes_need_a_shape_and_a_type(sherd, tmp_path):
     assert sherd.ok("read", "d.zarr", "--json").json == values.tolist()
 
 
+@pytest.mark.parametrize("options", [["--dtype", ">u2"], ["--dtype", ">u2", "--big-endian"], ["--dtype", "u2", "--big-endian"]], ids=str)
+def test_plain_bytes_have_the_byte_order_of_their_type(sherd, tmp_path, options):
+    values = VOLUME.astype(">u2")
+    (tmp_path / "dump.bin").write_bytes(values.tobytes())
+    sherd.ok("import", "dump.bin", "d.zarr", "--shape", "5,8,11", *options)
+    assert sherd.ok("read", "d.zarr", "--json").json == values.tolist()
+
+
+def test_a_byte_order_that_contradicts_an_option_is_refused(sherd, tmp_path):
+    (tmp_path / "dump.bin").write_bytes(bytes(8))
+    ran = sherd("import", "dump.bin", "d.zarr", "--shape", "4", "--dtype", "<u2", "--big-endian")
+    assert ran.code == 2 and "--dtype: '<u2' is little-endian, which --big-endian contradicts" in ran.stderr
+
+
 @pytest.mark.parametrize("options", [["--shape", "3,4"], ["--dtype", "uint8"], ["--big-endian"], ["--apply-scale"]])
 def test_options_that_do_not_apply_to_a_file_are_refused(sherd, tmp_path, options):
     numpy.save(tmp_path / "v.npy", VOLUME)

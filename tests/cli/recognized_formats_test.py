@@ -1,6 +1,7 @@
 """What the error says if there is no array or group: what exists instead, and what to do with it."""
 
 import gzip
+import json
 
 import nibabel
 import numpy
@@ -85,8 +86,9 @@ def test_a_node_of_another_format_is_recognized(sherd, tmp_path, format, other):
     volume = ["--resolution", "8,8,40"] if format == "precomputed" else []
     sherd.ok("create", "a", "--shape", "4,4,4", "--dtype", "uint8", "--store-format", format, *volume)
     ran = sherd("info", "a", "--store-format", other)
-    assert ran.code == 3 and f"; it is of the format {format}, and another one was asked for" in ran.stderr, ran.stderr
-    with pytest.raises(library.NotFound, match=f"it is of the format {format}"):
+    assert ran.code == 3 and f"': its format is {format}, and another one was asked for; ask for {format} or for none" in ran.stderr
+    assert (tmp_path / "a" / ran.stderr.split("'")[1]).is_file()
+    with pytest.raises(library.NotFound, match=f"its format is {format}"):
         library.open(tmp_path / "a", format=other)
 
 
@@ -138,3 +140,10 @@ def test_an_array_is_neither_imported_nor_exported_but_copied(sherd):
     for line in (["import", "a.zarr", "b.zarr"], ["export", "a.zarr", "b.zarr"]):
         ran = sherd(*line)
         assert ran.code in (2, 3) and "'sherd copy'" in ran.stderr, ran.stderr
+
+
+def test_where_an_array_is_wanted_a_plate_names_an_image(sherd):
+    plate = {"rows": [{"name": "A"}], "columns": [{"name": "1"}], "wells": [{"path": "A/1", "rowIndex": 0, "columnIndex": 0}]}
+    sherd.ok("create", "p.zarr", "--group", "--attributes", json.dumps({"ome": {"version": "0.5", "plate": plate}}))
+    ran = sherd("picture", "p.zarr", "p.png")
+    assert (ran.code, ran.stderr) == (2, "sherd: p.zarr is a group, not an array; open an image of a well, such as p.zarr/A/1/0\n")

@@ -118,7 +118,7 @@ def test_an_interrupted_import_leaves_no_array(sherd, tmp_path, start):
     process.send_signal(signal.SIGINT)
     message = process.stderr.read().splitlines()[-1]
     assert process.wait(60) == 130
-    assert json.loads(message)["error"]["code"] == "unavailable"
+    assert json.loads(message)["error"]["code"] == "interrupted"
     assert sherd("info", "a.zarr").code == 3
 
 

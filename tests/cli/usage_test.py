@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import numpy
 import pytest
 
 COMMANDS = ["create", "info", "tree", "ls", "read", "write", "import", "export", "copy", "check", "attrs", "resize",
@@ -149,6 +150,13 @@ def test_codecs_of_other_versions_are_refused_by_name(sherd, codec):
     assert f"the codec '{codec.split(':')[0]}' is not supported by this version" in ran.stderr
 
 
+@pytest.mark.parametrize("name", ["float", "int", "uint", "complex", "double", "half", "single", "byte", "short", "long", "?", "=i4",
+                                  "<u2", "|u1", "d", "B", "longlong", "cdouble"])
+def test_names_of_types_mean_what_numpy_means_by_them(sherd, name):
+    sherd.ok("create", "a", "--shape", "2", "--dtype", name)
+    assert sherd.ok("info", "a", "--json").json["dtype"] == numpy.dtype(name).name
+
+
 @pytest.mark.parametrize(("dtype", "value"), [("int4", -8), ("uint2", 3), ("float8_e4m3", "Infinity"), ("float4_e2m1fn", 6.0),
                                               ("complex_float16", [1.0, "NaN"])])
 def test_types_of_few_bits_are_given_by_their_names(sherd, dtype, value):
@@ -272,6 +280,12 @@ def test_bash_completes_subcommands_options_and_values(sherd, tmp_path):
     assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--pyramid", "") == ["mean", "mode"]
     assert complete(sherd, "sherd.bash", "sherd", "copy", "a", "b", "--shards", "a") == ["auto"]
     assert complete(sherd, "sherd.bash", "sherd", "copy", "--resume", "--mem") == ["--memory"]
+    assert complete(sherd, "sherd.bash", "sherd", "link", "--unlink", "") == ["mesh", "skeletons", "segment_properties"]
+    assert complete(sherd, "sherd.bash", "sherd", "picture", "--axis", "") == ["x", "y", "z", "t", "c"]
+    assert "t,c,z,y,x" in complete(sherd, "sherd.bash", "sherd", "import", "--axes", "t")
+    assert complete(sherd, "sherd.bash", "sherd", "import", "--units", "mic") == ["micrometer"]
+    assert complete(sherd, "sherd.bash", "sherd", "--limit", "") == []
+    assert complete(sherd, "sherd.bash", "sherd", "--store-format", "zarr") == ["zarr3", "zarr2"]
 
 
 def test_a_flag_has_no_value_to_complete(sherd):

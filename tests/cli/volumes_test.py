@@ -132,7 +132,7 @@ def test_an_array_is_copied_into_a_volume_with_a_pyramid_and_back(sherd, tmp_pat
     numpy.save(tmp_path / "a.npy", data)
     sherd.ok("import", "a.npy", "a.zarr", "--chunks", "8,8,16", "--shards", "16,16,32", "--codec", "gzip:1")
     ran = sherd("copy", "a.zarr", "em", "--to", "precomputed")
-    assert ran.code == 2 and "axes: the dimensions of the source have no names; name them (--axes z,y,x)" in ran.stderr
+    assert ran.code == 2 and "sherd: --axes: the dimensions of the source have no names; name them (--axes z,y,x)" in ran.stderr
     report = sherd.ok("copy", "a.zarr", "em", "--to", "precomputed", "--axes", "z,y,x", "--pyramid", "mean:2", "--json").json
     assert (report["arrays"], report["groups"], report["chunks_moved"]) == (3, 1, 2 * 3 * 2)
     info = json.loads((tmp_path / "em/info").read_text())

@@ -316,7 +316,7 @@ TEST(CodecChain, RemarksNamesThatAreNotTheRegisteredOnes) {
     return std::vector<std::string>(chain.remarks().begin(), chain.remarks().end());
   };
   EXPECT_THAT(remarks(R"([{"name": "endian", "configuration": {"endian": "little"}}, "zstd"])"),
-              ElementsAre("the codec 'endian' is read as 'bytes', the name that other readers know"));
+              ElementsAre("the codec 'endian' is read as 'bytes', its name in new arrays"));
   EXPECT_THAT(remarks(R"(["bytes", {"name": "crc32c", "must_understand": false}])"), ElementsAre());
 }
 
@@ -333,6 +333,7 @@ TEST(CodecChain, NamesWhatOtherProgramsHave) {
   EXPECT_THAT(message("numcodecs.fill_hdf_strings"), HasSubstr("of the Python package kerchunk"));
   EXPECT_THAT(message("numcodecs.json"), HasSubstr("numcodecs 0.6 replaced it by json2"));
   EXPECT_THAT(message("numcodecs.msgpack"), HasSubstr("numcodecs 0.6 replaced it by msgpack2"));
+  EXPECT_THAT(message("numcodecs.307"), HasSubstr("it is a filter of HDF5 by its number"));
   for (const std::string_view name : {"pickle", "numcodecs.pickle"})
     EXPECT_THAT(message(name), HasSubstr("reading a pickle would execute code from the stored data"));
 }

@@ -173,6 +173,12 @@ TEST(Bitround, ComplexNumbersAndCountsOfTimeAreRoundedByWord) {
   const auto complex = filter(bitround_codec, R"({"keepbits":3})", DType::complex64).value();
   EXPECT_EQ(there_and_back<std::complex<float>>(*complex, {{1.2F, -12.3F}}, DType::complex64),
             (std::vector<std::complex<float>>{{1.25F, -12}}));
+  const auto halves = filter(bitround_codec, R"({"keepbits":3})", DType::complex_float16).value();
+  EXPECT_EQ(there_and_back<std::uint32_t>(*halves, {0xca263ccd}, DType::complex_float16),
+            (std::vector<std::uint32_t>{0xca003d00}));
+  const auto brains = filter(bitround_codec, R"({"keepbits":3})", DType::complex_bfloat16).value();
+  EXPECT_EQ(there_and_back<std::uint32_t>(*brains, {0xc1453f9a}, DType::complex_bfloat16),
+            (std::vector<std::uint32_t>{0xc1403fa0}));
   const DType days = DType::datetime64("D").value();
   const auto dates = filter(bitround_codec, R"({"keepbits":3})", days).value();
   constexpr auto not_a_time = std::numeric_limits<std::int64_t>::min();

@@ -195,17 +195,55 @@ TEST(ScaleOffset, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_FALSE(chain_of(R"("scale_offset")", DType::bool_).has_value());
 }
 
-TEST(ScaleOffset, FloatsThatOverflowAreRefusedOnEncodingAndInfiniteOnDecoding) {
+TEST(ScaleOffset, FloatsThatOverflowAreRefusedInBothDirections) {
   const auto chain =
       chain_of(R"({"name": "scale_offset", "configuration": {"scale": 1e30}})", DType::float32, {1}).value();
   const float large = 1e30F;
   EXPECT_EQ(encoded_by(chain, {1}, std::as_bytes(std::span(&large, 1))), std::nullopt);
   const auto small =
       chain_of(R"({"name": "scale_offset", "configuration": {"scale": 1e-30}})", DType::float32, {1}).value();
-  const auto read = decoded_by(small, {1}, std::as_bytes(std::span(&large, 1)), 4).value();
-  float value = 0;
-  std::memcpy(&value, read.data(), 4);
-  EXPECT_EQ(value, std::numeric_limits<float>::infinity());
+  EXPECT_EQ(decoded_by(small, {1}, std::as_bytes(std::span(&large, 1)), 4), std::nullopt);
+  const float infinite = std::numeric_limits<float>::infinity();
+  EXPECT_NE(decoded_by(small, {1}, std::as_bytes(std::span(&infinite, 1)), 4), std::nullopt) << "it was not finite";
+}
+
+/// The bytes that numbers of one byte are encoded to and decoded from; nullopt where they are refused.
+std::optional<Bytes> scaled(const DType& dtype, std::string_view configuration, std::string_view hex) {
+  const Bytes elements = from_hex(hex);
+  const auto chain = chain_of(R"({"name": "scale_offset", "configuration": )" + std::string(configuration) + "}", dtype,
+                              {elements.size()})
+                         .value();
+  const auto stored = encoded_by(chain, {elements.size()}, elements);
+  if (stored) {
+    EXPECT_EQ(decoded_by(chain, {elements.size()}, *stored, elements.size()), elements);
+  }
+  return stored;
+}
+
+TEST(ScaleOffset, CalculatesWithNumbersOfFewBits) {
+  EXPECT_EQ(scaled(DType::int4, R"({"offset": 5, "scale": 2})", "020305"), from_hex("fafc00"));
+  EXPECT_EQ(scaled(DType::int4, R"({"offset": 5, "scale": 2})", "00"), std::nullopt) << "-10";
+  EXPECT_EQ(scaled(DType::int2, R"({"scale": -1})", "ff0001"), from_hex("0100ff"));
+  EXPECT_EQ(scaled(DType::int2, R"({"scale": -1})", "fe"), std::nullopt);
+  EXPECT_EQ(scaled(DType::uint2, R"({"offset": 1})", "010203"), from_hex("000102"));
+  EXPECT_EQ(scaled(DType::uint4, R"({"offset": 1})", "00"), std::nullopt);
+  EXPECT_EQ(scaled(DType::float4_e2m1fn, R"({"scale": 2.0})", "01020a"), from_hex("02040c")) << "0.5, 1, -1";
+  EXPECT_EQ(scaled(DType::float4_e2m1fn, R"({"scale": 2.0})", "06"), std::nullopt) << "8";
+  EXPECT_EQ(scaled(DType::float8_e5m2, R"({"scale": 4.0})", "3c7cfc7e"), from_hex("447cfc7e")) << "1, infinities, NaN";
+  EXPECT_EQ(scaled(DType::float8_e4m3fnuz, R"({"offset": 1.0})", "40"), from_hex("00")) << "no negative zero";
+}
+
+TEST(ScaleOffset, OfATypeWithoutZeroNothingIsSubtractedByDefault) {
+  EXPECT_EQ(scaled(DType::float8_e8m0fnu, R"({"scale": 4.0})", "7f00ff"), from_hex("8102ff")) << "1, 2^-127, NaN";
+  EXPECT_EQ(scaled(DType::float8_e8m0fnu, R"({"offset": 1.0})", "80"), from_hex("7f")) << "2 - 1";
+  EXPECT_EQ(scaled(DType::float8_e8m0fnu, R"({"offset": 1.0})", "7f"), std::nullopt) << "0";
+  EXPECT_EQ(scaled(DType::float8_e8m0fnu, R"({"offset": 2.0})", "7f"), std::nullopt) << "-1";
+}
+
+TEST(ScaleOffset, DividesIntegersOfFewBitsOnlyEvenly) {
+  const auto chain = chain_of(R"({"name": "scale_offset", "configuration": {"scale": 3}})", DType::uint4, {1}).value();
+  EXPECT_EQ(decoded_by(chain, {1}, from_hex("06"), 1), from_hex("02"));
+  EXPECT_EQ(decoded_by(chain, {1}, from_hex("07"), 1), std::nullopt);
 }
 
 TEST(ScaleOffset, SmallFloatsAreRoundedAfterEachStep) {

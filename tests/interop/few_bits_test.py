@@ -167,3 +167,39 @@ def test_reshaped_chunks_have_the_bytes_of_the_plain_ones(tmp_path, codec):
     sherd.create_array(tmp_path / "a", shape=data.shape, dtype="uint16", chunks=(1, 2, 6), codecs=[codec, bytes_])[...] = data
     assert (tmp_path / "a/c/0/1/0").read_bytes() == data[0, 2:].tobytes()
     assert (sherd.open(tmp_path / "a")[...] == data).all()
+
+
+def calculated(x, offset, scale, least, most):
+    """(x - offset) * scale, each step rounded to the type; None where a step exceeds its range, Ellipsis where rounding
+    decides whether it does."""
+    result = x
+    for step in (lambda: float(result) - offset, lambda: float(result) * scale):
+        if not numpy.isfinite(float(result)):
+            return result
+        exact = step()
+        if not least <= exact <= most:
+            near = "int" not in x.dtype.name and (0 < exact < least or most < abs(exact) < 1.5 * most)
+            return ... if near else None
+        result = type(x)(exact)
+    return result
+
+
+@pytest.mark.parametrize("name", [*INTEGERS, *FLOATS])
+def test_scale_offset_calculates_as_ml_dtypes_does(tmp_path, name):
+    patterns = every_pattern(name)
+    limits = ml_dtypes.iinfo(name) if name in INTEGERS else ml_dtypes.finfo(patterns.dtype.type)
+    least = 2.0**-127 if name == "float8_e8m0fnu" else float(limits.min)
+    offset, scale = (1, 1 if "int2" in name else 2) if name in INTEGERS else (0.5, 2.0)
+    codecs = [{"name": "scale_offset", "configuration": {"offset": offset, "scale": scale}}, "bytes"]
+    fill = 1.0 if name == "float8_e8m0fnu" else offset
+    array = sherd.create_array(tmp_path / "a", shape=(1,), chunks=(1,), dtype=name, codecs=codecs, fill_value=fill,
+                               config={"write_empty_chunks": True})
+    for x in patterns:
+        wanted = calculated(x, offset, scale, least, float(limits.max))
+        if wanted is None:
+            with pytest.raises(sherd.InvalidArgument, match="is not a value of"):
+                array[0] = x
+        elif wanted is not ...:
+            array[0] = x
+            stored = numpy.frombuffer((tmp_path / "a/c/0").read_bytes(), patterns.dtype)[0]
+            assert float(stored) == float(wanted) or (numpy.isnan(float(stored)) and numpy.isnan(float(wanted))), x

@@ -77,7 +77,7 @@ def self_test():
 def readme_faults(text):
     """Pages for readers that README.md does not link, and links to files that do not exist."""
     links = set(re.findall(r"\]\(([^)#:]+)[^):]*\)", text))
-    pages = {str(page.relative_to(ROOT)) for folder in ("docs", "docs/format") for page in (ROOT / folder).glob("*.md")}
+    pages = {str(page.relative_to(ROOT)) for folder in ("docs", "docs/format", "docs/spec") for page in (ROOT / folder).glob("*.md")}
     yield from (f"README.md: no link to {page}" for page in sorted(pages - links))
     yield from (f"README.md: {link} does not exist" for link in sorted(links) if not (ROOT / link).exists())
 

@@ -304,6 +304,27 @@ TEST(DocumentsOfTheFirstGeneration, AreNotForeignObjects) {
   EXPECT_THAT(faults(store), ElementsAre(HasSubstr("neither a document nor a chunk")));
 }
 
+TEST(DocumentsOfTheFirstGeneration, AreNotPartOfACopyWhichSaysSo) {
+  const auto copied = [](const std::shared_ptr<Store>& store, const CopyOptions& options) {
+    return sherd::copy(store, memory_store(), options).value().warnings;
+  };
+  const auto store = first_generation();
+  const auto says = [](const std::string& key) {
+    return ElementsAre(AllOf(HasSubstr("NCZarr, such as " + key), HasSubstr("sherd nccopy")));
+  };
+  EXPECT_THAT(copied(store, {}), says(".nczgroup"));
+  EXPECT_THAT(copied(store, {.format = "zarr3"}), says(".nczgroup"));
+  EXPECT_THAT(copied(store, {.source_path = "g"}), says("g/.nczgroup"));
+  EXPECT_THAT(copied(store, {.source_path = "v"}), says("v/.nczarray"));
+  const auto around = memory_store();
+  sherd::create_group(around, "", {}, false, {}, "zarr2").value();
+  sherd::copy(store, around, {.destination_path = "a"}).value();
+  around->set("a/.nczgroup", *store->get(".nczgroup").value()).value();
+  EXPECT_THAT(copied(around, {}), says("a/.nczgroup"));
+  around->erase("a/.nczgroup").value();
+  EXPECT_THAT(copied(around, {}), IsEmpty());
+}
+
 TEST(DocumentsOfTheFirstGeneration, AreReplacedAndErasedWithTheirNodes) {
   const auto store = first_generation();
   sherd::erase(store, {.path = "v"}).value();

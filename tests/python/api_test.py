@@ -301,7 +301,7 @@ def test_a_store_in_memory_is_a_store_for_every_function():
     sherd.create_array(store, name="g/a", data=np.arange(10), chunks=(4,))
     assert sherd.copy(store, other, chunks=(5,)) == {
         "arrays": 1, "groups": 2, "shards": 2, "shards_skipped": 0, "chunks_moved": 0, "chunks_encoded": 2,
-        "dangling_kept": {}, "dangling_dropped": {}}
+        "dangling_kept": {}, "dangling_dropped": {}, "warnings": []}
     assert np.array_equal(sherd.open(other, path="g/a")[...], np.arange(10))
     assert sherd.check(other, data=True)["ok"]
     other.set("g/a/c/1", b"broken")

@@ -167,7 +167,7 @@ STORE = "must be a path, a URL, an os.PathLike or a sherd.Store, not NoneType"
     (lambda group: group[...], "a member's path must be a str, not ellipsis"),
     (lambda group: group[0], "a member's path must be a str, not int"),
     (lambda group: group.__delitem__(0), "a member's path must be a str, not int"),
-    (lambda group: group.create_group(None), "path must be a str, not NoneType"),
+    (lambda group: group.create_group(None), "name must be a str, not NoneType"),
     (lambda group: group.create_array(0, shape=(1,), dtype="u1"), "name must be a str, not int"),
 ])
 def test_an_argument_of_a_wrong_type_is_named_with_what_it_accepts(call, text):

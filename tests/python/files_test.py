@@ -53,6 +53,50 @@ def test_plain_numbers_need_a_shape_and_a_type(tmp_path):
     assert not (tmp_path / "b").exists()
 
 
+ORDERS = [(">i2", {}), (np.dtype(">i2"), {}), ("i2", {"big_endian": True}), (">i2", {"big_endian": True}), (np.dtype([("a", ">i2")]), {})]
+
+
+@pytest.mark.parametrize(("dtype", "options"), ORDERS, ids=str)
+def test_plain_numbers_have_the_byte_order_of_their_type(tmp_path, dtype, options):
+    DATA.astype(">i2").tofile(tmp_path / "in.raw")
+    array = sherd.import_(tmp_path / "in.raw", tmp_path / "a", shape=DATA.shape, dtype=dtype, **options)
+    assert np.array_equal(array[...].astype(np.dtype(dtype).newbyteorder("=")).view("i2").reshape(DATA.shape), DATA)
+    DATA.astype("<i2").tofile(tmp_path / "in.raw")
+    assert np.array_equal(sherd.import_(tmp_path / "in.raw", tmp_path / "b", shape=DATA.shape, dtype="<i2")[...], DATA)
+
+
+def test_a_byte_order_that_contradicts_another_is_refused(tmp_path):
+    DATA.tofile(tmp_path / "in.raw")
+    for dtype, options in (("<i2", {"big_endian": True}), ([("a", ">i2"), ("b", "<i2")], {}), ([("a", ">i2"), ("b", "i2", 2)], {})):
+        with pytest.raises(sherd.InvalidArgument, match="big_endian=True contradicts|both byte orders") as caught:
+            sherd.import_(tmp_path / "in.raw", tmp_path / "a", shape=12, dtype=dtype, **options)
+        assert caught.value.member == "dtype" and not (tmp_path / "a").exists()
+
+
+def test_export_and_picture_accept_what_can_be_opened(tmp_path):
+    sherd.save(tmp_path / "a.zarr", DATA)
+    sherd.export(tmp_path / "a.zarr", tmp_path / "a.npy")
+    assert np.array_equal(np.load(tmp_path / "a.npy"), DATA)
+    np.save(tmp_path / "in.npy", np.repeat(DATA, 4, axis=2))
+    for name, format in (("img.zarr", None), ("em", "precomputed")):
+        sherd.import_(tmp_path / "in.npy", tmp_path / name, axes="zyx", resolution=(1, 1, 1), pyramid="mean:1", to=format)
+        opened = sherd.open(tmp_path / name)
+        for source in (tmp_path / name, str(tmp_path / name), sherd.Store(tmp_path / name), opened):
+            sherd.export(source, tmp_path / "whole.tif")
+            sherd.export(source, tmp_path / "half.tif", level=1)
+            whole, half = (tifffile.imread(tmp_path / f"{each}.tif").squeeze() for each in ("whole", "half"))
+            assert np.array_equal(whole, np.repeat(DATA, 4, axis=2)) and half.size * 4 <= whole.size
+            sherd.picture(source, tmp_path / "p.png", level=1)
+        with pytest.raises(sherd.NotFound, match="; it has 2, the finest is 0"):
+            sherd.export(tmp_path / name, tmp_path / "x.tif", level=2)
+    with pytest.raises(sherd.InvalidArgument, match="is one array"):
+        sherd.export(tmp_path / "a.zarr", tmp_path / "x.npy", level=1)
+    with pytest.raises(sherd.NotFound):
+        sherd.picture(tmp_path / "nothing", tmp_path / "x.png")
+    with pytest.raises(TypeError, match="array must be a path"):
+        sherd.export(DATA, tmp_path / "x.npy")
+
+
 def test_an_existing_destination_is_not_overwritten_unless_requested(tmp_path):
     np.save(tmp_path / "in.npy", DATA)
     array = sherd.import_(tmp_path / "in.npy", tmp_path / "a")
@@ -76,7 +120,7 @@ def test_an_error_names_the_argument(tmp_path):
         sherd.import_(tmp_path / "none.npy", tmp_path / "b")
     with pytest.raises(sherd.InvalidArgument):
         sherd.export(array, tmp_path / "out.xyz")
-    with pytest.raises(TypeError, match="array must be an Array"):
+    with pytest.raises(sherd.InvalidArgument, match="is a group, not an array"):
         sherd.export(sherd.group(), tmp_path / "out.npy")
     assert {path.name for path in pathlib.Path(tmp_path).iterdir()} == {"in.npy", "a"}
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -34,6 +35,14 @@ def test_a_file_is_a_dataset(file):
     assert dataset["g/w"][()] == 0.5
     with pytest.raises(sherd.InvalidArgument, match="path"):
         sherd.netcdf.open_dataset(file, path="g")
+
+
+def test_a_copy_of_arrays_warns_of_documents_of_netcdf_c_that_it_does_not_have(tmp_path):
+    source = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr/netcdf-c/oldformat-2021"
+    with pytest.warns(UserWarning, match=r"documents of NCZarr, such as .nczgroup, .* sherd.netcdf.copy"):
+        report = sherd.copy(source, tmp_path / "x.zarr")
+    assert len(report["warnings"]) == 1
+    assert sherd.copy(tmp_path / "x.zarr", tmp_path / "y.zarr")["warnings"] == []
 
 
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])

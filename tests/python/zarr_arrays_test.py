@@ -72,6 +72,46 @@ def test_indexing_with_brackets_equals_that_of_zarr_python(key, shards):
     assert_same(lambda module: stored(module, shards=shards)[key])
 
 
+def random_item(random, length):
+    kind = random.integers(5)
+    if kind == 0:
+        return int(random.integers(-length, length))
+    if kind == 1:
+        bounds = sorted(int(each) for each in random.integers(0, length + 1, 2))
+        return slice(bounds[0] if random.integers(2) else None, bounds[1] if random.integers(2) else None, int(random.integers(1, 3)))
+    if kind == 2:
+        return slice(None)
+    indices = sorted(int(each) for each in random.integers(0, length, random.integers(1, 4)))
+    return indices if kind == 3 else np.array(indices)
+
+
+@SHARDS
+def test_lists_among_slices_and_integers_equal_those_of_zarr_python(shards):
+    """Wherever zarr-python accepts a key it means the same, in reads and in writes; where it refuses one, Sherd may accept
+    what NumPy means by it."""
+    data = np.arange(5 * 6 * 7, dtype="i4").reshape(5, 6, 7)
+    options = {"data": data, "chunks": (2, 3, 3), "shards": shards and (4, 6, 6)}
+    # Without shards: zarr-python cannot write every such selection into shards.
+    ours, theirs = stored(sherd, **options), stored(zarr, **options | {"shards": None})
+    random = np.random.default_rng(17)
+    accepted = 0
+    for _ in range(400):
+        key = tuple(random_item(random, length) for length in data.shape[: random.integers(1, 4)])
+        try:
+            wanted = theirs[key]
+        except (IndexError, ValueError):
+            continue
+        accepted += 1
+        assert np.shape(ours[key]) == np.shape(wanted) and np.array_equal(ours[key], wanted), key
+        if accepted % 8 == 0:
+            value = random.integers(0, 999, np.shape(wanted), "i4")
+            ours[key], theirs[key] = value, value
+            assert np.array_equal(ours[...], theirs[...]), key
+    assert accepted > 200
+    for key in (([0, 2], slice(None), 1), (0, slice(None), [1, 2])):
+        assert_same(lambda module: stored(module, **options)[key])  # noqa: B023
+
+
 BASIC = [(1, slice(0, 3)), ..., (), -1, slice(2, 5), (..., 2), 100, ([0, 1], slice(0, 3)), DATA > 5, (1, 2, 3), True, "x", 1.5]
 ORTHOGONAL = [([0, 1], [1, 2]), (np.arange(10) > 7, [1, 2]), (3, [1, 2]), ([0, 1],), (slice(2), [6]), ([10], 0), ([0], [0], [0])]
 COORDINATE = [
@@ -159,17 +199,56 @@ def test_nan_is_refused_in_attributes_by_name(value):
     assert dict(array.attrs) == {} and dict(group.attrs) == {} and len(group) == 0
 
 
-def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path):
-    group = zarr.create_group(tmp_path, attributes={"a": math.nan, "b": [math.inf, "NaN"]})
-    group.create_array("x", data=DATA, attributes={"a": math.nan})
+NAN = {"a": math.nan, "b": [math.inf, "NaN", {"c": -math.inf}], "d": "Infinity", "e": 1e22, "f": 1}
+
+
+def with_nan(folder, zarr_format):
+    """A group and an array in it, with attributes that zarr-python makes of NaN."""
+    group = zarr.create_group(folder, attributes=NAN, zarr_format=zarr_format)
+    group.create_array("x", data=DATA, attributes=NAN)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_zarr_python_makes_of_nan_are_those_that_it_reads(tmp_path, zarr_format):
+    with_nan(tmp_path, zarr_format)
+    expected = repr(zarr.open_group(tmp_path, mode="r").attrs.asdict())
+    assert "nan" in expected
+    for node in (sherd.open(tmp_path), sherd.open(tmp_path)["x"], sherd.open(tmp_path / "x", mode="r+")):
+        assert repr(node.attrs.asdict()) == repr(node.attrs) == expected
+        stored_there = node.metadata[".zattrs" if zarr_format == 2 else "attributes"]
+        assert isinstance(stored_there["a"], float) and isinstance(stored_there["d"], str)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_zarr_python_makes_of_nan_stay_as_they_are(tmp_path, zarr_format):
+    with_nan(tmp_path, zarr_format)
     for node in (sherd.open(tmp_path, mode="r+"), sherd.open(tmp_path / "x", mode="r+")):
-        assert node.attrs["a"] == "NaN"
         node.attrs["c"] = 1
+        node.attrs["a"] = node.attrs["a"]
+        node.attrs.put({**node.attrs, "g": 2})
+        with pytest.raises(sherd.InvalidArgument, match="attributes.b"):
+            node.attrs.put({**node.attrs, "b": [math.inf, "NaN", {"c": math.inf}]})
+        with pytest.raises(sherd.InvalidArgument, match="attributes.f"):
+            node.attrs.update(f=math.nan, a=math.nan)
     group = zarr.open_group(tmp_path, mode="r")
-    assert math.isnan(group.attrs["a"]) and group.attrs["b"] == [math.inf, "NaN"] and group.attrs["c"] == 1
-    assert group["x"].attrs["c"] == 1 and '"a": NaN' in (tmp_path / "zarr.json").read_text()
-    with pytest.raises(ValueError, match="Invalid JSON"):
-        tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}/x"}).result()
+    for node in (group, group["x"]):
+        assert repr(node.attrs.asdict()) == repr({**NAN, "c": 1, "g": 2})
+    document = tmp_path / "x" / (".zattrs" if zarr_format == 2 else "zarr.json")
+    assert '"a": NaN' in document.read_text() and '"d": "Infinity"' in document.read_text()
+    if zarr_format == 3:  # tensorstore does not read .zattrs
+        with pytest.raises(ValueError, match="Invalid JSON"):
+            tensorstore.open({"driver": "zarr3", "kvstore": f"file://{tmp_path}/x"}).result()
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_copy_has_attributes_that_zarr_python_makes_of_nan(tmp_path, zarr_format):
+    with_nan(tmp_path / "source", zarr_format)
+    for to in (2, 3):
+        sherd.copy(tmp_path / "source", tmp_path / f"copy{to}", to=f"zarr{to}")
+        for node in (zarr.open_group(tmp_path / f"copy{to}", mode="r"), zarr.open_array(tmp_path / f"copy{to}" / "x", mode="r")):
+            assert {name: repr(node.attrs[name]) for name in NAN} == {name: repr(each) for name, each in NAN.items()}
+    sherd.copy(tmp_path / "source", tmp_path / "draft", to="draft2022")
+    assert sherd.open(tmp_path / "draft")["x"].attrs["b"] == ["Infinity", "NaN", {"c": "-Infinity"}]
 
 
 def test_weak_references_end_with_the_handle():
@@ -181,6 +260,16 @@ def test_weak_references_end_with_the_handle():
     del array
     gc.collect()
     assert reference() is None and "a" not in cache
+
+
+def test_stores_have_weak_references(tmp_path):
+    for make in (sherd.MemoryStore, lambda: sherd.Store(tmp_path)):
+        store = make()
+        reference = weakref.ref(store)
+        assert reference() is store
+        del store
+        gc.collect()
+        assert reference() is None
 
 
 def test_the_store_of_an_array_is_the_one_it_was_made_in(tmp_path):

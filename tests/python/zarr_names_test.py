@@ -98,7 +98,15 @@ CHANGES = {
     "open a with a shape over an array": lambda m, s: m.open(s, mode="a", path="a", shape=(2,), dtype="i2"),
     "open w- with a shape": lambda m, s: m.open(s, mode="w-", path="b", shape=(2,), dtype="i2", chunks=(2,)),
     "open w- over an array": lambda m, s: m.open(s, mode="w-", path="a", shape=(2,), dtype="i2"),
-    "open_array w without a type": lambda m, s: m.open_array(s, mode="w", path="b", shape=(2,), dtype="f8", chunks=(2,)),
+    "open_array w without a type": lambda m, s: m.open_array(s, mode="w", path="b", shape=(2,), chunks=(2,)),
+    "open_array w- without a type": lambda m, s: m.open_array(s, mode="w-", path="b", shape=(2,), chunks=(2,)),
+    "open w without a type": lambda m, s: m.open(s, mode="w", path="b", shape=(3, 4), chunks=(3, 4)),
+    "open a without a type": lambda m, s: m.open(s, mode="a", path="b", shape=(3, 4), chunks=(3, 4)),
+    "create_group by keyword": lambda m, s: m.open_group(s, mode="a").create_group(name="foo"),
+    "resize by keyword": lambda m, s: m.open_array(s, mode="a", path="a").resize(new_shape=(5,)),
+    "consolidate_metadata of a path": lambda m, s: m.consolidate_metadata(s, "", 3) and None,
+    "load of a path": lambda m, s: m.save(s, m.load(s, "a"), path="copy"),
+    "load of a path and a format": lambda m, s: m.save(s, m.load(s, "a", 3), path="copy"),
     "open_group w": lambda m, s: m.open_group(s, mode="w", path="g", attributes={"a": 1}),
     "open_group a": lambda m, s: m.open_group(s, mode="a", path="g", attributes={"a": 1}),
     "open_group a new": lambda m, s: m.open_group(s, mode="a", path="h", attributes={"a": 1}, zarr_format=3),
@@ -364,3 +372,30 @@ def test_the_table_of_names_is_what_both_packages_have():
     script = table_script()
     text = (ROOT / "docs/python.md").read_text()
     assert script.with_table(text) == text, "docs/python.md is out of date: run .venv/bin/python script/zarr_table.py"
+
+
+def test_a_store_that_is_left_out_is_a_new_one_in_memory():
+    for call in (lambda m: m.open_group(mode="w"), lambda m: m.open_array(mode="w", shape=(3,), chunks=(3,)),
+                 lambda m: m.open(mode="w", shape=(3,), chunks=(3,))):  # fmt: skip
+        assert_same(call)
+
+
+def test_the_table_of_names_says_how_parameters_differ():
+    """Another name, place or default, and what can be given by keyword only, in functions that are called alike."""
+    script = table_script()
+
+    class Theirs:
+        def same(self, a, b=None, *, c="auto"): ...
+        def other(self, a, b=1, prototype=None): ...
+
+    class Ours:
+        def same(self, a, b="", *, c=None): ...
+        def other(self, b=2, *, a, d): ...
+
+    assert script.parameter_notes(Theirs, Ours, "same", "Array") == []
+    assert script.parameter_notes(Theirs, Ours, "other", "Array") == [
+        "without `prototype`", "by keyword only: `a`", "`b` is argument 1, not 2", "`b` has the default `2`, not `1`", "`d` is needed",
+    ]  # fmt: skip
+    Theirs.other = lambda self, unheard_of: None
+    with pytest.raises(script.Unexplained, match="has no parameter unheard_of"):
+        script.parameter_notes(Theirs, Ours, "other", "Array")

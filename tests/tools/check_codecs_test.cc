@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,11 @@ TEST(Check, DocumentsSpelledAsNoSpecificationHasThemAreWarnedOf) {
         Spelling{R"("r16")", R"("AAA=")", kPlain, "raw bytes is base64"},
         Spelling{R"({"name": "structured", "configuration": {"fields": [["a", "uint8"]]}})", R"("AA==")", kPlain,
                  "'structured' is read as 'struct'"},
+        Spelling{R"({"name": "struct", "configuration": {"fields": [["a", "uint8"]]}})", R"({"a": 0})", kPlain,
+                 "the fields of a 'struct' are pairs"},
+        Spelling{R"({"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "uint8"}]}})",
+                 R"("AA==")", kPlain, "'fill_value' of a 'struct' is base64"},
+        Spelling{R"("float8_e8m0fnu")", "0.0", kPlain, "'fill_value' 0.0 is not a number of float8_e8m0fnu"},
         Spelling{R"("uint8")", "0", R"({"name": "bytes", "must_understand": true})", "has 'must_understand'"},
         Spelling{R"("uint8")", "0", R"({"name": "bytes", "configuration": null})", "has null as its configuration"}}) {
     auto store = memory_store();
@@ -83,6 +89,39 @@ TEST(Check, DocumentsSpelledAsNoSpecificationHasThemAreWarnedOf) {
     EXPECT_EQ(report->faults[0].code, "document_odd");
     EXPECT_THAT(report->faults[0].message, HasSubstr(row.remark));
   }
+}
+
+TEST(Check, OfAByteOrderNothingIsSaidWhereCodecsMakeBytes) {
+  auto store = memory_store();
+  store
+      ->set("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "float32",
+          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+          "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [
+          {"name": "cast_value", "configuration": {"data_type": "uint8"}}, {"name": "bytes"}]})")
+      .value();
+  EXPECT_TRUE(check(store).value().faults.empty());
+}
+
+// zarr-extensions says that they follow the codec `bytes`; zarr-python does not (a golden array of tests/interop).
+TEST(Structured, FillValuesInBase64AreLittleEndianAsInZarrPython) {
+  const auto fill = [](std::string_view codecs) {
+    auto store = memory_store();
+    store
+        ->set("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type":
+            {"name": "structured", "configuration": {"fields": [["x", "int16"], ["y", "uint8"]]}},
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+            "chunk_key_encoding": {"name": "default"}, "fill_value": "AAEC", "codecs": [)" +
+                               std::string(codecs) + "]}")
+        .value();
+    const Array array = open_array(store).value();
+    std::int16_t x = 0;
+    std::memcpy(&x, array.fill_value().data(), 2);
+    return x;
+  };
+  const std::string big = R"({"name": "bytes", "configuration": {"endian": "big"}})";
+  EXPECT_EQ(fill(big), 256);
+  EXPECT_EQ(fill(R"({"name": "bytes", "configuration": {"endian": "little"}})"), 256);
+  EXPECT_EQ(fill(R"({"name": "bytes"})"), 256);
 }
 
 TEST(Check, MembersThatAreNullInsteadOfAbsentAreWarnedOf) {

@@ -134,5 +134,67 @@ TEST(V2Shuffle, HasElementsOf4BytesByDefault) {
   EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*store, "a/.zarray")).dump());
 }
 
+TEST(V2Codec, OfObjectsIsRefusedByItsNameIfItIsNotSupported) {
+  const auto refusal = [](const std::string& id, const std::string& more = "") {
+    const auto array =
+        array_with(R"({"dtype": "|O", "fill_value": "", "filters": [{"id": ")" + id + "\"}]" + more + "}");
+    EXPECT_EQ(code_of(array), ErrorCode::unsupported) << id;
+    EXPECT_EQ(array.error().member(), "filters[0].id") << id;
+    return array.error().text();
+  };
+  EXPECT_THAT(refusal("json"), HasSubstr("numcodecs 0.6 replaced it by json2"));
+  EXPECT_THAT(refusal("msgpack", R"(, "compressor": {"id": "zlib", "level": 1})"),
+              HasSubstr("replaced it by msgpack2"));
+  EXPECT_THAT(refusal("fill_hdf_strings"), HasSubstr("of the Python package kerchunk"));
+  EXPECT_THAT(refusal("wavpack"), HasSubstr("of the Python package wavpack-numcodecs"));
+  EXPECT_THAT(refusal("vlen_utf8"), HasSubstr("id 'vlen_utf8' in numcodecs"));
+  EXPECT_THAT(refusal("pickle"), HasSubstr("executes code"));
+  EXPECT_EQ(code_of(array_with(R"({"dtype": "|O", "fill_value": "", "filters": [{"id": "zlib", "level": 1}]})")),
+            corrupt_code);
+}
+
+TEST(V2Codec, ThatIsAFilterOfHdf5IsRefusedAsSuch) {
+  EXPECT_THAT(array_with(R"({"filters": [{"id": "307", "hdf5raw": "1"}]})").error().text(),
+              HasSubstr("'307' is not supported by this version: it is a filter of HDF5 by its number"));
+  EXPECT_THAT(array_with(R"({"filters": [{"id": "hdf5raw", "hdf5id": "307"}]})").error().text(),
+              HasSubstr("netcdf-c calls filters of HDF5 so"));
+}
+
+TEST(V2Filters, ThatMakeBytesOfArraysMayHaveACompressorBehindThem) {
+  const std::string document = changed(R"({"filters": [{"id": "delta", "dtype": "<i4"}, {"id": "pcodec", "level": 8}],
+          "compressor": {"id": "zlib", "level": 1}})");
+  const auto store = hierarchy(document), copied = memory_store(), back = memory_store();
+  Array array = open_a(store, true).value();
+  write(array, counted(35));
+  EXPECT_EQ(elements(open_a(store).value()), counted(35));
+  copy(store, copied, {.format = "zarr3"}).value();
+  EXPECT_EQ(copy(copied, back, {.format = "zarr2"}).value().chunks_encoded, 0U);
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(document));
+  const auto big = array_with(R"({"dtype": ">i4", "filters": [{"id": "pcodec"}], "compressor": {"id": "bz2"}})");
+  EXPECT_EQ(code_of(big), ErrorCode::unsupported);
+  EXPECT_EQ(big.error().member(), "filters[0]");
+}
+
+TEST(V2Bitround, OfFloatsIsTheRegisteredOneInZarr3) {
+  const auto v3 = memory_store(), v2 = memory_store(), back = memory_store();
+  CreateOptions options{.shape = {4}, .dtype = DType::float32, .chunks = {2}};
+  options.codecs = std::vector<Json>{"bitround:3", "zlib:1"};
+  const std::vector<float> values = {1.2F, 12.3F, 123.4F, -1};
+  create_array(v3, "a", options).value().write(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_EQ(copy(v3, v2, {.format = "zarr2"}).value().chunks_encoded, 0U);
+  EXPECT_EQ(parsed(text_at(*v2, "a/.zarray")).find("filters")->dump(), R"([{"id":"bitround","keepbits":3}])");
+  EXPECT_EQ(copy(v2, back, {.format = "zarr3"}).value().chunks_encoded, 0U);
+  EXPECT_EQ(parsed(text_at(*back, "a/zarr.json")).find("codecs")->elements()[0].dump(),
+            R"({"name":"bitround","configuration":{"keepbits":3}})");
+  // What numcodecs alone has keeps its name.
+  const auto none =
+      hierarchy(changed(R"({"dtype": "<f4", "fill_value": 0, "filters": [{"id": "bitround", "keepbits": 0}]})"));
+  const auto kept = memory_store();
+  copy(none, kept, {.format = "zarr3"}).value();
+  EXPECT_EQ(parsed(text_at(*kept, "a/zarr.json")).find("codecs")->elements()[0].find("name")->text(),
+            "numcodecs.bitround");
+  EXPECT_EQ(code_of(array_with(R"({"filters": [{"id": "bitround", "keepbits": 3}]})")), corrupt_code) << "integers";
+}
+
 }  // namespace
 }  // namespace sherd::v2
