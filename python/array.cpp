@@ -174,9 +174,9 @@ void bind_node(nb::class_<BoundArray>& type) {
       .def_prop_ro(
           "url", [](const BoundArray& self) { return self.array.url(); }, "Store and path, as a user would name it.")
       .def_prop_ro(
-          "order", [](const BoundArray& self) { return self.array.config().order == Order::f ? "F" : "C"; },
+          "_memory_order", [](const BoundArray& self) { return self.array.config().order == Order::f ? "F" : "C"; },
           "The order in memory of what is read: \"C\" or \"F\"; see `config[\"order\"]`.",
-          nb::sig("def order(self) -> str"))
+          nb::sig("def _memory_order(self) -> str"))
       .def_prop_ro(
           "store", [](const BoundArray& self) { return store_to(self.array.store()); },
           "The Store that the array is in.", nb::sig("def store(self) -> Store"))

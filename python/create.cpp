@@ -57,6 +57,10 @@ void apply(CreateOptions& to, const std::string& name, nb::handle value) {
     to.codecs = json_list(value);
   else if (name == "raw_codecs")
     to.raw_codecs = json_from(value);
+  else if (name == "big_endian")
+    to.big_endian = nb::cast<bool>(value);
+  else if (name == "fortran_order")
+    to.fortran_order = nb::cast<bool>(value);
   else if (name == "index_location")
     to.index_location = index_location_from(value);
   else if (name == "index_codecs")

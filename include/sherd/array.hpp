@@ -41,6 +41,10 @@ struct CreateOptions {
   /// The whole codec chain, in the same form; no codec is added. Cannot be combined with codecs, shards, index_location
   /// and index_codecs.
   std::optional<Json> raw_codecs = {};
+  /// In formats whose documents say it apart from the codecs (Zarr v2), and if no codec says it: whether numbers are
+  /// stored big-endian, and whether the first dimension of a chunk varies fastest. Others ignore these.
+  bool big_endian = false;
+  bool fortran_order = false;
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};  ///< default: little-endian bytes and crc32c
   std::optional<Json> fill_value = {};                 ///< as in metadata; default: zero, false, "" …

@@ -75,6 +75,16 @@ class ArrayNames(_Base):
         return "/" + self.path
 
     @property
+    def order(self) -> str:
+        """ "C" or "F". In Zarr v2 and the draft of 2022 the order of the elements in a stored chunk, as in zarr-python; in
+        other formats the order in memory of what is read, which is `config["order"]`."""
+        metadata = self.metadata
+        stored = metadata.get(".zarray", {}).get("order", metadata.get("chunk_memory_layout"))
+        if stored is None or (stored == "C" and self.ndim < 2):  # of one dimension both are the same
+            return self._memory_order
+        return str(stored)
+
+    @property
     def basename(self) -> str:
         """The last part of the path; "" for the root."""
         return self.path.rpartition("/")[2]

@@ -85,6 +85,11 @@ def make_array(
         index_codecs=index_codecs,
         compressor="gzip:6" if _options.is_dual_format(config) else "zstd:3",
     )
+    # What Zarr v2 says of stored elements; other formats ignore it.
+    if _options.is_big_endian(_options.numpy_dtype(dtype, data)):
+        options["big_endian"] = True
+    if order == "F":
+        options["fortran_order"] = True
     if data is not None:
         options["contents"] = lambda array: _write(array, data)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}

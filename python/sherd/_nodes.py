@@ -243,7 +243,8 @@ def create_array(
     volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
     data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
-    order: short for config={"order": …}, the order in memory of what is read. format, zarr_format: as for open().
+    order: short for config={"order": …}, the order in memory of what is read; in Zarr v2 also that of stored elements, as a
+    dtype such as ">i4" is their byte order there. format, zarr_format: as for open().
     overwrite: erase an existing node; otherwise it is a Conflict. Files that are not part of it are always a Conflict.
     storage_options: as for open(). config: settings of this handle; see sherd.config.
     """

@@ -157,6 +157,21 @@ def has_edges(lengths: Any) -> bool:
     return isinstance(lengths, (list, tuple)) and any(isinstance(each, (list, tuple, np.ndarray)) for each in lengths)
 
 
+def numpy_dtype(dtype: Any, data: Any) -> np.dtype[Any]:
+    """NumPy's type of the elements; V1 if the name is one that only Sherd knows."""
+    try:
+        return np.dtype(getattr(data, "dtype", data) if dtype is None else dtype)
+    except (TypeError, ValueError, KeyError):
+        return np.dtype("V1")
+
+
+def is_big_endian(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers, or those in some field of a struct, are of the other byte order."""
+    if dtype.fields is None:
+        return dtype.byteorder == ">"
+    return any(is_big_endian(field[0]) for field in dtype.fields.values())
+
+
 def rectilinear(axes: Any) -> dict[str, Any]:
     """The chunk grid, as metadata has it, of one list of lengths per dimension; an int is one length for all of it."""
     return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": list(axes)}}

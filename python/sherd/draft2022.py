@@ -16,7 +16,7 @@ from ._errors import InvalidArgument, NotFound
 from ._group import Group
 from ._nodes import StoreLike
 from ._nodes import open as open_node
-from ._options import codec_list
+from ._options import codec_list, is_big_endian, numpy_dtype
 
 __all__ = ["ShardingTransformer", "create_array"]
 
@@ -54,19 +54,6 @@ def _shard(chain: list[Any], shape: Level) -> list[Any]:
         "index_location": "end",
     }
     return [{"name": "sharding_indexed", "configuration": configuration}]
-
-
-def _is_big_endian(dtype: np.dtype[Any]) -> bool:
-    if dtype.fields is None:
-        return dtype.byteorder == ">"
-    return any(_is_big_endian(field[0]) for field in dtype.fields.values())
-
-
-def _numpy_dtype(dtype: Any, data: Any) -> np.dtype[Any]:
-    try:
-        return np.dtype(getattr(data, "dtype", data) if dtype is None else dtype)
-    except TypeError:  # a name that only Sherd knows
-        return np.dtype("V1")
 
 
 def create_array(
@@ -108,8 +95,8 @@ def create_array(
         raise InvalidArgument("chunks_per_shard counts chunks: chunks must be set", member="chunks")
     reverse = {"name": "transpose", "configuration": {"order": list(range(rank))[::-1]}}
     filters = [reverse] if order == "F" and rank > 1 else "auto"
-    native = _numpy_dtype(dtype, data)
-    serializer = "bytes:big" if _is_big_endian(native) else "auto"
+    native = numpy_dtype(dtype, data)
+    serializer = "bytes:big" if is_big_endian(native) else "auto"
     plain = (filters, serializer) == ("auto", "auto")
     if isinstance(compressors, str) and compressors == "auto" and not plain and len(levels) < 2:
         compressors = "blosc:lz4:5"

@@ -20,9 +20,9 @@ extern const CodecEntry adler32_codec, astype_codec, base64_codec, bitround_code
     packbits_codec, pcodec_codec, quantize_codec, reshape_codec, scale_offset_codec, shuffle_codec, squeeze_codec,
     szip_codec, transpose_codec, vlen_array_codec, vlen_bytes_codec, vlen_codec, vlen_utf8_codec, zfp_codec, zfpy_codec,
     zlib_codec, zstd_codec;
-const Format& draft2022_format() noexcept;
+const Format& draft2022_format(CodecTable codecs) noexcept;
 const Format& precomputed_format() noexcept;
-const Format& zarr2_format() noexcept;
+const Format& zarr2_format(CodecTable codecs) noexcept;
 const Format& zarr3_format() noexcept;
 const StorageKind& dual_format_storage() noexcept;
 const StorageKind& volume_storage() noexcept;
@@ -101,7 +101,8 @@ constexpr StoreEntry stores[] = {
 };
 
 FormatTable format_table() noexcept {
-  static const std::array formats{&zarr3_format(), &zarr2_format(), &draft2022_format(), &precomputed_format()};
+  static const std::array formats{&zarr3_format(), &zarr2_format(codec_table), &draft2022_format(codec_table),
+                                  &precomputed_format()};
   return formats;
 }
 

@@ -152,8 +152,8 @@ Result<CodecSpec> default_serializer(const DType& dtype, CodecTable table) {
   return short_codec("bytes", dtype, table);
 }
 
-/// Puts the default array->bytes codec after the array->array codecs where none is given.
-Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTable table) {
+/// Puts the default array->bytes codec after the array->array codecs where none is given; `bytes` in this byte order.
+Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTable table, bool big_endian = false) {
   const auto has_maker = [table](const CodecSpec& spec, auto maker) {
     const CodecEntry* entry = find_codec(table, spec.name);
     return entry != nullptr && entry->*maker != nullptr;
@@ -170,7 +170,27 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
       std::any_of(specs.begin(), location, [](const CodecSpec& spec) { return spec.name != "transpose"; });
   if (may_widen && serializer.name == "bytes" && serializer.configuration.find("endian") == nullptr)
     serializer.configuration = Json::Object{{"endian", "little"}};
+  if (big_endian && serializer.configuration.find("endian") != nullptr) serializer.configuration.set("endian", "big");
   specs.insert(location, std::move(serializer));
+  return {};
+}
+
+/// The orders that the options ask for, as codecs, in a chain that does not have them.
+Result<void> add_orders(const CreateOptions& options, std::vector<CodecSpec>& specs, CodecTable table) {
+  if (options.big_endian) {
+    for (const CodecSpec& spec : specs) {
+      const CodecEntry* entry = find_codec(table, spec.name);
+      if (entry != nullptr && entry->array_bytes_codec != nullptr && entry->name != "bytes")
+        return unsupported("'" + spec.name + "' has no big-endian numbers; choose a type in the machine's byte order")
+            .in_member("dtype");
+    }
+    SHERD_TRY(complete(specs, options.dtype, table, true));
+  }
+  const std::size_t rank = options.shape.size();
+  if (!options.fortran_order || rank < 2 || (!specs.empty() && specs.front().name == "transpose")) return {};
+  Shape order(rank);
+  for (std::size_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
+  specs.insert(specs.begin(), CodecSpec{"transpose", Json::Object{{"order", Json::numbers(order)}}});
   return {};
 }
 
@@ -187,7 +207,7 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
 }
 
 Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
-                                          CodecTable table) {
+                                          CodecTable table, bool has_orders) {
   if (options.raw_codecs) {
     Json list = *options.raw_codecs;
     if (list.is_array()) {
@@ -196,9 +216,11 @@ Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const st
     }
     SHERD_TRY(specs, parse_codec_list(list).in_member("raw_codecs"));
     SHERD_TRY(check_names(specs, table).in_member("raw_codecs"));
+    if (has_orders) SHERD_TRY(add_orders(options, specs, table));
     return specs;
   }
   SHERD_TRY(chain, listed_codecs(*options.codecs, options.dtype, table).in_member("codecs"));
+  if (has_orders) SHERD_TRY(add_orders(options, chain, table));
   SHERD_TRY(complete(chain, options.dtype, table));
   if (!inner) return chain;
   SHERD_TRY(sharding, sharding_codec(options, *inner, chain, table));
@@ -248,7 +270,7 @@ Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs
   CreateOptions complete = options;
   if (!options.codecs) complete.codecs = defaults.chunks;
   if (!options.index_codecs) complete.index_codecs = defaults.index;
-  SHERD_TRY(chain, new_codecs(complete, inner, codecs));
+  SHERD_TRY(chain, new_codecs(complete, inner, codecs, defaults.has_orders));
   spec.codecs = std::move(chain);
   spec.fill_value = default_scalar(options.dtype);
   if (options.fill_value) {

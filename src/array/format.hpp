@@ -80,6 +80,8 @@ struct NodeKeys {
 struct DefaultCodecs {
   std::vector<Json> chunks;
   std::vector<Json> index;
+  /// Whether documents say the order of elements and of their bytes apart from the codecs; see CreateOptions.
+  bool has_orders = false;
 };
 
 /// What is the same for all nodes of a format.
@@ -210,13 +212,13 @@ class Consolidation {
   [[nodiscard]] virtual Json without_entries(Json node) const = 0;
   /// Whether an entry is an array's or a group's, regardless of its other members.
   [[nodiscard]] virtual Result<NodeType> type(const Json& entry) const = 0;
+  /// The name of the document that has the entries; empty if it is the one that makes the group visible.
+  [[nodiscard]] virtual std::string_view entries_document() const noexcept { return {}; }
   /// Adds what open() finds in the store in addition to the documents to a node that was lowered from an entry.
   virtual Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const {
     (void)store, (void)path, (void)node;
     return {};
   }
-  /// The name of the document that has the entries; empty if it is the one that makes the group visible.
-  [[nodiscard]] virtual std::string_view entries_document() const noexcept { return {}; }
 
  protected:
   ~Consolidation() = default;

@@ -79,11 +79,15 @@ Result<std::unique_ptr<ArrayCodec>> make_astype(const CodecSpec& spec, const Cod
   return std::unique_ptr<ArrayCodec>(std::make_unique<AsTypeCodec>(std::move(decoded), std::move(encoded)));
 }
 
+Json required_of_astype(const DType& dtype) {
+  return is_numeric(dtype) ? Json(Json::Object{{"decode_dtype", numpy_name(dtype)}}) : Json();
+}
+
 constexpr std::string_view kAliases[] = {"astype"};
 
 }  // namespace
 
 extern constinit const CodecEntry astype_codec{
-    .name = "numcodecs.astype", .aliases = kAliases, .array_codec = make_astype};
+    .name = "numcodecs.astype", .aliases = kAliases, .array_codec = make_astype, .required = required_of_astype};
 
 }  // namespace sherd

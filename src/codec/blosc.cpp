@@ -414,8 +414,11 @@ Result<Json> short_numcodecs_blosc(std::string_view argument, const DType& dtype
 }  // namespace
 
 extern constinit const CodecEntry blosc_codec{
-    .name = "blosc", .aliases = {}, .bytes_codec = make_blosc, .short_form = short_blosc};
-extern constinit const CodecEntry numcodecs_blosc_codec{
-    .name = "numcodecs.blosc", .aliases = {}, .bytes_codec = make_numcodecs_blosc, .short_form = short_numcodecs_blosc};
+    .name = "blosc", .aliases = {}, .bytes_codec = make_blosc, .short_form = short_blosc, .is_compressor = true};
+extern constinit const CodecEntry numcodecs_blosc_codec{.name = "numcodecs.blosc",
+                                                        .aliases = {},
+                                                        .bytes_codec = make_numcodecs_blosc,
+                                                        .short_form = short_numcodecs_blosc,
+                                                        .is_compressor = true};
 
 }  // namespace sherd

@@ -148,7 +148,10 @@ constexpr std::string_view kAliases[] = {"bz2"};
 
 }  // namespace
 
-extern constinit const CodecEntry bz2_codec{
-    .name = "numcodecs.bz2", .aliases = kAliases, .bytes_codec = make_bz2, .short_form = short_bz2};
+extern constinit const CodecEntry bz2_codec{.name = "numcodecs.bz2",
+                                            .aliases = kAliases,
+                                            .bytes_codec = make_bz2,
+                                            .short_form = short_bz2,
+                                            .is_compressor = true};
 
 }  // namespace sherd

@@ -149,11 +149,18 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_categorize(const CodecSpec& spec, 
       std::make_unique<CategorizeCodec>(dtype, std::move(number), std::move(labels)));
 }
 
+Json required_of_categorize(const DType& dtype) {
+  const bool fixed = dtype.kind() == DType::Kind::utf32;
+  return Json(Json::Object{{"dtype", fixed ? "<U" + std::to_string(dtype.size() / 4) : std::string("|O")}});
+}
+
 constexpr std::string_view kAliases[] = {"categorize"};
 
 }  // namespace
 
-extern constinit const CodecEntry categorize_codec{
-    .name = "numcodecs.categorize", .aliases = kAliases, .array_bytes_codec = make_categorize};
+extern constinit const CodecEntry categorize_codec{.name = "numcodecs.categorize",
+                                                   .aliases = kAliases,
+                                                   .array_bytes_codec = make_categorize,
+                                                   .required = required_of_categorize};
 
 }  // namespace sherd

@@ -158,6 +158,13 @@ struct CodecEntry {
   /// The configuration to write for a short form such as "zstd:3" or "gzip" (argument: text after the colon, or
   /// empty), with everything that some reader requires; an empty object where one requires that there is an object.
   Result<Json> (*short_form)(std::string_view argument, const DType& dtype) = nullptr;
+  /// For codecs whose short form needs an argument, or that have none: the members of `short_form` that do not depend
+  /// on it, for elements of this type.
+  Json (*required)(const DType& dtype) = nullptr;
+  /// For the lists of numcodecs, as in Zarr v2: whether it is the compressor if it is the last one, and not a filter.
+  bool is_compressor = false;
+  /// For array_bytes_codec: whether it stores the rows of nested lists, in whatever order elements are in memory.
+  bool stores_rows = false;
 };
 
 /// The entry that reads this name (its name or one of its aliases), or nullptr.

@@ -13,6 +13,25 @@ void complete_nested(Json* list, CodecTable table, const DType& dtype) {
   *list = codec_list_json(*specs);
 }
 
+/// What a codec of elements of this type has to say; an object, or null for a codec that needs no configuration.
+Result<Json> required_members(const CodecEntry& entry, const DType& dtype) {
+  if (entry.required != nullptr) return entry.required(dtype);
+  if (entry.short_form != nullptr) return entry.short_form("", dtype);
+  return Json();
+}
+
+/// The type of elements behind an array->array codec. What depends on the shape, of which nothing is known here, keeps
+/// the type.
+DType encoded_type(const CodecSpec& spec, CodecTable table, const DType& dtype) {
+  static const Limits limits;
+  const CodecEntry* entry = find_codec(table, spec.name);
+  if (entry == nullptr || entry->array_codec == nullptr) return dtype;
+  const ChunkType in{dtype, {}};
+  const auto codec = entry->array_codec(spec, {.in = in, .limits = &limits, .table = table});
+  const auto out = codec ? (*codec)->encoded_type(in) : Result<ChunkType>(in);
+  return out ? out->dtype : dtype;
+}
+
 void complete(CodecSpec& spec, CodecTable table, const DType& dtype) {
   if (spec.name == "sharding_indexed") {
     complete_nested(spec.configuration.find("codecs"), table, dtype);
@@ -24,9 +43,9 @@ void complete(CodecSpec& spec, CodecTable table, const DType& dtype) {
     complete_nested(spec.configuration.find("data_codecs"), table, dtype.fields().front().dtype);
   }
   const CodecEntry* entry = find_codec(table, spec.name);
-  if (entry == nullptr || entry->short_form == nullptr) return;
-  const auto defaults = entry->short_form("", dtype);
-  if (!defaults) return;
+  if (entry == nullptr) return;
+  const auto defaults = required_members(*entry, dtype);
+  if (!defaults || defaults->is_null()) return;
   if (spec.configuration.is_null()) {
     spec.configuration = *defaults;
     return;
@@ -39,7 +58,11 @@ void complete(CodecSpec& spec, CodecTable table, const DType& dtype) {
 }  // namespace
 
 void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& dtype) {
-  for (CodecSpec& spec : specs) complete(spec, table, dtype);
+  DType type = dtype;
+  for (CodecSpec& spec : specs) {
+    complete(spec, table, type);
+    type = encoded_type(spec, table, type);
+  }
 }
 
 }  // namespace sherd

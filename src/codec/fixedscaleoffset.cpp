@@ -163,11 +163,17 @@ Result<std::unique_ptr<ArrayCodec>> make_fixedscaleoffset(const CodecSpec& spec,
       std::make_unique<FixedScaleOffsetCodec>(Steps{offset, scale}, std::move(dtype), std::move(astype)));
 }
 
+Json required_of_fixedscaleoffset(const DType& dtype) {
+  return is_calculable(dtype) ? Json(Json::Object{{"dtype", numpy_name(dtype)}}) : Json();
+}
+
 constexpr std::string_view kAliases[] = {"fixedscaleoffset"};
 
 }  // namespace
 
-extern constinit const CodecEntry fixedscaleoffset_codec{
-    .name = "numcodecs.fixedscaleoffset", .aliases = kAliases, .array_codec = make_fixedscaleoffset};
+extern constinit const CodecEntry fixedscaleoffset_codec{.name = "numcodecs.fixedscaleoffset",
+                                                         .aliases = kAliases,
+                                                         .array_codec = make_fixedscaleoffset,
+                                                         .required = required_of_fixedscaleoffset};
 
 }  // namespace sherd

@@ -25,12 +25,16 @@ Result<Json> short_form(std::string_view argument, const DType&) {
 
 }  // namespace
 
-extern constinit const CodecEntry gzip_codec{
-    .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip>, .short_form = short_form};
+extern constinit const CodecEntry gzip_codec{.name = "gzip",
+                                             .aliases = {},
+                                             .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
+                                             .short_form = short_form,
+                                             .is_compressor = true};
 extern constinit const CodecEntry numcodecs_gzip_codec{.name = "numcodecs.gzip",
                                                        .aliases = {},
                                                        .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
-                                                       .short_form = short_form};
+                                                       .short_form = short_form,
+                                                       .is_compressor = true};
 extern constinit const CodecEntry gzip_member_codec{
     .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip_member>, .short_form = short_form};
 

@@ -112,7 +112,10 @@ constexpr std::string_view kAliases[] = {"json2"};
 
 }  // namespace
 
-extern constinit const CodecEntry json2_codec{
-    .name = "numcodecs.json2", .aliases = kAliases, .array_bytes_codec = make_json2, .short_form = short_json2};
+extern constinit const CodecEntry json2_codec{.name = "numcodecs.json2",
+                                              .aliases = kAliases,
+                                              .array_bytes_codec = make_json2,
+                                              .short_form = short_json2,
+                                              .stores_rows = true};
 
 }  // namespace sherd

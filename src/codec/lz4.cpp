@@ -80,7 +80,10 @@ constexpr std::string_view kAliases[] = {"lz4"};
 
 }  // namespace
 
-extern constinit const CodecEntry lz4_codec{
-    .name = "numcodecs.lz4", .aliases = kAliases, .bytes_codec = make_lz4, .short_form = short_lz4};
+extern constinit const CodecEntry lz4_codec{.name = "numcodecs.lz4",
+                                            .aliases = kAliases,
+                                            .bytes_codec = make_lz4,
+                                            .short_form = short_lz4,
+                                            .is_compressor = true};
 
 }  // namespace sherd

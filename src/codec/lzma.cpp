@@ -361,7 +361,10 @@ constexpr std::string_view kAliases[] = {"lzma"};
 
 }  // namespace
 
-extern constinit const CodecEntry lzma_codec{
-    .name = "numcodecs.lzma", .aliases = kAliases, .bytes_codec = make_lzma, .short_form = short_lzma};
+extern constinit const CodecEntry lzma_codec{.name = "numcodecs.lzma",
+                                             .aliases = kAliases,
+                                             .bytes_codec = make_lzma,
+                                             .short_form = short_lzma,
+                                             .is_compressor = true};
 
 }  // namespace sherd

@@ -195,6 +195,7 @@ constexpr std::string_view kAliases[] = {"msgpack2"};
 extern constinit const CodecEntry msgpack2_codec{.name = "numcodecs.msgpack2",
                                                  .aliases = kAliases,
                                                  .array_bytes_codec = make_msgpack2,
-                                                 .short_form = short_msgpack2};
+                                                 .short_form = short_msgpack2,
+                                                 .stores_rows = true};
 
 }  // namespace sherd

@@ -131,7 +131,10 @@ constexpr std::string_view kAliases[] = {"pcodec", "https://codec.zarrs.dev/arra
 
 }  // namespace
 
-extern constinit const CodecEntry pcodec_codec{
-    .name = "numcodecs.pcodec", .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry pcodec_codec{.name = "numcodecs.pcodec",
+                                               .aliases = kAliases,
+                                               .array_bytes_codec = make,
+                                               .short_form = short_form,
+                                               .is_compressor = true};
 
 }  // namespace sherd

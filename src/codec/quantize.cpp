@@ -111,11 +111,18 @@ Result<Json> short_quantize(std::string_view argument, const DType& dtype) {
   return Json(Json::Object{{"digits", digits}, {"dtype", numpy_name(dtype)}});
 }
 
+Json required_of_quantize(const DType& dtype) {
+  return is_float(dtype) ? Json(Json::Object{{"dtype", numpy_name(dtype)}}) : Json();
+}
+
 constexpr std::string_view kAliases[] = {"quantize"};
 
 }  // namespace
 
-extern constinit const CodecEntry quantize_codec{
-    .name = "numcodecs.quantize", .aliases = kAliases, .array_codec = make_quantize, .short_form = short_quantize};
+extern constinit const CodecEntry quantize_codec{.name = "numcodecs.quantize",
+                                                 .aliases = kAliases,
+                                                 .array_codec = make_quantize,
+                                                 .short_form = short_quantize,
+                                                 .required = required_of_quantize};
 
 }  // namespace sherd

@@ -254,7 +254,10 @@ std::uint64_t szip_scanline(std::uint64_t pixels_per_block, std::uint64_t length
   return std::min(most, length < pixels_per_block ? element_count(chunk).value_or(most) : length);
 }
 
-extern constinit const CodecEntry szip_codec{
-    .name = "numcodecs.szip", .aliases = kAliases, .bytes_codec = make_szip, .short_form = short_szip};
+extern constinit const CodecEntry szip_codec{.name = "numcodecs.szip",
+                                             .aliases = kAliases,
+                                             .bytes_codec = make_szip,
+                                             .short_form = short_szip,
+                                             .is_compressor = true};
 
 }  // namespace sherd

@@ -490,7 +490,10 @@ constexpr std::string_view kZfpyAliases[] = {"zfpy"};
 
 extern constinit const CodecEntry zfp_codec{
     .name = "zfp", .aliases = kZfpAliases, .array_bytes_codec = make_zfp, .short_form = short_zfp};
-extern constinit const CodecEntry zfpy_codec{
-    .name = "numcodecs.zfpy", .aliases = kZfpyAliases, .array_bytes_codec = make_zfpy, .short_form = short_zfpy};
+extern constinit const CodecEntry zfpy_codec{.name = "numcodecs.zfpy",
+                                             .aliases = kZfpyAliases,
+                                             .array_bytes_codec = make_zfpy,
+                                             .short_form = short_zfpy,
+                                             .is_compressor = true};
 
 }  // namespace sherd

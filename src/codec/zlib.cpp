@@ -25,7 +25,10 @@ constexpr std::string_view kAliases[] = {"zlib"};
 
 }  // namespace
 
-extern constinit const CodecEntry zlib_codec{
-    .name = "numcodecs.zlib", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry zlib_codec{.name = "numcodecs.zlib",
+                                             .aliases = kAliases,
+                                             .bytes_codec = make,
+                                             .short_form = short_form,
+                                             .is_compressor = true};
 
 }  // namespace sherd

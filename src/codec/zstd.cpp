@@ -323,8 +323,11 @@ Result<Json> numcodecs_short_form(std::string_view argument, const DType&) { ret
 }  // namespace
 
 extern constinit const CodecEntry zstd_codec{
-    .name = "zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form};
-extern constinit const CodecEntry numcodecs_zstd_codec{
-    .name = "numcodecs.zstd", .aliases = {}, .bytes_codec = make_numcodecs, .short_form = numcodecs_short_form};
+    .name = "zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form, .is_compressor = true};
+extern constinit const CodecEntry numcodecs_zstd_codec{.name = "numcodecs.zstd",
+                                                       .aliases = {},
+                                                       .bytes_codec = make_numcodecs,
+                                                       .short_form = numcodecs_short_form,
+                                                       .is_compressor = true};
 
 }  // namespace sherd

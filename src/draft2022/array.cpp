@@ -76,12 +76,12 @@ std::string_view codec_name(std::string_view uri) {
   return {};
 }
 
-Result<CodecSpec> parse_compressor(const Json& json, const DType& dtype) {
+Result<CodecSpec> parse_compressor(const Json& json, const DType& dtype, CodecTable table) {
   SHERD_TRY(only_members(json, {"codec", "type", "configuration"}));
   const Json* uri = json.find("codec") != nullptr ? json.find("codec") : json.find("type");
   if (uri == nullptr || !uri->is_string()) return invalid_argument("must be the URI of a codec").in_member("codec");
   const std::string_view name = codec_name(uri->text());
-  if (!is_compressor(name))
+  if (!is_compressor(name, table))
     return unsupported("'" + uri->text() + "' is not a known codec (gzip, zlib, blosc, bz2, lz4, lzma, zstd below " +
                        std::string(codec_uri) + ")")
         .in_member("codec");
@@ -91,20 +91,20 @@ Result<CodecSpec> parse_compressor(const Json& json, const DType& dtype) {
   return numcodecs_codec(name, *configuration, dtype);
 }
 
-Result<std::vector<CodecSpec>> parse_compressors(const Json& document, const DType& dtype) {
+Result<std::vector<CodecSpec>> parse_compressors(const Json& document, const DType& dtype, CodecTable table) {
   const Json* compressor = document.find("compressor");
   const Json* codecs = document.find("codecs");
   std::vector<CodecSpec> specs;
   if (compressor != nullptr && codecs != nullptr)
     return invalid_argument("cannot be combined with 'compressor'").in_member("codecs");
   if (compressor != nullptr && !compressor->is_null()) {
-    SHERD_TRY(spec, parse_compressor(*compressor, dtype).in_member("compressor"));
+    SHERD_TRY(spec, parse_compressor(*compressor, dtype, table).in_member("compressor"));
     specs.push_back(std::move(spec));
   }
   if (codecs == nullptr) return specs;
   if (!codecs->is_array()) return wrong_value(*codecs, "a list").in_member("codecs");
   for (std::size_t i = 0; i < codecs->size(); ++i) {
-    SHERD_TRY(spec, parse_compressor(codecs->elements()[i], dtype).in_member("codecs" + at(i)));
+    SHERD_TRY(spec, parse_compressor(codecs->elements()[i], dtype, table).in_member("codecs" + at(i)));
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -121,13 +121,14 @@ std::vector<CodecSpec> parse_filters(const Json* list, const DType& dtype) {
   return filters;
 }
 
-Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementType& type, std::size_t rank) {
+Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementType& type, std::size_t rank,
+                                           CodecTable table) {
   SHERD_TRY(layout, required(document, "chunk_memory_layout"));
   if (!layout->is_string() || (layout->text() != "C" && layout->text() != "F"))
     return wrong_value(*layout, "\"C\" or \"F\"").in_member("chunk_memory_layout");
-  SHERD_TRY(compressors, parse_compressors(document, type.dtype));
+  SHERD_TRY(compressors, parse_compressors(document, type.dtype, table));
   auto chain = numcodecs_chain({type, rank, layout->text() == "F"}, parse_filters(hidden_filters(document), type.dtype),
-                               std::move(compressors));
+                               std::move(compressors), table);
   if (!chain && chain.error().member().starts_with("filters")) return std::move(chain).in_member("attributes");
   return chain;
 }
@@ -239,7 +240,7 @@ const Json* hidden_filters(const Json& document) {
   return named ? filters : nullptr;
 }
 
-Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecTable codecs) {
   SHERD_TRY(check_members(
       document, {"shape", "data_type", "chunk_grid", "chunk_memory_layout", "compressor", "codecs", "fill_value",
                  "extensions", "attributes", "storage_transformers", "dimension_separator"}));
@@ -264,7 +265,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   spec.keys = chunks.keys;
   SHERD_TRY(value, parse_fill(*fill, type).in_member("fill_value"));
   spec.fill_value = std::move(value);
-  SHERD_TRY(chain, parse_chain(document, type, spec.shape.size()));
+  SHERD_TRY(chain, parse_chain(document, type, spec.shape.size(), codecs));
   spec.codecs = std::move(chain);
   if (const Json* list = document.find("storage_transformers"))
     SHERD_TRY(add_shards(*list, limits, spec, chunks.chunk).in_member("storage_transformers"));

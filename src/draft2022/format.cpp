@@ -74,8 +74,9 @@ std::string_view type_suffix(NodeType type) { return type == NodeType::array ? "
 
 class Draft2022 final : public Format, public EntryPoint, public MemberDocuments {
  public:
-  Draft2022() = default;
-  explicit Draft2022(std::string suffix) : suffix_(std::move(suffix)), has_entry_point_(true) {}
+  explicit Draft2022(CodecTable codecs) noexcept : codecs_(codecs) {}
+  Draft2022(CodecTable codecs, std::string suffix)
+      : codecs_(codecs), suffix_(std::move(suffix)), has_entry_point_(true) {}
 
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
     // zarr-python's own codecs, which its releases for the draft all read. The draft's index has no checksum.
@@ -91,7 +92,7 @@ class Draft2022 final : public Format, public EntryPoint, public MemberDocuments
   [[nodiscard]] Result<std::shared_ptr<const Format>> bind(Store& store, const Limits& limits) const override;
   Result<std::shared_ptr<const Format>> create(Store& store, const Limits& limits) const override;
   [[nodiscard]] std::shared_ptr<const Format> created() const override {
-    return std::make_shared<const Draft2022>(suffix_);
+    return std::make_shared<const Draft2022>(codecs_, suffix_);
   }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override;
 
@@ -101,7 +102,7 @@ class Draft2022 final : public Format, public EntryPoint, public MemberDocuments
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override;
 
-  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return print_array(spec); }
+  [[nodiscard]] Result<Json> array_document(const ArraySpec& spec) const override { return print_array(spec, codecs_); }
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override;
@@ -121,6 +122,7 @@ class Draft2022 final : public Format, public EntryPoint, public MemberDocuments
   /// `corrupt` if the entry point's suffix hides the document of the node at `path`.
   Result<void> check_suffix(Store& store, const std::string& path) const;
 
+  CodecTable codecs_;
   std::string suffix_ = ".json";
   bool has_entry_point_ = false;  ///< whether the store that this was bound to has one
 };
@@ -138,7 +140,7 @@ NodeKeys Draft2022::keys(const std::string& path) const {
 Result<std::shared_ptr<const Format>> Draft2022::bind(Store& store, const Limits& limits) const {
   const std::string key(entry_key);
   SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_attributes));
-  if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>());
+  if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(codecs_));
   auto suffix = parse_entry_point(stored->json);
   if (!suffix) return stored_error(std::move(suffix).error()).in_key(key);
   if (!*suffix && is_zarr3_node(stored->json)) return std::shared_ptr<const Format>();
@@ -149,7 +151,7 @@ Result<std::shared_ptr<const Format>> Draft2022::bind(Store& store, const Limits
         .in_member("zarr_format")
         .in_key(key);
   }
-  return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(**std::move(suffix)));
+  return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(codecs_, **std::move(suffix)));
 }
 
 Result<std::shared_ptr<const Format>> Draft2022::create(Store& store, const Limits& limits) const {
@@ -257,7 +259,7 @@ Result<NodeDocument> Draft2022::lower_as(NodeType type, Json document, const Lim
   NodeDocument node;
   node.type = type;
   if (type == NodeType::array) {
-    SHERD_TRY(array, parse_array(document, limits));
+    SHERD_TRY(array, parse_array(document, limits, codecs_));
     node.array = std::move(array);
   } else {
     SHERD_TRY(check_members(document, {"attributes", "extensions"}));
@@ -279,7 +281,7 @@ Result<Json> Draft2022::group_document(const Json& attributes) const {
 Result<Json> Draft2022::changed(Json document, const NodeChange& change) const {
   if (change.shape) document.set("shape", Json::numbers(*change.shape));
   if (change.attributes) SHERD_TRY(set_attributes(document, *change.attributes));
-  return change.chunks != nullptr ? with_chunks(std::move(document), *change.chunks) : document;
+  return change.chunks != nullptr ? with_chunks(std::move(document), *change.chunks, codecs_) : document;
 }
 
 Result<void> Draft2022::set_attributes(Json& document, Json all) {
@@ -376,9 +378,9 @@ Result<void> check_members(const Json& document, std::initializer_list<std::stri
 
 }  // namespace draft2022
 
-const Format& draft2022_format() noexcept;
-const Format& draft2022_format() noexcept {
-  static const draft2022::Draft2022 instance;
+const Format& draft2022_format(CodecTable codecs) noexcept;
+const Format& draft2022_format(CodecTable codecs) noexcept {
+  static const draft2022::Draft2022 instance(codecs);
   return instance;
 }
 

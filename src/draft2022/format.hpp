@@ -31,12 +31,12 @@ inline constexpr std::string_view seed_uri = "https://purl.org/zarr/spec/extensi
 [[nodiscard]] Json index_codecs();
 /// Lowers an array document, as parse_array of Zarr v3 does. A storage transformer that is not known leaves an array
 /// without access.
-Result<ArraySpec> parse_array(const Json& document, const Limits& limits);
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecTable codecs);
 /// The canonical document. Of spec.format_options it knows "uri": whose name for sharding is written, "zarr-python" or
 /// "seed". What the draft cannot express is `unsupported`.
-Result<Json> print_array(const ArraySpec& spec);
+Result<Json> print_array(const ArraySpec& spec, CodecTable codecs);
 /// The document with the chunks and codecs of `spec`, the rest as it is.
-Result<Json> with_chunks(Json document, const ArraySpec& spec);
+Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable codecs);
 /// The attribute in which zarr-python keeps filters: a part of how chunks are decoded.
 [[nodiscard]] const Json* hidden_filters(const Json& document);
 /// Refuses every member that is not `known`, and extensions that must be understood: none is known.

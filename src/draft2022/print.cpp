@@ -88,12 +88,12 @@ Result<std::string_view> wanted_uri(const Json& options) {
   return uri;
 }
 
-Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
+Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri, CodecTable codecs) {
   if (spec.keys.kind == KeyEncoding::Kind::v2)
     return unsupported("the draft's keys begin with 'c'").in_member("chunk_key_encoding");
   SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
   SHERD_TRY(stack, print_shards(spec, uri));
-  SHERD_TRY(chunks, numcodecs_words(stack.codecs, spec.dtype, "the draft"));
+  SHERD_TRY(chunks, numcodecs_words(stack.codecs, spec.dtype, {"the draft", codecs}));
   SHERD_TRY(check_byte_orders(chunks.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, chunks.big_endian, chunks.mixed};
   SHERD_TRY(name, print_type(type).in_member("dtype"));
@@ -119,15 +119,15 @@ Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri) {
 
 }  // namespace
 
-Result<Json> print_array(const ArraySpec& spec) {
+Result<Json> print_array(const ArraySpec& spec, CodecTable codecs) {
   SHERD_TRY(uri, wanted_uri(spec.format_options).in_member("format_options"));
-  return print_with_uri(spec, uri);
+  return print_with_uri(spec, uri, codecs);
 }
 
-Result<Json> with_chunks(Json document, const ArraySpec& spec) {
+Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable codecs) {
   const Json* list = document.find("storage_transformers");
   const bool seed = list != nullptr && std::all_of(list->elements().begin(), list->elements().end(), is_seed_uri);
-  SHERD_TRY(fresh, print_with_uri(spec, seed ? seed_uri : zarr_python_uri));
+  SHERD_TRY(fresh, print_with_uri(spec, seed ? seed_uri : zarr_python_uri, codecs));
   document.erase("codecs");
   for (const char* member : {"chunk_grid", "chunk_memory_layout", "compressor", "data_type", "storage_transformers"}) {
     if (const Json* value = fresh.find(member))

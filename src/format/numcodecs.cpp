@@ -40,37 +40,28 @@ Json with_default(Json configuration, const char* member, Json value) {
 /// The id of a codec whose name has the prefix.
 std::string_view bare(const CodecSpec& spec) { return std::string_view(spec.name).substr(kPrefix.size()); }
 
-bool is_one_of(const CodecSpec& spec, std::span<const std::string_view> known) {
-  return spec.name.starts_with(kPrefix) && std::ranges::find(known, bare(spec)) != known.end();
-}
-
 /// The bits of the fraction of a float type that numcodecs rounds; nullopt for any other type.
 std::optional<int> kept_bits(const DType& dtype) {
   const auto format = is_calculable(dtype) ? float_format(dtype.kind()) : std::nullopt;
   return format ? std::optional(format->fraction) : std::nullopt;
 }
 
-bool is_array_filter(const CodecSpec& spec) {
-  constexpr std::string_view known[] = {"delta", "fixedscaleoffset", "quantize", "bitround", "astype", "packbits"};
-  return is_one_of(spec, known);
+/// Whether a filter takes arrays and makes arrays.
+bool is_array_filter(const CodecSpec& spec, CodecTable table) {
+  const CodecEntry* entry = find_codec(table, spec.name);
+  return entry != nullptr && entry->array_codec != nullptr;
 }
 
-/// Whether a filter makes bytes of elements, in place of the codec `bytes`.
-bool is_serializer(const CodecSpec& spec) {
-  constexpr std::string_view known[] = {"categorize", "json2", "msgpack2", "vlen-array"};
-  return spec.name.starts_with("vlen-") || is_one_of(spec, known);
+/// Whether a filter, or a compressor, makes bytes of elements in place of the codec `bytes`.
+bool is_serializer(const CodecSpec& spec, CodecTable table) {
+  const CodecEntry* entry = find_codec(table, spec.name);
+  return entry != nullptr && entry->array_bytes_codec != nullptr;
 }
 
 /// Whether a serializer stores a list of rows, whatever the order of the elements in memory is.
-bool stores_rows(const CodecSpec& spec) {
-  constexpr std::string_view known[] = {"json2", "msgpack2"};
-  return is_one_of(spec, known);
-}
-
-/// Whether a compressor, or a filter in its place, takes arrays, so that the chain needs no codec `bytes`.
-bool is_array_compressor(const CodecSpec& spec) {
-  constexpr std::string_view known[] = {"pcodec", "zfpy"};
-  return is_one_of(spec, known);
+bool stores_rows(const CodecSpec& spec, CodecTable table) {
+  const CodecEntry* entry = find_codec(table, spec.name);
+  return entry != nullptr && entry->stores_rows;
 }
 
 /// Says of a filter's types that they are of the machine's byte order, as codecs expect them, and follows the order
@@ -137,11 +128,14 @@ bool is_reversal(const CodecSpec& transpose) {
   return true;
 }
 
-/// Whether codecs of Zarr v3 without a prefix are called as numcodecs calls them.
-bool has_one_name(std::string_view name) {
-  constexpr std::string_view known[] = {"delta", "bitround", "shuffle",   "fletcher32", "adler32",
-                                        "crc32", "crc32c",   "vlen-utf8", "vlen-bytes", "vlen-array"};
-  return is_compressor(name) || std::ranges::find(known, name) != std::end(known);
+/// The id of a codec in numcodecs; empty if it has none. These are registered with what they are in numcodecs.
+std::string_view id_of(const CodecSpec& spec, CodecTable table) {
+  constexpr std::string_view registered[] = {"blosc",  "gzip",      "zstd",       "bitround",
+                                             "crc32c", "vlen-utf8", "vlen-bytes", "vlen-array"};
+  const CodecEntry* entry = find_codec(table, spec.name);
+  std::string_view name = entry != nullptr ? entry->name : std::string_view(spec.name);
+  if (std::ranges::find(registered, name) != std::end(registered)) return name;
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
 }
 
 /// Without what numcodecs_szip() adds.
@@ -166,15 +160,12 @@ Result<void> check_bitround(const CodecSpec& spec, const DType& dtype, std::stri
 }
 
 /// A codec as numcodecs has it, with its name as `id`, for elements of this type.
-Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, std::string_view format) {
+Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, const NumcodecsFormat& format) {
   Json json;
-  if (spec.name == "bitround") SHERD_TRY(check_bitround(spec, dtype, format));
-  if (spec.name.starts_with(kPrefix))
-    json.set("id", spec.name.substr(kPrefix.size()));
-  else if (has_one_name(spec.name))
-    json.set("id", spec.name);
-  else
-    return no_words_for(spec.name, format);
+  const std::string_view id = id_of(spec, format.codecs);
+  if (id.empty()) return no_words_for(spec.name, format.name);
+  if (spec.name == "bitround") SHERD_TRY(check_bitround(spec, dtype, format.name));
+  json.set("id", id);
   for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
   const std::string name = json.find("id")->text();
   // Releases of numcodecs before 0.13, and tensorstore, refuse the member; each frame says by itself whether it has a
@@ -219,44 +210,47 @@ CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape&
 }
 
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
-                                               std::vector<CodecSpec> compressors) {
+                                               std::vector<CodecSpec> compressors, CodecTable table) {
   std::vector<CodecSpec> chain;
-  if (chunks.fortran && chunks.rank > 1 && std::ranges::none_of(filters, stores_rows)) {
+  const auto is_rows = [&](const CodecSpec& filter) { return stores_rows(filter, table); };
+  if (chunks.fortran && chunks.rank > 1 && std::ranges::none_of(filters, is_rows)) {
     Shape order;
     for (std::size_t d = chunks.rank; d-- > 0;) order.push_back(d);
     chain.push_back({"transpose", Json::Object{{"order", Json::numbers(order)}}});
   }
   NumpyType stored = chunks.type;
   auto next = filters.begin();
-  for (; next != filters.end() && is_array_filter(*next); ++next) {
-    SHERD_TRY(
-        take_order(*next, stored.big_endian).in_member("filters[" + std::to_string(next - filters.begin()) + "]"));
+  const auto member = [&] { return "filters[" + std::to_string(next - filters.begin()) + "]"; };
+  for (; next != filters.end() && is_array_filter(*next, table); ++next) {
+    SHERD_TRY(take_order(*next, stored.big_endian).in_member(member()));
     const DType filtered = filtered_type(*next, stored.dtype);
     if (is_registered_bitround(*next, stored.dtype)) next->name = "bitround";
     stored.dtype = filtered;
     chain.push_back(std::move(*next));
   }
-  const bool is_last = next == filters.end();
-  const CodecSpec* first = !is_last ? &*next : compressors.empty() ? nullptr : &compressors.front();
-  const bool compresses_arrays = first != nullptr && is_array_compressor(*first);
+  const bool in_filters = next != filters.end();
+  const CodecSpec* first = in_filters ? &*next : compressors.empty() ? nullptr : &compressors.front();
+  const CodecEntry* entry = first != nullptr ? find_codec(table, first->name) : nullptr;
+  const bool compresses_arrays = entry != nullptr && entry->array_bytes_codec != nullptr && entry->is_compressor;
   if (compresses_arrays && stored.big_endian)
     return unsupported("'" + std::string(bare(*first)) +
                        "' has no big-endian numbers; store them in little-endian order")
-        .in_member(is_last ? "compressor" : "filters[" + std::to_string(next - filters.begin()) + "]");
-  // A first filter of objects that makes no bytes of them is unknown, which the chain says.
-  const bool has_serializer = compresses_arrays || (!is_last && (is_serializer(*next) || stored.dtype.is_variable()));
+        .in_member(in_filters ? member() : "compressor");
+  // A first filter of objects that makes no bytes of them is unknown, or in the wrong place, which the chain says.
+  const bool has_serializer =
+      compresses_arrays || (in_filters && (is_serializer(*next, table) || stored.dtype.is_variable()));
   if (!has_serializer) chain.push_back(bytes_spec(stored));
   std::move(next, filters.end(), std::back_inserter(chain));
   std::move(compressors.begin(), compressors.end(), std::back_inserter(chain));
   return chain;
 }
 
-Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, std::string_view format) {
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, const NumcodecsFormat& format) {
   NumcodecsWords words;
   std::size_t i = 0;
   if (i < specs.size() && specs[i].name == "transpose") {
     if (!is_reversal(specs[i]))
-      return unsupported(std::string(format) + " has the orders C and F only").in_member("codecs");
+      return unsupported(std::string(format.name) + " has the orders C and F only").in_member("codecs");
     words.fortran = true;
     ++i;
   }
@@ -270,10 +264,10 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType d
         words.big_endian = endian != nullptr && endian->text() == "big";
       continue;
     }
-    if (words.fortran && stores_rows(spec)) return no_words_for("transpose", format);
+    if (words.fortran && stores_rows(spec, format.codecs)) return no_words_for("transpose", format.name);
     SHERD_TRY(codec, codec_words(spec, dtype, format));
     dtype = filtered_type(spec, dtype);
-    if (i + 1 == specs.size() && is_compressor(codec.find("id")->text()))
+    if (i + 1 == specs.size() && is_compressor(spec.name, format.codecs))
       words.compressor = std::move(codec);
     else
       words.filters.push_back(std::move(codec));
@@ -283,10 +277,9 @@ Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType d
   return words;
 }
 
-bool is_compressor(std::string_view id) {
-  constexpr std::string_view known[] = {"gzip", "zlib", "blosc", "bz2",    "lz4",
-                                        "lzma", "zstd", "zfpy",  "pcodec", "szip"};
-  return std::ranges::find(known, id) != std::end(known);
+bool is_compressor(std::string_view name, CodecTable table) {
+  const CodecEntry* entry = find_codec(table, name);
+  return entry != nullptr && entry->is_compressor;
 }
 
 }  // namespace sherd

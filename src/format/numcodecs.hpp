@@ -27,9 +27,9 @@ struct NumcodecsChunks {
   bool fortran = false;  ///< the first dimension varies fastest
 };
 /// The chain of codecs that filters, which may include that of elements of variable length, and then `compressors`
-/// make. `unsupported` if filters treat elements as having another byte order.
+/// make; the table says of which kind each is. `unsupported` if filters treat elements as having another byte order.
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
-                                               std::vector<CodecSpec> compressors);
+                                               std::vector<CodecSpec> compressors, CodecTable table);
 
 /// The reverse: a chain in the words of numcodecs.
 struct NumcodecsWords {
@@ -39,9 +39,14 @@ struct NumcodecsWords {
   Json::Array filters;             ///< objects with an id
   std::optional<Json> compressor;  ///< likewise
 };
-/// Of chunks of elements of this type. `unsupported` if there are none; `format` is whose: "the draft".
-Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, std::string_view format);
-/// Whether it compresses bytes, so that it can be the compressor.
-[[nodiscard]] bool is_compressor(std::string_view id);
+/// A format whose documents have the words of numcodecs.
+struct NumcodecsFormat {
+  std::string_view name;  ///< for messages: "the draft"
+  CodecTable codecs;
+};
+/// Of chunks of elements of this type. `unsupported` if the format has no words for them.
+Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, const NumcodecsFormat& format);
+/// Whether the codec of this name can be the compressor.
+[[nodiscard]] bool is_compressor(std::string_view name, CodecTable table);
 
 }  // namespace sherd

@@ -166,6 +166,8 @@ Json respelled_node(Json document, const Json& spelling) {
 
 class Zarr2 final : public Format, public Consolidation, public Spelling, public CodecMembers {
  public:
+  explicit Zarr2(CodecTable codecs) noexcept : codecs_(codecs) {}
+
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
     // zarr-python's own default.
     static const FormatTraits all{
@@ -175,7 +177,8 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
                 {"name", "blosc"},
                 {"configuration",
                  Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
-            {"bytes"}}};
+            {"bytes"},
+            true}};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
@@ -217,6 +220,9 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] std::string stored_member(const NodeDocument& array, std::string_view member) const override {
     return zarr2::stored_member(*array.document.find(kArray), array.array->codecs, member);
   }
+
+ private:
+  CodecTable codecs_;
 };
 
 /// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores
@@ -286,7 +292,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
   SHERD_TRY(check_object(document.find(kAttributes), kAttributes));
   node.attributes = attributes_of(document);
   if (kind == NodeType::array) {
-    SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits));
+    SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits, codecs_));
     if (has_bare_number(attributes_of(document))) array.remarks.emplace_back(kBareNumbersRemark);
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
     if (!array.dimension_names.empty()) node.attributes.erase(kNamesAttribute);
@@ -302,7 +308,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
 Result<Json> Zarr2::array_document(const ArraySpec& spec) const {
   if (!spec.format_options.is_null())
     return invalid_argument("Zarr v2 has no options of its own").in_member("format_options");
-  SHERD_TRY(array, zarr2::print_array(spec));
+  SHERD_TRY(array, zarr2::print_array(spec, codecs_));
   SHERD_TRY(names, names_attribute_of(spec).in_member("dimension_names"));
   Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
   if (names.size() > 0) attributes.set(kNamesAttribute, std::move(names));
@@ -329,7 +335,7 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
     }
   }
   if (change.chunks == nullptr) return document;
-  SHERD_TRY(chunks, zarr2::with_chunks(*document.find(kArray), *change.chunks));
+  SHERD_TRY(chunks, zarr2::with_chunks(*document.find(kArray), *change.chunks, codecs_));
   document.set(kArray, std::move(chunks));
   return document;
 }
@@ -403,10 +409,10 @@ Json Zarr2::spelling(const NodeDocument& node) const {
     // In groups Zarr v3's readers tolerate less, so only what would be lost is worth a member there.
     return group != nullptr && group->size() > 1 ? spelling_of(*group, Json::Object{{"zarr_format", 2}}) : Json();
   }
-  auto canonical = zarr2::print_array(*node.array);
+  auto canonical = zarr2::print_array(*node.array, codecs_);
   if (!canonical) {  // the copy cannot be expressed as it is, because it has shards, say
-    const auto own = zarr2::parse_array(*node.document.find(kArray), {});
-    if (own) canonical = zarr2::print_array(*own);
+    const auto own = zarr2::parse_array(*node.document.find(kArray), {}, codecs_);
+    if (own) canonical = zarr2::print_array(*own, codecs_);
   }
   Json spelling = canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
   // A copy in a format that requires names of dimensions has some that this array does not have.
@@ -466,9 +472,9 @@ Json Zarr2::without_entries(Json node) const {
 
 }  // namespace
 
-const Format& zarr2_format() noexcept;
-const Format& zarr2_format() noexcept {
-  static const Zarr2 instance;
+const Format& zarr2_format(CodecTable codecs) noexcept;
+const Format& zarr2_format(CodecTable codecs) noexcept {
+  static const Zarr2 instance(codecs);
   return instance;
 }
 

@@ -18,11 +18,11 @@ inline constexpr const char* kConsolidated = ".zmetadata";
 
 /// Lowers `.zarray`. Wrong values are invalid_argument, unknown names and exceeded limits `unsupported`; every error
 /// names its member. Members that are not known are passed over, as the specification allows any.
-Result<ArraySpec> parse_array(const Json& document, const Limits& limits);
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecTable table);
 /// The canonical document, its members in zarr-python's order. What v2 cannot express is `unsupported`.
-Result<Json> print_array(const ArraySpec& spec);
+Result<Json> print_array(const ArraySpec& spec, CodecTable table);
 /// The document with the chunks and codecs of `spec`, the rest as it is.
-Result<Json> with_chunks(Json document, const ArraySpec& spec);
+Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable table);
 /// The document of an array of another shape.
 [[nodiscard]] Json with_shape(Json document, const Shape& shape);
 /// Whether the document of an array of several dimensions lacks the separator of chunk keys.

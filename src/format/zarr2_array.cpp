@@ -100,7 +100,8 @@ Result<std::vector<CodecSpec>> parse_filters(const Json& list, const Encoded& en
   return filters;
 }
 
-Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType& type, ArraySpec& array) {
+Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType& type, ArraySpec& array,
+                                           CodecTable table) {
   SHERD_TRY(order, required(document, "order"));
   if (!order->is_string() || (order->text() != "C" && order->text() != "F"))
     return wrong_value(*order, "\"C\" or \"F\"").in_member("order");
@@ -113,7 +114,8 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
     compressors.push_back(std::move(codec));
   }
   const bool fortran = order->text() == "F" && array.shape.size() > 1;
-  SHERD_TRY(chain, numcodecs_chain({type, array.shape.size(), fortran}, std::move(filters), std::move(compressors)));
+  SHERD_TRY(chain,
+            numcodecs_chain({type, array.shape.size(), fortran}, std::move(filters), std::move(compressors), table));
   if (fortran && chain.front().name != "transpose")
     array.remarks.push_back("'order' is \"F\", but '" + chain.front().name +
                             "' stores rows, from which zarr-python makes columns");
@@ -217,7 +219,7 @@ struct Words {
   NumcodecsWords codecs;
 };
 
-Result<Words> words_of(const ArraySpec& spec) {
+Result<Words> words_of(const ArraySpec& spec, CodecTable table) {
   const auto* grid = std::get_if<RegularGrid>(&spec.grid);
   if (grid == nullptr) return unsupported("Zarr v2 has regular grids only").in_member("chunk_grid");
   for (const CodecSpec& codec : spec.codecs)
@@ -226,7 +228,7 @@ Result<Words> words_of(const ArraySpec& spec) {
                  "Zarr v2 has no shards; store chunks instead, in a copy by `--shards none` (Python: shards=())")
           .in_member("shards");
   Words words;
-  SHERD_TRY(codecs, numcodecs_words(spec.codecs, spec.dtype, "Zarr v2"));
+  SHERD_TRY(codecs, numcodecs_words(spec.codecs, spec.dtype, {"Zarr v2", table}));
   words.codecs = std::move(codecs);
   SHERD_TRY(check_byte_orders(words.codecs.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, words.codecs.big_endian, words.codecs.mixed};
@@ -255,7 +257,7 @@ bool lacks_separator(const Json& document) {
   return (separator == nullptr || separator->is_null()) && document.find("shape")->size() > 1;
 }
 
-Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
+Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecTable table) {
   SHERD_TRY(check_version(document));
   ArraySpec spec;
   SHERD_TRY(shape, required(document, "shape"));
@@ -269,7 +271,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   spec.grid = RegularGrid{std::move(grid)};
   SHERD_TRY(separator, parse_separator(document));
   spec.keys = {.kind = KeyEncoding::Kind::v2, .separator = separator};
-  SHERD_TRY(chain, parse_chain(document, type, spec));
+  SHERD_TRY(chain, parse_chain(document, type, spec, table));
   spec.codecs = std::move(chain);
   SHERD_TRY(fill, required(document, "fill_value"));
   SHERD_TRY(value, parse_fill(*fill, type, spec.remarks).in_member("fill_value"));
@@ -295,8 +297,8 @@ std::string stored_member(const Json& document, std::span<const CodecSpec> chain
   return codec + std::string(rest.starts_with(configuration) ? rest.substr(configuration.size()) : rest);
 }
 
-Result<Json> print_array(const ArraySpec& spec) {
-  SHERD_TRY(words, words_of(spec));
+Result<Json> print_array(const ArraySpec& spec, CodecTable table) {
+  SHERD_TRY(words, words_of(spec, table));
   if (is_hexadecimal(words.fill_value, spec.dtype))
     return unsupported("Zarr v2 has one NaN only; its readers do not read another one, " + words.fill_value.dump())
         .in_member("fill_value");
@@ -313,8 +315,8 @@ Result<Json> print_array(const ArraySpec& spec) {
   return document;
 }
 
-Result<Json> with_chunks(Json document, const ArraySpec& spec) {
-  SHERD_TRY(words, words_of(spec));
+Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable table) {
+  SHERD_TRY(words, words_of(spec, table));
   SHERD_TRY(old, parse_type(document));
   // What the type is called stays, unless its byte order is another one.
   if (has_byte_order(spec.dtype) && (old.big_endian != words.codecs.big_endian || !(old.mixed == words.codecs.mixed))) {

@@ -222,3 +222,67 @@ def test_times_by_zfpy_are_those_of_numcodecs(tmp_path, dtype):
     assert numpy.asarray(numcodecs.get_codec(dict(zfpy)).decode(chunk)).tobytes() == data.tobytes()
     (tmp_path / "a/0/0").write_bytes(numcodecs.get_codec(dict(zfpy)).encode(data[::-1].copy()))
     assert (sherd.open(tmp_path / "a")[...] == data[::-1]).all()
+
+
+@pytest.mark.parametrize("codec", [{"id": "zfpy", "mode": 4, "tolerance": 1e-6}, {"id": "pcodec", "level": 8}], ids=lambda codec: codec["id"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_codecs_of_arrays_may_be_filters_before_a_compressor(tmp_path, codec, order):
+    numcodecs.get_codec(dict(codec))
+    values = VALUES.astype("f4")
+    theirs = zarr.create_array(tmp_path / "theirs", shape=values.shape, chunks=(3, 2), dtype="f4", order=order, zarr_format=2,
+                               filters=[numcodecs.get_codec(dict(codec))], compressors=numcodecs.Zstd(1))
+    theirs[...] = values
+    read = sherd.open(tmp_path / "theirs")[...]
+    assert numpy.array_equal(read, theirs[...]) and numpy.allclose(read, values)
+    ours = sherd.create_array(tmp_path / "ours", data=values, chunks=(3, 2), order=order, format="zarr2", codecs=[codec, "zstd:1"])
+    document = ours.metadata[".zarray"]
+    assert ([each["id"] for each in document["filters"]], document["compressor"]["id"]) == ([codec["id"]], "zstd")
+    assert numpy.array_equal(zarr.open_array(tmp_path / "ours", mode="r")[...], ours[...])
+    assert numpy.allclose(ours[...], values)
+
+
+WRITTEN = [
+    ({"id": "astype", "encode_dtype": "<i2"}, "i4"), ({"id": "delta"}, "i4"), ({"id": "quantize", "digits": 2}, "f8"),
+    ({"id": "fixedscaleoffset", "scale": 2, "offset": 1}, "f8"), ({"id": "categorize", "labels": ["a", ""]}, str),
+    ({"id": "categorize", "labels": ["a", ""]}, "U7"), ({"id": "vlen-array"}, "bytes"), ({"id": "json2"}, str),
+    ({"id": "shuffle"}, "i4"), ({"id": "lzma"}, "i4"), ({"id": "bitround", "keepbits": 3}, "f4"), ({"id": "packbits"}, "bool"),
+]
+
+
+@pytest.mark.parametrize(("codec", "dtype"), WRITTEN, ids=str)
+def test_numcodecs_makes_every_codec_that_is_written(tmp_path, codec, dtype):
+    array = sherd.create_array(tmp_path / "a", shape=(4,), chunks=(2,), dtype=dtype, format="zarr2", codecs=[codec])
+    document = array.metadata[".zarray"]
+    for each in [*(document["filters"] or []), *([document["compressor"]] if document["compressor"] else [])]:
+        numcodecs.get_codec(dict(each))
+    if codec["id"] != "vlen-array":  # whose elements are arrays there
+        zarr.open_array(tmp_path / "a", mode="r")[...]
+
+
+def test_the_type_that_is_written_for_a_filter_is_that_of_what_is_before_it(tmp_path):
+    codecs = [{"id": "astype", "encode_dtype": "<f4"}, {"id": "quantize", "digits": 2}]
+    array = sherd.create_array(tmp_path / "a", data=VALUES.astype("i4"), format="zarr2", codecs=codecs)
+    assert [each.get("dtype", each.get("decode_dtype")) for each in array.metadata[".zarray"]["filters"]] == ["<i4", "<f4"]
+    assert_equal(zarr.open_array(tmp_path / "a", mode="r")[...].astype("i4"), VALUES.astype("i4"))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<i4", ">i4", ">U3", [("a", ">i2"), ("b", ">f8")]], ids=str)
+def test_new_arrays_have_the_orders_that_zarr_python_stores(tmp_path, dtype, order):
+    members = []
+    for module, name in ((sherd, "ours"), (zarr, "theirs")):
+        array = module.create_array(str(tmp_path / name), shape=(4, 6), chunks=(2, 3), dtype=numpy.dtype(dtype), order=order, zarr_format=2)
+        document = json.loads((tmp_path / name / ".zarray").read_text())
+        members.append((document["dtype"], document["order"], array.order))
+    assert members[0] == members[1]
+    data = numpy.zeros((4, 6), dtype)
+    ours = sherd.create_array(tmp_path / "data", data=data, order=order, format="zarr2")
+    assert ours.metadata[".zarray"]["dtype"] == json.loads(json.dumps(members[0][0]))
+    assert_equal(zarr.open_array(tmp_path / "data", mode="r")[...], ours[...])
+
+
+def test_a_codec_that_says_the_byte_order_goes_before_the_type(tmp_path):
+    array = sherd.create_array(tmp_path / "a", shape=4, dtype=">i4", serializer="bytes:little", format="zarr2")
+    assert array.metadata[".zarray"]["dtype"] == "<i4"
+    with pytest.raises(sherd.Unsupported, match="dtype: 'numcodecs.pcodec' has no big-endian numbers"):
+        sherd.create_array(tmp_path / "b", shape=4, dtype=">f4", codecs=[{"id": "pcodec"}], format="zarr2")
