@@ -212,6 +212,9 @@ def zarr2_rows(kind):
             asked.stores_cell(str(cell))
             yield cell.value, works(cell.value), zarr2_peers_of([cell]) or verified("codecs", cell.value)
     if kind == "type":
+        for name in (name for row in VERIFIED["types of Zarr v2"] for name in row["names"]):
+            asked.stores_type(name, "zarr2")
+            yield name, WORKS, verified("types of Zarr v2", name)
         for name, dtype in REFUSED_TYPES.items():
             yield name, refusal(asked.error_of_zarray({"dtype": dtype, "filters": [{"id": "vlen-utf8"}]}), name), ""
     if kind == "objects":

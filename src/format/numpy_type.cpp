@@ -280,6 +280,10 @@ void to_machine_order(std::span<std::byte> element, const NumpyType& type) {
   }
 }
 
+bool has_base64_fill(const DType& dtype) {
+  return dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure;
+}
+
 /// The bytes of an element in base64; NumPy's byte strings end before their trailing zeros.
 Result<Scalar> parse_bytes(const Json& json, const NumpyType& type) {
   std::vector<std::byte> element(type.dtype.size());
@@ -383,9 +387,8 @@ Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
   // Stored by zarr-python before 2.2; each of its versions makes the text "0" of it.
   if (dtype.kind() == Kind::utf32 && json.as_int() == 0) return parse_scalar("0", dtype);
   if (dtype.kind() == Kind::null_terminated_bytes && json.as_int() == 0) return parse_bytes(encode_base64("0"), type);
-  if (dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure)
-    return parse_bytes(json, type);
-  return parse_scalar(json, dtype);
+  const bool is_float4 = dtype == DType::float4_e2m1fn && json.is_string();
+  return has_base64_fill(dtype) || is_float4 ? parse_bytes(json, type) : parse_scalar(json, dtype);
 }
 
 Json print_numpy_fill(const Scalar& fill, const NumpyType& type) {
@@ -395,9 +398,8 @@ Json print_numpy_fill(const Scalar& fill, const NumpyType& type) {
     std::memcpy(&count, fill.bytes().data(), sizeof count);
     return count;
   }
-  // All bytes of null_terminated_bytes too: tensorstore wants them.
-  const bool in_base64 = kind == Kind::raw || kind == Kind::null_terminated_bytes || kind == Kind::structure;
-  if (!in_base64) return print_scalar(fill.bytes(), type.dtype);
+  // All bytes of null_terminated_bytes too, and of float4_e2m1fn: tensorstore wants them.
+  if (!has_base64_fill(type.dtype) && type.dtype != DType::float4_e2m1fn) return print_scalar(fill.bytes(), type.dtype);
   std::vector<std::byte> element(fill.bytes().begin(), fill.bytes().end());
   to_machine_order(element, type);
   return encode_base64({reinterpret_cast<const char*>(element.data()), element.size()});

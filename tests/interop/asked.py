@@ -50,7 +50,7 @@ class Unexplained(Exception):
 
 def elements(array):
     """1, 2, 3, 4 again and again, or elements whose bytes are all 1, or texts; all of them as the type of the array."""
-    dtype, data_type = array.dtype, array.metadata["data_type"]
+    dtype, data_type = array.dtype, array.metadata.get("data_type", array.dtype.name)
     name = data_type if isinstance(data_type, str) else data_type["name"]
     count = int(numpy.prod(array.shape))
     numbers = numpy.arange(count) % 4 + 1
@@ -108,10 +108,12 @@ def edited(store, change):
     return copy
 
 
-def stores_type(name):
+def stores_type(name, format="zarr3"):
     """The name that is written. If that is another one, the array is read by the given one too."""
     dtype = CONFIGURED.get(name, name)
-    store, values = stored(dtype=dtype)
+    store, values = stored(dtype=dtype, format=format)
+    if format == "zarr2":
+        return json.loads(store.get(".zarray"))["dtype"]
     data_type = json.loads(store.get("zarr.json"))["data_type"]
     written = data_type if isinstance(data_type, str) else data_type["name"]
 

@@ -105,7 +105,7 @@ def test_the_tests_that_verify_names_exist_and_are_about_them(script):
 
 
 def test_a_verified_name_works_and_has_no_cell(script):
-    names = {name for group in script.VERIFIED.values() for row in group for name in row["names"]}
+    names = {name for group, rows in script.VERIFIED.items() if "v2" not in group for row in rows for name in row["names"]}
     in_cells = {*script.cells_by(lambda cell: [script.type_name(cell)]), *script.cells_by(lambda cell: script.names_in(cell.chain()))}
     for name in names & in_cells:  # a cell that no peer reads or writes
         assert script.peers_of(script.cells_by(lambda cell: [script.type_name(cell), *script.names_in(cell.chain())])[name]) in (

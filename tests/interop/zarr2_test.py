@@ -229,11 +229,12 @@ def test_times_by_zfpy_are_those_of_numcodecs(tmp_path, dtype):
 def test_codecs_of_arrays_may_be_filters_before_a_compressor(tmp_path, codec, order):
     numcodecs.get_codec(dict(codec))
     values = VALUES.astype("f4")
-    theirs = zarr.create_array(tmp_path / "theirs", shape=values.shape, chunks=(3, 2), dtype="f4", order=order, zarr_format=2,
-                               filters=[numcodecs.get_codec(dict(codec))], compressors=numcodecs.Zstd(1))
-    theirs[...] = values
-    read = sherd.open(tmp_path / "theirs")[...]
-    assert numpy.array_equal(read, theirs[...]) and numpy.allclose(read, values)
+    if (order, codec["id"]) != ("F", "zfpy"):  # zarr-python reads it, and does not write it
+        theirs = zarr.create_array(tmp_path / "theirs", shape=values.shape, chunks=(3, 2), dtype="f4", order=order, zarr_format=2,
+                                   filters=[numcodecs.get_codec(dict(codec))], compressors=numcodecs.Zstd(1))
+        theirs[...] = values
+        read = sherd.open(tmp_path / "theirs")[...]
+        assert numpy.array_equal(read, theirs[...]) and numpy.allclose(read, values)
     ours = sherd.create_array(tmp_path / "ours", data=values, chunks=(3, 2), order=order, format="zarr2", codecs=[codec, "zstd:1"])
     document = ours.metadata[".zarray"]
     assert ([each["id"] for each in document["filters"]], document["compressor"]["id"]) == ([codec["id"]], "zstd")
@@ -255,7 +256,7 @@ def test_numcodecs_makes_every_codec_that_is_written(tmp_path, codec, dtype):
     document = array.metadata[".zarray"]
     for each in [*(document["filters"] or []), *([document["compressor"]] if document["compressor"] else [])]:
         numcodecs.get_codec(dict(each))
-    if codec["id"] != "vlen-array":  # whose elements are arrays there
+    if codec["id"] not in ("vlen-array", "json2", "categorize"):  # zarr-python has no type for their objects
         zarr.open_array(tmp_path / "a", mode="r")[...]
 
 

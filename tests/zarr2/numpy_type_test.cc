@@ -146,6 +146,11 @@ TEST(V2Types, OfTensorstoreHaveItsNames) {
     copy(copied, back, {.format = "zarr2"}).value();
     EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray"))) << name;
   }
+  const auto base64 = hierarchy(changed(R"({"fill_value": "AQ==", "dtype": "float4_e2m1fn"})"));
+  Array float4 = open_a(base64, true).value();
+  EXPECT_EQ(float4.fill_value()[0], std::byte{1});
+  float4.resize({9, 5}).value();
+  EXPECT_EQ(parsed(text_at(*base64, "a/.zarray")).find("fill_value")->dump(), "\"AQ==\"");
   const std::string fields = R"([["a","bfloat16"],["b","int4"],["c","bfloat16",[2]]])";
   const auto store = hierarchy(changed(R"({"fill_value": null, "dtype": )" + fields + "}"));
   Array array = open_a(store, true).value();

@@ -338,7 +338,7 @@ TEST(V2Tools, CopyIsRefusedIfV2CannotExpressTheSource) {
     EXPECT_TRUE(keys_of(*v2).empty());
     return copied ? "" : copied.error().text();
   };
-  EXPECT_THAT(refusal({.dtype = DType::bfloat16}), HasSubstr("bfloat16"));
+  EXPECT_THAT(refusal({.dtype = DType::float6_e2m3fn}), HasSubstr("float6_e2m3fn"));
   EXPECT_THAT(refusal({.dtype = DType::uint8, .shards = {4, 4}}), HasSubstr("Zarr v2 has no shards"));
   EXPECT_THAT(refusal({.dtype = DType::uint8, .codecs = std::vector<Json>{"packbits"}}), HasSubstr("'packbits'"));
   EXPECT_THAT(refusal({.dtype = DType::uint8, .dimension_names = {{"y", std::nullopt}}}), HasSubstr("dimension_names"));
