@@ -263,6 +263,8 @@ class MemberNotes {
   [[nodiscard]] virtual std::span<const std::string_view> documents_next_to(const Json& node) const noexcept = 0;
   /// What such documents say, and what copies them; for messages.
   [[nodiscard]] virtual std::string_view said_there() const noexcept = 0;
+  /// The names that the metadata of an array give its dimensions, without their groups; empty if they give none.
+  [[nodiscard]] virtual std::vector<std::string> dimension_names(const NodeDocument& array) const = 0;
   /// Whether a group has to list this node: not what the model's readers cannot open.
   [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
   /// What is wrong with the metadata of a member of the last of `groups` (outermost first), so that

@@ -260,6 +260,14 @@ class NczarrNotes final : public MemberNotes {
            "them, too";
   }
 
+  [[nodiscard]] std::vector<std::string> dimension_names(const NodeDocument& array) const override {
+    Warnings ignored;
+    auto note = array_note(stored(array.document), ignored);
+    if (!note) return {};
+    for (std::string& name : note->dimensions) name.erase(0, name.rfind('/') + 1);
+    return std::move(note->dimensions);
+  }
+
   [[nodiscard]] bool lists(const NodeDocument& node) const override {
     if (node.implicit) return false;
     if (!node.array) return node.type == NodeType::group;

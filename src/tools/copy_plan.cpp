@@ -174,7 +174,7 @@ class TreePlanner {
     // An array whose layout stays keeps its document to the byte.
     Json attributes = copied_attributes(format_, new_format_, node.document);
     if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
-    if (changes_format()) name_axes(path, spec);
+    if (changes_format()) name_axes(path, document, spec);
     SHERD_TRY(name_axes(spec));
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
@@ -231,11 +231,15 @@ class TreePlanner {
     return {};
   }
 
-  // In OME-NGFF 0.5 the dimensions of each resolution are called as the axes are; 0.4 has no names for them.
-  void name_axes(const std::string& path, ArraySpec& spec) const {
-    const auto axes = axes_.find(path);
-    if (axes == axes_.end() || axes->second.size() != spec.shape.size()) return;
-    spec.dimension_names.assign(axes->second.begin(), axes->second.end());
+  // In OME-NGFF 0.5 the dimensions of each resolution are called as the axes are; 0.4 has no names for them. Of a model
+  // that has names of its own, the copy keeps them as those of the format.
+  void name_axes(const std::string& path, const NodeDocument& document, ArraySpec& spec) const {
+    const auto assign = [&spec](const std::vector<std::string>& names) {
+      if (names.size() == spec.shape.size()) spec.dimension_names.assign(names.begin(), names.end());
+    };
+    if (const auto axes = axes_.find(path); axes != axes_.end()) return assign(axes->second);
+    for (const MemberNotes* const notes : source_.tables.notes)
+      if (spec.dimension_names.empty()) assign(notes->dimension_names(document));
   }
 
   // A resolution that is copied without the group around it says itself what the image is. What the group's metadata

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import numpy
@@ -51,6 +52,23 @@ def test_a_copy_says_what_it_does_not_have_of_a_dataset_of_netcdf_c(sherd):
     ran = sherd.ok("copy", "c", "d", "--json")
     assert ran.json["warnings"] == []
     assert sherd.ok("ncdump", "-n", "x", "d").text == sherd.ok("ncdump", "-n", "x", source).text
+
+
+def dimensions(sherd, dataset):
+    """Those of each variable, as ncdump prints them."""
+    return dict(re.findall(r"\t\w+ (\w+)\((.*)\) ;", sherd.ok("ncdump", "-h", dataset).text))
+
+
+@pytest.mark.parametrize("sample", ["netcdf-c/oldkeys", "4.9.1/a491-nczarr_file", "noxarray"])
+def test_a_copy_in_zarr_v3_keeps_the_names_of_dimensions_of_a_dataset_of_netcdf_c(sherd, sample):
+    source = SAMPLES / sample
+    if sample == "noxarray":
+        source = sherd.folder / "made"
+        sherd.ok("nccopy", SAMPLES / "4.9.1/a491-nczarr_file", f"{source.as_uri()}#mode=nczarr,noxarray")
+        assert "_ARRAY_DIMENSIONS" not in (source / ".zmetadata").read_text()
+    sherd.ok("copy", source, "a", "--to", "zarr3")
+    before = dimensions(sherd, source)
+    assert before and before.items() <= dimensions(sherd, "a").items()
 
 
 def test_copy_reports_what_was_moved_and_what_encoded(sherd, source):
