@@ -102,6 +102,7 @@ def v2_cells():
         what = f"Zarr v2, {v2.compressor['id']}, order {v2.order}"
         yield Cell(f"read-{layout}", f"read all, {what}", layout)
         yield Cell(f"tiles-{layout}", f"read chunk by chunk, {what}", layout)
+        yield Cell(f"tiles-{layout}-together", f"read all chunks in one call, {what}", layout)
         yield Cell(f"boxes-{layout}", f"read 64 unaligned boxes, {what}", layout)
         yield Cell(f"write-{layout}", f"write, {what}", layout, True)
 

@@ -96,7 +96,7 @@ std::vector<Part> touched_parts(const std::filesystem::path& array, const Key& k
 Prepare reading(const Task& task) {
   std::vector<std::vector<Part>> calls;
   for (const Key& key : task.keys())
-    calls.push_back(touched_parts(task.source(), key, task.cell.ends_with("-f") ? 2 : 0));
+    calls.push_back(touched_parts(task.source(), key, task.cell.find("-f") != std::string::npos ? 2 : 0));
   return [=, blosc = is_blosc(task)](unsigned) -> Call {
     auto result = std::make_shared<std::unique_ptr<Pages>>();
     return [=](const Keep&) {

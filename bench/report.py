@@ -13,8 +13,9 @@ import plot
 
 # The parts of benchmarks.md that --record writes: name, and whether it has a cell.
 PARTS = {
-    "Zarr v2 and types of one byte": lambda cell: cell.is_v2 or cell.is_small,
-    "all other cells": lambda cell: not (cell.is_v2 or cell.is_small),
+    "many regions in one call": lambda cell: cell.is_together,
+    "Zarr v2 and types of one byte": lambda cell: (cell.is_v2 or cell.is_small) and not cell.is_together,
+    "all other cells": lambda cell: not (cell.is_v2 or cell.is_small or cell.is_together),
 }
 TABLES = [
     ("seconds", "Time in the process, in milliseconds", 1e3),

@@ -52,6 +52,8 @@ class Peer:
             return False  # "codec zlib is not supported"
         if cell.is_v2 and self.title == "floor":
             return self.reads or cell.writes
+        if cell.is_v2 and self.name.startswith("sherd-cpp"):
+            return self.reads and not cell.writes
         if cell.is_v2 and self.start is not None:
             return WORKER in self.start and self.arrays and (self.reads or cell.writes)
         if self.title == "floor" and cell.is_volume:

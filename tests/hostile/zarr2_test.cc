@@ -120,9 +120,9 @@ std::vector<StoredCase> numbers() {
     const std::string listed = R"({"metadata": {"b/.zattrs": {)" + member + "}}}";
     rows.push_back({11, number + " in .zattrs", text(".zattrs", "{" + member + "}"), opens("a")});
     rows.push_back({11, number + " in .zmetadata", text(".zmetadata", listed), opens("a")});
-    for (const std::string document : {".zarray", ".zgroup"})
+    for (const char* document : {".zarray", ".zgroup"})
       rows.push_back({11, number + " in " + document, text(document, R"({"zarr_format": 2, )" + member + "}"),
-                      refusal("a/" + document), corrupt_code});
+                      refusal(std::string("a/") + document), corrupt_code});
   }
   rows.push_back({12, "1e999 as a fill value is infinity",
                   text(".zarray", changed(kGood, R"({"dtype": "<f8", "fill_value": 1e999})")), opens("a")});
