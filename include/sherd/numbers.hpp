@@ -1,4 +1,4 @@
-// Elements of every type of real numbers as doubles, and back: for types that C++ does not have.
+// Elements of every type of numbers as doubles, and back: for types that C++ does not have.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace sherd {
 
-/// Integers and floats as doubles: exact, except that 64-bit integers are rounded half to even. `elements` has
-/// dtype.size() bytes for each of `to`. invalid_argument for other types and sizes.
+/// Integers and floats as doubles: exact, except that 64-bit integers are rounded half to even. A complex number is two
+/// doubles, its real part and its imaginary part. `elements` has dtype.size() bytes for each number. invalid_argument
+/// for other types and sizes.
 [[nodiscard]] SHERD_API Result<void> to_doubles(const DType& dtype, std::span<const std::byte> elements,
                                                 std::span<double> to);
 /// Rounds half to even. In floats, what is too large becomes infinite, NaN where the type has no infinity, and its

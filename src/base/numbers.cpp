@@ -1,4 +1,4 @@
-// Real numbers of C++ programs and elements, by way of their exact form.
+// Numbers of C++ programs and elements, by way of their exact form.
 #include "sherd/numbers.hpp"
 
 #include "base/real.hpp"
@@ -8,21 +8,32 @@ namespace {
 
 using Double = FloatNumber<*float_format(DType::Kind::float64)>;
 
+/// The real numbers that an element is made of: two in a complex one.
+struct Parts {
+  explicit Parts(const DType& dtype)
+      : kind(part_of_complex(dtype.kind()).value_or(dtype.kind())),
+        size(kind == dtype.kind() ? dtype.size() : dtype.size() / 2) {}
+
+  DType::Kind kind;
+  std::size_t size;
+};
+
 Result<void> check_sizes(const DType& dtype, std::size_t bytes, std::size_t count) {
-  if (bytes / dtype.size() == count && bytes % dtype.size() == 0) return {};
-  return invalid_argument(std::to_string(count) + " numbers have " + std::to_string(count * dtype.size()) +
-                          " bytes as " + dtype.name() + ", not " + std::to_string(bytes));
+  const std::size_t size = Parts(dtype).size;
+  if (bytes / size == count && bytes % dtype.size() == 0) return {};
+  return invalid_argument(std::to_string(count) + " numbers have " + std::to_string(count * size) + " bytes as " +
+                          dtype.name() + ", not " + std::to_string(bytes));
 }
 
 Error not_numbers(const DType& dtype) {
-  return invalid_argument("only integers and floats are real numbers, not " + dtype.name());
+  return invalid_argument("only integers, floats and complex numbers are numbers, not " + dtype.name());
 }
 
 }  // namespace
 
 Result<void> to_doubles(const DType& dtype, std::span<const std::byte> elements, std::span<double> to) {
   return visit_real_number(
-      dtype.kind(),
+      Parts(dtype).kind,
       [&]<class Number>(Number) -> Result<void> {
         if (auto sizes = check_sizes(dtype, elements.size(), to.size()); !sizes) return sizes;
         for (std::size_t i = 0; i < to.size(); ++i)
@@ -35,7 +46,7 @@ Result<void> to_doubles(const DType& dtype, std::span<const std::byte> elements,
 
 Result<void> from_doubles(const DType& dtype, std::span<const double> from, std::span<std::byte> elements) {
   return visit_real_number(
-      dtype.kind(),
+      Parts(dtype).kind,
       [&]<class Number>(Number) -> Result<void> {
         if (auto sizes = check_sizes(dtype, elements.size(), from.size()); !sizes) return sizes;
         for (std::size_t i = 0; i < from.size(); ++i) {

@@ -3,6 +3,8 @@
 #include "sherd/numbers.hpp"
 
 #include <gmock/gmock.h>
+#include <complex>
+#include <cstring>
 
 #include <bit>
 #include <cmath>
@@ -129,7 +131,25 @@ TEST(Numbers, ThatATypeCannotHoldAreRefused) {
   std::byte elements[2];
   EXPECT_THAT(from_doubles(DType::int2, two, elements).error().message(), HasSubstr("element 1, 5"));
   EXPECT_EQ(from_doubles(DType::int2, two, std::span(elements).first(1)).error().code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(from_doubles(DType::complex64, {}, {}).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(from_doubles(DType::string, {}, {}).error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(Numbers, ThatAreComplexAreTwoDoubles) {
+  const std::complex<float> singles[] = {{1.5F, -0.0F}, {-2, std::numeric_limits<float>::infinity()}};
+  double values[4];
+  to_doubles(DType::complex64, std::as_bytes(std::span(singles)), values).value();
+  EXPECT_TRUE(same(values[0], 1.5) && same(values[1], -0.0) && same(values[2], -2));
+  EXPECT_EQ(values[3], std::numeric_limits<double>::infinity());
+  std::complex<float> back[2];
+  from_doubles(DType::complex64, values, std::as_writable_bytes(std::span(back))).value();
+  EXPECT_EQ(std::memcmp(singles, back, sizeof back), 0);
+  const double parts[] = {0.5, -6};
+  std::byte element[2];
+  from_doubles(DType::complex_float4_e2m1fn, parts, element).value();
+  EXPECT_EQ(std::to_integer<int>(element[0]), 0x01);
+  EXPECT_EQ(std::to_integer<int>(element[1]) & 0x0f, 0x0f);
+  EXPECT_EQ(to_doubles(DType::complex64, std::as_bytes(std::span(singles)), std::span(values).first(3)).error().code(),
+            ErrorCode::invalid_argument);
 }
 
 TEST(Numbers, OfFewBitsAreNormalizedToTheirFormInMemory) {
