@@ -293,7 +293,6 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
   node.attributes = attributes_of(document);
   if (kind == NodeType::array) {
     SHERD_TRY(array, zarr2::parse_array(*document.find(kArray), limits, codecs_));
-    if (has_bare_number(attributes_of(document))) array.remarks.emplace_back(kBareNumbersRemark);
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
     if (!array.dimension_names.empty()) node.attributes.erase(kNamesAttribute);
     node.array = std::move(array);

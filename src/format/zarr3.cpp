@@ -122,7 +122,6 @@ Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
     SHERD_TRY(check_group(document));
   }
   SHERD_TRY(attributes, parse_attributes(document));
-  if (node.array && has_bare_number(attributes)) node.array->remarks.emplace_back(kBareNumbersRemark);
   node.attributes = attributes.is_null() ? Json(Json::Object{}) : std::move(attributes);
   node.document = std::move(document);
   return node;

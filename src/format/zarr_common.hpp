@@ -33,10 +33,6 @@ Result<void> read_all_json(Store& store, std::span<const std::string> keys, cons
 /// New attributes of a node, in which those that equal the `old` ones are written as these were.
 [[nodiscard]] Json with_bare_numbers_of(const Json& old, Json fresh);
 
-/// The remark about an array whose attributes have such numbers.
-inline constexpr const char* kBareNumbersRemark =
-    "the attributes have NaN or Infinity without quotes, which JSON lacks; some readers do not open the array";
-
 /// The document's attributes: an object, or null where it has none.
 Result<Json> parse_attributes(const Json& document);
 

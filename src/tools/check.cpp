@@ -15,6 +15,7 @@
 #include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
+#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -113,6 +114,8 @@ class TreeCheck {
         group_document = (*document)->document;
         SHERD_TRY(check_ome_group(at_path(root_, path), **document, findings));
       }
+      if (has_bare_number((*document)->attributes))
+        findings.warning("document_odd", {}, "the attributes have NaN or Infinity without quotes, which JSON lacks");
       compare(member, (*document)->document);
       lists_.met(path, &**document);
       if (kind == Kind::group) lists_.begin(path, group_document);

@@ -57,6 +57,12 @@ TEST(V2Check, ReportsFillValuesAndAttributesThatOtherReadersRefuse) {
   EXPECT_THAT(remark(R"({"dtype": "<c8", "fill_value": [0, "0x7fc00001"]})"), HasSubstr("in hexadecimal"));
   EXPECT_THAT(remark(R"({"dtype": "|V3", "fill_value": "AA=="})"), HasSubstr("fewer bytes than an element"));
   EXPECT_THAT(remark("{}", R"({"x": NaN})"), HasSubstr("NaN or Infinity without quotes"));
+  const auto store = hierarchy();
+  store->set(".zattrs", R"({"x": [1, -Infinity]})").value();
+  const CheckReport of_group = check(store).value();
+  ASSERT_EQ(of_group.faults.size(), 1U);
+  EXPECT_EQ(of_group.faults[0].key, ".zgroup");
+  EXPECT_THAT(of_group.faults[0].message, HasSubstr("NaN or Infinity without quotes"));
 }
 
 TEST(V2Check, ReportsStaleConsolidatedMetadataByTheirDocument) {
