@@ -25,14 +25,15 @@ struct Export {
     if (id || !units.empty())
       return invalid_argument(std::string(id ? "--id" : "--units") + " can only be used with SWC, PLY and OBJ files");
     SHERD_TRY(array, session.open_level(url, session.guarded("export"), level));
+    const ExportOptions options{.to = to, .note = [&session](const std::string& text) { session.note(text); }};
     if (destination == "-") {
       if (to.empty()) return invalid_argument("set the format of standard output with --to");
       SHERD_TRY(file, ScratchFile::make());
-      if (const auto made = export_file(array, file.path(), {.to = to}); !made) return file.of_output(made.error());
+      if (const auto made = export_file(array, file.path(), options); !made) return file.of_output(made.error());
       SHERD_TRY(file.give(session.out()));
       return 0;
     }
-    SHERD_TRY(export_file(array, destination, {.to = to}));
+    SHERD_TRY(export_file(array, destination, options));
     session.note("exported " + url + ": " + summary(array) + " in " + destination);
     if (session.json())
       SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},

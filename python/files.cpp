@@ -69,12 +69,15 @@ void bind_files(nb::module_& module) {
   module.def(
       "export_file",
       [](const BoundArray& array, const std::string& file, const std::string& format, bool overwrite) {
-        const ExportOptions options{.to = format, .overwrite = overwrite};
+        std::vector<std::string> notes;
+        const ExportOptions options{
+            .to = format, .overwrite = overwrite, .note = [&notes](const std::string& text) { notes.push_back(text); }};
         call(*array.array.store(), [&] { return export_file(array.array, file, options); });
+        return strings_to(notes);
       },
       nb::arg("array"), nb::arg("file"), nb::arg("format"), nb::arg("overwrite"),
-      nb::sig("def export_file(array: Array, file: str, format: str, overwrite: bool) -> None"),
-      "Writes an array as a file, or as a directory of images.");
+      nb::sig("def export_file(array: Array, file: str, format: str, overwrite: bool) -> list[str]"),
+      "Writes an array as a file, or as a directory of images. Returns what of the array was left out.");
 }
 
 }  // namespace sherd::python

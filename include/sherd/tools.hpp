@@ -165,6 +165,8 @@ SHERD_API Result<Array> import_file(const std::string& source, std::string_view 
 struct ExportOptions {
   std::string to = {};  ///< empty: by suffix
   bool overwrite = true;
+  /// Is called with a sentence on what of the array the file cannot say.
+  std::function<void(const std::string&)> note = {};
 };
 /// Writes an array as a file, or as a directory of images, one per plane. A file appears whole or not at all. Uses the
 /// array's config: memory_budget, durable, progress, interrupted.

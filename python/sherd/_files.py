@@ -167,8 +167,10 @@ def export(
     which resolution, counted from the finest.
     file: its suffix says the format, unless `to` does; for images also a directory or a pattern such as "z_%04d.png", and
     one file is made a plane of x and y. It appears whole or not at all, in place of an older one unless overwrite=False,
-    which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md).
+    which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md); a warning
+    says what of them a TIFF file of 64-bit integers lacks.
     Unsupported if the format cannot store such elements or dimensions.
     """
     name = "" if to is None else _arguments.text(to, "to")
-    _sherd.export_file(level_of(array, level), os.fsdecode(file), name, _arguments.flag(overwrite, "overwrite"))
+    for note in _sherd.export_file(level_of(array, level), os.fsdecode(file), name, _arguments.flag(overwrite, "overwrite")):
+        warnings.warn(note, stacklevel=2)

@@ -68,6 +68,38 @@ void copy_nest(std::size_t size, std::span<const Axis> axes, const std::byte* fr
     copy_nest(size, axes.subspan(1), from, to);
 }
 
+// A destination so wide does not fit a core's cache.
+constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
+
+bool is_wide(const Axis& outermost) {
+  return std::abs(outermost.to) * static_cast<std::int64_t>(outermost.count) >= kStreamedSpanBytes;
+}
+
+constexpr std::size_t kLine = 64;
+
+// Lines of the cache past the caches: the processor does not read first what is about to be overwritten. `to` is where
+// a line begins.
+void stream_lines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+#ifdef __SSE2__
+  for (; bytes >= kLine; from += kLine, to += kLine, bytes -= kLine) {
+    const auto* lines = reinterpret_cast<const __m128i*>(from);
+    auto* into = reinterpret_cast<__m128i*>(to);
+    const __m128i a = _mm_loadu_si128(lines), b = _mm_loadu_si128(lines + 1);
+    const __m128i c = _mm_loadu_si128(lines + 2), d = _mm_loadu_si128(lines + 3);
+    _mm_stream_si128(into, a), _mm_stream_si128(into + 1, b);
+    _mm_stream_si128(into + 2, c), _mm_stream_si128(into + 3, d);
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+// What has been streamed is there before other threads learn of it.
+void end_streams() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
 template <class Word>
 struct Lanes {
   typedef Word Vector __attribute__((vector_size(16)));
@@ -103,7 +135,7 @@ constexpr std::size_t tile_side(std::size_t size) { return std::max<std::size_t>
 
 // Transposes a tile. It is put together here first, because rows of a destination that are a power of two apart share a
 // few lines of the cache.
-template <class Word>
+template <class Word, bool Streams>
 void transpose_tile(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step) {
   constexpr std::size_t side = tile_side(sizeof(Word)), row = side * sizeof(Word);
   constexpr std::size_t n = Lanes<Word>::kCount;
@@ -112,33 +144,40 @@ void transpose_tile(const std::byte* from, std::int64_t from_step, std::byte* to
     for (std::size_t i = 0; i < side; i += n)
       transpose_square<Word>(from + static_cast<std::int64_t>(j) * from_step + i * sizeof(Word), from_step,
                              rows.data() + i * row + j * sizeof(Word), row);
-  for (std::size_t i = 0; i < side; ++i)
-    std::memcpy(to + static_cast<std::int64_t>(i) * to_step, rows.data() + i * row, row);
+  for (std::size_t i = 0; i < side; ++i, to += to_step) {
+    if constexpr (Streams)
+      stream_lines(rows.data() + i * row, to, row);
+    else
+      std::memcpy(to, rows.data() + i * row, row);
+  }
 }
 
 using TransposeTile = void (*)(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step);
 
 // For a source dense along `outer` and a destination dense along `inner`; nullptr for others, and for other sizes.
+template <bool Streams>
 TransposeTile tile_transpose(std::size_t size, const Axis& outer, const Axis& inner) {
   const auto dense = static_cast<std::int64_t>(size);
   if (outer.from != dense || inner.to != dense) return nullptr;
   switch (size) {
     case 1:
-      return transpose_tile<std::uint8_t>;
+      return transpose_tile<std::uint8_t, Streams>;
     case 2:
-      return transpose_tile<std::uint16_t>;
+      return transpose_tile<std::uint16_t, Streams>;
     case 4:
-      return transpose_tile<std::uint32_t>;
+      return transpose_tile<std::uint32_t, Streams>;
     case 8:
-      return transpose_tile<std::uint64_t>;
+      return transpose_tile<std::uint64_t, Streams>;
     default:
       return nullptr;
   }
 }
 
 // The last two axes in tiles, where the source runs fastest along the one but last.
-void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, const std::byte* from, std::byte* to) {
-  const TransposeTile transpose = tile_transpose(size, outer, inner);
+void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, bool streams, const std::byte* from,
+                std::byte* to) {
+  const TransposeTile transpose =
+      streams ? tile_transpose<true>(size, outer, inner) : tile_transpose<false>(size, outer, inner);
   const std::uint64_t side = tile_side(size);
   for (std::uint64_t i = 0; i < outer.count; i += side) {
     const Axis rows{std::min(side, outer.count - i), outer.from, outer.to};
@@ -157,34 +196,27 @@ void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, const st
   }
 }
 
-void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, const std::byte* from, std::byte* to) {
-  if (axes.size() == 2) return copy_tiles(size, axes[0], axes[1], from, to);
+void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, bool streams, const std::byte* from, std::byte* to) {
+  if (axes.size() == 2) return copy_tiles(size, axes[0], axes[1], streams, from, to);
   for (std::uint64_t i = 0; i < axes[0].count; ++i, from += axes[0].from, to += axes[0].to)
-    copy_tiled_nest(size, axes.subspan(1), from, to);
+    copy_tiled_nest(size, axes.subspan(1), streams, from, to);
 }
 
-// Short rows far apart: shorter ones are not worth the detour, longer ones the processor foresees. A destination so
-// wide does not fit a core's cache anyway.
+// Whether each row of a tile is whole lines of a destination that no cache holds.
+bool streams_tiles(std::span<const Axis> axes, const std::byte* to) {
+  const auto begins_line = [](const Axis& axis) { return axis.to % static_cast<std::int64_t>(kLine) == 0; };
+  return reinterpret_cast<std::uintptr_t>(to) % kLine == 0 && std::ranges::any_of(axes, is_wide) &&
+         std::ranges::all_of(axes.first(axes.size() - 1), begins_line);
+}
+
+// Short rows far apart: shorter ones are not worth the detour, longer ones the processor foresees.
 constexpr std::uint64_t kStreamedRowBytes = 64;
 constexpr std::uint64_t kForeseenRowBytes = 512;
-constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
 
-// A dense row past the caches: the processor does not read first what is about to be overwritten.
 void stream_row(const std::byte* from, std::byte* to, std::uint64_t bytes) {
-#ifdef __SSE2__
-  const std::uint64_t head = std::min(bytes, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);
+  const std::uint64_t head = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
   std::memcpy(to, from, head);
-  from += head, to += head, bytes -= head;
-  for (; bytes >= 64; from += 64, to += 64, bytes -= 64) {
-    const auto* lines = reinterpret_cast<const __m128i*>(from);
-    auto* into = reinterpret_cast<__m128i*>(to);
-    const __m128i a = _mm_loadu_si128(lines), b = _mm_loadu_si128(lines + 1);
-    const __m128i c = _mm_loadu_si128(lines + 2), d = _mm_loadu_si128(lines + 3);
-    _mm_stream_si128(into, a), _mm_stream_si128(into + 1, b);
-    _mm_stream_si128(into + 2, c), _mm_stream_si128(into + 3, d);
-  }
-#endif
-  std::memcpy(to, from, bytes);
+  stream_lines(from + head, to + head, bytes - head);
 }
 
 void stream_nest(std::uint64_t row_bytes, std::span<const Axis> axes, const std::byte* from, std::byte* to) {
@@ -197,7 +229,7 @@ bool is_streamed(std::size_t size, std::span<const Axis> axes) {
   const auto dense = static_cast<std::int64_t>(size);
   return axes.size() >= 2 && axes.back().from == dense && axes.back().to == dense &&
          axes.back().count * size >= kStreamedRowBytes && axes.back().count * size < kForeseenRowBytes &&
-         std::abs(axes[0].to) * static_cast<std::int64_t>(axes[0].count) >= kStreamedSpanBytes;
+         is_wide(axes[0]);
 }
 
 // Orders, merges, copies.
@@ -219,13 +251,14 @@ void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from
     auto fastest = std::min_element(axes.begin(), axes.end() - 1,
                                     [](const Axis& a, const Axis& b) { return std::abs(a.from) < std::abs(b.from); });
     std::rotate(fastest, fastest + 1, axes.end() - 1);
-    return copy_tiled_nest(size, axes, from, to);
+    const bool streams = streams_tiles(axes, to);
+    copy_tiled_nest(size, axes, streams, from, to);
+    if (streams) end_streams();
+    return;
   }
   if (!is_streamed(size, axes)) return copy_nest(size, axes, from, to);
   stream_nest(axes.back().count * size, std::span(axes).first(rank - 1), from, to);
-#ifdef __SSE2__
-  _mm_sfence();  // before other threads learn that the bytes are there
-#endif
+  end_streams();
 }
 
 struct Offsets {

@@ -19,6 +19,7 @@ Result<void> export_file(const Array& array, const std::string& destination, con
   const FileLayout layout = file_layout(format->order, array, facts);
   const FileArray file = file_array(array, layout, format->order, std::move(facts));
   SHERD_TRY(writer, format->create(destination, file, WriteMode{options.overwrite, config.durable}));
+  if (std::string text = writer->left_out(); !text.empty() && options.note) options.note(text);
   Config inner = config;
   inner.memory_budget /= 2;
   inner.progress = nullptr;

@@ -52,6 +52,8 @@ class ArrayFileWriter {
  public:
   virtual ~ArrayFileWriter() = default;
   [[nodiscard]] virtual bool random_access() const noexcept { return false; }
+  /// What the file cannot say of the array, although others of its kind do; empty: nothing.
+  [[nodiscard]] virtual std::string left_out() const { return {}; }
   /// The elements from `first` on; without random access each call continues where the last one ended.
   virtual Result<void> write(std::uint64_t first, std::span<const std::byte> elements) = 0;
   /// Makes the file visible under its name.

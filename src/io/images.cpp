@@ -232,8 +232,12 @@ Result<void> StackWriter::write(std::uint64_t /*first*/, std::span<const std::by
   const std::uint64_t plane_bytes = planes_.image.row_bytes() * planes_.image.height;
   while (!elements.empty()) {
     if (left_ == 0) {
-      SHERD_TRY(image, create_((fs::path(scratch_.path()) / stack_.names[plane_]).string(), planes_.image, mode_));
-      image_ = std::move(image);
+      const std::string& name = stack_.names[plane_];
+      auto image = create_((fs::path(scratch_.path()) / name).string(), planes_.image, mode_);
+      if (!image && image.error().code() == ErrorCode::unsupported)
+        return Error(image.error().code(), image.error().message()).in_key((stack_.folder / name).string());
+      if (!image) return std::move(image).error();
+      image_ = *std::move(image);
       left_ = plane_bytes;
     }
     const auto part = elements.first(std::min<std::uint64_t>(elements.size(), left_));

@@ -110,6 +110,7 @@ class TiffWriter final : public ArrayFileWriter {
   Result<void> start(const FileArray& array);
   Result<void> write(std::uint64_t first, std::span<const std::byte> elements) override;
   Result<void> finish() override;
+  [[nodiscard]] std::string left_out() const override { return left_out_; }
 
  private:
   void begin_page();
@@ -121,6 +122,7 @@ class TiffWriter final : public ArrayFileWriter {
   Planes planes_;
   std::optional<double> resolution_y_, resolution_x_;
   std::optional<std::string> description_;  ///< of the first page
+  std::string left_out_;
   Buffer row_;
   std::size_t filled_ = 0;
   std::uint32_t next_row_ = 0;
@@ -131,6 +133,9 @@ Result<void> TiffWriter::start(const FileArray& array) {
   resolution_y_ = resolution(array.axes, planes_.leading);
   resolution_x_ = resolution(array.axes, planes_.leading + 1);
   description_ = ome_xml(array, planes_);
+  if (!description_ && planes_.leading > 0)
+    left_out_ = "the TIFF file has no OME-XML, which has no elements of type " + array.dtype.name() +
+                " or no such axes: the axis that its pages follow has no name, spacing and position";
   const auto plane = checked_mul(image.row_bytes(), image.height);
   const auto size = plane ? checked_mul(*plane, planes_.count) : std::nullopt;
   if (!size) return invalid_argument("the array is too large for any file").in_key(file_->path());

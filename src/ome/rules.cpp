@@ -283,7 +283,12 @@ bool check_version(const Json& members, OmeFindings& to) {
 
 std::vector<OmeFinding> check_ome(const Json& attributes, std::string_view version, const std::string& path) {
   const auto group = ome_group(attributes, path);
-  if (!group) return {};
+  if (!group) {
+    OmeFindings to("", false);
+    if (const Json* ome = attributes.find("ome"); ome != nullptr && !ome->is_object() && version != "0.4")
+      to.warning("ome", "is not an object, and so is not OME-NGFF's");
+    return to.take();
+  }
   OmeFindings to(group->prefix, group->is_old);
   if (group->is_old != (version == "0.4"))
     to.error(group->is_old ? "multiscales" : "version",

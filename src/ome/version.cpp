@@ -39,6 +39,12 @@ bool is_old(const std::string& key, const Json& value, std::string_view group) {
   return key == "bioformats2raw.layout";
 }
 
+/// Whether the member `ome` is of version 0.5. ome-zarr-py leaves the version out where it has a list of labels.
+bool is_new(const Json& ome) {
+  const Json* labels = ome.find("labels");
+  return has_version(ome, kNew) || (ome.find(kVersion) == nullptr && labels != nullptr && labels->is_array());
+}
+
 /// The objects of a versioned member.
 template <class Change>
 void for_each_object(Json& member, const Change& change) {
@@ -72,7 +78,7 @@ Json to_new(const Json& attributes, std::string_view group) {
 
 Json to_old(const Json& attributes) {
   const Json* ome = attributes.find(kOme);
-  if (ome == nullptr || !has_version(*ome, kNew)) return attributes;
+  if (ome == nullptr || !is_new(*ome)) return attributes;
   std::set<std::string_view> names;
   for (const auto& [key, value] : attributes.members()) names.insert(key);
   for (const auto& [key, value] : ome->members())

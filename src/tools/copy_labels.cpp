@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "array/consolidated.hpp"
+#include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -151,11 +153,14 @@ void refer_to_image(Image& labels) {
 Result<void> list_labels(const LabelledImage& of) {
   NodeLocation location = at_path(of.location, join_path(of.location.path, kLabels));
   location.writable = true;
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  if (!node || node->type != NodeType::group) return not_found("the group of the labels no longer exists");
-  const Json attributes = with_label(node->attributes, of.name, ome_version_of(*location.format));
-  if (attributes == node->attributes) return {};
-  return make_group(std::move(location), *std::move(node)).set_attributes(attributes);
+  const Format& format = *location.format;
+  // Others may list theirs at the same time.
+  SHERD_TRY(edit_document(location, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
+    const Json attributes = with_label(now.attributes, of.name, ome_version_of(format));
+    if (attributes == now.attributes) return now.document;
+    return format.changed(now.document, {.attributes = attributes});
+  }));
+  return renew_consolidated(location);
 }
 
 }  // namespace sherd

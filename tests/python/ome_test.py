@@ -1,5 +1,8 @@
 """Images by OME-NGFF from Python: what zarr-python writes is found, and files become images."""
 
+import concurrent.futures
+import json
+
 import numpy
 import pytest
 import sherd
@@ -67,6 +70,34 @@ def test_labels_that_move_to_another_image_are_listed_there(tmp_path):
     assert list(sherd.ome.open(tmp_path / "g/two").labels) == ["cells"]
     del group["two/labels/cells"]
     assert zarr.open_group(tmp_path / "g/two/labels").attrs["ome"]["labels"] == []
+
+
+def test_labels_that_are_made_at_the_same_time_are_all_listed(tmp_path):
+    make_image(tmp_path / "i")
+    numpy.save(tmp_path / "labels.npy", numpy.zeros((2, 8, 8), "u2"))
+    sherd.create_array(tmp_path / "plain", data=numpy.zeros((2, 8, 8), "u2"), dimension_names=("z", "y", "x"))
+
+    def make(number):
+        target = tmp_path / f"i/labels/n{number}"
+        if number % 2:
+            sherd.import_(tmp_path / "labels.npy", target, axes="zyx")
+        else:
+            sherd.copy(tmp_path / "plain", target)
+
+    for base in (0, 8):
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(make, range(base, base + 8)))
+        assert sorted(sherd.ome.open(tmp_path / "i").labels) == sorted(f"n{number}" for number in range(base + 8))
+
+
+def test_a_list_of_labels_without_a_version_is_copied_to_0_4(tmp_path):
+    """ome-zarr-py 0.18 writes it so."""
+    make_image(tmp_path / "i")
+    zarr.create_group(tmp_path / "i/labels", attributes={"ome": {"labels": ["a"]}})
+    make_image(tmp_path / "i/labels/a", label=True)
+    sherd.copy(tmp_path / "i", tmp_path / "old", to="zarr2")
+    assert json.loads((tmp_path / "old/labels/.zattrs").read_text()) == {"labels": ["a"]}
+    assert sherd.check(tmp_path / "old")["faults"] == []
 
 
 def test_labels_are_images_of_their_own(tmp_path):
