@@ -271,7 +271,7 @@ SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
 /// A directory of the local file system, made when first written to. Uses config.durable, config.follow_symlinks and
 /// config.lock.
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
-/// The same store, its requests counted by `recorder`.
+/// The same store, its requests counted by `recorder`, once also if it counts them already.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
 /// The same store, in which every request takes `latency` longer, and at most `parallel` of them are in flight: to
 /// measure with a local store how a program behaves with a remote one.

@@ -47,7 +47,9 @@ struct CopyOptions {
   bool auto_shards = false;
   std::optional<std::vector<Json>> codecs = {};
   std::optional<IndexLocation> index_location = {};
-  bool resume = false;  ///< continue an interrupted copy with the same options
+  /// Continues an interrupted copy with the same options. In a store without locks no other process may be at work on
+  /// it.
+  bool resume = false;
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's

@@ -71,6 +71,9 @@ class ChunkReader {
   }
   /// Puts the fill value everywhere.
   Result<void> fill(const Piece& piece) const;
+  /// Chunks closer than this are read together, up to so many bytes.
+  [[nodiscard]] std::uint64_t gap() const { return config_.coalesce_gap.value_or(traits_.coalesce_gap); }
+  [[nodiscard]] std::uint64_t run_bytes() const;
 
  private:
   struct Level;
@@ -96,8 +99,6 @@ class ChunkReader {
                            const Piece& piece) const;
   Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
   [[nodiscard]] bool keeps(const ChunkLayout& layout, const Shape& shape) const;
-  [[nodiscard]] std::uint64_t run_bytes() const;
-  [[nodiscard]] std::uint64_t gap() const { return config_.coalesce_gap.value_or(traits_.coalesce_gap); }
   [[nodiscard]] bool keeps_stored(std::uint64_t bytes) const noexcept {
     return config_.cache == CacheMode::shard && bytes <= config_.cache_bytes;
   }

@@ -106,7 +106,7 @@ std::uint64_t ChunkWriter::batch_bytes(const ChunkLayout& shard) {
 
 std::uint64_t ChunkWriter::thread_bytes(const ChunkLayout& shard) {
   const ShardLayout& inside = *shard.shard;
-  return std::max(2 * kEncodeBatchBytes, writing_bytes(*inside.inner, inside.inner_shape, true));
+  return std::max(3 * kEncodeBatchBytes, writing_bytes(*inside.inner, inside.inner_shape, true));
 }
 
 Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old,
@@ -325,26 +325,61 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
   return writer.finish(stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent);
 }
 
+struct ChunkWriter::OldChunks {
+  std::vector<std::optional<std::span<const std::byte>>> chunks;  ///< of the first slots, as they are stored
+  Scratch bytes;
+};
+
+// Of as many slots as their stored bytes are worth a batch; of one in any case. So a batch of small chunks waits for
+// one round trip, and what is read for it stays within thread_bytes().
+Result<ChunkWriter::OldChunks> ChunkWriter::read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
+                                                            const OldVersion* old) const {
+  const ChunkLayout& layout = *stored.layout.shard->inner;
+  OldChunks read{std::vector<std::optional<std::span<const std::byte>>>(slots.size()), {}};
+  if (old == nullptr) return read;
+  std::vector<Wanted> wanted;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const SlotPlan& slot = slots[i];
+    if (slot.part.covers(slot.valid)) continue;
+    SHERD_TRY(extent, old->shard.index->extent(slot.slot));
+    if (!extent) continue;
+    if (!layout.shard) SHERD_TRY(layout.check_encoded_size(slot.shape, extent->length).in_slot(slot.slot));
+    bytes += extent->length;
+    if (bytes > kEncodeBatchBytes && !wanted.empty()) {
+      read.chunks.resize(i);
+      break;
+    }
+    wanted.push_back({*extent, i});
+  }
+  std::vector<Run> runs = coalesce(wanted, reader_.gap(), reader_.run_bytes());
+  std::uint64_t with_gaps = 0;
+  for (const Run& run : runs) with_gaps += run.extent.length;
+  if (with_gaps > std::max(kEncodeBatchBytes, bytes)) runs = coalesce(wanted, 0, reader_.run_bytes());
+  const auto keep = [&](const Wanted& chunk, std::span<const std::byte> encoded) -> Result<void> {
+    read.chunks[chunk.tag] = encoded;
+    return {};
+  };
+  auto done = read_runs(old->source, runs, wanted, *read.bytes, keep);
+  if (!done && wanted.size() == 1) return std::move(done).error().in_slot(slots[wanted[0].tag].slot);
+  if (!done) return std::move(done).error();
+  return read;
+}
+
 Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
                                                const OldVersion* old) const {
   const ShardLayout& shard = *stored.layout.shard;
   EncodedBatch batch;
   Scratch encoded;
-  Scratch present;
-  for (const SlotPlan& slot : slots) {
-    const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
-    std::optional<std::span<const std::byte>> before;
-    if (old != nullptr && !inner.covered()) {
-      SHERD_TRY(extent, old->shard.index->extent(slot.slot));
-      if (extent) {
-        if (!inner.layout.shard)
-          SHERD_TRY(inner.layout.check_encoded_size(inner.shape, extent->length).in_slot(slot.slot));
-        SHERD_TRY(read_into(old->source, *extent, *present).in_slot(slot.slot));
-        before = present->span();
-      }
+  while (!slots.empty()) {
+    SHERD_TRY(before, read_old_chunks(stored, slots, old));
+    for (std::size_t i = 0; i < before.chunks.size(); ++i) {
+      const SlotPlan& slot = slots[i];
+      const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
+      SHERD_TRY(stores, to_memory(inner, before.chunks[i], *encoded).in_slot(slot.slot));
+      SHERD_TRY(batch.add(slot.slot, *encoded, stores));
     }
-    SHERD_TRY(stores, to_memory(inner, before, *encoded).in_slot(slot.slot));
-    SHERD_TRY(batch.add(slot.slot, *encoded, stores));
+    slots = slots.subspan(before.chunks.size());
   }
   return batch;
 }

@@ -64,11 +64,15 @@ class ChunkWriter {
     ByteSource& source;
     OldShard shard;
   };
+  /// Chunks of it that are only partly overwritten, read together.
+  struct OldChunks;
   Result<OldVersion> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
   Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,
                            ShardWriter& writer) const;
+  Result<OldChunks> read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
+                                    const OldVersion* old) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
                                     const OldVersion* old) const;
   Result<bool> leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,

@@ -2,7 +2,7 @@
 // before anything is written; missing parents are written first; a document appears only where none is, so that of
 // two creators one gets `conflict`. An erased node's documents go first, because an array without some of its objects
 // would read as fill values; so that a kill leaves no objects unknown to any reader, a note of the operation is stored
-// at the store's root (note_moving()) from before the first is erased until after the last.
+// at the store's root (MovingNote) from before the first is erased until after the last.
 #include "array/hierarchy.hpp"
 
 #include <algorithm>
@@ -177,10 +177,10 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
   SHERD_TRY(site, inspect(location, options.overwrite));
   if (site.occupied) return site;
   SHERD_TRY(foreign, has_contents(location));
-  if (!foreign) return site;
+  if (!foreign && location.store->traits().locks) return site;
   SHERD_TRY(moving, is_moving(location));
-  site.foreign = true;
-  if (moving || options.foreign) return site;
+  site.foreign = foreign || moving;
+  if (!foreign || moving || options.foreign) return site;
   if (!options.overwrite)
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(location.format->likeliest_key(location.path));
@@ -203,7 +203,7 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
     SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
     SHERD_TRY(listed, introduce(parent, group));
     SHERD_TRY(lock, lock_documents(parent, group.document));
-    auto written = create_documents(parent, group.document, true);
+    auto written = create_documents(parent, group.document, location.store->traits().locks);
     if (written && listed) SHERD_TRY(list_member(parent));
     if (written) continue;
     if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
@@ -221,6 +221,7 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
   const bool must_clear = site.occupied || site.foreign;
   SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
   if (lock == nullptr) SHERD_TRY(lock_if_staged(location, lock));
+  std::unique_ptr<MovingNote> note;
   if (must_clear) {
     SHERD_TRY(refuse_slow_move(location));
     if (site.leftovers) {
@@ -230,14 +231,18 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
       if (!still_moving) return conflict("another process created something here in the meantime");
     }
     SHERD_TRY(wait_for_writers(location));
-    SHERD_TRY(note_moving(location));
+    SHERD_TRY(noted, MovingNote::store(location, new_maker()));
+    note = std::move(noted);
+    if (!site.occupied) SHERD_TRY(note->refuse_node());
     SHERD_TRY(clear_location(location));
   }
   SHERD_TRY(write_counterpart(location, node));
-  SHERD_TRY(versions, create_documents(location, node.document, lock != nullptr));
+  const bool is_alone = note != nullptr || (lock != nullptr && location.store->traits().locks);
+  SHERD_TRY(versions, create_documents(location, node.document, is_alone));
   if (listed) SHERD_TRY(list_member(location));
   SHERD_TRY(renew_consolidated(location));
-  if (lock != nullptr) SHERD_TRY(erase_staged(location));
+  if (note != nullptr) SHERD_TRY(note->end());
+  if (note == nullptr && is_alone) SHERD_TRY(erase_staged(location));
   return versions;
 }
 
@@ -483,11 +488,11 @@ Result<void> erase_node(const NodeLocation& location) {
   SHERD_TRY(lock, lock_node(location));
   SHERD_TRY(refuse_slow_moves_below(location));
   SHERD_TRY(wait_for_writers(location));
-  SHERD_TRY(note_moving(location));
+  SHERD_TRY(note, MovingNote::store(location, new_maker(), true));
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));
-  SHERD_TRY(erase_staged(location));
+  SHERD_TRY(note->end());
   return renew_consolidated(location);
 }
 

@@ -58,7 +58,7 @@ Result<bool> prepare_location(const NodeLocation& location, ClearOptions options
 /// Waits until nothing at `location` is being written. It is called before anything there is erased, so that nothing
 /// has changed if a writer takes too long. clear_location() waits for writers that begin in the meantime.
 Result<void> wait_for_writers(const NodeLocation& location);
-/// Erases everything at `location`, its documents first. note_moving() must have been called.
+/// Erases everything at `location`, its documents first. The caller has stored a MovingNote.
 Result<void> clear_location(const NodeLocation& location);
 
 /// The name, at the store's root, below which the node of this path is made before it is moved to its path
@@ -66,11 +66,37 @@ Result<void> clear_location(const NodeLocation& location);
 [[nodiscard]] std::string staging_name(const std::string& path);
 /// Acquires the lock of that name: no other process creates or erases a node of this path while it is held.
 Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location);
-/// Stores a note below that name: the node is being moved to its path or erased. It is there until everything below the
-/// name is erased. As long as it is there, objects at that path that belong to no node are part of the node; otherwise
-/// they are foreign objects. The caller holds the lock of the name.
-Result<void> note_moving(const NodeLocation& location);
+/// A note below that name: the node is being moved to its path or erased. It is there until everything below the name
+/// is erased. As long as it is there, objects at that path that belong to no node are part of the node; otherwise they
+/// are foreign objects. In a store with locks, the caller holds the lock of the name. In others the note takes its
+/// place: it is stored on the condition that there is none, and says who stored it. What is left by a call that failed
+/// belongs to no maker; that of a killed process excludes all others, until the node is erased.
+class MovingNote {
+ public:
+  /// `conflict` if another maker's note is there, which only `take_over` replaces.
+  static Result<std::unique_ptr<MovingNote>> store(const NodeLocation& location, const std::string& maker,
+                                                   bool take_over = false);
+  MovingNote(const MovingNote&) = delete;
+  MovingNote& operator=(const MovingNote&) = delete;
+  ~MovingNote();
+  /// Erases it, and first everything else below the name, also what other makers are making: they get a `conflict`.
+  Result<void> end();
+  /// Erases only the note: nothing has been moved or erased.
+  Result<void> withdraw();
+  /// `conflict`, and the note is withdrawn, if a node is at the path by now.
+  Result<void> refuse_node();
+
+ private:
+  explicit MovingNote(const NodeLocation& location) : location_(location) {}
+
+  const NodeLocation location_;
+  std::optional<Generation> stored_;  ///< as long as others are excluded by it
+};
 Result<bool> is_moving(const NodeLocation& location);
+/// `conflict` if another maker's note is there.
+Result<void> refuse_maker(const NodeLocation& location, std::string_view maker = {});
+/// A name that no other maker has.
+[[nodiscard]] std::string new_maker();
 [[nodiscard]] bool is_staging(std::string_view name) noexcept;
 
 /// What a format finds at a location: a document, readable or not, or only nodes below it.

@@ -116,6 +116,10 @@ Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& mov
   const auto begin = [&]() -> Result<void> {
     SHERD_TRY(noted, noted_at(destination));
     if (!noted || !noted->is_same(move)) SHERD_TRY(note_at(destination, move));
+    if (!location.store->traits().locks) {  // otherwise the caller's locks exclude makers
+      SHERD_TRY(refuse_maker(location));
+      SHERD_TRY(refuse_maker(destination));
+    }
     return check_free(*location.store, move);
   };
   auto begun = begin();
@@ -167,10 +171,9 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
   return writer->commit(condition);
 }
 
-/// Erases a document if it is still the version that was read. Where the store does not erase on conditions, it is
+/// Erases a document if it is still a certain version. Where the store does not erase on conditions, it is
 /// first replaced on one by an empty object, which readers do not take for a document.
-Result<void> erase_version(Store& store, const std::string& key, ByteSource& read) {
-  SHERD_TRY(condition, unchanged_since(&read));
+Result<void> erase_version(Store& store, const std::string& key, const Condition& condition) {
   if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
   SHERD_TRY(store.erase(key, store.traits().conditional_erase ? condition : Condition()));
   return {};
@@ -184,7 +187,8 @@ Result<void> put_aside(const NodeLocation& location, const std::string& key, con
     if (document == nullptr) return {};
     SHERD_TRY(size, document->size());
     if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was cut short
-    return erase_version(store, key, *document);
+    SHERD_TRY(condition, unchanged_since(document.get()));
+    return erase_version(store, key, condition);
   });
 }
 
@@ -298,20 +302,17 @@ Result<void> refuse_slow_moves_below(const NodeLocation& location) {
 }
 
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
-                                                      bool is_locked) {
+                                                      bool is_alone) {
   SHERD_TRY(versions, write_documents(location, document, Condition::absent()));
   const auto check = [&]() -> Result<void> {
     SHERD_TRY(refuse_slow_move(location));
     // A maker notes that it moves its node, then looks for documents; here it is the reverse, so one sees the other.
-    SHERD_TRY(moving, is_locked ? Result<bool>(false) : is_moving(location));
-    if (moving) return conflict("another process is creating a node here").in_key(versions.front().key);
-    return {};
+    return is_alone ? Result<void>() : refuse_maker(location).in_key(versions.front().key);
   };
   auto free = check();
   if (free) return versions;
-  Store& store = *location.store;
   for (const DocumentVersion& each : versions)
-    (void)store.erase(each.key, store.traits().conditional_erase ? Condition::matches(each.generation) : Condition());
+    (void)erase_version(*location.store, each.key, Condition::matches(each.generation));
   return std::move(free).error();
 }
 

@@ -25,9 +25,9 @@ Result<void> refuse_slow_move(const NodeLocation& location);
 /// The same if one of these paths is there or below: what is erased or moved there would be a part of that node.
 Result<void> refuse_slow_moves_below(const NodeLocation& location);
 /// As write_documents() with Condition::absent(), for a new node; `conflict` if another comes to its path by such a
-/// move, or, unless the caller holds the lock of the node, from its maker (array/staged.hpp).
+/// move, or from its maker (array/staged.hpp), unless the caller excludes makers.
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
-                                                      bool is_locked);
+                                                      bool is_alone);
 
 /// For the message that there is no node: that such a move of it, or of a group around it, was cut short; or empty.
 [[nodiscard]] std::string hint_at_slow_move(const NodeLocation& location);

@@ -4,8 +4,14 @@
 // exists there without being a node be part of it, and not foreign files. Everything that can fail before what
 // existed there is erased is tried first; after that what has been made is all there is, and nothing but success erases
 // it.
+//
+// In a store without locks each maker has a name of its own, and makes its node below `.sherd-new-HASH/MAKER/node/`.
+// Each may go on until it stores `moving`, with its name and on the condition that this does not exist. The one that
+// has stored it erases, in the end, what the others have made, their notes first: a maker whose note is gone by the
+// time that it has stored `moving` has lost a part of its node.
 #include "array/staged.hpp"
 
+#include <random>
 #include <utility>
 
 #include "array/consolidated.hpp"
@@ -16,13 +22,16 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/condition.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::string_view kNode = "node/";
 constexpr std::string_view kNote = ".sherd-copy.json";
+constexpr std::string_view kMaker = "maker-";
 
 /// Whether a writer can come to where the node's document will be: through a link that leads nowhere, say, or on a
 /// disk that may only be read, it cannot.
@@ -31,16 +40,51 @@ Result<void> try_location(const NodeLocation& location) {
   return {};
 }
 
+std::string hex_of(std::uint32_t number) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 28; shift >= 0; shift -= 4) text += digits[number >> shift & 15U];
+  return text;
+}
+
 std::string moving_key(const std::string& path) { return staging_name(path) + "/moving"; }
+
+bool has_locks(const NodeLocation& location) { return location.store->traits().locks; }
+
+/// Below which a maker makes its node and what it notes about it.
+std::string prefix_of_maker(const NodeLocation& location, const std::string& maker) {
+  return staging_name(location.path) + "/" + (has_locks(location) ? "" : maker + "/");
+}
+
+std::string note_of_maker(const NodeLocation& location, const std::string& maker) {
+  return prefix_of_maker(location, maker) + std::string(kNote);
+}
+
+/// Those that have something below the staging name. With locks only one can, and needs no name.
+Result<std::vector<std::string>> makers_at(const NodeLocation& location) {
+  if (has_locks(location)) return std::vector<std::string>{""};
+  SHERD_TRY(listing, location.store->list_dir(staging_name(location.path) + "/"));
+  std::erase_if(listing.prefixes, [](const std::string& name) { return !name.starts_with(kMaker); });
+  return std::move(listing.prefixes);
+}
+
+/// Erases what a maker has made, its note first.
+Result<void> erase_maker(const NodeLocation& location, const std::string& maker) {
+  SHERD_TRY(location.store->erase(note_of_maker(location, maker)));
+  return location.store->erase_prefix(prefix_of_maker(location, maker));
+}
+
+Error another_maker(const NodeLocation& location) {
+  Error error = conflict("another process is creating or erasing a node here");
+  if (!has_locks(location))
+    error = conflict(error.message() + ", or was killed while it did; if none is at work, erase the node").lasting();
+  return std::move(error).in_key(moving_key(location.path));
+}
 
 }  // namespace
 
 std::string staging_name(const std::string& path) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string name(kScratchPrefix);
-  const std::uint32_t hash = crc32c(as_bytes(path));
-  for (int shift = 28; shift >= 0; shift -= 4) name += digits[hash >> shift & 15U];
-  return name;
+  return std::string(kScratchPrefix) + hex_of(crc32c(as_bytes(path)));
 }
 
 Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
@@ -51,7 +95,67 @@ Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
   return lock;
 }
 
-Result<void> note_moving(const NodeLocation& location) { return location.store->set(moving_key(location.path), ""); }
+std::string new_maker() {
+  std::random_device random;
+  std::string name(kMaker);
+  for (int i = 0; i < 2; ++i) name += hex_of(random());
+  return name;
+}
+
+Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& location, const std::string& maker,
+                                                      bool take_over) {
+  std::unique_ptr<MovingNote> note(new MovingNote(location));
+  Store& store = *location.store;
+  const std::string key = moving_key(location.path);
+  if (has_locks(location)) {
+    SHERD_TRY(store.set(key, ""));
+    return note;
+  }
+  SHERD_TRY(retry_conflicts(location.config, [&]() -> Result<void> {
+    SHERD_TRY(present, store.open(key));
+    SHERD_TRY(condition, unchanged_since(present.get()));
+    if (!take_over) SHERD_TRY(refuse_maker(location, maker));
+    SHERD_TRY(writer, store.write(key, maker.size()));
+    SHERD_TRY(writer->write(0, as_bytes(maker)));
+    SHERD_TRY(writer->commit(condition));
+    note->stored_ = writer->committed();
+    return {};
+  }));
+  return note;
+}
+
+MovingNote::~MovingNote() {
+  if (stored_) (void)location_.store->set(moving_key(location_.path), "", Condition::matches(*stored_));
+}
+
+Result<void> MovingNote::end() {
+  SHERD_TRY(erase_staged(location_));
+  stored_.reset();
+  return {};
+}
+
+Result<void> MovingNote::withdraw() {
+  SHERD_TRY(location_.store->erase(moving_key(location_.path)));
+  stored_.reset();
+  return {};
+}
+
+Result<void> MovingNote::refuse_node() {
+  SHERD_TRY(exists, any_format(location_, [](const NodeLocation& there) -> Result<bool> {
+              SHERD_TRY(present, own_presence(there));
+              return present == Presence::stored;
+            }));
+  if (!exists) return {};
+  SHERD_TRY(withdraw());
+  return conflict("another process created something here in the meantime")
+      .in_key(location_.format->likeliest_key(location_.path));
+}
+
+Result<void> refuse_maker(const NodeLocation& location, std::string_view maker) {
+  SHERD_TRY(text, location.store->get(moving_key(location.path), location.config.limits.metadata_bytes));
+  if (!text || (!has_locks(location) && (text->empty() || *text == maker))) return {};
+  return another_maker(location);
+}
 
 Result<bool> is_moving(const NodeLocation& location) {
   SHERD_TRY(note, location.store->open(moving_key(location.path)));
@@ -60,28 +164,51 @@ Result<bool> is_moving(const NodeLocation& location) {
 
 bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }
 
-Result<StagedNode> StagedNode::begin(NodeLocation destination, ClearOptions clear, bool resume) {
+Result<StagedNode> StagedNode::begin(NodeLocation destination, ClearOptions clear, const StagedNote& note) {
   SHERD_TRY(require_writable(destination));
   StagedNode staged;
-  const std::string name = staging_name(destination.path);
-  staged.prefix_ = name + "/";
   staged.clear_ = clear;
   SHERD_TRY(lock, lock_node(destination));
   staged.lock_ = std::move(lock);
   SHERD_TRY(moving, is_moving(destination));
   staged.partly_moved_ = moving;
   SHERD_TRY(check_clearable(destination, clear));
+  StagedLeftover left;
+  if (note.resume) {
+    SHERD_TRY(found, StagedLeftover::find(destination, note.text));
+    left = std::move(found);
+  }
+  staged.maker_ = left.is_same() ? left.maker() : new_maker();
+  if (moving && !has_locks(destination)) SHERD_TRY(refuse_maker(destination, staged.maker_));
+  staged.shares_prefix_ = left.is_same() && !has_locks(destination);
+  staged.prefix_ = prefix_of_maker(destination, staged.maker_);
   staged.location_ = destination;
   staged.location_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
   if (const auto* entry = capability<EntryPoint>(*destination.format)) staged.location_.format = entry->created();
   staged.destination_ = std::move(destination);
-  if (!resume) SHERD_TRY(staged.abandon());
+  if (left.is_same()) return staged;
+  if (left.is_other())
+    return conflict(
+        "an unfinished copy of something else, or with other options, exists here; start again without resuming it");
+  if (has_locks(staged.destination_)) SHERD_TRY(staged.abandon());
+  if (!note.text.empty() || !has_locks(staged.destination_))
+    SHERD_TRY(staged.destination_.store->set(staged.note_key(), note.text));
   return staged;
 }
 
-std::string StagedNode::note_key() const { return prefix_ + std::string(kNote); }
+std::string StagedNode::note_key() const { return note_of_maker(destination_, maker_); }
+
+Result<void> StagedNode::refuse_erased() const {
+  if (has_locks(destination_)) return {};
+  SHERD_TRY(note, destination_.store->open(note_key()));
+  if (note != nullptr) return {};
+  return conflict("another process has created or erased a node here in the meantime")
+      .in_key(destination_.format->likeliest_key(destination_.path));
+}
 
 Error StagedNode::outward(const Error& error) const {
+  if (auto erased = refuse_erased(); !erased && erased.error().code() == ErrorCode::conflict)
+    return std::move(erased).error();
   const std::string scratch = prefix_ + std::string(kNode);
   const auto at_its_path = [&](std::string text) {
     for (std::size_t at = text.find(scratch); at != text.npos; at = text.find(scratch, at))
@@ -98,15 +225,20 @@ Error StagedNode::outward(const Error& error) const {
 
 Result<void> StagedNode::abandon() const {
   if (committing_) return {};
+  if (!has_locks(destination_)) {
+    if (moving_ && !partly_moved_) SHERD_TRY(moving_->withdraw());
+    return shares_prefix_ ? Result<void>() : erase_maker(destination_, maker_);
+  }
   return destination_.store->erase_prefix(partly_moved_ ? prefix_ + std::string(kNode) : prefix_);
 }
 
 Result<void> StagedNode::commit(const std::vector<std::string>& below) {
-  Store& store = *destination_.store;
   SHERD_TRY(check_clearable(destination_, clear_));
   SHERD_TRY(try_location(destination_));
   SHERD_TRY(wait_for_writers(destination_));
-  SHERD_TRY(note_moving(destination_));
+  SHERD_TRY(moving, MovingNote::store(destination_, maker_));
+  moving_ = std::move(moving);
+  SHERD_TRY(refuse_erased());
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_location(destination_, clear_));
   SHERD_TRY(listed, introduce_stored(destination_, location_, below));
@@ -114,36 +246,45 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
   }));
-  SHERD_TRY(store.erase(note_key()));  // first: with it, the next maker would treat the remains as an unfinished node
-  SHERD_TRY(store.erase_prefix(prefix_));
+  SHERD_TRY(moving_->end());
   if (listed) SHERD_TRY(list_member(destination_));
   return renew_consolidated(destination_, below);
 }
 
-Result<StagedLeftover> StagedLeftover::find(const NodeLocation& destination) {
+Result<StagedLeftover> StagedLeftover::find(const NodeLocation& destination, std::string_view note) {
   StagedLeftover left;
-  left.prefix_ = staging_name(destination.path) + "/";
   Store& store = *destination.store;
-  SHERD_TRY(note, store.get(left.prefix_ + std::string(kNote), destination.config.limits.metadata_bytes));
-  left.note_ = std::move(note);
-  SHERD_TRY(moving, is_moving(destination));
-  SHERD_TRY(moved,
-            store.visit(left.prefix_ + std::string(kNode), ListDepth::all, [](const ListEntry&) { return false; }));
-  left.in_place_ = !left.note_ || (moving && moved);
+  SHERD_TRY(makers, makers_at(destination));
+  for (const std::string& maker : makers) {
+    SHERD_TRY(noted, store.get(note_of_maker(destination, maker), destination.config.limits.metadata_bytes));
+    const bool is_same = noted == note;
+    left.is_same_ = left.is_same_ || is_same;
+    left.is_other_ = left.is_other_ || (!is_same && noted && !noted->empty());
+    if (is_same) left.maker_ = maker;
+  }
+  if (!left.is_same_) return left;
+  SHERD_TRY(moving, store.get(moving_key(destination.path), destination.config.limits.metadata_bytes));
+  SHERD_TRY(moved, store.visit(prefix_of_maker(destination, left.maker_) + std::string(kNode), ListDepth::all,
+                               [](const ListEntry&) { return false; }));
+  left.in_place_ = moving && moved && (moving->empty() || *moving == left.maker_);
   return left;
 }
 
 Result<void> StagedLeftover::erase(const NodeLocation& destination) const {
   Store& store = *destination.store;
-  SHERD_TRY(nothing, store.visit(prefix_, ListDepth::children, [](const ListEntry&) { return false; }));
+  const std::string prefix = staging_name(destination.path) + "/";
+  SHERD_TRY(nothing, store.visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
   if (nothing) return {};
   SHERD_TRY(refuse_slow_move(destination));
-  SHERD_TRY(lock, store.lock(prefix_.substr(0, prefix_.size() - 1)));
-  return store.erase_prefix(prefix_);
+  SHERD_TRY(lock, store.lock(staging_name(destination.path)));
+  if (has_locks(destination)) return store.erase_prefix(prefix);
+  if (!is_same_) return {};
+  SHERD_TRY(moving, MovingNote::store(destination, maker_));
+  return moving->end();
 }
 
 Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
-  if (!location.store->traits().can_list) return {};
+  if (!location.store->traits().can_list || !has_locks(location)) return {};
   const std::string prefix = staging_name(location.path) + "/";
   SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
   if (nothing) return {};
@@ -153,7 +294,10 @@ Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreL
 }
 
 Result<void> erase_staged(const NodeLocation& location) {
-  return location.store->erase_prefix(staging_name(location.path) + "/");
+  SHERD_TRY(makers, makers_at(location));
+  for (const std::string& maker : makers) SHERD_TRY(erase_maker(location, maker));
+  if (!has_locks(location)) SHERD_TRY(location.store->erase(moving_key(location.path)));
+  return {};
 }
 
 Result<void> StagedNode::put_in_place(bool occupied) const {

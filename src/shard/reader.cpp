@@ -210,14 +210,19 @@ std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::u
 
 Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted,
                        const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit) {
+  Scratch bytes;
+  return read_runs(source, runs, wanted, *bytes, visit);
+}
+
+Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted, Buffer& bytes,
+                       const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit) {
   std::uint64_t total = 0;
   for (const Run& run : runs) total += run.extent.length;
-  Scratch bytes;
-  SHERD_TRY(bytes->resize(total));
+  SHERD_TRY(bytes.resize(total));
   std::vector<RangeRead> ranges;
   ranges.reserve(runs.size());
   for (std::uint64_t at = 0; const Run& run : runs) {
-    ranges.push_back({run.extent.offset, bytes->span().subspan(at, run.extent.length)});
+    ranges.push_back({run.extent.offset, bytes.span().subspan(at, run.extent.length)});
     at += run.extent.length;
   }
   if (total > 0) SHERD_TRY(source.read(ranges));

@@ -102,5 +102,8 @@ std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::u
 /// its own bytes, in the order of `wanted`. A failure of `visit` ends it.
 Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted,
                        const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit);
+/// The same; what has been visited stays in `bytes`.
+Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted, Buffer& bytes,
+                       const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit);
 
 }  // namespace sherd

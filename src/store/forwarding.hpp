@@ -98,6 +98,8 @@ class ForwardingStore : public Store {
     return store_->visit(prefix, depth, visit);
   }
 
+  [[nodiscard]] const Store& beneath() const noexcept { return *store_; }
+
  protected:
   const std::shared_ptr<Store> store_;
 };

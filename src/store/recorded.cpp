@@ -3,7 +3,8 @@
 // A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
 // finds nothing (of length 0). A committed object is one `put` of all its bytes, copied ones among them: what is copied
 // inside a store is written, but not read; an amended one is a `put` of what was changed. `erase` and `list` count once
-// each, also if they find nothing. Locks, sizes and generations cost no request. The store around it counts, too.
+// each, also if they find nothing. Locks, sizes and generations cost no request. The store around it counts, too. A
+// store that this recorder counts already, beneath whatever wrapper, stays as it is: nodes are opened from handles.
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
@@ -115,9 +116,18 @@ class RecordedStore final : public ForwardingStore {
     return parent;
   }
 
+  [[nodiscard]] const std::shared_ptr<Recorder>& recorder() const noexcept { return recorder_; }
+
  private:
   std::shared_ptr<Recorder> recorder_;
 };
+
+bool is_counted(const Store& store, const std::shared_ptr<Recorder>& recorder) {
+  const auto* wrapper = dynamic_cast<const ForwardingStore*>(&store);
+  if (wrapper == nullptr) return false;
+  const auto* recorded = dynamic_cast<const RecordedStore*>(wrapper);
+  return (recorded != nullptr && recorded->recorder() == recorder) || is_counted(wrapper->beneath(), recorder);
+}
 
 }  // namespace
 
@@ -157,6 +167,7 @@ void Recorder::request(std::string_view op, const std::string& key, std::uint64_
 }
 
 std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder) {
+  if (is_counted(*store, recorder)) return store;
   return std::make_shared<RecordedStore>(std::move(store), std::move(recorder));
 }
 

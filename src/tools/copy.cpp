@@ -28,19 +28,6 @@ bool can_be_resumed(const Error& error) {
   return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable;
 }
 
-// Says what is being copied, or continues it.
-Result<void> note_copy(const StagedNode& staged, Store& store, const std::string& mine, const CopyOptions& options) {
-  if (options.resume) {
-    SHERD_TRY(noted, store.get(staged.note_key(), options.config.limits.metadata_bytes));
-    if (noted == mine) return {};
-    if (noted)
-      return conflict(
-          "an unfinished copy of something else, or with other options, exists here; start again without resuming it");
-    SHERD_TRY(staged.abandon());  // its contents are unknown
-  }
-  return store.set(staged.note_key(), mine);
-}
-
 class TreeCopy {
  public:
   TreeCopy(TreePlan plan, const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options)
@@ -216,8 +203,7 @@ class TreeCopy {
 }  // namespace
 
 Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options) {
-  SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, options.resume));
-  SHERD_TRY(note_copy(staged, *destination.store, copy.note, options));
+  SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, {copy.note, options.resume}));
   auto made = copy.make(staged.location());
   if (!made) made = staged.outward(made.error());
   if (made) made = staged.commit(copy.below);
@@ -228,13 +214,12 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
 // Documents are written last, so the copy was finished, unless it is an older document that a copy
 // was to overwrite.
 Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy) {
-  SHERD_TRY(left, StagedLeftover::find(destination));
-  const bool is_ours = left.note() == copy.note;
-  if (is_ours && !left.is_in_place()) return false;
+  SHERD_TRY(left, StagedLeftover::find(destination, copy.note));
+  if (left.is_same() && !left.is_in_place()) return false;
   NodeLocation location = destination;
   SHERD_TRY(enter(location));
   SHERD_TRY(copy.make(location));
-  if (is_ours || !left.note()) SHERD_TRY(left.erase(destination));
+  if (left.is_same() || !left.is_other()) SHERD_TRY(left.erase(destination));
   return true;
 }
 

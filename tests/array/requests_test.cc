@@ -258,5 +258,23 @@ TEST_F(Requests, APartialWriteFillsMissingChunksIfMissingIsAnError) {
   EXPECT_EQ(array.read(Box{{24, 24}, {8, 8}}, std::span(into)).error().code(), ErrorCode::not_found);
 }
 
+TEST_F(Requests, AreCountedOnceThroughAHandleThatWasOpenedFromTheStoreOfAnother) {
+  const auto store = memory_store();
+  create_group(store, "g").value();
+  create_array(store, "g/a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}}).value();
+  const Config config = options_with_recorder({});
+  const auto requests = [&](const std::shared_ptr<Store>& from) {
+    recorder_->start();
+    std::vector<std::uint8_t> into(8);
+    open_array(from, {.path = "g/a", .config = config}).value().read(Box{{0}, {8}}, std::span(into)).value();
+    return recorder_->stop().size();
+  };
+  const auto direct = requests(store);
+  const Group group = open_group(store, {.path = "g", .config = config}).value();
+  const Group again = open_group(group.store(), {.path = "g", .config = config}).value();
+  EXPECT_EQ(requests(group.store()), direct);
+  EXPECT_EQ(requests(again.store()), direct);
+}
+
 }  // namespace
 }  // namespace sherd

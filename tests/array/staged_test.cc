@@ -12,6 +12,7 @@
 
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
 
@@ -222,6 +223,149 @@ TEST(StagedNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   EXPECT_FALSE(create_array(store, "a", filled_with(21, true))) << "the link leads nowhere";
   fs::remove(folder / "h/a");
   EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
+}
+
+// Makers at one path in a store without locks, which do not wait for each other.
+class LocklessMakers : public testing::TestWithParam<bool> {
+ protected:
+  LocklessMakers() { create_group(store_, "").value(); }
+
+  /// The array at "a" has these elements, and nothing else is stored.
+  void expect_alone(std::uint8_t first) const {
+    EXPECT_EQ(elements(store_, "a"), bytes_from(first));
+    EXPECT_THAT(keys_of(*store_), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+  }
+
+  const std::shared_ptr<Store> store_ = lockless(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(ErasesOnConditions, LocklessMakers, testing::Bool(), testing::PrintToStringParamName());
+
+TEST_P(LocklessMakers, OfTwoTheOneThatIsWholeFirstSucceedsAndTheOtherIsAConflict) {
+  for (const bool overwrite : {false, true}) {
+    if (overwrite) create_array(store_, "a", filled_with(1, true)).value();
+    CreateOptions slower = filled_with(11, overwrite);
+    slower.contents = [&, write = slower.contents](const Array& array) {
+      create_array(store_, "a", filled_with(21, overwrite)).value();
+      return write(array);
+    };
+    EXPECT_EQ(create_array(store_, "a", slower).error().code(), ErrorCode::conflict);
+    expect_alone(21);
+  }
+}
+
+TEST_P(LocklessMakers, NeitherAnotherMakerNorACreatorDisturbsTheOneThatMovesItsNode) {
+  for (const bool overwrite : {false, true}) {
+    if (overwrite) create_array(store_, "a", filled_with(1, true)).value();
+    const auto paused = std::make_shared<PausedStore>(store_);
+    paused->before_move = [&] {
+      const auto other = create_array(store_, "a", filled_with(21, overwrite));
+      EXPECT_EQ(other.error().code(), ErrorCode::conflict);
+      const auto empty =
+          create_array(store_, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}, .overwrite = overwrite});
+      EXPECT_EQ(empty.error().code(), ErrorCode::conflict);
+    };
+    create_array(paused, "a", filled_with(11, overwrite)).value();
+    expect_alone(11);
+    open_group(store_, {.writable = true}).value().erase("a").value();
+  }
+}
+
+TEST_P(LocklessMakers, AreAConflictIfTheNodeIsErasedMeanwhile) {
+  create_array(store_, "a", filled_with(1, false)).value();
+  CreateOptions options = filled_with(11, true);
+  options.contents = [&, write = options.contents](const Array& array) {
+    auto written = write(array);
+    open_group(store_, {.writable = true}).value().erase("a").value();
+    return written;
+  };
+  EXPECT_EQ(create_array(store_, "a", options).error().code(), ErrorCode::conflict);
+  EXPECT_THAT(keys_of(*store_), ElementsAre("zarr.json"));
+}
+
+// Does nothing from the moment that it is cut off, as if the process were killed.
+class KilledStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  bool is_cut_off = false;
+  bool dies_at_move = false;
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    if (is_cut_off) return io_error("killed");
+    return store_->write(key, size);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    if (is_cut_off) return io_error("killed");
+    return store_->erase(key, condition);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    if (is_cut_off) return io_error("killed");
+    return store_->erase_prefix(prefix);
+  }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    is_cut_off = is_cut_off || dies_at_move;
+    return Store::move_prefix(from, to);
+  }
+};
+
+TEST_P(LocklessMakers, ThatWereKilledBeforeTheyMovedLeaveWhatTheNextOneErases) {
+  const auto killed = std::make_shared<KilledStore>(store_);
+  CreateOptions options = filled_with(11, false);
+  options.contents = [&, write = options.contents](const Array& array) {
+    auto written = write(array);
+    killed->is_cut_off = true;
+    return written;
+  };
+  EXPECT_EQ(create_array(killed, "a", options).error().code(), ErrorCode::io);
+  EXPECT_GT(keys_of(*store_).size(), 1u);
+  create_array(store_, "a", filled_with(21, false)).value();
+  expect_alone(21);
+}
+
+TEST_P(LocklessMakers, ThatWereKilledWhileTheyMovedExcludeOthersUntilTheNodeIsErased) {
+  create_array(store_, "a", filled_with(1, false)).value();
+  const auto killed = std::make_shared<KilledStore>(store_);
+  killed->dies_at_move = true;
+  EXPECT_EQ(create_array(killed, "a", filled_with(11, true)).error().code(), ErrorCode::io);
+  for (const auto& options :
+       {filled_with(21, true), CreateOptions{.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = true}}) {
+    const auto refused = create_array(store_, "a", options);
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_THAT(refused.error().text(), HasSubstr("if none is at work, erase the node"));
+  }
+  open_group(store_, {.writable = true}).value().erase("a").value();
+  EXPECT_THAT(keys_of(*store_), ElementsAre("zarr.json"));
+  create_array(store_, "a", filled_with(21, false)).value();
+  expect_alone(21);
+}
+
+TEST_P(LocklessMakers, AreNotErasedByACreatorThatLookedBeforeTheyWereDone) {
+  create_array(store_, "a", filled_with(1, false)).value();
+  const auto ending = std::make_shared<EndingStore>(store_);
+  ending->calls_left = 1;  // leaves chunks that have no document
+  EXPECT_EQ(create_array(ending, "a", filled_with(11, true)).error().code(), ErrorCode::io);
+  const auto paused = std::make_shared<PausedStore>(store_);
+  paused->before_write = [&, is_first = true](const std::string& key) mutable {
+    if (key.ends_with("/moving") && std::exchange(is_first, false))
+      create_array(store_, "a", filled_with(21, false)).value();
+  };
+  const auto created = create_array(paused, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}});
+  EXPECT_EQ(created.error().code(), ErrorCode::conflict);
+  expect_alone(21);
+}
+
+TEST_P(LocklessMakers, ThatFailedWhileTheyMovedDoNotExcludeOthers) {
+  for (const bool with_contents : {false, true}) {
+    create_array(store_, "a", filled_with(1, true)).value();
+    const auto ending = std::make_shared<EndingStore>(store_);
+    ending->calls_left = 1;  // the old document is erased, its chunks are not
+    EXPECT_EQ(create_array(ending, "a", filled_with(11, true)).error().code(), ErrorCode::io);
+    EXPECT_FALSE(open(store_, {.path = "a"}));
+    CreateOptions options = filled_with(21, false);
+    if (!with_contents) options.contents = nullptr;
+    const Array array = create_array(store_, "a", options).value();
+    array.write(Box{{0}, {4}}, std::span<const std::uint8_t>(bytes_from(21))).value();
+    expect_alone(21);
+  }
 }
 
 }  // namespace

@@ -141,6 +141,52 @@ TEST_F(WriteLatency, PartsOfSixtyFourShardsAreWrittenTogether) {
   expect_stored(values);
 }
 
+TEST_F(WriteLatency, ChunksOfAShardThatArePartlyOverwrittenAreReadTogether) {
+  auto values = numbers(4096 * 8);
+  const auto slow = slow_store(memory_);
+  const Array array =
+      open({.shape = {4096, 8}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{4096, 8}}, slow);
+  open_array(memory_, {.writable = true}).value().write(Box{{0, 0}, {4096, 8}}, std::span(values)).value();
+  slow->reset();
+  const std::vector<std::uint32_t> nines(4094 * 6, 9);
+  array.write(Box{{1, 1}, {4094, 6}}, std::span(nines)).value();
+  EXPECT_LE(slow->requests, 6U) << "the document before and at the object, the object, its index, its 512 chunks";
+  for (std::uint64_t row = 1; row < 4095; ++row) std::fill_n(values.begin() + static_cast<long>(row) * 8 + 1, 6, 9U);
+  expect_stored(values);
+}
+
+TEST_F(WriteLatency, ChunksFarApartThatArePartlyOverwrittenAreReadInOneRoundTrip) {
+  auto values = numbers(64 * 4096);
+  CreateOptions options{.shape = {64, 4096}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{64, 4096}};
+  options.config.coalesce_gap = 0;
+  const auto slow = slow_store(memory_);
+  const Array array = open(options, slow);
+  open_array(memory_, {.writable = true}).value().write(Box{{0, 0}, {64, 4096}}, std::span(values)).value();
+  slow->reset();
+  const std::vector<std::uint32_t> nines(64, 9);
+  array.write(Box{{0, 1001}, {64, 1}}, std::span(nines)).value();
+  EXPECT_LE(slow->batches, 6U);
+  EXPECT_EQ(slow->requests, 5U + 8U);
+  for (std::uint64_t row = 0; row < 64; ++row) values[row * 4096 + 1001] = 9;
+  expect_stored(values);
+}
+
+TEST_F(WriteLatency, ChunksOfSixteenShardsThatArePartlyOverwrittenAreReadTogetherPerShard) {
+  auto values = numbers(512 * 512);
+  const auto slow = slow_store(memory_);
+  const Array array =
+      open({.shape = {512, 512}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{128, 128}}, slow);
+  open_array(memory_, {.writable = true}).value().write(Box{{0, 0}, {512, 512}}, std::span(values)).value();
+  slow->reset();
+  const Range even{.start = 0, .count = 256, .step = 2};
+  const std::vector<std::uint32_t> nines(256 * 256, 9);
+  array.write(Selection::orthogonal({even, even}), std::span(nines)).value();
+  EXPECT_LE(slow->requests, 1U + 16U * 5U) << "the document; and for each shard as many, whatever the number of chunks";
+  for (std::uint64_t row = 0; row < 512; row += 2)
+    for (std::uint64_t column = 0; column < 512; column += 2) values[row * 512 + column] = 9;
+  expect_stored(values);
+}
+
 TEST_F(WriteLatency, ASmallBudgetWritesTheSame) {
   for (const bool sharded : {false, true}) {
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};

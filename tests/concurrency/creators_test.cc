@@ -1,11 +1,12 @@
-// Two calls that create an array at one path at the same time: one with its first elements, which is made next to the
-// path and moved there, and one without, which only writes a document.
+// Two calls that create an array at one path at the same time: with their first elements, which are made next to the
+// path and moved there, or without, which only writes a document.
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <thread>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -23,40 +24,89 @@ Shape shape_of_whole(const std::shared_ptr<Store>& store, const Values& values) 
   return array.shape();
 }
 
+CreateOptions with_elements(const Values& values, bool overwrite) {
+  return {.shape = {32, 32},
+          .dtype = DType::uint16,
+          .chunks = {8, 8},
+          .overwrite = overwrite,
+          .contents = [&values](const Array& array) {
+            return array.write(Box{{0, 0}, {32, 32}}, std::span<const std::uint16_t>(values));
+          }};
+}
+
+Values values_from(std::uint16_t first) {
+  Values values(std::size_t{32} * 32);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+/// A maker that replaces what is there, and a creator.
+void expect_array_of_one_that_succeeded(const std::shared_ptr<Store>& store, int round) {
+  const Values values = values_from(1);
+  create_group(store, "").value();
+  bool made = false, created = false;
+  std::thread maker([&] {
+    const auto done = create_array(store, "a", with_elements(values, true));
+    made = done.has_value();
+    EXPECT_TRUE(done || done.error().code() == ErrorCode::conflict) << done.error().text();
+  });
+  std::thread creator([&] {
+    std::this_thread::sleep_for(std::chrono::microseconds(round * 20));
+    const auto done = create_array(store, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}});
+    created = done.has_value();
+    EXPECT_TRUE(done || done.error().code() == ErrorCode::conflict) << done.error().text();
+  });
+  maker.join();
+  creator.join();
+  ASSERT_TRUE(made || created);
+  const Shape shape = shape_of_whole(store, values);
+  EXPECT_TRUE(shape == Shape{8} ? created : made);
+  EXPECT_TRUE(!made || shape == (Shape{32, 32}));  // it replaces what was there before
+}
+
 TEST(Creators, OfOnePathLeaveTheArrayOfOneThatSucceeded) {
   const TempDir folder;
-  Values values(std::size_t{32} * 32);
-  std::iota(values.begin(), values.end(), std::uint16_t{1});
-  const CreateOptions with_elements{.shape = {32, 32},
-                                    .dtype = DType::uint16,
-                                    .chunks = {8, 8},
-                                    .overwrite = true,
-                                    .contents = [&](const Array& array) {
-                                      return array.write(Box{{0, 0}, {32, 32}}, std::span<const std::uint16_t>(values));
-                                    }};
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
-    const std::string path = folder.path() + "/" + std::to_string(round);
-    const auto store = file_store(path, {.durable = false}).value();
+    expect_array_of_one_that_succeeded(
+        file_store(folder.path() + "/" + std::to_string(round), {.durable = false}).value(), round);
+  }
+}
+
+TEST(LocklessCreators, OfOnePathLeaveTheArrayOfOneThatSucceeded) {
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    expect_array_of_one_that_succeeded(lockless(round % 2 == 0), round);
+  }
+}
+
+// Without `overwrite` one succeeds. With it, both do if one is done before the other moves its node to the path.
+TEST(LocklessMakers, OfOnePathLeaveTheWholeArrayOfOneThatSucceeded) {
+  const Values values[] = {values_from(1), values_from(5000), values_from(10000)};
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const auto store = lockless(round % 2 == 0);
     create_group(store, "").value();
-    bool made = false, created = false;
-    std::thread maker([&] {
-      const auto done = create_array(store, "a", with_elements);
-      made = done.has_value();
-      EXPECT_TRUE(done || done.error().code() == ErrorCode::conflict) << done.error().text();
-    });
-    std::thread creator([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(round * 20));
-      const auto done = create_array(store, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}});
-      created = done.has_value();
-      EXPECT_TRUE(done || done.error().code() == ErrorCode::conflict) << done.error().text();
-    });
-    maker.join();
-    creator.join();
-    ASSERT_TRUE(made || created);
-    const Shape shape = shape_of_whole(store, values);
-    EXPECT_TRUE(shape == Shape{8} ? created : made);
-    EXPECT_TRUE(!made || shape == (Shape{32, 32}));  // it replaces what was there before
+    const bool overwrite = round % 4 > 1;
+    if (overwrite) create_array(store, "a", with_elements(values[2], true)).value();
+    bool made[2] = {false, false};
+    std::vector<std::thread> makers;
+    for (const int i : {0, 1})
+      makers.emplace_back([&, i] {
+        if (i == 1) std::this_thread::sleep_for(std::chrono::microseconds(round * 10));
+        const auto done = create_array(store, "a", with_elements(values[i], overwrite));
+        made[i] = done.has_value();
+        EXPECT_TRUE(done || done.error().code() == ErrorCode::conflict) << done.error().text();
+      });
+    for (std::thread& maker : makers) maker.join();
+    EXPECT_TRUE(made[0] || made[1]);
+    EXPECT_FALSE(!overwrite && made[0] && made[1]);
+    Values read(values[0].size());
+    open_array(store, {.path = "a"}).value().read(Box{{0, 0}, {32, 32}}, std::span(read)).value();
+    EXPECT_TRUE((made[0] && read == values[0]) || (made[1] && read == values[1]));
+    std::size_t objects = 0;
+    store->list("", [&](const std::string&, std::uint64_t) { return ++objects > 0; }).value();
+    EXPECT_EQ(objects, 18u) << "16 chunks and two documents";
   }
 }
 

@@ -83,5 +83,16 @@ TEST_F(RecordedStore, OffersNoUncountedView) {
   EXPECT_EQ(store_->open("a").value()->view(), std::nullopt);
 }
 
+TEST_F(RecordedStore, CountsARequestOnceIfTheSameRecorderCountsItAlready) {
+  store_->set("p/a", "1").value();
+  const auto other = std::make_shared<Recorder>();
+  recorder_->start();
+  EXPECT_EQ(recorded_store(store_, recorder_)->get("p/a").value(), "1");
+  EXPECT_EQ(recorded_store(prefixed_store(store_, "p/"), recorder_)->get("a").value(), "1");
+  EXPECT_EQ(recorded_store(store_, other)->get("p/a").value(), "1");
+  EXPECT_THAT(lines(recorder_->stop()), testing::ElementsAre("get p/a 0+1", "get p/a 0+1", "get p/a 0+1"));
+  EXPECT_EQ(other->stats().requests, 1u);
+}
+
 }  // namespace
 }  // namespace sherd

@@ -8,6 +8,7 @@
 #include "base/checksum.hpp"
 #include "store/forwarding.hpp"
 #include "tests/store/failing_store.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/tools/copy_testing.hpp"
 
@@ -299,6 +300,28 @@ TEST(Copy, AChunkMadeOfADamagedShardAloneIsNotTakenForEmpty) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
   EXPECT_EQ(failed.error().key(), "c/1/1");
+}
+
+TEST(LocklessCopy, IsResumedFromWhatAnInterruptedOneLeft) {
+  const auto source = memory_store();
+  filled(source, "", {.chunks = {6, 4}});
+  const auto destination = lockless();
+  CopyOptions options{.destination_path = "a"};
+  options.config.threads = 1;
+  options.config.interrupted = [&] { return tree_of(*destination).size() > 4; };
+  EXPECT_EQ(copy(source, destination, options).error().code(), ErrorCode::unavailable);
+  const auto unfinished = tree_of(*destination);
+  EXPECT_FALSE(unfinished.empty());
+  for (const auto& [key, bytes] : unfinished) EXPECT_TRUE(key.starts_with(".sherd-new-")) << key;
+  options.config.interrupted = nullptr;
+  options.resume = true;
+  options.chunks = Shape{5, 5};
+  EXPECT_EQ(copy(source, destination, options).error().code(), ErrorCode::conflict) << "of something else";
+  options.chunks.reset();
+  const auto report = copy(source, destination, options).value();
+  EXPECT_GT(report.shards_skipped, 0u);
+  EXPECT_EQ(elements(open_array(destination, {.path = "a"}).value()), elements(open_array(source).value()));
+  for (const auto& [key, bytes] : tree_of(*destination)) EXPECT_FALSE(key.starts_with(".sherd-new-")) << key;
 }
 
 }  // namespace
