@@ -68,7 +68,10 @@ void measure(const Call& call, bool check) {
 }  // namespace
 
 std::string Task::source() const {
-  if (is_v2()) return (data / (cell.substr(cell.find('-') + 1) + ".zarr")).string();
+  if (is_v2()) {
+    const std::size_t begin = cell.find('-') + 1, end = is_together() ? cell.rfind('-') : cell.size();
+    return (data / (cell.substr(begin, end - begin) + ".zarr")).string();
+  }
   const bool sharded = cell != "read-raw" && cell != "read-zstd";
   return (data / ((noisy() ? "noisy" : sharded ? "sharded" : cell.substr(5)) + ".zarr")).string();
 }
