@@ -157,3 +157,17 @@ def test_a_file_becomes_a_volume_of_neuroglancers(tmp_path):
         assert caught.value.member in given
     with pytest.raises(TypeError, match="voxel_offset must be an int"):
         sherd.import_(tmp_path / "in.npy", tmp_path / "b", axes="zyx", voxel_offset=(1, 2.5, 3))
+
+
+def test_a_tiff_file_without_ome_xml_says_what_it_lacks(tmp_path):
+    array = sherd.create_array(tmp_path / "a", data=np.zeros((3, 4, 5), "u8"), dimension_names=("z", "y", "x"))
+    with pytest.warns(UserWarning, match="no OME-XML, which has no elements of type uint64"):
+        sherd.export(array, tmp_path / "a.tif")
+    assert tifffile.TiffFile(tmp_path / "a.tif").pages[0].description == ""
+
+
+def test_a_plane_that_png_cannot_store_is_named_by_its_own_path(tmp_path):
+    array = sherd.create_array(tmp_path / "a", data=np.zeros((3, 4, 5), "u8"), dimension_names=("z", "y", "x"))
+    with pytest.raises(sherd.Unsupported, match="out/0.png': PNG holds uint8 and uint16"):
+        sherd.export(array, tmp_path / "out", to="png")
+    assert not (tmp_path / "out").exists()

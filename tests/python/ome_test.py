@@ -138,3 +138,9 @@ def test_a_file_is_imported_into_a_pyramid(tmp_path):
     assert sherd.check(tmp_path / "i")["ok"]
     with pytest.raises(sherd.InvalidArgument, match="pyramid"):
         sherd.import_(tmp_path / "a.tif", tmp_path / "j", factors=[1, 2, 2])
+
+
+def test_an_attribute_ome_that_is_no_object_is_warned_of(tmp_path):
+    zarr.create_group(tmp_path / "g", attributes={"ome": "0.5"})
+    [fault] = sherd.check(tmp_path / "g")["faults"]
+    assert (fault["severity"], fault["code"]) == ("warning", "ome_metadata") and "is not an object" in fault["message"]
