@@ -70,7 +70,7 @@ class StagedLeftover {
   /// Whether there is something with this note; with another one.
   [[nodiscard]] bool is_same() const noexcept { return is_same_; }
   [[nodiscard]] bool is_other() const noexcept { return is_other_; }
-  /// Of which maker it is.
+  /// The name of the maker that left it.
   [[nodiscard]] const std::string& maker() const noexcept { return maker_; }
   /// Whether all of it has been moved to the node's path.
   [[nodiscard]] bool is_in_place() const noexcept { return in_place_; }

@@ -1,7 +1,6 @@
 // Knows which library computes which checksum fastest: ISA-L the CRC-32C (three interleaved streams of the crc32
 // instruction, or its table version where the processor has none), libdeflate CRC-32 and Adler-32 (both vectorised).
-// Fletcher-32 in HDF5's flavour is in no library and is implemented here, as is xxHash, of which liblz4 exports
-// nothing.
+// No library has Fletcher-32 as HDF5 computes it, and liblz4 does not export its xxHash; both are implemented here.
 #include "base/checksum.hpp"
 
 #include <isa-l/crc.h>

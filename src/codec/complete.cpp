@@ -20,8 +20,8 @@ Result<Json> required_members(const CodecEntry& entry, const DType& dtype) {
   return Json();
 }
 
-/// The type of elements behind an array->array codec. What depends on the shape, of which nothing is known here, keeps
-/// the type.
+/// The type of elements after an array->array codec. A codec that needs the shape, which is not known here, keeps the
+/// type.
 DType encoded_type(const CodecSpec& spec, CodecTable table, const DType& dtype) {
   static const Limits limits;
   const CodecEntry* entry = find_codec(table, spec.name);

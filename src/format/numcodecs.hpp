@@ -27,7 +27,7 @@ struct NumcodecsChunks {
   bool fortran = false;  ///< the first dimension varies fastest
 };
 /// The chain of codecs that filters, which may include that of elements of variable length, and then `compressors`
-/// make; the table says of which kind each is. `unsupported` if filters treat elements as having another byte order.
+/// make; the table says what kind each one is. `unsupported` if filters treat elements as having another byte order.
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
                                                std::vector<CodecSpec> compressors, CodecTable table);
 

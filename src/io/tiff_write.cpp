@@ -135,7 +135,7 @@ Result<void> TiffWriter::start(const FileArray& array) {
   description_ = ome_xml(array, planes_);
   if (!description_ && planes_.leading > 0)
     left_out_ = "the TIFF file has no OME-XML, which has no elements of type " + array.dtype.name() +
-                " or no such axes: the axis that its pages follow has no name, spacing and position";
+                " or does not know the axes; names of axes, and spacing and position along the pages, are not stored";
   const auto plane = checked_mul(image.row_bytes(), image.height);
   const auto size = plane ? checked_mul(*plane, planes_.count) : std::nullopt;
   if (!size) return invalid_argument("the array is too large for any file").in_key(file_->path());

@@ -14,7 +14,7 @@ using test::Bytes;
 
 constexpr const char* kChunk = "c/0/0";
 const Shape kSmall{12, 20};
-/// Of the content of a chunk that stands where a small one belongs. It is more than any row may take.
+/// Decoded size of a large chunk that is stored in place of a small one: more memory than any row may use.
 constexpr std::uint64_t kLargeBytes = std::uint64_t{96} << 20;
 
 std::string text_of(std::span<const std::byte> bytes) {

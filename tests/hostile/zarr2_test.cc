@@ -244,12 +244,12 @@ Result<void> edit_consolidated(const std::shared_ptr<Store>& store) {
 }
 
 std::vector<StoredCase> kept() {
-  std::vector<StoredCase> rows{{34, "members and attributes that nobody knows", make_strange, edit_strange}};
+  std::vector<StoredCase> rows{{34, "unknown members and attributes", make_strange, edit_strange}};
   int count = 0;
   for (const char* list : {R"({"metadata": {"": 1, "/": {}, "../x/.zarray": {}, "a//.zgroup": [], ".zgroup": 5}})",
                            R"({"metadata": 5})", R"({"metadata": {"b/.zarray": 1}})", "{}"})
     rows.push_back({35, "a list of strange nodes " + std::to_string(++count), consolidated(list), edit_consolidated});
-  // 12 to 37 in copies of documents, which only say of which type a node is.
+  // 12 to 37 in copies of documents, which only give the type of a node.
   for (const BadMember& bad : bad_members()) {
     if (bad.number == 27) continue;  // deeper than json_depth, as a million brackets
     const std::string entry = changed(kGood, bad.changes);
