@@ -148,6 +148,11 @@ struct Listing {
   std::vector<std::string> prefixes;  ///< without the trailing `/`
 };
 
+/// Whether the call that this thread works for is to end: Config::interrupted has returned true. False outside of calls.
+/// Store::read() and other functions of a store that wait for long ask at least every 20 ms, on a thread that the engine
+/// called them on, and return `unavailable` when it is true.
+[[nodiscard]] SHERD_API bool call_interrupted();
+
 class Store;
 /// The store around another one.
 struct ParentStore {

@@ -6,6 +6,7 @@
 #include "api/registry.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 
 namespace sherd::draft2022 {
@@ -22,16 +23,18 @@ Result<ShardingTransformer> ShardingTransformer::open(std::shared_ptr<Store> sto
 
 Result<ShardingTransformer> ShardingTransformer::make(std::shared_ptr<Store> store, const Json& document,
                                                       std::string_view path, const TransformerOptions& options) {
-  SHERD_TRY(location, make_location(std::move(store), path, options.config));
-  const EntryPoint& hierarchy = *capability<EntryPoint>(*find_format("draft2022"));
-  SHERD_TRY(format, hierarchy.bind(*location.store, options.config.limits));
-  // The transformer needs no hierarchy, and one of another format does not prevent it.
-  location.format = format != nullptr ? std::move(format) : hierarchy.created();
-  location.writable = !location.store->read_only();
-  SHERD_TRY(node, location.format->lower(document, options.config.limits));
-  if (node.type != NodeType::array) return invalid_argument("the document is a group's, not an array's");
-  SHERD_TRY(array, make_array(std::move(location), std::move(node)));
-  return of(array, options.erase);
+  return as_call(options.config, [&]() -> Result<ShardingTransformer> {
+    SHERD_TRY(location, make_location(std::move(store), path, options.config));
+    const EntryPoint& hierarchy = *capability<EntryPoint>(*find_format("draft2022"));
+    SHERD_TRY(format, hierarchy.bind(*location.store, options.config.limits));
+    // The transformer needs no hierarchy, and one of another format does not prevent it.
+    location.format = format != nullptr ? std::move(format) : hierarchy.created();
+    location.writable = !location.store->read_only();
+    SHERD_TRY(node, location.format->lower(document, options.config.limits));
+    if (node.type != NodeType::array) return invalid_argument("the document is a group's, not an array's");
+    SHERD_TRY(array, make_array(std::move(location), std::move(node)));
+    return of(array, options.erase);
+  });
 }
 
 }  // namespace sherd::draft2022

@@ -7,6 +7,7 @@
 #include "api/location.hpp"
 #include "api/netcdf.hpp"
 #include "array/staged.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/netcdf_file.hpp"
@@ -110,21 +111,23 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
 
 Result<DatasetCopyReport> copy(std::string_view source, std::string_view destination,
                                const DatasetCopyOptions& options) {
-  SHERD_TRY(from, parse_dataset_url(source));
-  SHERD_TRY(to, parse_dataset_url(destination));
-  SHERD_TRY(check_apart(file_path_of(from), file_path_of(to)));
-  Config reading = options.config;
-  reading.progress = nullptr;
-  reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
-  SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
-  SHERD_TRY(kind, kind_of_copy(dataset, to, options));
-  if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
-    return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
-  if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
-  const std::string path = file_path_of(to);
-  if (path.empty() || is_anonymous(to.store))
-    return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
-  return copy_to_file(dataset, path, std::move(kind), options);
+  return as_call(options.config, [&]() -> Result<DatasetCopyReport> {
+    SHERD_TRY(from, parse_dataset_url(source));
+    SHERD_TRY(to, parse_dataset_url(destination));
+    SHERD_TRY(check_apart(file_path_of(from), file_path_of(to)));
+    Config reading = options.config;
+    reading.progress = nullptr;
+    reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
+    SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
+    SHERD_TRY(kind, kind_of_copy(dataset, to, options));
+    if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
+      return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
+    if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
+    const std::string path = file_path_of(to);
+    if (path.empty() || is_anonymous(to.store))
+      return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
+    return copy_to_file(dataset, path, std::move(kind), options);
+  });
 }
 
 }  // namespace sherd::netcdf

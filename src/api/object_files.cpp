@@ -1,22 +1,27 @@
 // Files of skeletons and meshes, and the collection of a URL.
 #include "tools/object_files.hpp"
 #include "api/location.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
 
 Result<ObjectFileReport> import_object(const std::string& file, std::string_view url,
                                        const ObjectFileOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(location, collection_location(std::move(store), "", true, options.config));
-  return import_object_at(file, std::move(location), options);
+  return as_call(options.config, [&]() -> Result<ObjectFileReport> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(location, collection_location(std::move(store), "", true, options.config));
+    return import_object_at(file, std::move(location), options);
+  });
 }
 
 Result<ObjectFileReport> export_object(std::string_view url, const std::string& file,
                                        const ObjectFileOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(location, collection_location(std::move(store), "", false, options.config));
-  return export_object_from(std::move(location), file, options);
+  return as_call(options.config, [&]() -> Result<ObjectFileReport> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(location, collection_location(std::move(store), "", false, options.config));
+    return export_object_from(std::move(location), file, options);
+  });
 }
 
 }  // namespace sherd

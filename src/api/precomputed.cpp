@@ -8,6 +8,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
@@ -18,17 +19,21 @@ namespace sherd::neuroglancer {
 
 Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                  const NewVolume& options) {
-  SHERD_TRY(location, make_location(store, path, options.config));
-  location.writable = true;
-  SHERD_TRY(format, find_format("precomputed")->in(*location.store, location.config.limits));
-  location.format = std::move(format);
-  SHERD_TRY(create_volume(std::move(location), info, options.overwrite));
-  return open_array(std::move(store), {.path = std::string(path), .writable = true, .config = options.config});
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(location, make_location(store, path, options.config));
+    location.writable = true;
+    SHERD_TRY(format, find_format("precomputed")->in(*location.store, location.config.limits));
+    location.format = std::move(format);
+    SHERD_TRY(create_volume(std::move(location), info, options.overwrite));
+    return open_array(std::move(store), {.path = std::string(path), .writable = true, .config = options.config});
+  });
 }
 Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  SHERD_TRY(refuse_inside(*store, options.config));
-  return create_precomputed(std::move(store), "", info, options);
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(refuse_inside(*store, options.config));
+    return create_precomputed(std::move(store), "", info, options);
+  });
 }
 
 namespace {
@@ -77,40 +82,52 @@ Result<NodeLocation> volume_location(std::shared_ptr<Store> store, std::string_v
 }  // namespace
 
 Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution, const OpenOptions& options) {
-  SHERD_TRY(node, open(url, options));
-  OpenOptions chosen = options;
-  SHERD_TRY(scale, find_scale(node, resolution));
-  chosen.scale = scale;
-  return open_array(url, chosen);
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(node, open(url, options));
+    OpenOptions chosen = options;
+    SHERD_TRY(scale, find_scale(node, resolution));
+    chosen.scale = scale;
+    return open_array(url, chosen);
+  });
 }
 Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,
                          const OpenOptions& options) {
-  SHERD_TRY(node, open(store, options));
-  OpenOptions chosen = options;
-  SHERD_TRY(scale, find_scale(node, resolution));
-  chosen.scale = scale;
-  return open_array(std::move(store), chosen);
+  return as_call(options.config, [&]() -> Result<Array> {
+    SHERD_TRY(node, open(store, options));
+    OpenOptions chosen = options;
+    SHERD_TRY(scale, find_scale(node, resolution));
+    chosen.scale = scale;
+    return open_array(std::move(store), chosen);
+  });
 }
 
 Result<VolumeLinks> volume_links(std::shared_ptr<Store> store, std::string_view path, const Config& config) {
-  SHERD_TRY(location, volume_location(std::move(store), path, config));
-  SHERD_TRY(node, location.format->open(*location.store, location.path, config.limits));
-  return node ? links_of(*info_in(node->document)) : VolumeLinks{};
+  return as_call(config, [&]() -> Result<VolumeLinks> {
+    SHERD_TRY(location, volume_location(std::move(store), path, config));
+    SHERD_TRY(node, location.format->open(*location.store, location.path, config.limits));
+    return node ? links_of(*info_in(node->document)) : VolumeLinks{};
+  });
 }
 Result<VolumeLinks> volume_links(std::string_view url, const Config& config) {
-  SHERD_TRY(store, open_store(url, config));
-  return volume_links(std::move(store), "", config);
+  return as_call(config, [&]() -> Result<VolumeLinks> {
+    SHERD_TRY(store, open_store(url, config));
+    return volume_links(std::move(store), "", config);
+  });
 }
 
 Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_view path, const VolumeLinks& links,
                                      const Config& config) {
-  SHERD_TRY(location, volume_location(std::move(store), path, config));
-  location.writable = true;
-  return link_volume(location, links);
+  return as_call(config, [&]() -> Result<VolumeLinks> {
+    SHERD_TRY(location, volume_location(std::move(store), path, config));
+    location.writable = true;
+    return link_volume(location, links);
+  });
 }
 Result<VolumeLinks> link_collections(std::string_view url, const VolumeLinks& links, const Config& config) {
-  SHERD_TRY(store, open_store(url, config));
-  return link_collections(std::move(store), "", links, config);
+  return as_call(config, [&]() -> Result<VolumeLinks> {
+    SHERD_TRY(store, open_store(url, config));
+    return link_collections(std::move(store), "", links, config);
+  });
 }
 
 }  // namespace sherd::neuroglancer

@@ -7,6 +7,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -124,42 +125,46 @@ Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Con
 
 Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json& sharding,
                                         const ShardedStoreOptions& options) {
-  Json chosen = sharding;
-  ShardedStoreOptions completed = options;
-  // A writer must not treat the fragments of meshes as dead bytes.
-  if (!chosen.is_null() && options.writable && !options.preceding)
-    completed.preceding = rule_of_info(*store, options.config.limits);
-  if (chosen.is_null()) {
-    SHERD_TRY(parts, read_parts(*store, options.config.limits));
-    if (!parts) {
-      SHERD_TRY(above, part_from_above(*store, options.config));
-      if (!above)
-        return not_found("no info document at " + store->url() +
-                         " or above describes the shards; specify the sharding");
-      if (options.writable) SHERD_TRY(refuse_dual_format(*above));
-      chosen = std::move(above->sharding);
-    } else if (parts->size() != 1) {
-      return ambiguous(store->url(), *parts);
+  return as_call(options.config, [&]() -> Result<ShardedStore> {
+    Json chosen = sharding;
+    ShardedStoreOptions completed = options;
+    // A writer must not treat the fragments of meshes as dead bytes.
+    if (!chosen.is_null() && options.writable && !options.preceding)
+      completed.preceding = rule_of_info(*store, options.config.limits);
+    if (chosen.is_null()) {
+      SHERD_TRY(parts, read_parts(*store, options.config.limits));
+      if (!parts) {
+        SHERD_TRY(above, part_from_above(*store, options.config));
+        if (!above)
+          return not_found("no info document at " + store->url() +
+                           " or above describes the shards; specify the sharding");
+        if (options.writable) SHERD_TRY(refuse_dual_format(*above));
+        chosen = std::move(above->sharding);
+      } else if (parts->size() != 1) {
+        return ambiguous(store->url(), *parts);
+      } else {
+        if (options.writable) SHERD_TRY(refuse_dual_format(parts->front()));
+        chosen = std::move(parts->front().sharding);
+        if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
+        const std::string& key = parts->front().key;
+        if (key.starts_with("..")) return ambiguous(store->url(), *parts);
+        if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
+      }
     } else {
-      if (options.writable) SHERD_TRY(refuse_dual_format(parts->front()));
-      chosen = std::move(parts->front().sharding);
-      if (parts->front().manifests && !completed.preceding) completed.preceding = fragments_before;
-      const std::string& key = parts->front().key;
-      if (key.starts_with("..")) return ambiguous(store->url(), *parts);
-      if (!key.empty()) store = prefixed_store(std::move(store), key + "/");
+      SHERD_TRY(given, Uint64Sharding::parse_given(chosen).in_member("sharding"));
+      if (options.writable) SHERD_TRY(check_given(*store, given, options.config));
     }
-  } else {
-    SHERD_TRY(given, Uint64Sharding::parse_given(chosen).in_member("sharding"));
-    if (options.writable) SHERD_TRY(check_given(*store, given, options.config));
-  }
-  SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
-  return ShardedStore(std::move(state));
+    SHERD_TRY(state, State::make(std::move(store), chosen, precomputed_codecs(), completed));
+    return ShardedStore(std::move(state));
+  });
 }
 
 Result<ShardedStore> ShardedStore::open(std::string_view url, const Json& sharding,
                                         const ShardedStoreOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
-  return open(std::move(store), sharding, options);
+  return as_call(options.config, [&]() -> Result<ShardedStore> {
+    SHERD_TRY(store, open_store(url, options.config));
+    return open(std::move(store), sharding, options);
+  });
 }
 
 }  // namespace sherd::neuroglancer

@@ -5,6 +5,7 @@
 #include "api/location.hpp"
 #include "api/recognized.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
@@ -73,86 +74,94 @@ Result<CollectionCopy> collection_copy(NodeLocation location) {
 }  // namespace
 
 Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
-  const bool one_store = source == destination;
-  if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
-  const auto found = find_location(source, options.source_path, options.config);
-  SHERD_TRY(to, make_location(std::move(destination), options.destination_path, options.config));
-  if (!found && found.error().code() == ErrorCode::not_found) {
-    SHERD_TRY(collection, collection_location(source, options.source_path, false, options.config));
-    SHERD_TRY(is_there, neuroglancer::Collection::State::find(collection));
-    if (!is_there) return found.error();
-    if (!options.format.empty() && options.format != "precomputed")
-      return unsupported("a collection of objects can be copied as it is, not to the format " + options.format);
-    NodeLocation there = to;
-    there.store = collection.store;
-    there.path = collection.path;
-    SHERD_TRY(check_apart(there, to, one_store));
-    SHERD_TRY(copied, collection_copy(std::move(to)));
-    return in_store(copy_collection({collection.store, collection.path}, copied, options),
-                    copied.location.store->url());
-  }
-  SHERD_TRY(from, found);
-  to.writable = true;
-  SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
-  SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));
-  if (format == nullptr) return other_hierarchy(*formats.front());
-  to.format = std::move(format);
-  SHERD_TRY(check_apart(from, to, one_store));
-  return copy_nodes(from, to, options);
+  return as_call(options.config, [&]() -> Result<CopyReport> {
+    const bool one_store = source == destination;
+    if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
+    const auto found = find_location(source, options.source_path, options.config);
+    SHERD_TRY(to, make_location(std::move(destination), options.destination_path, options.config));
+    if (!found && found.error().code() == ErrorCode::not_found) {
+      SHERD_TRY(collection, collection_location(source, options.source_path, false, options.config));
+      SHERD_TRY(is_there, neuroglancer::Collection::State::find(collection));
+      if (!is_there) return found.error();
+      if (!options.format.empty() && options.format != "precomputed")
+        return unsupported("a collection of objects can be copied as it is, not to the format " + options.format);
+      NodeLocation there = to;
+      there.store = collection.store;
+      there.path = collection.path;
+      SHERD_TRY(check_apart(there, to, one_store));
+      SHERD_TRY(copied, collection_copy(std::move(to)));
+      return in_store(copy_collection({collection.store, collection.path}, copied, options),
+                      copied.location.store->url());
+    }
+    SHERD_TRY(from, found);
+    to.writable = true;
+    SHERD_TRY(formats, formats_called(options.format.empty() ? std::string(from.format->name()) : options.format));
+    SHERD_TRY(format, formats.front()->in(*to.store, options.config.limits));
+    if (format == nullptr) return other_hierarchy(*formats.front());
+    to.format = std::move(format);
+    SHERD_TRY(check_apart(from, to, one_store));
+    return copy_nodes(from, to, options);
+  });
 }
 
 // A copy joins the hierarchy around its destination, and is of that one's format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
-  SHERD_TRY(from, find_store(source, options.source_path, options.config));
-  SHERD_TRY(to, open_store(destination, options.config));
-  CopyOptions inside = options;
-  inside.source_path = from.path;
-  SHERD_TRY(around, enclosure(*to, options.config));
-  if (!around && find_location(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
-  if (around) {
-    to = std::move(around->store);
-    inside.destination_path = join_path(around->path, options.destination_path);
-    SHERD_TRY(formats, formats_called({}));
-    SHERD_TRY(root, make_location(to, "", options.config));
-    SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
-    const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
-    if (!options.format.empty() && options.format != format)
-      return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
-                      options.format + " needs a store of its own");
-    inside.format = format;
-  }
-  return copy(std::move(from.store), std::move(to), inside);
+  return as_call(options.config, [&]() -> Result<CopyReport> {
+    SHERD_TRY(from, find_store(source, options.source_path, options.config));
+    SHERD_TRY(to, open_store(destination, options.config));
+    CopyOptions inside = options;
+    inside.source_path = from.path;
+    SHERD_TRY(around, enclosure(*to, options.config));
+    if (!around && find_location(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
+    if (around) {
+      to = std::move(around->store);
+      inside.destination_path = join_path(around->path, options.destination_path);
+      SHERD_TRY(formats, formats_called({}));
+      SHERD_TRY(root, make_location(to, "", options.config));
+      SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
+      const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
+      if (!options.format.empty() && options.format != format)
+        return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
+                        options.format + " needs a store of its own");
+      inside.format = format;
+    }
+    return copy(std::move(from.store), std::move(to), inside);
+  });
 }
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
-  if (options.sharding) {
-    SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
+  return as_call(options.config, [&]() -> Result<CheckReport> {
+    if (options.sharding) {
+      SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
+      CheckReport report;
+      SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
+      return report;
+    }
+    const auto location = find_location(store, options.path, options.config);
+    if (location) return check_nodes(*location, options);
     CheckReport report;
-    SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
-    return report;
-  }
-  const auto location = find_location(store, options.path, options.config);
-  if (location) return check_nodes(*location, options);
-  CheckReport report;
-  if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
-    SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
-    return report;
-  }
-  if (location.error().code() != ErrorCode::not_found) return location.error();
-  SHERD_TRY(collection, collection_location(std::move(store), options.path, false, options.config));
-  SHERD_TRY(found, check_collection(collection, options.data, report));
-  return found ? Result<CheckReport>(std::move(report)) : location.error();
+    if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
+      SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
+      return report;
+    }
+    if (location.error().code() != ErrorCode::not_found) return location.error();
+    SHERD_TRY(collection, collection_location(std::move(store), options.path, false, options.config));
+    SHERD_TRY(found, check_collection(collection, options.data, report));
+    return found ? Result<CheckReport>(std::move(report)) : location.error();
+  });
 }
 
 Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
-  if (options.sharding) {
-    SHERD_TRY(store, open_store(url, options.config));
-    return check(std::move(store), options);
-  }
-  SHERD_TRY(location, find_store(url, options.path, options.config));
-  CheckOptions inside = options;
-  inside.path = location.path;
-  return check(std::move(location.store), inside);
+  return as_call(options.config, [&]() -> Result<CheckReport> {
+    if (options.sharding) {
+      SHERD_TRY(store, open_store(url, options.config));
+      return check(std::move(store), options);
+    }
+    SHERD_TRY(location, find_store(url, options.path, options.config));
+    CheckOptions inside = options;
+    inside.path = location.path;
+    return check(std::move(location.store), inside);
+  });
 }
 
 namespace {
@@ -167,21 +176,23 @@ Result<void> refuse_image_options(const ImportOptions& options) {
 }  // namespace
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
-  if (options.from.empty() && !find_file_format({}, source))
-    if (auto error = no_file_to_import(source)) return *std::move(error);
-  SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
-  if (!location.format->arrays_have_documents()) {
-    SHERD_TRY(import_volume(source, options, location));
-    return open_array(url, {.writable = true, .config = options.create.config});
-  }
-  SHERD_TRY(labelled, find_labelled_image(location));
-  if (!options.pyramid && !labelled) {
-    SHERD_TRY(refuse_image_options(options));
-    SHERD_TRY(import_at(source, options, location));
-    return open_array(url, {.writable = true, .config = options.create.config});
-  }
-  SHERD_TRY(import_pyramid(source, options, location, labelled));
-  return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
+  return as_call(options.create.config, [&]() -> Result<Array> {
+    if (options.from.empty() && !find_file_format({}, source))
+      if (auto error = no_file_to_import(source)) return *std::move(error);
+    SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
+    if (!location.format->arrays_have_documents()) {
+      SHERD_TRY(import_volume(source, options, location));
+      return open_array(url, {.writable = true, .config = options.create.config});
+    }
+    SHERD_TRY(labelled, find_labelled_image(location));
+    if (!options.pyramid && !labelled) {
+      SHERD_TRY(refuse_image_options(options));
+      SHERD_TRY(import_at(source, options, location));
+      return open_array(url, {.writable = true, .config = options.create.config});
+    }
+    SHERD_TRY(import_pyramid(source, options, location, labelled));
+    return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
+  });
 }
 
 }  // namespace sherd

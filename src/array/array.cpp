@@ -92,15 +92,17 @@ Shape Array::State::shape() const {
 }
 
 Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal) {
-  const std::lock_guard in_turn(editing_);
-  auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
-    SHERD_TRY(check_same(now));
-    return change(now);
+  return as_call(config(), [&]() -> Result<void> {
+    const std::lock_guard in_turn(editing_);
+    auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+      SHERD_TRY(check_same(now));
+      return change(now);
+    });
+    if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
+    if (!node) return std::move(node).error();
+    adopt(*std::move(node));
+    return renewal == Renewal::now ? renew_consolidated(location) : Result<void>();
   });
-  if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
-  if (!node) return std::move(node).error();
-  adopt(*std::move(node));
-  return renewal == Renewal::now ? renew_consolidated(location) : Result<void>();
 }
 
 Result<bool> Array::State::saw_attributes() const {

@@ -120,7 +120,7 @@ class NewDocuments {
   Result<void> wait_for_creator(const std::string& key) const {
     constexpr int kWaits = 7;  // some 30 ms
     SHERD_TRY(seen, stored_generation(store_, key));
-    Backoff backoff(location_.config);
+    Backoff backoff(location_.config.interrupted);
     for (int waits = 0; seen && waits < kWaits; ++waits) {
       SHERD_TRY(check_invisible());
       SHERD_TRY(backoff.wait());

@@ -18,6 +18,11 @@ bool poll_is_due() noexcept {
   return true;
 }
 
+bool call_interrupted() {
+  Call* const call = Call::current();
+  return call != nullptr && call->interrupted();
+}
+
 Result<void> check_interrupted(const std::function<bool()>& hook) {
   const bool interrupted = Call::current() != nullptr ? call_interrupted() : hook && poll_is_due() && hook();
   return interrupted ? Result<void>(unavailable("interrupted")) : Result<void>();

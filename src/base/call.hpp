@@ -14,6 +14,7 @@
 
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
+#include "sherd/store.hpp"  // call_interrupted()
 
 namespace sherd {
 
@@ -84,12 +85,6 @@ class Call {
   std::mutex mutex_;  // guards the notices
   std::vector<std::string> notices_;
 };
-
-/// Whether the call that this thread works for is to end; false outside of calls.
-[[nodiscard]] inline bool call_interrupted() {
-  Call* const call = Call::current();
-  return call != nullptr && call->interrupted();
-}
 
 /// `unavailable` if the call that this thread works for is to end; outside of calls, if the hook says so.
 Result<void> check_interrupted(const std::function<bool()>& hook = {});

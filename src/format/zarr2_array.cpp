@@ -151,7 +151,7 @@ Result<NumpyType> parse_type(const Json& document) {
   SHERD_TRY(type, parse_numpy_type(*dtype, parse_other_name).in_member("dtype"));
   if (!type.dtype.is_variable()) return type;
   const Json* filters = document.find("filters");
-  const Json* first = filters != nullptr && filters->size() > 0 ? filters->elements()[0].find("id") : nullptr;
+  const Json* first = filters != nullptr && !filters->elements().empty() ? filters->elements()[0].find("id") : nullptr;
   if (first == nullptr)
     return invalid_argument("objects need a codec, such as {\"id\": \"vlen-utf8\"}, as the first of the filters")
         .in_member("filters");

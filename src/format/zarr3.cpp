@@ -18,7 +18,6 @@ namespace sherd {
 
 namespace {
 
-constexpr std::string_view file_name = "zarr.json";
 constexpr const char* list_name = "consolidated_metadata";
 
 /// Drafts of Zarr v3 put a URI there, and are other formats.
@@ -66,7 +65,7 @@ class Zarr3 final : public Format, public Consolidation {
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
-    const std::string document = join_path(path, file_name), prefix = prefix_of(path);
+    const std::string document = join_path(path, zarr3::kDocument), prefix = prefix_of(path);
     return {.array = document, .group = document, .documents = {document}, .chunks = prefix, .contents = {prefix}};
   }
   [[nodiscard]] Result<void> check_name(std::string_view name) const override;
@@ -77,7 +76,7 @@ class Zarr3 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    const TypeDocument document{file_name, type_in, BareNumbers::in_attributes};
+    const TypeDocument document{zarr3::kDocument, type_in, BareNumbers::in_attributes};
     return members_in_directories(*this, store, path, limits, known, {&document, 1});
   }
 
@@ -85,7 +84,7 @@ class Zarr3 final : public Format, public Consolidation {
   [[nodiscard]] Result<Json> group_document(const Json& attributes) const override;
   [[nodiscard]] Result<Json> changed(Json document, const NodeChange& change) const override;
   [[nodiscard]] std::vector<Document> documents(const std::string& path, const Json& document) const override {
-    return {{join_path(path, file_name), dump_lenient(document, 2)}};
+    return {{join_path(path, zarr3::kDocument), dump_lenient(document, 2)}};
   }
 
   [[nodiscard]] std::optional<Entries> take_entries(Json& group) const override;
@@ -101,7 +100,7 @@ class Zarr3 final : public Format, public Consolidation {
 };
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
-  const std::string key = join_path(path, file_name);
+  const std::string key = join_path(path, zarr3::kDocument);
   // zarr-python writes attributes as Python prints them.
   SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_attributes));
   if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
@@ -156,7 +155,7 @@ Result<Json> Zarr3::changed(Json document, const NodeChange& change) const {
 Result<void> Zarr3::check_name(std::string_view name) const {
   SHERD_TRY(check_node_name(name));
   if (name.starts_with("__")) return bad_node_name(name, "names that begin with '__' are reserved");
-  if (name == file_name) return bad_node_name(name, "it is the name of the metadata documents");
+  if (name == zarr3::kDocument) return bad_node_name(name, "it is the name of the metadata documents");
   if (!is_utf8(name)) return bad_node_name(name, "it is not valid UTF-8");
   return {};
 }

@@ -1,4 +1,5 @@
-// What the two files of the Zarr v3 format share: the members of array documents, and the refusal of unknown ones.
+// What the two files of the Zarr v3 format share, and who knows its documents: the members of array documents, and the
+// refusal of unknown ones.
 #pragma once
 
 #include <initializer_list>
@@ -9,6 +10,8 @@
 #include "sherd/result.hpp"
 
 namespace sherd::zarr3 {
+
+inline constexpr const char* kDocument = "zarr.json";
 
 /// Lowers an array document whose zarr_format and node_type are right. Wrong values are invalid_argument, unknown
 /// names and exceeded limits `unsupported`; every error names its member.

@@ -9,6 +9,7 @@
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
@@ -278,7 +279,7 @@ Result<Json> group_metadata(const Form& form, const GroupDefinition& group) {
     if (root) zgroup.set(kDocumentForm.superblock, superblock);
     zgroup.set(kDocumentForm.group, group_note_json(kDocumentForm, note_of(group)));
   }
-  return Json(Json::Object{{".zgroup", std::move(zgroup)}, {".zattrs", std::move(stored)}});
+  return Json(Json::Object{{zarr2::kGroup, std::move(zgroup)}, {zarr2::kAttributes, std::move(stored)}});
 }
 
 Result<Json> stored_attributes(const Form& form, const std::string& group, const VariableDefinition& variable) {
@@ -307,7 +308,7 @@ Result<NodeDocument> new_variable(const Form& form, const std::string& group, co
   SHERD_TRY(node, new_document(location, options));
   if (form.v3()) return node;
   Json document = std::move(node.document);
-  Json& array = *document.find(".zarray");
+  Json& array = *document.find(zarr2::kArray);
   if (is_text(variable.options.type)) {
     array.set("dtype", text_dtype(form, variable));
     array.set("fill_value", "");
@@ -315,7 +316,7 @@ Result<NodeDocument> new_variable(const Form& form, const std::string& group, co
   if (variable.options.no_fill) array.set("fill_value", Json());
   if (!form.mode.pure && form.in_documents)
     array.set(kDocumentForm.array, array_note_json(kDocumentForm, note_of(form, variable)));
-  document.set(".zattrs", std::move(attributes));
+  document.set(zarr2::kAttributes, std::move(attributes));
   return form.location.format->lower(std::move(document), form.location.config.limits);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "array/hierarchy.hpp"
+#include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
@@ -251,9 +252,9 @@ class NczarrNotes final : public MemberNotes {
   /// Those of the first generation.
   [[nodiscard]] std::span<const std::string_view> documents_next_to(const Json& node) const noexcept override {
     static constexpr std::string_view of_group[] = {".nczgroup"}, of_array[] = {".nczarray", ".nczvar"};
-    if (node.find(".zarray") != nullptr) return of_array;
-    return node.find(".zgroup") != nullptr && forms_of(node).empty() ? std::span(of_group)
-                                                                     : std::span<const std::string_view>();
+    if (node.find(zarr2::kArray) != nullptr) return of_array;
+    return node.find(zarr2::kGroup) != nullptr && forms_of(node).empty() ? std::span(of_group)
+                                                                         : std::span<const std::string_view>();
   }
   [[nodiscard]] std::string_view said_there() const noexcept override {
     return "the names of dimensions and the types of attributes; sherd nccopy (in Python sherd.netcdf.copy) copies "
@@ -271,7 +272,7 @@ class NczarrNotes final : public MemberNotes {
   [[nodiscard]] bool lists(const NodeDocument& node) const override {
     if (node.implicit) return false;
     if (!node.array) return node.type == NodeType::group;
-    if (const Json* array = node.document.find(".zarray")) return is_readable(*array, *node.array);
+    if (const Json* array = node.document.find(zarr2::kArray)) return is_readable(*array, *node.array);
     return is_v3(node.document) && variable_type(node.array->dtype, false).has_value();
   }
 

@@ -2,6 +2,7 @@
 // read or stored its own, and a list or an attribute that it wrote whole would undo that. So it adds names to lists,
 // grows lengths and sets attributes, one by one, in the document as it is at the time of the edit.
 #include <set>
+#include "format/zarr2.hpp"
 
 #include "array/document.hpp"
 #include "base/try.hpp"
@@ -100,7 +101,7 @@ Result<void> merge_group(Json& document, const GroupDefinition& group, const Jso
     }
     SHERD_TRY(merge_note(*part.find(form.group), form, group, stored));
   }
-  for (const char* part : {".zattrs", "attributes"})
+  for (const char* part : {zarr2::kAttributes, "attributes"})
     if (const Json* made = whole.find(part)) merge_attributes(document, part, *made, group.touched);
   return {};
 }

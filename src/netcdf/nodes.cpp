@@ -11,14 +11,16 @@
 #include "base/pool.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "format/zarr2.hpp"
+#include "format/zarr3.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::string_view kZarrJson = "zarr.json";
-constexpr std::string_view kArrayDocument = ".zarray", kGroupDocument = ".zgroup", kAttributes = ".zattrs",
-                           kConsolidated = ".zmetadata";
+constexpr std::string_view kZarrJson = zarr3::kDocument;
+constexpr std::string_view kArrayDocument = zarr2::kArray, kGroupDocument = zarr2::kGroup,
+                           kAttributes = zarr2::kAttributes, kConsolidated = zarr2::kConsolidated;
 
 std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
 

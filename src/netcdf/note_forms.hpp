@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "array/format.hpp"
+#include "format/zarr2.hpp"
 #include "netcdf/notes.hpp"
 
 namespace sherd::netcdf {
@@ -19,10 +20,10 @@ struct NoteForm {
   const char* groups = "groups";
 };
 inline constexpr NoteForm kForms[] = {
-    {".zgroup", ".zarray", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
-    {".zgroup", ".zarray", "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
-    {".zattrs", ".zattrs", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
-     "dimension_references"},
+    {zarr2::kGroup, zarr2::kArray, "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dims", "vars", "dimrefs"},
+    {zarr2::kGroup, zarr2::kArray, "_NCZARR_GROUP", "_NCZARR_ARRAY", "_NCZARR_SUPERBLOCK", "dims", "vars", "dimrefs"},
+    {zarr2::kAttributes, zarr2::kAttributes, "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions",
+     "arrays", "dimension_references"},
     {"attributes", "attributes", "_nczarr_group", "_nczarr_array", "_nczarr_superblock", "dimensions", "arrays",
      "dimension_references"},
 };
@@ -38,7 +39,7 @@ inline constexpr const char* kTypesNote = "_nczarr_attr";
 inline bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
 inline const char* attributes_part(const Json& document) { return attribute_form(is_v3(document)).group_part; }
 
-inline bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != ".zgroup"; }
+inline bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != zarr2::kGroup; }
 
 /// nullptr if the part is missing or has no such note.
 template <class Document>

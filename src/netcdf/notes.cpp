@@ -1,6 +1,7 @@
 // A note is looked for first where the newest generation has it: a dataset that readers of several generations can
 // read has it in more than one, and the newest says most.
 #include "netcdf/notes.hpp"
+#include "format/zarr2.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,16 +62,16 @@ const std::string* AttributeNotes::type_of(std::string_view attribute) const noe
 
 Generation generation_of(const StoredNode& root, bool v1) {
   if (object_in(root.attributes(), {"_nczarr_superblock", "_nczarr_group"}) != nullptr &&
-      object_in(root.part(".zgroup"), {"_nczarr_group", "_nczarr_superblock"}) == nullptr)
+      object_in(root.part(zarr2::kGroup), {"_nczarr_group", "_nczarr_superblock"}) == nullptr)
     return Generation::v2c;
-  if (object_in(root.part(".zgroup"), {"_nczarr_superblock", "_nczarr_group"}) != nullptr) return Generation::v2b;
-  if (object_in(root.part(".zgroup"), {"_NCZARR_SUPERBLOCK", "_NCZARR_GROUP"}) != nullptr) return Generation::v2a;
+  if (object_in(root.part(zarr2::kGroup), {"_nczarr_superblock", "_nczarr_group"}) != nullptr) return Generation::v2b;
+  if (object_in(root.part(zarr2::kGroup), {"_NCZARR_SUPERBLOCK", "_NCZARR_GROUP"}) != nullptr) return Generation::v2a;
   return v1 ? Generation::v1 : Generation::pure;
 }
 
 std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings) {
   const Json* note = first_of({object_in(node.attributes(), {"_nczarr_group"}),
-                               object_in(node.part(".zgroup"), {"_nczarr_group", "_NCZARR_GROUP"}),
+                               object_in(node.part(zarr2::kGroup), {"_nczarr_group", "_NCZARR_GROUP"}),
                                object_in(node.legacy, {".nczgroup"})});
   if (note == nullptr) return std::nullopt;
   GroupNote result;
@@ -95,7 +96,7 @@ std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings) 
 
 std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings) {
   const Json* note = first_of({object_in(node.attributes(), {"_nczarr_array"}),
-                               object_in(node.part(".zarray"), {"_nczarr_array", "_NCZARR_ARRAY"}),
+                               object_in(node.part(zarr2::kArray), {"_nczarr_array", "_NCZARR_ARRAY"}),
                                object_in(node.legacy, {".nczarray", ".nczvar"})});
   if (note == nullptr) return std::nullopt;
   ArrayNote result;

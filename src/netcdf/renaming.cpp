@@ -10,6 +10,7 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
@@ -230,85 +231,93 @@ Result<AttributesAt> attributes_at(Writer::State& state, std::string_view path) 
 }  // namespace
 
 Result<void> Writer::rename_attribute(std::string_view path, std::string_view from, const std::string& to) {
-  const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(found, attributes_at(*state_, path));
-  SHERD_TRY(check_attribute_name(to));
-  for (const std::string_view name : {from, std::string_view(to)})
-    if (found.type == NodeType::array && (name == kFillValue || name == kMaxLength))
-      return invalid_argument("'" + std::string(name) + "' is set when the variable is defined");
-  const auto old = std::ranges::find(*found.attributes, from, &Attribute::name);
-  if (old == found.attributes->end())
-    return not_found("'" + found.path + "' has no attribute '" + std::string(from) + "'");
-  if (std::ranges::find(*found.attributes, to, &Attribute::name) != found.attributes->end())
-    return conflict("'" + found.path + "' has an attribute '" + to + "' already");
-  SHERD_TRY(store_all(*state_));
-  SHERD_TRY(edit_document(state_->form.at(found.path), found.type, [&](const NodeDocument& now) -> Result<Json> {
-    Json next = now.document;
-    Json* stored = attributes_in(next);
-    if (stored == nullptr) return next;
-    *stored = with_name(*stored, from, to, false);
-    Json* note = stored->find(kTypesNote);
-    if (Json* types = note != nullptr ? note->find("types") : nullptr) *types = with_name(*types, from, to, false);
-    return next;
-  }));
-  old->name = to;
-  return {};
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    SHERD_TRY(found, attributes_at(*state_, path));
+    SHERD_TRY(check_attribute_name(to));
+    for (const std::string_view name : {from, std::string_view(to)})
+      if (found.type == NodeType::array && (name == kFillValue || name == kMaxLength))
+        return invalid_argument("'" + std::string(name) + "' is set when the variable is defined");
+    const auto old = std::ranges::find(*found.attributes, from, &Attribute::name);
+    if (old == found.attributes->end())
+      return not_found("'" + found.path + "' has no attribute '" + std::string(from) + "'");
+    if (std::ranges::find(*found.attributes, to, &Attribute::name) != found.attributes->end())
+      return conflict("'" + found.path + "' has an attribute '" + to + "' already");
+    SHERD_TRY(store_all(*state_));
+    SHERD_TRY(edit_document(state_->form.at(found.path), found.type, [&](const NodeDocument& now) -> Result<Json> {
+      Json next = now.document;
+      Json* stored = attributes_in(next);
+      if (stored == nullptr) return next;
+      *stored = with_name(*stored, from, to, false);
+      Json* note = stored->find(kTypesNote);
+      if (Json* types = note != nullptr ? note->find("types") : nullptr) *types = with_name(*types, from, to, false);
+      return next;
+    }));
+    old->name = to;
+    return {};
+  });
 }
 
 Result<void> Writer::rename_dimension(std::string_view path, const std::string& to) {
-  const std::scoped_lock lock(state_->mutex);
-  const auto [above, name] = split_path(path);
-  SHERD_TRY(owner, find_group(state_->root, above));
-  SHERD_TRY(check_dimension_name(to));
-  SHERD_TRY(store_all(*state_));
-  SHERD_TRY(unfinished, is_unfinished(*state_, *owner, Json::Object{{std::string(name), to}}));
-  DimensionDefinition* const from = owner->dimension(name);
-  DimensionDefinition* const known = owner->dimension(to);
-  if (from == nullptr && !unfinished)
-    return not_found("the dimension '" + std::string(name) + "' is not defined in the group '" + owner->path + "'");
-  if (known != nullptr && !unfinished)
-    return conflict("the dimension '" + member_path(owner->path, to) + "' is defined already");
-  if (from != nullptr && from->anonymous)
-    return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
-  if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
-  if (from == nullptr)  // one of the group's documents can still have the old name
-    SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
-  SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
-    if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
-  }));
-  if (from != nullptr && known != nullptr)
-    join_definitions(state_->root, *from, *known);
-  else if (from != nullptr)
-    from->name = to;
-  if (DimensionDefinition* const now = owner->dimension(to); now != nullptr && unfinished && state_->form.mode.pure)
-    join_below(state_->root, *owner, *now);
-  return consolidate(*state_);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    const auto [above, name] = split_path(path);
+    SHERD_TRY(owner, find_group(state_->root, above));
+    SHERD_TRY(check_dimension_name(to));
+    SHERD_TRY(store_all(*state_));
+    SHERD_TRY(unfinished, is_unfinished(*state_, *owner, Json::Object{{std::string(name), to}}));
+    DimensionDefinition* const from = owner->dimension(name);
+    DimensionDefinition* const known = owner->dimension(to);
+    if (from == nullptr && !unfinished)
+      return not_found("the dimension '" + std::string(name) + "' is not defined in the group '" + owner->path + "'");
+    if (known != nullptr && !unfinished)
+      return conflict("the dimension '" + member_path(owner->path, to) + "' is defined already");
+    if (from != nullptr && from->anonymous)
+      return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
+    if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
+    if (from == nullptr)  // one of the group's documents can still have the old name
+      SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
+    SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
+      if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
+    }));
+    if (from != nullptr && known != nullptr)
+      join_definitions(state_->root, *from, *known);
+    else if (from != nullptr)
+      from->name = to;
+    if (DimensionDefinition* const now = owner->dimension(to); now != nullptr && unfinished && state_->form.mode.pure)
+      join_below(state_->root, *owner, *now);
+    return consolidate(*state_);
+  });
 }
 
 Result<void> Writer::rename_variable(std::string_view path, const std::string& to) {
-  const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(variable, find_variable(state_->root, path));
-  SHERD_TRY(owner, find_group(state_->root, split_path(path).group));
-  SHERD_TRY(check_new_name(*state_, *owner, to));
-  SHERD_TRY(store_all(*state_));
-  SHERD_TRY(move_member(*state_, *owner, variable->options.name, to));
-  variable->options.name = to;
-  SHERD_TRY(reopen(*state_, *owner, *variable));
-  SHERD_TRY(restore_order(*state_, *owner));
-  return consolidate(*state_);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    SHERD_TRY(variable, find_variable(state_->root, path));
+    SHERD_TRY(owner, find_group(state_->root, split_path(path).group));
+    SHERD_TRY(check_new_name(*state_, *owner, to));
+    SHERD_TRY(store_all(*state_));
+    SHERD_TRY(move_member(*state_, *owner, variable->options.name, to));
+    variable->options.name = to;
+    SHERD_TRY(reopen(*state_, *owner, *variable));
+    SHERD_TRY(restore_order(*state_, *owner));
+    return consolidate(*state_);
+  });
 }
 
 Result<void> Writer::rename_group(std::string_view path, const std::string& to) {
-  const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(group, find_group(state_->root, path));
-  if (group->parent == nullptr) return invalid_argument("the root group has no name");
-  SHERD_TRY(check_new_name(*state_, *group->parent, to));
-  SHERD_TRY(store_all(*state_));
-  SHERD_TRY(move_member(*state_, *group->parent, group->name, to));
-  group->name = to;
-  SHERD_TRY(follow_path(*state_, *group));
-  SHERD_TRY(restore_order(*state_, *group->parent));
-  return consolidate(*state_);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    SHERD_TRY(group, find_group(state_->root, path));
+    if (group->parent == nullptr) return invalid_argument("the root group has no name");
+    SHERD_TRY(check_new_name(*state_, *group->parent, to));
+    SHERD_TRY(store_all(*state_));
+    SHERD_TRY(move_member(*state_, *group->parent, group->name, to));
+    group->name = to;
+    SHERD_TRY(follow_path(*state_, *group));
+    SHERD_TRY(restore_order(*state_, *group->parent));
+    return consolidate(*state_);
+  });
 }
 
 }  // namespace sherd::netcdf

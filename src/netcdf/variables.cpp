@@ -10,6 +10,7 @@
 #include "array/hierarchy.hpp"
 #include "base/base64.hpp"
 #include "base/try.hpp"
+#include "format/zarr2.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/type.hpp"
 
@@ -104,7 +105,8 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
   const NodeLocation& location = reading.location;
   Lowered lowered;
   lowered.characters = note && note->characters;
-  if (Json* const stored = node.document.find(".zarray"); stored != nullptr && node.part(".zarray") != nullptr) {
+  if (Json* const stored = node.document.find(zarr2::kArray);
+      stored != nullptr && node.part(zarr2::kArray) != nullptr) {
     if (const Json* fill = stored->find("fill_value")) lowered.no_fill = fill->is_null();
     if (reading.by_netcdf()) {
       repair(reading, *stored, lowered);
@@ -206,7 +208,7 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
                  const StoredNode& node, Warnings& warnings) {
   auto type = noted != nullptr ? attribute_type(*noted) : std::nullopt;
   if (fill && name == kFillValue) {
-    if (auto values = encoded_fill(json, *fill, node.part(".zarray") == nullptr)) return *std::move(values);
+    if (auto values = encoded_fill(json, *fill, node.part(zarr2::kArray) == nullptr)) return *std::move(values);
     if (!type) type = fill;
   }
   if (type) {

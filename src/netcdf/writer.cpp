@@ -11,6 +11,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/prepared.hpp"
+#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -340,35 +341,43 @@ Result<Shape> Writer::shape(std::string_view variable) const {
 }
 
 Result<void> Writer::write(std::string_view variable, const Box& box, const Values& values) {
-  SHERD_TRY(target, prepare(*state_, variable, box, size_of(values), [&](Type type) -> Result<void> {
-              if (type == type_of(values)) return {};
-              return invalid_argument("the variable is of type " + std::string(to_string(type)) +
-                                      ", the values of type " + std::string(to_string(type_of(values))));
-            }));
-  return write_elements(target.array, target.box, values, state_->form.mode.compat_seed);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    SHERD_TRY(target, prepare(*state_, variable, box, size_of(values), [&](Type type) -> Result<void> {
+                if (type == type_of(values)) return {};
+                return invalid_argument("the variable is of type " + std::string(to_string(type)) +
+                                        ", the values of type " + std::string(to_string(type_of(values))));
+              }));
+    return write_elements(target.array, target.box, values, state_->form.mode.compat_seed);
+  });
 }
 
 Result<void> Writer::write(std::string_view variable, const Box& box, std::span<const std::byte> elements) {
-  const auto count = element_count(box.shape);
-  SHERD_TRY(target, prepare(*state_, variable, box, count.value_or(0), [&](Type type) -> Result<void> {
-              if (type == Type::string)
-                return invalid_argument("the elements are strings, which have no fixed size; write them as Values");
-              if (count && checked_mul(*count, element_size(type)) == elements.size()) return {};
-              return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
-                                      std::to_string(elements.size()) + " bytes");
-            }));
-  return target.array.write(target.box, ConstAnyView::dense(elements.data(), target.array.dtype(), target.box.shape));
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const auto count = element_count(box.shape);
+    SHERD_TRY(target, prepare(*state_, variable, box, count.value_or(0), [&](Type type) -> Result<void> {
+                if (type == Type::string)
+                  return invalid_argument("the elements are strings, which have no fixed size; write them as Values");
+                if (count && checked_mul(*count, element_size(type)) == elements.size()) return {};
+                return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
+                                        std::to_string(elements.size()) + " bytes");
+              }));
+    return target.array.write(target.box, ConstAnyView::dense(elements.data(), target.array.dtype(), target.box.shape));
+  });
 }
 
 Result<void> Writer::store_definitions() {
-  const std::scoped_lock lock(state_->mutex);
-  return store_all(*state_);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    return store_all(*state_);
+  });
 }
 
 Result<void> Writer::sync() {
-  const std::scoped_lock lock(state_->mutex);
-  SHERD_TRY(store_all(*state_));
-  return consolidate(*state_);
+  return as_call(state_->form.location.config, [&]() -> Result<void> {
+    const std::scoped_lock lock(state_->mutex);
+    SHERD_TRY(store_all(*state_));
+    return consolidate(*state_);
+  });
 }
 
 Result<void> Writer::discard() {

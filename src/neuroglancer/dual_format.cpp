@@ -123,7 +123,8 @@ Result<CounterpartKeys> pair_with(const Counterpart& volume, const NodeLocation&
 // As the earlier info has it where that is still what the shards are, otherwise as they ask for.
 Result<void> keep_sharding(VolumeView& view, const Json& info) {
   const Json* scales = info.find("scales");
-  const Json* earlier = scales != nullptr ? scales->elements().front().find("sharding") : nullptr;
+  const Json* earlier =
+      scales != nullptr && !scales->elements().empty() ? scales->elements().front().find("sharding") : nullptr;
   if (earlier != nullptr) {
     Json sharding = *earlier;
     sharding.set("data_encoding", view.gzip ? "gzip" : "raw");

@@ -291,50 +291,54 @@ Result<bool> ShardedStore::contains(std::uint64_t id) const {
 }
 
 Result<std::optional<std::string>> ShardedStore::get_preceding(std::uint64_t id) const {
-  if (!state_->options.preceding)
-    return invalid_argument(
-        "the store does not know how many bytes precede values; open it with the option 'preceding'");
-  std::optional<std::string> found;
-  const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
-    found.reset();
-    if (source == nullptr) return {};
-    SHERD_TRY(chunk, find_chunk(*state_, *source, id));
-    if (!chunk) return {};
-    SHERD_TRY(bytes, preceding_bytes(*state_, *source, {&*chunk, 1}));
-    if (bytes.front() > state_->config().limits.chunk_bytes)
-      return unsupported(std::to_string(bytes.front()) + " bytes before chunk " + std::to_string(id) +
-                         " are more than the limit chunk_bytes (" +
-                         std::to_string(state_->config().limits.chunk_bytes) + ")");
-    found.emplace(static_cast<std::size_t>(bytes.front()), '\0');
-    return read_into(*source, chunk->offset - bytes.front(), std::as_writable_bytes(std::span(*found)));
-  };
-  SHERD_TRY(with_shard(*state_, state_->format.sharding.locate(id).shard, read));
-  return found;
+  return as_call(state_->config(), [&]() -> Result<std::optional<std::string>> {
+    if (!state_->options.preceding)
+      return invalid_argument(
+          "the store does not know how many bytes precede values; open it with the option 'preceding'");
+    std::optional<std::string> found;
+    const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
+      found.reset();
+      if (source == nullptr) return {};
+      SHERD_TRY(chunk, find_chunk(*state_, *source, id));
+      if (!chunk) return {};
+      SHERD_TRY(bytes, preceding_bytes(*state_, *source, {&*chunk, 1}));
+      if (bytes.front() > state_->config().limits.chunk_bytes)
+        return unsupported(std::to_string(bytes.front()) + " bytes before chunk " + std::to_string(id) +
+                           " are more than the limit chunk_bytes (" +
+                           std::to_string(state_->config().limits.chunk_bytes) + ")");
+      found.emplace(static_cast<std::size_t>(bytes.front()), '\0');
+      return read_into(*source, chunk->offset - bytes.front(), std::as_writable_bytes(std::span(*found)));
+    };
+    SHERD_TRY(with_shard(*state_, state_->format.sharding.locate(id).shard, read));
+    return found;
+  });
 }
 
 Result<bool> ShardedStore::list(const std::function<bool(std::uint64_t, std::uint64_t)>& visit) const {
-  SHERD_TRY(numbers, shard_numbers(*state_));
-  for (const std::uint64_t number : numbers) {
-    std::uint64_t next = 0;  // the first minishard that was not visited yet
-    bool more = true;
-    SHERD_TRY(with_shard(*state_, number, [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
-      if (source == nullptr) return {};
-      const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
-        SHERD_TRY(check_interrupted(state_->config().interrupted));
-        for (const Chunk& chunk : list.chunks()) {
-          // No reader finds a value in a minishard that is not its own.
-          if (state_->format.sharding.locate(chunk.id) != Location{number, minishard}) continue;
-          if (more) more = visit(chunk.id, chunk.length);
-        }
-        next = minishard + 1;
-        return more;
-      };
-      SHERD_TRY(for_each_list(*state_, *source, visit_list, next));
-      return {};
-    }));
-    if (!more) return false;
-  }
-  return true;
+  return as_call(state_->config(), [&]() -> Result<bool> {
+    SHERD_TRY(numbers, shard_numbers(*state_));
+    for (const std::uint64_t number : numbers) {
+      std::uint64_t next = 0;  // the first minishard that was not visited yet
+      bool more = true;
+      SHERD_TRY(with_shard(*state_, number, [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
+        if (source == nullptr) return {};
+        const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
+          SHERD_TRY(check_interrupted(state_->config().interrupted));
+          for (const Chunk& chunk : list.chunks()) {
+            // No reader finds a value in a minishard that is not its own.
+            if (state_->format.sharding.locate(chunk.id) != Location{number, minishard}) continue;
+            if (more) more = visit(chunk.id, chunk.length);
+          }
+          next = minishard + 1;
+          return more;
+        };
+        SHERD_TRY(for_each_list(*state_, *source, visit_list, next));
+        return {};
+      }));
+      if (!more) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace sherd::neuroglancer

@@ -4,6 +4,7 @@
 // it is stored as the older two objects, it is rewritten, with what is kept moved as it is stored.
 #include <algorithm>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/value_rules.hpp"
@@ -374,14 +375,18 @@ Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard 
 }
 
 Result<void> ShardedStore::put_many(std::span<const Item> items) const {
-  SHERD_TRY(check_writable(*this));
-  SHERD_TRY(change(*state_, items, {}));
-  return {};
+  return as_call(state_->config(), [&]() -> Result<void> {
+    SHERD_TRY(check_writable(*this));
+    SHERD_TRY(change(*state_, items, {}));
+    return {};
+  });
 }
 
 Result<std::uint64_t> ShardedStore::erase_many(std::span<const std::uint64_t> ids) const {
-  SHERD_TRY(check_writable(*this));
-  return change(*state_, {}, ids);
+  return as_call(state_->config(), [&]() -> Result<std::uint64_t> {
+    SHERD_TRY(check_writable(*this));
+    return change(*state_, {}, ids);
+  });
 }
 
 Result<bool> ShardedStore::erase(std::uint64_t id) const {
@@ -390,18 +395,20 @@ Result<bool> ShardedStore::erase(std::uint64_t id) const {
 }
 
 Result<ShardedStore::Compacted> ShardedStore::compact() const {
-  SHERD_TRY(check_writable(*this));
-  SHERD_TRY(numbers, shard_numbers(*state_));
-  std::atomic<std::uint64_t> reclaimed{0}, shards{0};
-  SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
-    const auto compacted = [&] { return IdsUpdate(*state_, numbers[i], {}).compact(); };
-    SHERD_TRY(less, retry_conflicts(state_->config(), compacted));
-    if (!less) return {};
-    reclaimed += *less;
-    ++shards;
-    return {};
-  }));
-  return Compacted{reclaimed, shards};
+  return as_call(state_->config(), [&]() -> Result<ShardedStore::Compacted> {
+    SHERD_TRY(check_writable(*this));
+    SHERD_TRY(numbers, shard_numbers(*state_));
+    std::atomic<std::uint64_t> reclaimed{0}, shards{0};
+    SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
+      const auto compacted = [&] { return IdsUpdate(*state_, numbers[i], {}).compact(); };
+      SHERD_TRY(less, retry_conflicts(state_->config(), compacted));
+      if (!less) return {};
+      reclaimed += *less;
+      ++shards;
+      return {};
+    }));
+    return Compacted{reclaimed, shards};
+  });
 }
 
 }  // namespace sherd::neuroglancer

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/read_into.hpp"
@@ -75,10 +76,12 @@ std::string ObjectValues::key(const Name& name) const {
 }
 
 Result<std::optional<std::string>> ObjectValues::get(const Name& name) const {
-  if (shards_) return ShardedStore(shards_).get(name.id);
-  const std::string object = key(name.object);
-  SHERD_TRY(bytes, location_.store->get(object, location_.config.limits.chunk_bytes).in_key(object));
-  return bytes ? Result<std::optional<std::string>>(std::move(bytes)) : get_compressed(compressed(object));
+  return as_call(location_.config, [&]() -> Result<std::optional<std::string>> {
+    if (shards_) return ShardedStore(shards_).get(name.id);
+    const std::string object = key(name.object);
+    SHERD_TRY(bytes, location_.store->get(object, location_.config.limits.chunk_bytes).in_key(object));
+    return bytes ? Result<std::optional<std::string>>(std::move(bytes)) : get_compressed(compressed(object));
+  });
 }
 
 Result<std::optional<std::string>> ObjectValues::get_compressed(const std::string& key) const {
@@ -93,38 +96,42 @@ Result<std::optional<std::string>> ObjectValues::get_compressed(const std::strin
 }
 
 Result<bool> ObjectValues::has(std::string_view object) const {
-  SHERD_TRY(source, location_.store->open(key(object)));
-  if (source != nullptr) return true;
-  SHERD_TRY(packed, location_.store->open(compressed(key(object))));
-  return packed != nullptr;
+  return as_call(location_.config, [&]() -> Result<bool> {
+    SHERD_TRY(source, location_.store->open(key(object)));
+    if (source != nullptr) return true;
+    SHERD_TRY(packed, location_.store->open(compressed(key(object))));
+    return packed != nullptr;
+  });
 }
 
 Result<std::optional<ObjectValues::Pair>> ObjectValues::get_pair(std::uint64_t id) const {
-  std::optional<Pair> found;
-  Budget budget(shards_->config().memory_budget);
-  const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
-    found.reset();
-    if (source == nullptr) return {};
-    SHERD_TRY(chunk, find_chunk(*shards_, *source, id));
-    if (!chunk) return {};
-    Pair pair;
-    const auto keep = [&](std::size_t, Bytes value) -> Result<void> {
-      pair.value.assign(reinterpret_cast<const char*>(value.data()), value.size());
+  return as_call(location_.config, [&]() -> Result<std::optional<ObjectValues::Pair>> {
+    std::optional<Pair> found;
+    Budget budget(shards_->config().memory_budget);
+    const auto read = [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
+      found.reset();
+      if (source == nullptr) return {};
+      SHERD_TRY(chunk, find_chunk(*shards_, *source, id));
+      if (!chunk) return {};
+      Pair pair;
+      const auto keep = [&](std::size_t, Bytes value) -> Result<void> {
+        pair.value.assign(reinterpret_cast<const char*>(value.data()), value.size());
+        return {};
+      };
+      SHERD_TRY(read_values(*shards_, *source, {{&*chunk, 1}, keep, budget, true}));
+      SHERD_TRY(before, preceding_of(*shards_, *chunk, as_bytes(pair.value)));
+      const std::uint64_t limit = shards_->config().limits.chunk_bytes;
+      if (before > limit)
+        return unsupported(std::to_string(before) + " bytes before chunk " + std::to_string(id) +
+                           " are more than the limit chunk_bytes (" + std::to_string(limit) + ")");
+      pair.preceding.resize(static_cast<std::size_t>(before));
+      SHERD_TRY(read_into(*source, chunk->offset - before, std::as_writable_bytes(std::span(pair.preceding))));
+      found = std::move(pair);
       return {};
     };
-    SHERD_TRY(read_values(*shards_, *source, {{&*chunk, 1}, keep, budget, true}));
-    SHERD_TRY(before, preceding_of(*shards_, *chunk, as_bytes(pair.value)));
-    const std::uint64_t limit = shards_->config().limits.chunk_bytes;
-    if (before > limit)
-      return unsupported(std::to_string(before) + " bytes before chunk " + std::to_string(id) +
-                         " are more than the limit chunk_bytes (" + std::to_string(limit) + ")");
-    pair.preceding.resize(static_cast<std::size_t>(before));
-    SHERD_TRY(read_into(*source, chunk->offset - before, std::as_writable_bytes(std::span(pair.preceding))));
-    found = std::move(pair);
-    return {};
-  };
-  SHERD_TRY(with_shard(*shards_, shards_->format.sharding.locate(id).shard, read));
-  return found;
+    SHERD_TRY(with_shard(*shards_, shards_->format.sharding.locate(id).shard, read));
+    return found;
+  });
 }
 
 Result<void> ObjectValues::check_writable() const {
@@ -133,35 +140,41 @@ Result<void> ObjectValues::check_writable() const {
 }
 
 Result<void> ObjectValues::put(const Name& name, Bytes value, Bytes preceding) const {
-  SHERD_TRY(check_writable());
-  if (shards_) return ShardedStore(shards_).put({name.id, value, preceding});
-  const std::string object = key(name.object);
-  SHERD_TRY(location_.store->set(object, value).in_key(object));
-  SHERD_TRY(location_.store->erase(compressed(object)));
-  return {};
+  return as_call(location_.config, [&]() -> Result<void> {
+    SHERD_TRY(check_writable());
+    if (shards_) return ShardedStore(shards_).put({name.id, value, preceding});
+    const std::string object = key(name.object);
+    SHERD_TRY(location_.store->set(object, value).in_key(object));
+    SHERD_TRY(location_.store->erase(compressed(object)));
+    return {};
+  });
 }
 
 Result<bool> ObjectValues::erase(const Name& name) const {
-  SHERD_TRY(check_writable());
-  if (shards_) return ShardedStore(shards_).erase(name.id);
-  const std::string object = key(name.object);
-  SHERD_TRY(plain, location_.store->erase(object).in_key(object));
-  SHERD_TRY(packed, location_.store->erase(compressed(object)));
-  return plain || packed;
+  return as_call(location_.config, [&]() -> Result<bool> {
+    SHERD_TRY(check_writable());
+    if (shards_) return ShardedStore(shards_).erase(name.id);
+    const std::string object = key(name.object);
+    SHERD_TRY(plain, location_.store->erase(object).in_key(object));
+    SHERD_TRY(packed, location_.store->erase(compressed(object)));
+    return plain || packed;
+  });
 }
 
 Result<bool> ObjectValues::list(const Visit& visit) const {
-  if (shards_) {
-    Result<bool> more = true;
-    SHERD_TRY(ShardedStore(shards_).list([&](std::uint64_t id, std::uint64_t bytes) {
-      more = visit({id, {}}, bytes);
-      return more.has_value() && *more;
-    }));
-    return more;
-  }
-  const std::string prefix = location_.directory.empty() ? "" : location_.directory + "/";
-  return location_.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-    return entry.is_prefix ? Result<bool>(true) : visit({0, std::string(plain_name(entry.name))}, entry.size);
+  return as_call(location_.config, [&]() -> Result<bool> {
+    if (shards_) {
+      Result<bool> more = true;
+      SHERD_TRY(ShardedStore(shards_).list([&](std::uint64_t id, std::uint64_t bytes) {
+        more = visit({id, {}}, bytes);
+        return more.has_value() && *more;
+      }));
+      return more;
+    }
+    const std::string prefix = location_.directory.empty() ? "" : location_.directory + "/";
+    return location_.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+      return entry.is_prefix ? Result<bool>(true) : visit({0, std::string(plain_name(entry.name))}, entry.size);
+    });
   });
 }
 

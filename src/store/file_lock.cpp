@@ -10,6 +10,7 @@
 
 #include "base/try.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -53,10 +54,12 @@ FileLock::FileLock(MadeDirectory directory, std::string side_file, LockFile file
 
 Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std::string& key, LockWait& wait) {
   const auto [prefix, name] = split_key(key);
+  Backoff backoff(tree.options().patience->interrupted);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
     SHERD_TRY(lock, take_in(std::move(directory), name, tree.options().lock, &wait));
     if (lock) return lock;
+    SHERD_TRY(backoff.wait());  // the directory was removed before the lock was taken
   }
   return system_error("lock", tree.path(key), ENOENT);
 }

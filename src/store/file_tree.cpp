@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "os/interrupted.hpp"
 #include "store/key.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -181,12 +182,14 @@ Result<Fd> FileTree::walk_to(std::string_view prefix, int flags) const {
 Result<MadeDirectory> FileTree::make_directory(std::string_view prefix) const {
   // A walk could make a directory that lies too deep for any path to open it.
   if (path(prefix).size() + kMaxSegmentBytes >= PATH_MAX) return system_error("make", path(prefix), ENAMETOOLONG);
+  Backoff backoff(options_.patience->interrupted);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     MadeDirectory directory;
     SHERD_TRY(found, open_directory(prefix));
     directory.fd = std::move(found);
     SHERD_TRY(directory.fd ? sync_entry(directory.fd, prefix) : make_missing(prefix, directory));
     if (directory.fd) return directory;
+    SHERD_TRY(backoff.wait());
   }
   return system_error("make", path(prefix), ENOENT);
 }

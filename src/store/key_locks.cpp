@@ -5,10 +5,11 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +20,14 @@
 
 namespace sherd {
 namespace {
+
+/// A number that no other thread of this process has or had. The system gives the ID of a thread that has ended to the
+/// next one, which would own what the first one left locked.
+std::uint64_t this_thread() noexcept {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t number = ++threads;
+  return number;
+}
 
 class HeldKey final : public StoreLock {
  public:
@@ -32,7 +41,7 @@ class HeldKey final : public StoreLock {
 
 struct KeyLocks::Table {
   struct Entry {
-    std::thread::id thread;
+    std::uint64_t thread = 0;
     pid_t process = 0;
     std::weak_ptr<KeyHold> hold;
   };
@@ -91,10 +100,10 @@ Result<std::shared_ptr<KeyHold>> KeyLocks::take(const std::string& key, LockWait
     auto& entry = at->second;
     if (free || entry.process != process) {
       auto hold = std::make_shared<KeyHold>(shared_from_this(), key);
-      entry = {std::this_thread::get_id(), process, hold};
+      entry = {this_thread(), process, hold};
       return hold;
     }
-    if (entry.thread == std::this_thread::get_id()) {
+    if (entry.thread == this_thread()) {
       if (auto hold = entry.hold.lock()) return hold;
     }
     if (pause) {

@@ -11,7 +11,7 @@ namespace sherd {
 
 Result<void> Backoff::wait() {
   constexpr std::chrono::microseconds kLongest{64'000};
-  SHERD_TRY(check_interrupted(config_.interrupted));
+  SHERD_TRY(check_interrupted(interrupted_));
   thread_local std::minstd_rand random(std::random_device{}());
   const auto longest = longest_.count();
   std::this_thread::sleep_for(

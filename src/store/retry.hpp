@@ -1,7 +1,8 @@
-// Trying again after another writer has changed an object: decided here only, and how long it waits.
+// Trying again after another writer has changed an object: decided here only, and how long it waits between attempts.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "sherd/options.hpp"
@@ -13,15 +14,15 @@ namespace sherd {
 /// that callers that met once do not meet again.
 class Backoff {
  public:
-  /// `config` must outlive this.
-  explicit Backoff(const Config& config) : config_(config) {}
+  /// `interrupted` is asked outside of calls (base/call.hpp) and must outlive this.
+  explicit Backoff(const std::function<bool()>& interrupted) : interrupted_(interrupted) {}
   /// Waits before the next attempt; `unavailable` if the call is interrupted.
   [[nodiscard]] Result<void> wait();
   /// The longest that the next wait can be; the shortest is half of it.
   [[nodiscard]] std::chrono::microseconds longest() const noexcept { return longest_; }
 
  private:
-  const Config& config_;
+  const std::function<bool()>& interrupted_;
   std::chrono::microseconds longest_{250};
 };
 
@@ -35,7 +36,7 @@ class Backoff {
 /// progress. An attempt must start over: it opens again what it reads, and leaves nothing behind if it fails.
 template <class Attempt>
 auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
-  for (Backoff backoff(config);;) {
+  for (Backoff backoff(config.interrupted);;) {
     auto result = attempt();
     if (result.has_value() || !is_lost_race(result.error())) return result;
     if (auto waited = backoff.wait(); !waited) return std::move(waited).error();

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/call.hpp"
 #include "base/try.hpp"
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "sherd/sherd.hpp"
+#include "tests/codec/codec_fixture.hpp"
 #include "tests/codec/examples.hpp"
 
 namespace sherd::test {

@@ -1,5 +1,5 @@
 // A configuration for each codec that needs one, and elements that every codec encodes: what the suites over the table
-// of codecs make chunks of.
+// of codecs, and the fuzz target of each, make chunks of.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "codec/codec.hpp"
-#include "tests/codec/codec_fixture.hpp"
 
 namespace sherd::test {
 
@@ -40,7 +39,7 @@ inline constexpr Example kExamples[] = {
 /// Null where the codec needs no configuration.
 inline Json example_configuration(const CodecEntry& entry) {
   for (const Example& example : kExamples)
-    if (example.codec == entry.name) return json(example.configuration);
+    if (example.codec == entry.name) return Json::parse(example.configuration).value();
   return Json();
 }
 
@@ -64,7 +63,7 @@ inline std::vector<DType> example_types() {
 }
 
 /// A chunk of small numbers, or of three texts.
-inline Bytes example_elements(const DType& dtype, std::size_t count) {
+inline std::vector<std::byte> example_elements(const DType& dtype, std::size_t count) {
   static constexpr std::array<std::string_view, 3> kTexts{"", "shard", "a longer text"};
   if (dtype.is_variable()) {
     std::vector<VarBytes> all;
@@ -72,7 +71,7 @@ inline Bytes example_elements(const DType& dtype, std::size_t count) {
     const auto bytes = std::as_bytes(std::span(all));
     return {bytes.begin(), bytes.end()};
   }
-  Bytes bytes(count * dtype.size());
+  std::vector<std::byte> bytes(count * dtype.size());
   for (std::size_t i = 0; i < count; ++i) {
     const auto number = static_cast<std::uint32_t>(i * i % (dtype == DType::bool_ ? 2 : 61));
     const auto real = static_cast<float>(number);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "api/registry.hpp"
+#include "tests/codec/codec_fixture.hpp"
 #include "tests/codec/examples.hpp"
 #include "tests/hostile/hostile.hpp"
 

@@ -44,9 +44,9 @@ READ_FILES = 8  # from Array::read to the system call
 FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
 BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
-# The names of documents, and the layers that know them: those of Zarr's (docs/decisions/0027), and of Neuroglancer's.
+# The names of documents, and the layers that own them: those of Zarr's, and of Neuroglancer's.
 DOCUMENTS = (
-    (re.compile(r'"(?:zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"'), {"format", "draft2022", "netcdf"}),
+    (re.compile(r'"(?:zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"'), {"format", "draft2022"}),
     (re.compile(r'find\("info"\)|[=+?] "/?info"|\{"info", (?!")'), {"neuroglancer"}),
 )
 # What a file of src/shard must be called that reads sources, or writes objects.

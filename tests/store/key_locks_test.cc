@@ -50,6 +50,15 @@ TEST_F(HeldKeys, CannotBeTakenByOtherThreads) {
   EXPECT_EQ(taken_elsewhere("c/1"), std::nullopt);
 }
 
+// The system gives the ID of a thread that has ended to the next one.
+TEST_F(HeldKeys, StayHeldWhenTheirThreadHasEnded) {
+  std::shared_ptr<KeyHold> hold;
+  std::thread([&] { hold = take("c/0").value(); }).join();
+  EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
+  hold.reset();
+  EXPECT_EQ(taken_elsewhere("c/0"), std::nullopt);
+}
+
 TEST_F(HeldKeys, AreHeldAgainByTheSameThread) {
   const auto hold = take("c/0").value();
   EXPECT_EQ(take("c/0").value(), hold);

@@ -76,7 +76,7 @@ TEST(Retry, OfAReadEndsWithAConflictThatLasts) {
 
 TEST(Backoff, WaitsTwiceAsLongEachTimeUpToALimit) {
   const Config config;
-  Backoff backoff(config);
+  Backoff backoff(config.interrupted);
   for (int waits = 0; waits < 12; ++waits) {
     const auto longest = backoff.longest();
     const auto begin = std::chrono::steady_clock::now();
