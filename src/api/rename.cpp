@@ -38,7 +38,7 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(target, target_path(location.path, to));
     const std::string old_path = location.path;
-    SHERD_TRY(cut_short, finish_move(location));
+    SHERD_TRY(cut_short, finish_move(location, target));
     if (cut_short) location.path = *cut_short;
     SHERD_TRY(found, find_format_of(location, formats));
     if (!found)

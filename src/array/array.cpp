@@ -233,7 +233,7 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell) {
   const Config& config = call.state.config();
   const std::string& key = cell.at.key;
   Store& store = *call.state.location.store;
-  return retry_read(config, [&]() -> Result<void> {
+  return retry_limited(config, [&]() -> Result<void> {
     SHERD_TRY(source, store.open(key).in_key(key));
     if (source == nullptr) {
       if (config.missing_is_error) return std::move(not_found("the chunk is missing")).in_key(key);

@@ -124,7 +124,8 @@ Result<void> erase_node(const NodeLocation& location);
 /// root; `unsupported` if the format stores nodes in several locations.
 Result<void> move_node(const NodeLocation& location, const std::string& to);
 /// Carries on with a move_node() of the node at `from` that was cut short, if there is one, and returns its new path.
-/// The node need not be found at `from`, which needs no format.
-Result<std::optional<std::string>> finish_move(const NodeLocation& from);
+/// The node need not be found at `from`, which needs no format. `conflict` if that is not `target` and the store has no
+/// locks: another program may be at it.
+Result<std::optional<std::string>> finish_move(const NodeLocation& from, const std::string& target);
 
 }  // namespace sherd

@@ -124,9 +124,10 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   return moved;
 }
 
-Result<std::optional<std::string>> finish_move(const NodeLocation& from) {
+Result<std::optional<std::string>> finish_move(const NodeLocation& from, const std::string& target) {
   SHERD_TRY(to, slow_move_to(from));
   if (!to) return to;
+  SHERD_TRY(refuse_other_target(from, *to, target));
   SHERD_TRY(require_writable(from));
   const NodeLocation destination = at_path(from, *to);
   SHERD_TRY(locks, BothLocks::take(from, destination));

@@ -316,7 +316,8 @@ Result<std::uint64_t> Array::nchunks_initialized() const {
         return {};
       }));
   std::atomic<std::uint64_t> count{0};
-  SHERD_TRY(parallel_for(stored.size(), state.config(), [&](std::size_t i) -> Result<void> {
+  const Config config = with_requests(state.config(), state.location.store->traits().parallel_requests);
+  SHERD_TRY(parallel_for(stored.size(), config, [&](std::size_t i) -> Result<void> {
     const auto& [cell, key] = stored[i];
     SHERD_TRY(chunks, count_chunks(state, cell, key).in_key(key));
     count += chunks;

@@ -46,7 +46,7 @@ struct SlowMove {
   }
   [[nodiscard]] std::string advice() const {
     return "the node '" + from + "' is being renamed to '" + to +
-           "', or that was cut short: rename it again to complete it";
+           "'; if that was cut short, rename it again to complete it";
   }
 };
 
@@ -265,6 +265,14 @@ Result<void> move_slowly(const NodeLocation& from, const std::string& to) {
 Result<std::optional<std::string>> slow_move_to(const NodeLocation& from) {
   SHERD_TRY(move, noted_at(from));
   return move && move->from == from.path ? std::optional(std::move(move->to)) : std::nullopt;
+}
+
+Result<void> refuse_other_target(const NodeLocation& from, const std::string& noted, const std::string& to) {
+  if (noted == to || from.store->traits().locks) return {};
+  return conflict("the node '" + from.path + "' is being renamed to '" + noted +
+                  "'; if that was cut short, rename it to '/" + noted + "' to complete it")
+      .lasting()
+      .in_key(move_note_of(from.path));
 }
 
 Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to) {

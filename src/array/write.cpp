@@ -67,13 +67,15 @@ class RegionWriter {
   }
 
   /// At the end of a call. Chunks that no lock has protected may have been at another path at that moment
-  /// (move_node()); not if the document is still here, and was not put back meanwhile.
+  /// (move_node()); not if the document is still here, and was not put back meanwhile. Otherwise the call is repeated.
   [[nodiscard]] Result<void> confirm_path() const {
     if (!is_unprotected_) return {};
     SHERD_TRY(state_.confirm());
     const NodeDocument now = state_.document();
     if (now.generation() == before_.generation() || now.document != before_.document) return {};
-    return state_.replaced_error("moved away and back");
+    return Error(conflict("the array was moved away and back, or its document was changed and changed back, while it "
+                          "was written; write again"))
+        .in_key(state_.document_key);
   }
 
   /// Fill values instead of a whole stored chunk, inside the array or not.
@@ -292,16 +294,19 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
     config = with_syncs(std::move(config));
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
-  const RegionWriter writer(state, config, call, cells.size());
-  SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
-    Shape cell;
-    Region part;
-    cells.get(i, cell, part);
-    SHERD_TRY(writer.write(cell, part));
-    done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
-    return {};
-  }));
-  return writer.confirm_path();
+  return retry_limited(config, [&]() -> Result<void> {
+    done = 0;
+    const RegionWriter writer(state, config, call, cells.size());
+    SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+      Shape cell;
+      Region part;
+      cells.get(i, cell, part);
+      SHERD_TRY(writer.write(cell, part));
+      done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
+      return {};
+    }));
+    return writer.confirm_path();
+  });
 }
 
 }  // namespace sherd

@@ -54,7 +54,7 @@ class Reading : public ObjectRead {
   }
   Result<void> finish() override { return {}; }
   Result<void> again() override {
-    return retry_read(config_, [&]() -> Result<void> {
+    return retry_limited(config_, [&]() -> Result<void> {
       SHERD_TRY(open());
       SHERD_TRY(plan_opened());
       return read_planned();
@@ -104,7 +104,7 @@ Result<void> read_in_groups(const Config& config, std::uint64_t count, const Mak
     const auto all = [&](Result<void> (Reading::*step)()) {
       return parallel_for(group.size(), config, [&](std::size_t i) { return (*group[i].*step)(); });
     };
-    SHERD_TRY(retry_read(config, [&]() -> Result<void> {
+    SHERD_TRY(retry_limited(config, [&]() -> Result<void> {
       SHERD_TRY(all(&Reading::open));
       SHERD_TRY(all(&Reading::plan_opened));
       return all(&Reading::read_planned);

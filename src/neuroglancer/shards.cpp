@@ -118,7 +118,7 @@ Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& stat
 
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read) {
   unsigned attempt = 0;
-  return retry_read(state.config(), [&]() -> Result<void> {
+  return retry_limited(state.config(), [&]() -> Result<void> {
     SHERD_TRY(opened, open_shard(state, number));
     auto done = read(opened.source, attempt++);
     if (done || opened.source == nullptr) return done;

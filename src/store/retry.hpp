@@ -43,10 +43,11 @@ auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(a
   }
 }
 
-/// The same for an attempt that reads. A program that writes into an object without a pause must not keep a reader for
-/// ever, so after some seconds the conflict is the answer, and a lasting one.
+/// The same for a limited number of attempts. A program that changes an object without a pause must not keep the caller
+/// for ever where that means no progress, as for readers: after some seconds the conflict is the answer, and a lasting
+/// one.
 template <class Attempt>
-auto retry_read(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
+auto retry_limited(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   constexpr int kMax = 64;
   int made = 0;
   return retry_conflicts(config, [&]() -> decltype(attempt()) {

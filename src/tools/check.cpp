@@ -95,7 +95,7 @@ class TreeCheck {
 
   Result<void> node(const Member& member, std::vector<Member>& found) {
     const std::string& path = member.path;
-    auto document = retry_read(root_.config, [&] { return format_.open(store_, path, root_.config.limits); });
+    auto document = retry_limited(root_.config, [&] { return format_.open(store_, path, root_.config.limits); });
     Findings findings(document_key(path, document));
     Kind kind = Kind::unknown;
     Listing* listing = member.listing;

@@ -73,7 +73,7 @@ Result<void> Findings::check_version(Store& store) const {
 }
 
 Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look) {
-  return retry_read(Config(), [&]() -> Result<std::unique_ptr<Findings>> {
+  return retry_limited(Config(), [&]() -> Result<std::unique_ptr<Findings>> {
     auto findings = std::make_unique<Findings>(key);
     SHERD_TRY(look(*findings).in_key(key));
     SHERD_TRY(findings->check_version(store));

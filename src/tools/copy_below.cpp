@@ -32,7 +32,7 @@ Result<void> copy_one(const Objects& all, const std::string& key, CopyCounts& co
     SHERD_TRY(present, all.to.open(copy));
     if (present != nullptr) return ++counts.skipped, Result<void>();
   }
-  return retry_read(Config(), [&]() -> Result<void> {
+  return retry_limited(Config(), [&]() -> Result<void> {
     SHERD_TRY(source, all.from.open(key));
     if (source == nullptr) return {};  // erased since it was listed
     SHERD_TRY(size, source->size().in_key(key));

@@ -84,7 +84,7 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
-  auto made = retry_read(shares_.config, make);
+  auto made = retry_limited(shares_.config, make);
   // An element that the wanted type does not have is a fault of the request, not of this object.
   if (!made && made.error().member() == "dtype") return of_request(made.error());
   return std::move(made).in_key(at.key);

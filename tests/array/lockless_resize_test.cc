@@ -1,4 +1,5 @@
-// Changes of shape in a store without locks, with another handle that stores elements between any two requests of one.
+// Changes of shape in a store without locks, with another handle that stores elements between any two requests of one;
+// and writes between whose requests the document changes.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -196,6 +197,28 @@ TEST_P(LocklessResize, AConcurrentShrinkAndAppendAreAsIfOneFollowedTheOther) {
                            : i == 70 && origin[0] == 70 ? 1000U
                                                         : 0U)
           << "request " << request << ", element " << i;
+  }
+}
+
+TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndChangedBackMeanwhile) {
+  bool acted = true;
+  for (std::uint64_t request = 0; acted; ++request) {
+    ASSERT_LT(request, kMaxRequests);
+    make(160);
+    Array array = open(between_), other = open(base_);
+    between_->reset(request, [&] {
+      other.set_attributes(Json(Json::Object{{"state", "busy"}})).value();
+      other.set_attributes(Json(Json::Object{})).value();
+      other.resize({170}).value();
+      other.resize({160}).value();
+    });
+    const std::vector<std::uint32_t> values(70, 7);
+    const auto written = array.write(Box{{60}, {70}}, std::span(values));
+    acted = between_->has_acted();
+    ASSERT_TRUE(written) << "request " << request << ": " << written.error().text();
+    const auto stored = elements();
+    for (std::uint32_t i = 0; i < 160; ++i)
+      ASSERT_EQ(stored[i], i >= 60 && i < 130 ? 7 : i + 1) << "request " << request << ", element " << i;
   }
 }
 

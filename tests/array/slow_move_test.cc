@@ -341,6 +341,19 @@ TEST_F(CutShortMove, IsNotDisturbedByOtherOperations) {
   expect_complete();
 }
 
+TEST_F(CutShortMove, IsNotTakenToAnotherPathWhereItMayStillBeUnderWay) {
+  cut_short();
+  const auto lockless = std::make_shared<LocklessStore>(store_, true);
+  const auto renamed = rename(lockless, "x", {.path = "g"});
+  EXPECT_EQ(code_of(renamed), ErrorCode::conflict);
+  EXPECT_THAT(renamed.error().text(), HasSubstr("'g' is being renamed to 'h/i'"));
+  EXPECT_THAT(renamed.error().text(), HasSubstr("rename it to '/h/i' to complete it"));
+  EXPECT_EQ(code_of(open_group(lockless, {.writable = true})->move("g", "x")), ErrorCode::conflict);
+  rename(lockless, "h/i", {.path = "g"}).value();
+  EXPECT_EQ(code_of(rename(store_, "h/i", {.path = "g"})), ErrorCode::not_found);
+  EXPECT_TRUE(open_array(store_, {.path = "h/i/a"}));
+}
+
 TEST_F(CutShortMove, KeepsWhatAnotherMakerLeftAtItsPaths) {
   const auto left = [](const char* path) { return staging_name(path) + "/node/left"; };
   for (const char* path : {"g", "h/i"}) store_->set(left(path), "x").value();

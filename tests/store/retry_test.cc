@@ -65,7 +65,7 @@ TEST(Retry, OnAnotherThreadEndsWithTheCallThatItWorksFor) {
 
 TEST(Retry, OfAReadEndsWithAConflictThatLasts) {
   int made = 0;
-  const auto torn = retry_read({}, [&]() -> Result<void> {
+  const auto torn = retry_limited({}, [&]() -> Result<void> {
     ++made;
     return conflict("changed while it was read");
   });
