@@ -307,22 +307,28 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
 Result<std::uint64_t> Array::nchunks_initialized() const {
   const State& state = *state_;
   SHERD_TRY(state.check_access());
-  std::vector<std::pair<Shape, std::string>> stored;
+  constexpr std::size_t kAtOnce = 4096;
+  const Config config = with_requests(state.config(), state.location.store->traits().parallel_requests);
+  std::atomic<std::uint64_t> count{0};
+  StoredCells stored;
+  const auto count_stored = [&]() -> Result<void> {
+    SHERD_TRY(parallel_for(stored.size(), config, [&](std::size_t i) -> Result<void> {
+      const auto& [cell, key] = stored[i];
+      SHERD_TRY(chunks, count_chunks(state, cell, key).in_key(key));
+      count += chunks;
+      return {};
+    }));
+    stored.clear();
+    return {};
+  };
   const Shape shape = state.shape();
   SHERD_TRY(
       state.storage->list(state, shape, [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
         const Shape valid = state.valid_shape(cell, shape);
         if (std::find(valid.begin(), valid.end(), 0) == valid.end()) stored.emplace_back(cell, key);
-        return {};
+        return stored.size() < kAtOnce ? Result<void>() : count_stored();
       }));
-  std::atomic<std::uint64_t> count{0};
-  const Config config = with_requests(state.config(), state.location.store->traits().parallel_requests);
-  SHERD_TRY(parallel_for(stored.size(), config, [&](std::size_t i) -> Result<void> {
-    const auto& [cell, key] = stored[i];
-    SHERD_TRY(chunks, count_chunks(state, cell, key).in_key(key));
-    count += chunks;
-    return {};
-  }));
+  SHERD_TRY(count_stored());
   return count.load();
 }
 

@@ -194,7 +194,8 @@ class HashedWriter {
 Result<void> HashedStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
-  Config config = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
+  Config config = with_requests(reporting, objects()->traits().parallel_requests);
   config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
   HashedWriter writer(state, config, cells, call);
   const bool replaces_all = region.covers(call.shape);  // damaged or not

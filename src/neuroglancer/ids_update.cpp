@@ -358,7 +358,8 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const I
     groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
   }
   std::atomic<std::uint64_t> existing{0};
-  SHERD_TRY(parallel_for(groups.size(), state.config(), [&](std::size_t g) -> Result<void> {
+  const Config config = with_requests(state.config(), state.store->traits().parallel_requests);
+  SHERD_TRY(parallel_for(groups.size(), config, [&](std::size_t g) -> Result<void> {
     const auto apply = [&] { return IdsUpdate(state, groups[g].front().location.shard, groups[g]).apply(); };
     SHERD_TRY(found, retry_conflicts(state.config(), apply));
     existing += found;

@@ -8,6 +8,9 @@
 #include <numeric>
 #include <vector>
 
+#include "shard/uint64.hpp"
+#include "sherd/precomputed.hpp"
+#include "sherd/sharded_store.hpp"
 #include "sherd/sherd.hpp"
 #include "tests/store/round_trips.hpp"
 
@@ -226,6 +229,44 @@ TEST_F(WriteLatency, AnInterruptEndsAWriteThatWaits) {
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code(), ErrorCode::unavailable);
   EXPECT_TRUE(stop);
+}
+
+TEST_F(WriteLatency, TheInitializedChunksOfSixtyFourShardsAreCountedTogether) {
+  const Array array =
+      open({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}}, together_);
+  const auto values = numbers(256 * 256);
+  open_array(memory_, {.writable = true}).value().write(Box{{0, 0}, {256, 256}}, std::span(values)).value();
+  together_->reset();
+  EXPECT_EQ(array.nchunks_initialized().value(), 1024U);
+  EXPECT_LE(together_->rounds(), 20U) << "not one shard after the other";
+}
+
+TEST_F(WriteLatency, SixteenShardsOfAVolumeAreWrittenTogether) {
+  neuroglancer::VolumeInfo info;
+  info.data_type = DType::uint32;
+  info.scales.push_back({.key = "s", .size = {256, 4, 4}, .chunk_sizes = {{4, 4, 4}}, .resolution = {1, 1, 1}});
+  info.scales[0].encoding = "raw";
+  info.scales[0].sharding =
+      Uint64Sharding{.minishard_bits = 1, .shard_bits = 4, .hash = Uint64Sharding::Hash::murmurhash3_x86_128}.json();
+  neuroglancer::create_precomputed(memory_, "", info).value();
+  const Array array = open_array(together_, {.writable = true}).value();
+  const auto values = numbers(256 * 16);
+  together_->reset();
+  array.write(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
+  EXPECT_LE(together_->rounds(), 15U) << "not one shard after the other";
+  expect_stored(values);
+}
+
+TEST_F(WriteLatency, ValuesOfSixteenShardsArePutTogether) {
+  const Json sharding = Uint64Sharding{.minishard_bits = 1, .shard_bits = 4}.json();
+  const auto ids = neuroglancer::ShardedStore::open(together_, sharding, {.writable = true}).value();
+  const std::string value = "value";
+  std::vector<neuroglancer::ShardedStore::Item> items;
+  for (std::uint64_t id = 0; id < 64; ++id) items.push_back({.id = id, .value = std::as_bytes(std::span(value))});
+  together_->reset();
+  ids.put_many(items).value();
+  EXPECT_LE(together_->rounds(), 15U) << "not one shard after the other";
+  EXPECT_EQ(ids.get(63).value(), value);
 }
 
 }  // namespace
