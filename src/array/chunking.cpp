@@ -15,6 +15,7 @@ constexpr std::uint64_t inner_target = mebibyte;
 constexpr std::uint64_t chunk_ceiling = 64 * mebibyte;
 constexpr std::uint64_t chunk_count_target = 4096;
 constexpr std::uint64_t shard_target = 128 * mebibyte;
+constexpr std::uint64_t most_inner_chunks = 65536;  // whose index, which readers read first, has 1 MiB
 
 // The size of one element for this purpose; strings count as their handle.
 std::uint64_t element_bytes(const DType& dtype) { return std::max<std::uint64_t>(dtype.size(), 1); }
@@ -88,7 +89,8 @@ Shape dividing_chunks(const Shape& chunks, const Shape& shards) {
 Shape auto_shards(const Shape& shape, const DType& dtype, const Shape& chunks) {
   Shape ends;
   for (std::size_t i = 0; i < shape.size(); ++i) ends.push_back(ceil_div(shape[i], chunks[i]) * chunks[i]);
-  Shape shards = grown_in_turn(chunks, ends, dtype, shard_target);
+  const auto most = checked_mul(bytes_of(chunks, dtype).value_or(shard_target), most_inner_chunks);
+  Shape shards = grown_in_turn(chunks, ends, dtype, std::min(shard_target, most.value_or(shard_target)));
   for (std::size_t i = 0; i < shards.size(); ++i) shards[i] = shards[i] / chunks[i] * chunks[i];
   return shards;
 }

@@ -132,11 +132,15 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
   return {};
 }
 
-Result<void> refuse_in_unreadable(const NodeLocation& location) {
+// A document that says what this version does not support, such as a codec, is an array's: its chunks may be erased.
+Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& error) {
   const NodeKeys keys = location.format->keys(location.path);
+  const bool is_array = error.code() == ErrorCode::unsupported && !error.member().empty() && error.key() == keys.array;
   for (const std::string& prefix : keys.contents) {
-    auto refused = refuse_below(location, prefix,
-                                [&](std::string_view name) { return keys.is_document(prefix + std::string(name)); });
+    const bool has_chunks = is_array && prefix == keys.chunks;
+    auto refused = refuse_below(location, prefix, [&](std::string_view name) {
+      return keys.is_document(prefix + std::string(name)) || (has_chunks && location.format->names_chunk(name));
+    });
     if (!refused && refused.error().code() == ErrorCode::conflict)
       return conflict(
                  "may belong to another program: the node's document cannot be read, so its members are not known; "
@@ -157,7 +161,7 @@ Result<void> refuse_in_format(const NodeLocation& location) {
     const auto node = location.format->open(*location.store, reading.path, location.config.limits);
     if (!node && !is_stored_fault(node.error())) return node.error();
     if (!node) {
-      SHERD_TRY(refuse_in_unreadable(reading));
+      SHERD_TRY(refuse_in_unreadable(reading, node.error()));
     } else if (*node) {
       const bool group = (*node)->type == NodeType::group && location.format->arrays_have_documents();
       SHERD_TRY(group ? refuse_in_group(reading, paths) : refuse_in_leaf(reading, **node));
@@ -208,12 +212,13 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location) {
 // What is overwritten may be of another format than what comes there, and then be less than that erases.
 Result<void> refuse_foreign_objects(const NodeLocation& location) {
   Known known(location);
-  std::vector<NodeLocation> unreadable;
+  std::vector<std::pair<NodeLocation, Error>> unreadable;
   SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
     SHERD_TRY(present, own_presence(there));
     if (present == Presence::none) return false;
-    if (!there.format->open(*there.store, there.path, there.config.limits)) {
-      unreadable.push_back(there);
+    const auto node = there.format->open(*there.store, there.path, there.config.limits);
+    if (!node) {
+      unreadable.emplace_back(there, node.error());
       return false;
     }
     SHERD_TRY(refuse_in_format(there));
@@ -221,8 +226,8 @@ Result<void> refuse_foreign_objects(const NodeLocation& location) {
     return false;
   }));
   if (known.has_nothing()) {  // otherwise it is a foreign object of the node that can be read
-    for (const NodeLocation& there : unreadable) {
-      SHERD_TRY(refuse_in_unreadable(there));
+    for (const auto& [there, error] : unreadable) {
+      SHERD_TRY(refuse_in_unreadable(there, error));
       known.add(there);
     }
   }

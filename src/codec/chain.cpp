@@ -27,11 +27,9 @@ constexpr NotSupported kNotSupported[] = {
     {"msgpack", ": numcodecs 0.6 replaced it by msgpack2, because it does not store the shape"},
 };
 /// Packages that add codecs to numcodecs, by how the ids of these begin.
-constexpr std::pair<std::string_view, std::string_view> kPackages[] = {{"imagecodecs_", "imagecodecs"},
-                                                                       {"flac", "flac-numcodecs"},
-                                                                       {"wavpack", "wavpack-numcodecs"},
-                                                                       {"grib", "kerchunk"},
-                                                                       {"fill_hdf_strings", "kerchunk"}};
+constexpr std::pair<std::string_view, std::string_view> kPackages[] = {
+    {"imagecodecs_", "imagecodecs"}, {"flac", "flac-numcodecs"}, {"wavpack", "wavpack-numcodecs"},
+    {"gribscan", "gribscan"},        {"grib", "kerchunk"},       {"fill_hdf_strings", "kerchunk"}};
 
 Result<CodecSpec> parse_codec(const Json& entry) {
   if (entry.is_string()) return CodecSpec{entry.text(), {}};
@@ -81,6 +79,7 @@ Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown) 
     return unsupported("the codec '" + std::string(bare) +
                        "' is not supported by this version: it is a filter of HDF5 " +
                        "by its number, as netcdf-c names those for which it has no codec of numcodecs");
+  if (name == kSharding) return {unknown, quoted + " is not chosen by its name; ask for shards (--shards, shards=)"};
   std::vector<std::string_view> names{kSharding};
   for (const CodecEntry* entry : table) names.push_back(bare_name(entry->name));
   std::string near = did_you_mean(bare, names);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 
@@ -61,6 +62,14 @@ class PcodecCodec final : public ArrayBytesCodec {
     return unsupported("pcodec encodes integers and floats of 8 to 64 bits, not " + in.dtype.name());
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
+  /// pcodec itself stores numbers that do not get smaller as they are, in each page; this has room for as much again.
+  [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
+    constexpr std::uint64_t page_bytes = 64;  // what describes a page, and the numbers around it
+    const auto count = element_count(in.shape);
+    const auto bytes = count ? checked_mul(*count, 2 * in.dtype.size()) : std::nullopt;
+    const auto pages = bytes ? checked_mul(ceil_div(*bytes, settings_.page_numbers) + 2, page_bytes) : std::nullopt;
+    return pages ? checked_add(*bytes, *pages) : std::nullopt;
+  }
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
     return pcodec::encode(*number_type(in.dtype), settings_, elements, to);

@@ -249,8 +249,11 @@ class Zfp final : public ArrayBytesCodec {
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
-    if (has_header_) return std::nullopt;  // each stream may be in a mode of its own
-    return max_stream_bytes(parameters_for(in).value(), *field_of(native_type(in.dtype.kind()), in.shape));
+    const auto most = max_bytes_of_shape(in);
+    const auto count = has_header_ ? element_count(in.shape) : std::nullopt;
+    if (!count) return most;
+    const auto flat = max_bytes_of_shape({in.dtype, {*count}});  // as filters before numcodecs' codec leave it
+    return most && flat ? std::optional(std::max(*most, *flat)) : std::nullopt;
   }
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
@@ -314,6 +317,14 @@ class Zfp final : public ArrayBytesCodec {
 
  private:
   [[nodiscard]] std::string named(std::string_view text) const { return std::string(name_) + ": " + std::string(text); }
+
+  /// With a header, each stream may be in a mode of its own: such as has no more bits for a block than its numbers
+  /// need.
+  [[nodiscard]] std::optional<std::uint64_t> max_bytes_of_shape(const ChunkType& in) const {
+    Parameters parameters = parameters_for(in).value();
+    if (has_header_) parameters.maxbits = ZFP_MAX_BITS;
+    return max_stream_bytes(parameters, *field_of(native_type(in.dtype.kind()), in.shape));
+  }
 
   [[nodiscard]] Result<Parameters> parameters_for(const ChunkType& in) const {
     const Owned<zfp_stream> stream(zfp_stream_open(nullptr));

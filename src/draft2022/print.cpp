@@ -54,7 +54,7 @@ Result<Stack> print_shards(const ArraySpec& spec, std::string_view uri) {
     SHERD_TRY(check_index(configuration));
     const Json* inner = configuration.find("chunk_shape");
     const Json* codecs = configuration.find("codecs");
-    if (inner == nullptr || codecs == nullptr || inner->size() != stack.chunk.size())
+    if (inner == nullptr || codecs == nullptr || inner->elements().size() != stack.chunk.size())
       return invalid_argument("a shard needs codecs and a chunk_shape of its own rank").in_member("codecs");
     Shape counts;
     for (std::size_t d = 0; d < stack.chunk.size(); ++d) {

@@ -28,6 +28,7 @@ using zarr2::kArray, zarr2::kAttributes, zarr2::kConsolidated, zarr2::kGroup;
 
 constexpr int kIndent = 4;
 constexpr const char* kEntries = "metadata";
+constexpr const char* kVersion = "zarr_consolidated_format";
 constexpr const char* kSeparator = "dimension_separator";
 /// In the order in which they are written; the last two make a node visible.
 constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
@@ -60,6 +61,12 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   std::string path(parts.prefix);
   if (!path.empty()) path.pop_back();
   return EntryKey{std::move(path), std::string(parts.name)};
+}
+
+/// Whether consolidated metadata are of the one version that there is; some writers leave it out.
+bool is_known_version(const Json& consolidated) {
+  const Json* version = consolidated.find(kVersion);
+  return version == nullptr || version->as_int() == 1;
 }
 
 /// In a spelling: names of dimensions that only the copy has.
@@ -250,18 +257,29 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
   return {};
 }
 
+/// One of a node's documents, which must be an object. Consolidated metadata are copies: where they are damaged, and
+/// the store can list, they are null.
+Result<std::optional<StoredJson>> read_document(Store& store, Store& documents, const std::string& key,
+                                                std::string_view name, const Limits& limits) {
+  // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
+  const bool has_attributes = name == kAttributes || name == kConsolidated;
+  auto stored = read_json(documents, key, limits, has_attributes ? BareNumbers::anywhere : BareNumbers::refused);
+  if (stored && *stored && !(*stored)->json.is_object())
+    stored = corrupt("a metadata document must be a JSON object").in_key(key);
+  if (stored || name != kConsolidated || !store.traits().can_list || !is_stored_fault(stored.error())) return stored;
+  SHERD_TRY(generation, stored_generation(documents, key));
+  if (!generation) return std::optional<StoredJson>();
+  return std::optional(StoredJson{{}, *std::move(generation)});
+}
+
 Result<std::optional<NodeDocument>> Zarr2::open(Store& store, const std::string& path, const Limits& limits) const {
   const std::string prefix = prefix_of(path);
   SHERD_TRY(documents, prefetched_store(store, keys(path).documents));
   Json document;
   std::vector<DocumentVersion> versions;
   const auto read = [&](const char* name) -> Result<bool> {
-    // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
-    const bool has_attributes = name == kAttributes || name == kConsolidated;
-    SHERD_TRY(stored, read_json(*documents, prefix + name, limits,
-                                has_attributes ? BareNumbers::anywhere : BareNumbers::refused));
+    SHERD_TRY(stored, read_document(store, *documents, prefix + name, name, limits));
     if (!stored) return false;
-    if (!stored->json.is_object()) return corrupt("a metadata document must be a JSON object").in_key(prefix + name);
     document.set(name, std::move(stored->json));
     versions.insert(versions.begin(), {prefix + name, std::move(stored->generation)});
     return true;
@@ -298,7 +316,8 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
     node.array = std::move(array);
   } else {
     SHERD_TRY(zarr2::check_version(*document.find(kGroup)));
-    SHERD_TRY(check_object(document.find(kConsolidated), kConsolidated));
+    const Json* consolidated = document.find(kConsolidated);
+    if (consolidated != nullptr && !consolidated->is_null()) SHERD_TRY(check_object(consolidated, kConsolidated));
   }
   node.document = std::move(document);
   return node;
@@ -342,7 +361,8 @@ Result<Json> Zarr2::changed(Json document, const NodeChange& change) const {
 std::vector<Document> Zarr2::documents(const std::string& path, const Json& document) const {
   std::vector<Document> all;
   for (const char* name : kNames)
-    if (const Json* each = document.find(name)) all.push_back({prefix_of(path) + name, dump_lenient(*each, kIndent)});
+    if (const Json* each = document.find(name); each != nullptr && !each->is_null())
+      all.push_back({prefix_of(path) + name, dump_lenient(*each, kIndent)});
   return all;
 }
 
@@ -362,7 +382,7 @@ bool Zarr2::names_chunk(std::string_view name) const noexcept {
 std::optional<Consolidation::Entries> Zarr2::take_entries(Json& group) const {
   Json* consolidated = group.find(kConsolidated);
   Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
-  if (list == nullptr || !list->is_object()) return std::nullopt;
+  if (list == nullptr || !list->is_object() || !is_known_version(*consolidated)) return std::nullopt;
   std::map<std::string, Json> nodes;
   for (auto& [key, document] : list->members()) {
     const auto entry = entry_key(key);
@@ -384,8 +404,8 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   add("", group);
   for (const auto& [path, node] : entries) add(path, node);
   const Json* present = group.find(kConsolidated);
-  Json consolidated = present != nullptr ? *present : Json(Json::Object{{kEntries, nullptr}});
-  if (consolidated.find("zarr_consolidated_format") == nullptr) consolidated.set("zarr_consolidated_format", 1);
+  Json consolidated = present != nullptr && present->is_object() ? *present : Json(Json::Object{{kEntries, nullptr}});
+  if (consolidated.find(kVersion) == nullptr || !is_known_version(consolidated)) consolidated.set(kVersion, 1);
   Json::Object list;
   if (const Json* old = consolidated.find(kEntries))
     for (const auto& [key, document] : old->members()) {

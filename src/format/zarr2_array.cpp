@@ -145,17 +145,32 @@ std::string other_name(const DType& dtype) {
   return std::ranges::find(kTensorstoreTypes, name) == std::end(kTensorstoreTypes) ? std::string() : name;
 }
 
+/// The type of objects with this filter as the first.
+DType object_type(const Json& filter) {
+  const Json* id = filter.find("id");
+  const bool is_bytes = id != nullptr && (id->text() == "vlen-bytes" || id->text() == "vlen-array");
+  return is_bytes ? DType::bytes : DType::string;
+}
+
+/// Readers take the type of objects from the codec.
+Result<void> check_object_codec(const Json& filter, const DType& dtype) {
+  const DType encoded = object_type(filter);
+  if (encoded == dtype) return {};
+  return invalid_argument(filter.find("id")->text() + ": encodes elements of type " + encoded.name() + ", not " +
+                          dtype.name());
+}
+
 /// Objects are what their first filter says.
 Result<NumpyType> parse_type(const Json& document) {
   SHERD_TRY(dtype, required(document, "dtype"));
   SHERD_TRY(type, parse_numpy_type(*dtype, parse_other_name).in_member("dtype"));
   if (!type.dtype.is_variable()) return type;
   const Json* filters = document.find("filters");
-  const Json* first = filters != nullptr && !filters->elements().empty() ? filters->elements()[0].find("id") : nullptr;
-  if (first == nullptr)
+  const Json* first = filters != nullptr && !filters->elements().empty() ? &filters->elements()[0] : nullptr;
+  if (first == nullptr || first->find("id") == nullptr)
     return invalid_argument("objects need a codec, such as {\"id\": \"vlen-utf8\"}, as the first of the filters")
         .in_member("filters");
-  if (first->text() == "vlen-bytes" || first->text() == "vlen-array") type.dtype = DType::bytes;
+  type.dtype = object_type(*first);
   return type;
 }
 
@@ -232,6 +247,8 @@ Result<Words> words_of(const ArraySpec& spec, CodecTable table) {
   words.codecs = std::move(codecs);
   SHERD_TRY(check_byte_orders(words.codecs.mixed, spec.dtype).in_member("codecs"));
   const NumpyType type{spec.dtype, words.codecs.big_endian, words.codecs.mixed};
+  if (spec.dtype.is_variable() && !words.codecs.filters.empty())
+    SHERD_TRY(check_object_codec(words.codecs.filters.front(), spec.dtype).in_member("codecs"));
   SHERD_TRY(dtype, print_numpy_type(type, other_name).in_member("dtype"));
   words.dtype = std::move(dtype);
   words.fill_value = print_numpy_fill(spec.fill_value, type);

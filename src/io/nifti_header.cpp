@@ -227,7 +227,7 @@ std::string NiftiHeader::print() const {
 
 std::optional<NiftiMatrix> parse_affine(const Json& json) {
   NiftiMatrix affine{};
-  if (json.size() != 4) return std::nullopt;
+  if (json.elements().size() != 4) return std::nullopt;
   for (std::size_t r = 0; r < 4; ++r) {
     const Json& row = json.elements()[r];
     if (row.elements().size() != 4) return std::nullopt;

@@ -139,6 +139,8 @@ Result<Json> copied_group(const NodeLocation& location, const NodeDocument& sour
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 
+/// The same array with its innermost chunks stored one by one.
+Result<ArraySpec> without_shards(ArraySpec spec);
 /// The array that a copy at `destination` becomes: the source's, or the part of it, with other chunks and codecs as far
 /// as options name any.
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,

@@ -179,7 +179,11 @@ class TreePlanner {
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
       NodeDocument spelled = document;
-      spelled.array = fresh.array;  // as a copy of the copy will express it
+      spelled.array = fresh.array;  // as a copy of the copy will express it, with shards only if there were some
+      if (!source->state().layout.shard) {
+        SHERD_TRY(chunks, without_shards(*std::move(spelled.array)));
+        spelled.array = std::move(chunks);
+      }
       if (changes_format()) {
         SHERD_TRY(carry_spelling(format_, spelled, to, fresh.document));
         SHERD_TRY(respelled, new_format_.lower(std::move(fresh.document), to.config.limits));

@@ -63,6 +63,20 @@ TEST(Chunking, ShardsAreMultiplesOfChunksAndStopAtTheArray) {
   EXPECT_EQ((Shape{appended[1], appended[2]}), (Shape{480, 640}));
 }
 
+TEST(Chunking, ShardsHaveAtMost65536ChunksSoThatTheirIndexStaysSmall) {
+  EXPECT_EQ(auto_shards({20000000}, DType::uint8, {1}), Shape{65536});
+  EXPECT_EQ(auto_shards({0, 7}, DType::bool_, {1, 1}), (Shape{8192, 7}));
+  EXPECT_EQ(auto_shards({0, 0, 0}, DType::int16, {1, 1, 1}), (Shape{32, 32, 64}));
+  EXPECT_EQ(auto_shards({0}, DType::raw(std::uint64_t{1} << 30).value(), {1}), Shape{1});
+}
+
+TEST(Chunking, ShardsCanBeChosenForEmptyAxesAndForTinyChunks) {
+  for (const Shape& shape : {Shape{0, 7}, Shape{7, 0}, Shape{0, 0}, Shape{20000000, 1}}) {
+    const Array array = created({.shape = shape, .dtype = DType::bool_, .chunks = {1, 1}, .auto_shards = true});
+    EXPECT_TRUE(array.shards().has_value());
+  }
+}
+
 TEST(Chunking, ChunksInGivenShardsDivideThem) {
   EXPECT_EQ(dividing_chunks({64, 64}, {100, 256}), (Shape{50, 64}));
   EXPECT_EQ(dividing_chunks({64}, {997}), Shape{997});

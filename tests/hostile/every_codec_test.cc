@@ -22,14 +22,19 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// An array of one chunk that this codec encodes. Of the types that some codec takes, the first that this one does.
-Result<Array> one_chunk(const CodecEntry& entry, std::shared_ptr<Store> store, const std::string& path,
+/// An array of one chunk that these codecs encode.
+Result<Array> one_chunk(std::vector<Json> codecs, std::shared_ptr<Store> store, const std::string& path,
                         const Shape& shape, const DType& dtype) {
   CreateOptions options{.shape = shape, .dtype = dtype, .chunks = shape};
-  options.codecs = {{test::example_codec(entry)}};
+  options.codecs = std::move(codecs);
   options.config.durable = false;
   return create_array(std::move(store), path, options);
 }
+Result<Array> one_chunk(const CodecEntry& entry, std::shared_ptr<Store> store, const std::string& path,
+                        const Shape& shape, const DType& dtype) {
+  return one_chunk(std::vector<Json>{test::example_codec(entry)}, std::move(store), path, shape, dtype);
+}
+/// Of the types that some codec takes, the first that this one does.
 Array small_array(const CodecEntry& entry, const std::shared_ptr<Store>& store) {
   for (const DType& dtype : test::example_types())
     if (auto array = one_chunk(entry, store, "a", kSmall, dtype)) return *std::move(array);
@@ -146,6 +151,22 @@ void make_large(const CodecEntry& entry, Store& store) {
   if (encoded && encoded->size() <= kLargeBytes / 8) store.set(std::string("a/") + kChunk, *encoded).value();
 }
 
+/// 192 MiB of zeros, compressed, as the chunk of an array whose numbers this codec turns into the bytes that are
+/// compressed.
+void make_compressed(const CodecEntry& entry, Store& store) {
+  make_good(entry, store);
+  const std::shared_ptr<Store> borrowed(&store, [](Store*) {});
+  const DType dtype = open_array(borrowed, {.path = "a"}).value().dtype();
+  if (dtype.is_variable() || entry.array_bytes_codec == nullptr) return;
+  const Shape shape{2 * kLargeBytes / 8192, 8192};
+  const auto zeros = one_chunk({"bytes", "numcodecs.zlib:1"}, borrowed, "zeros", shape, DType::uint8).value();
+  fill(zeros, Bytes(*element_count(shape)));
+  const auto compressed = store.get(std::string("zeros/") + kChunk).value();
+  store.erase_prefix("a/").value();
+  one_chunk({test::example_codec(entry), "numcodecs.zlib:1"}, borrowed, "a", kSmall, dtype).value();
+  if (compressed) store.set(std::string("a/") + kChunk, *compressed).value();
+}
+
 std::vector<StoredCase> rows_of(const CodecEntry& entry) {
   const std::string name(entry.name);
   const auto make = [&entry](Store& store, const std::string&) { make_good(entry, store); };
@@ -158,7 +179,10 @@ std::vector<StoredCase> rows_of(const CodecEntry& entry) {
       {56, name + " with words that claim anything", make, with(lie)},
       {64, name + " that is random or has random bytes", make, with(randomize)},
       {59, name + " that decodes to 96 MiB", [&entry](Store& store, const std::string&) { make_large(entry, store); },
-       [](const std::shared_ptr<Store>& store) { return is_answered(store, "large"); }}};
+       [](const std::shared_ptr<Store>& store) { return is_answered(store, "large"); }},
+      {59, name + " that is made of 192 MiB",
+       [&entry](Store& store, const std::string&) { make_compressed(entry, store); },
+       [](const std::shared_ptr<Store>& store) { return is_answered(store, "compressed"); }}};
 }
 
 /// Of what this build has.

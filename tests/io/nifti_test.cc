@@ -211,8 +211,10 @@ TEST(Nifti, TypesTheFormatCannotStoreAreRefused) {
   EXPECT_TRUE(fails(create({2}, DType::float16), ErrorCode::unsupported, "float16"));
   EXPECT_TRUE(fails(create({}, DType::uint8), ErrorCode::unsupported, "1 to 7"));
   EXPECT_TRUE(fails(create(Shape(8, 1), DType::uint8), ErrorCode::unsupported, "1 to 7"));
-  const Json bad = Json::parse(R"({"affine": [[1, 2], [3, 4]]})").value();
-  EXPECT_TRUE(fails(create({2}, DType::uint8, bad), ErrorCode::invalid_argument, "affine"));
+  for (const char* bad :
+       {R"({"affine": [[1, 2], [3, 4]]})", R"({"affine": {"a": 1, "b": 2, "c": 3, "d": 4}})",
+        R"({"affine": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], {"a": 1, "b": 2, "c": 3, "d": 4}]})"})
+    EXPECT_TRUE(fails(create({2}, DType::uint8, Json::parse(bad).value()), ErrorCode::invalid_argument, "affine"));
   EXPECT_TRUE(folder.names().empty());
 }
 

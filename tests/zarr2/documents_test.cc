@@ -335,7 +335,7 @@ TEST(V2Documents, ThatAreNotObjectsAreCorruptAndNamed) {
     EXPECT_EQ(code_of(array), corrupt_code);
     EXPECT_EQ(array.error().key(), "a/" + name);
   }
-  for (const std::string name : {".zgroup", ".zattrs", ".zmetadata"}) {
+  for (const std::string name : {".zgroup", ".zattrs"}) {
     const auto store = hierarchy();
     store->set(name, "{").value();
     const auto group = open_group(store);

@@ -9,6 +9,7 @@
 
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/unlisted.hpp"
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
@@ -230,6 +231,21 @@ TEST_P(V2Store, IsErasedAndOverwrittenWithAllItsDocuments) {
   EXPECT_EQ(parsed(text_at(*store_, ".zmetadata")).find("metadata")->size(), 2U);
 }
 
+TEST_P(V2Store, ErasesAnArrayWhoseCodecsItDoesNotKnow) {
+  for (const char* filters : {R"([{"id": "pickle"}])", R"([{"id": "of_no_package"}])"}) {
+    create_group(store_, "", {}, true, {}, "zarr2").value();
+    Json document = parsed(kArray);
+    document.set("filters", parsed(filters));
+    store_->set("a/.zarray", document.dump()).value();
+    for (const char* chunk : {"a/0.0", "a/1.2"}) store_->set(chunk, "x").value();
+    store_->set("a/notes.txt", "x").value();
+    EXPECT_EQ(code_of(erase(store_, {.path = "a"})), ErrorCode::conflict) << "a foreign object";
+    store_->erase("a/notes.txt").value();
+    erase(store_, {.path = "a"}).value();
+    EXPECT_THAT(keys_of(*store_), testing::UnorderedElementsAre(".zattrs", ".zgroup"));
+  }
+}
+
 TEST_P(V2Store, LeavesOtherFilesAlone) {
   create_array(store_, "a", new_array()).value();
   store_->set("a/notes.txt", "x").value();
@@ -276,6 +292,36 @@ TEST_P(V2Store, HasConsolidatedMetadataThatFollowEveryEdit) {
   EXPECT_TRUE(check(store_).value().faults.empty());
   root.erase("g").value();
   EXPECT_EQ(listed().find("metadata")->size(), 4U);
+}
+
+TEST(V2Consolidated, ThatIsDamagedHidesNothingIsReportedAndIsRenewedOnRequest) {
+  for (const char* damaged : {"", "{", "[]", "null", "{}", R"({"metadata": []})", R"({"metadata": 5})",
+                              R"({"zarr_consolidated_format": 2, "metadata": {}})"}) {
+    const auto store = hierarchy();
+    store->set(".zmetadata", damaged).value();
+    Group group = open_group(store, {.writable = true}).value();
+    EXPECT_EQ(group.members().value().size(), 1U) << damaged;
+    open_a(store, true).value().resize({9, 5}).value();
+    group.update_attributes(parsed(R"({"x": 1})")).value();
+    EXPECT_EQ(text_at(*store, ".zmetadata"), damaged) << "only consolidate() replaces it";
+    const CheckReport report = check(store).value();
+    ASSERT_EQ(report.faults.size(), 1U) << damaged;
+    EXPECT_EQ(report.faults[0].code + " " + report.faults[0].key, "document_corrupt .zmetadata");
+    EXPECT_THAT(report.faults[0].message, HasSubstr("consolidate again"));
+    group.consolidate().value();
+    EXPECT_TRUE(check(store).value().faults.empty()) << damaged;
+    const Json now = parsed(text_at(*store, ".zmetadata"));
+    EXPECT_EQ(now.find("zarr_consolidated_format")->as_int(), 1);
+    EXPECT_EQ(now.find("metadata")->find("a/.zarray")->find("shape")->dump(), "[9,5]");
+  }
+}
+
+TEST(V2Consolidated, ThatIsDamagedIsAnErrorWhereTheStoreCannotList) {
+  const auto store = hierarchy();
+  store->set(".zmetadata", "{").value();
+  const auto group = open_group(unlisted(store));
+  ASSERT_EQ(code_of(group), ErrorCode::corrupt);
+  EXPECT_EQ(group.error().key(), ".zmetadata");
 }
 
 TEST(V2Consolidated, KeepsUnknownEntries) {

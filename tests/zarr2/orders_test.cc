@@ -51,6 +51,7 @@ TEST(V2Check, ReportsFillValuesAndAttributesThatOtherReadersRefuse) {
     EXPECT_EQ(report.faults.size(), 1U);
     if (report.faults.empty()) return std::string();
     EXPECT_EQ(report.faults[0].code, "document_odd");
+    EXPECT_EQ(report.faults[0].key, attributes == "{}" ? "a/.zarray" : "a/.zattrs");
     return report.faults[0].message;
   };
   EXPECT_THAT(remark(R"({"dtype": "<f4", "fill_value": "0x7fc00001"})"), HasSubstr("in hexadecimal"));
@@ -61,7 +62,7 @@ TEST(V2Check, ReportsFillValuesAndAttributesThatOtherReadersRefuse) {
   store->set(".zattrs", R"({"x": [1, -Infinity]})").value();
   const CheckReport of_group = check(store).value();
   ASSERT_EQ(of_group.faults.size(), 1U);
-  EXPECT_EQ(of_group.faults[0].key, ".zgroup");
+  EXPECT_EQ(of_group.faults[0].key, ".zattrs");
   EXPECT_THAT(of_group.faults[0].message, HasSubstr("NaN or Infinity without quotes"));
 }
 

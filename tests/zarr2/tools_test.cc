@@ -55,6 +55,27 @@ TEST(V2Tools, CopyIntoShardsMovesTheChunksAsTheyAre) {
   }
 }
 
+TEST(V2Tools, ARoundTripThroughShardsKeepsEveryByte) {
+  for (const char* changes : {R"({"compressor": {"id": "lz4"}})", R"({"compressor": {"id": "bz2"}})",
+                              R"({"compressor": {"id": "crc32"}})", R"({"filters": [{"id": "shuffle"}]})",
+                              R"({"compressor": {"level": 3, "id": "zlib"}, "fill_value": null, "extra": 1.0})",
+                              R"({"dtype": [["a", "<i2"], ["b", ">i2"]], "fill_value": null})",
+                              R"({"dtype": ">i4", "order": "F", "dimension_separator": null})"}) {
+    const auto v2 = hierarchy(changed(changes)), v3 = memory_store(), back = memory_store();
+    const Array array = open_a(v2, true).value();
+    std::vector<std::byte> bytes(35 * array.dtype().size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+    const Shape shape{7, 5};
+    const auto view = BasicAnyView<const std::byte>::dense(bytes.data(), array.dtype(), shape);
+    array.write(Box{{0, 0}, shape}, view).value();
+    EXPECT_GT(copy(v2, v3, {.auto_shards = true, .format = "zarr3"}).value().shards, 0U);
+    copy(v3, back, {.shards = Shape{}, .format = "zarr2"}).value();
+    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*v2, "a/.zarray")).dump());
+    EXPECT_EQ(text_at(*back, "a/0.0"), text_at(*v2, "a/0.0")) << changes;
+    EXPECT_EQ(text_at(*back, "a/3.2"), text_at(*v2, "a/3.2")) << changes;
+  }
+}
+
 TEST(V2Tools, CopyWithinTheFormatKeepsDocumentsToTheByte) {
   const auto store = hierarchy(changed(R"({"extra": 1.0, "dtype": "|S4", "fill_value": ""})"));
   store->set("a/.zattrs", R"({ "b": 1.0 })").value();
@@ -362,6 +383,20 @@ TEST(V2Tools, CreationWithShardsIsRefusedAndTheErrorSaysWhatToDo) {
   const auto refused = create_array(memory_store(), "a", options);
   EXPECT_EQ(code_of(refused), ErrorCode::unsupported);
   EXPECT_THAT(refused.error().text(), HasSubstr("Zarr v2 has no shards"));
+}
+
+TEST(V2Tools, CreationWithACodecOfAnotherTypeOfObjectsIsRefused) {
+  const auto refusal = [](const DType& dtype, const char* codec) {
+    CreateOptions options{.shape = {4}, .dtype = dtype, .format = "zarr2"};
+    options.codecs = std::vector<Json>{codec};
+    const auto made = create_array(memory_store(), "a", options);
+    return made ? std::string() : made.error().text();
+  };
+  EXPECT_THAT(refusal(DType::string, "vlen-bytes"),
+              HasSubstr("vlen-bytes: encodes elements of type bytes, not string"));
+  EXPECT_THAT(refusal(DType::bytes, "vlen-utf8"), HasSubstr("vlen-utf8: encodes elements of type string, not bytes"));
+  EXPECT_EQ(refusal(DType::bytes, "vlen-bytes"), "");
+  EXPECT_THAT(refusal(DType::int8, "sharding_indexed"), HasSubstr("ask for shards"));
 }
 
 TEST(V2Tools, CopyBetweenTheDraftAndV2MovesTheChunks) {
