@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
 
@@ -385,6 +386,11 @@ std::vector<Attribute> copied_attributes(const std::vector<Attribute>& attribute
   for (Attribute each : attributes) {
     if (is_hidden_attribute(each.name) && form != FilterForm::none) {
       warnings.push_back(place + ": the attribute '" + each.name + "' is left out: the name is reserved");
+      continue;
+    }
+    if (const auto fault = fault_of_name(each.name)) {
+      warnings.push_back(place + ": the attribute '" + shown_name(each.name) +
+                         "' is left out: netCDF does not allow the name: " + *fault);
       continue;
     }
     if (!std::exchange(each.nulls, {}).empty())

@@ -287,6 +287,18 @@ def test_an_existing_dataset_is_replaced_and_other_files_are_kept(sherd, tmp_pat
     assert (tmp_path / "y.nc").read_bytes() == b"CDF\x01" and (tmp_path / "x.zarr/readme.txt").exists()
 
 
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+@pytest.mark.parametrize("name", [r"\!x", r"a\ ", r"\-x", r"\ a", "v" * 250, "v" * 257, "é" * 150, "zarr.json"])
+def test_a_name_that_cannot_be_stored_is_refused_and_the_existing_dataset_is_kept(sherd, tmp_path, format, name):
+    sherd.ok("ncgen", "--store-format", format, "-o", "x.zarr", input=b"netcdf x { dimensions: q = 1 ; variables: int q(q) ; data: q = 5 ; }")
+    before = sherd.ok("ncdump", "x.zarr").text
+    text = f"netcdf x {{ dimensions: q = 1 ;\nvariables: int b(q) ;\n int {name}(q) ; }}".encode()
+    for output in (["-o", "x.zarr"], []):
+        ran = sherd("ncgen", "--store-format", format, *output, input=text)
+        assert ran.code == 2 and "standard input: line 3, column 6: " in ran.stderr and "name" in ran.stderr, ran.stderr
+    assert sherd.ok("ncdump", "x.zarr").text == before and sherd.ok("check", "x.zarr").code == 0
+
+
 def test_a_dataset_that_cannot_be_written_leaves_nothing_behind(sherd, tmp_path):
     text = SMALL.replace("data:", 'v:_DeflateLevel = 1 ; v:_Fletcher32 = "true" ; data:')
     ran = sherd("ncgen", "-o", "x.zarr", input=text.encode())
