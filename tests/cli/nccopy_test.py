@@ -285,6 +285,20 @@ def test_an_existing_destination_is_a_conflict_unless_it_is_to_be_replaced(sherd
     assert sherd("nccopy", "none.nc", "z.zarr").code == 3
 
 
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_elements_without_fill_values_that_were_never_written_are_not_what_was_in_memory(sherd, tmp_path, format):
+    netcdf4(tmp_path / "x.nc", {})
+    import netCDF4
+    with netCDF4.Dataset(tmp_path / "x.nc", "a") as file:
+        for name, options in {"contiguous": {"contiguous": True}, "chunked": {"chunksizes": (10,)}}.items():
+            file.createVariable(name, "i4", ("y",), fill_value=False, **options)
+    texts = set()
+    for name, byte in (("a", "170"), ("b", "85")):
+        sherd.ok("nccopy", "--store-format", format, "x.nc", name, env={"MALLOC_PERTURB_": byte})
+        texts |= {sherd.ok("ncdump", "-n", "x", name).text, sherd.ok("ncdump", "x.nc", env={"MALLOC_PERTURB_": byte}).text}
+    assert len(texts) == 1 and f"contiguous = {', '.join(['0'] * 40)} ;" in re.sub(r"\s+", " ", texts.pop())
+
+
 def test_a_copy_that_fails_leaves_what_was_there(sherd, tmp_path):
     file = made(tmp_path / "x.nc", CLASSIC)
     sherd.ok("nccopy", file, "copy.zarr")
