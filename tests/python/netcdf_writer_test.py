@@ -276,6 +276,12 @@ def test_an_existing_dataset_is_a_conflict_unless_it_is_overwritten(tmp_path):
     with netcdf.create_dataset(tmp_path / "x.zarr", overwrite=True) as dataset:
         dataset.create_dimension("x", 1)
     assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["x"]
+    with pytest.raises(sherd.InvalidArgument):  # and is kept
+        netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=3, overwrite=True, attributes={"!": 1})
+    assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["x"]
+    with netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=3, overwrite=True) as dataset:
+        dataset.create_dimension("y", 1)
+    assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["y"]
 
 
 def test_a_dataset_is_written_into_a_store():
