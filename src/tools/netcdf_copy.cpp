@@ -178,6 +178,7 @@ class Copier {
       SHERD_TRY(task_.sink.define_group(
           group.path(), copied_attributes(group.attributes(), task_.form, group.path(), report_.warnings)));
     }
+    if (task_.pure) warn_of_pure_group(group, options_.fixed_dimensions, report_.warnings);
     for (Dimension each : group.dimensions()) {
       if (options_.fixed_dimensions) each.unlimited = false;
       const bool has_elements = selection_.is_everything() || selection_.has_data(task_.source.root(), each);
@@ -196,6 +197,7 @@ class Copier {
     for (const Dimension& each : source.dimensions()) to.dimensions.push_back(each.full_name());
     to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
     drop_wrong_fill(to, source);
+    if (task_.pure) warn_of_pure_variable(source, task_.form, report_.warnings);
     if (source.type() == Type::string && task_.form == FilterForm::zarr2) SHERD_TRY(note_length(source, to));
     SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
     if (task_.form == FilterForm::none && has_filters(source))
