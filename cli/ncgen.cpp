@@ -182,7 +182,8 @@ struct Ncgen {
 Run add_ncgen(Arguments& arguments) {
   auto ncgen = std::make_shared<Ncgen>();
   arguments.argument("CDL", ncgen->input, "A file of CDL; default, and -: standard input");
-  arguments.text("-o", "URL", ncgen->output, "Where the dataset is written; an existing one is replaced");
+  arguments.text("-o", "URL", ncgen->output,
+                 "Where the dataset is written; an existing one of either version of Zarr is replaced");
   arguments.flag("-b", ncgen->binary,
                  "Write a dataset; without -o it is named after the file, with .nc instead of .cdl");
   arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs in c, f77 and java are refused");

@@ -105,7 +105,8 @@ def _numbers(value: Any, dtype: np.dtype[Any]) -> Any:
         raise TypeError(f"floats are not stored in a variable of {dtype}; round them first")
     with np.errstate(over="ignore"):
         made = array.astype(dtype)
-    if dtype.kind in "iu" and not (made == array).all():
+    fits = made == array if dtype.kind in "iu" else np.isfinite(made) | ~np.isfinite(array)
+    if not fits.all():
         raise OverflowError(f"a value does not fit into {dtype}")
     return made
 
@@ -120,6 +121,17 @@ def elements(kind: str, value: Any) -> Any:
     made = np.empty(() if array is None else array.shape, object)
     made.ravel()[...] = [_bytes_of(each) for each in ([value] if array is None else array.ravel().tolist())]
     return made
+
+
+def filled(kind: str, value: np.ma.MaskedArray[Any, Any], fill: Any) -> Any:
+    """elements() of a masked array, whose masked ones are the fill value; what is behind the mask does not count."""
+    mask = np.ma.getmaskarray(value)
+    masked = elements(kind, fill)
+    if mask.all():
+        return np.broadcast_to(masked, mask.shape)
+    data = np.array(value.data)
+    data[mask] = "" if kind in ("char", "string") else 0
+    return np.where(mask, masked, elements(kind, data))
 
 
 def characters(texts: Any, length: int) -> Any:

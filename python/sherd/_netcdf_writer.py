@@ -77,8 +77,9 @@ class VariableWriter:
         if isinstance(value, np.ma.MaskedArray):
             if self._fill is None:
                 raise InvalidArgument(f"{self.full_name} has no fill value, and elements are masked")
-            value = value.filled(self._fill)
-        values = _netcdf_values.elements(self.type, value)
+            values = _netcdf_values.filled(self.type, value, self._fill)
+        else:
+            values = _netcdf_values.elements(self.type, value)
         slices = sum(isinstance(part, slice) for part in _netcdf_values.expanded(key, self.ndim))
         is_text = self.type == "char" and values.ndim < slices
         origin, lengths, shape = self._box(key, (*values.shape, values.dtype.itemsize) if is_text else values.shape)

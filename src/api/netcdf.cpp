@@ -44,7 +44,30 @@ std::string file_path_of(const ParsedUrl& url) {
   return path ? *path : std::string();
 }
 
+Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Store> store, const std::string& format,
+                                                             const Config& config) {
+  SHERD_TRY(location, make_location(std::move(store), "", config));
+  location.writable = true;
+  std::vector<const Format*> versions;
+  for (const Format* each : location.tables.formats)
+    if (is_version_of_zarr(each->name())) versions.push_back(each);
+  SHERD_TRY(found, find_format_of(std::move(location), versions, Unreadable::fails));
+  if (found && found->format->name() == format) found.reset();
+  return found;
+}
+
 namespace {
+
+/// Erases the dataset that a new one in the other version of Zarr replaces.
+Result<void> make_room(const std::shared_ptr<Store>& store, const NewDataset& options) {
+  if (!options.overwrite || !options.path.empty() || store->read_only()) return {};
+  SHERD_TRY(other, dataset_of_other_version(store, options.format, options.config));
+  if (!other) return {};
+  SHERD_TRY(rehearsal, new_location(memory_store(), "", options.format, options.config));
+  SHERD_TRY(create_writer(std::move(rehearsal), options));  // what cannot be made is refused before
+  SHERD_TRY(check_clearable(*other, {.overwrite = true}));
+  return erase_node(*other);
+}
 
 /// Opens a dataset in the store of its URL, with the modes that the URL adds to those of the options.
 template <class Options, class Open>
@@ -95,12 +118,13 @@ Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
 
 Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& options) {
   return as_call(options.config, [&]() -> Result<Writer> {
-    if (options.format != "zarr2" && options.format != "zarr3")
+    if (!is_version_of_zarr(options.format))
       return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, traced(options.config)));
     NewDataset with = options;
     SHERD_TRY(mode, with_environment(options.mode));
     with.mode = mode;
+    SHERD_TRY(make_room(store, with));
+    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, traced(options.config)));
     return create_writer(std::move(location), with);
   });
 }

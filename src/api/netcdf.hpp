@@ -1,13 +1,22 @@
 // What opening and copying a netCDF dataset share: its URL as a store, and modes that are merged.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "array/state.hpp"
 #include "netcdf/url.hpp"
 #include "sherd/netcdf.hpp"
 
 namespace sherd::netcdf {
 
+[[nodiscard]] inline bool is_version_of_zarr(std::string_view format) { return format == "zarr2" || format == "zarr3"; }
+/// What is at the root of a store, if it is in the other one of the two versions of Zarr.
+[[nodiscard]] Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Store> store,
+                                                                           const std::string& format,
+                                                                           const Config& config);
 [[nodiscard]] Mode merged_mode(const Mode& a, const Mode& b);
 /// With what the environment asks for: SHERD_COMPAT=seed is for programs whose URLs cannot be changed. An empty value
 /// is as none; others are invalid_argument.

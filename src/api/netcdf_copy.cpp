@@ -81,10 +81,33 @@ Result<DatasetCopyReport> copy_to_file(const Dataset& source, const std::string&
   return copy_dataset({source, *sink, form, options}, std::move(report));
 }
 
+/// Where a copy goes. What it replaces may be in the other version of Zarr.
+struct CopyPlace {
+  NodeLocation location;
+  std::shared_ptr<const Format> format;  ///< of the copy
+};
+
+Result<CopyPlace> place_of_copy(const std::string& url, const DatasetCopyOptions& options) {
+  if (options.overwrite) {
+    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(formats, formats_called(options.format));
+    SHERD_TRY(format, formats.front()->in(*store, options.config.limits));
+    SHERD_TRY(around, enclosure_of_new(*store, options.config));
+    if (!around && format != nullptr) {
+      SHERD_TRY(other, dataset_of_other_version(std::move(store), options.format, options.config));
+      if (other) return CopyPlace{*std::move(other), std::move(format)};
+    }
+  }
+  SHERD_TRY(location, new_location(url, options.format, options.config));
+  std::shared_ptr<const Format> format = location.format;
+  return CopyPlace{std::move(location), std::move(format)};
+}
+
 Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& to, const DatasetCopyOptions& options) {
-  if (options.format != "zarr2" && options.format != "zarr3")
+  if (!is_version_of_zarr(options.format))
     return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-  SHERD_TRY(destination, new_location(store_of(to), options.format, options.config));
+  SHERD_TRY(place, place_of_copy(store_of(to), options));
+  const NodeLocation& destination = place.location;
   DatasetCopyReport report{.kind = "nczarr"};
   const FilterForm form = options.format == "zarr3" ? FilterForm::zarr3 : FilterForm::zarr2;
   SHERD_TRY(mode, with_environment(merged_mode(options.mode, to.mode)));
@@ -93,10 +116,11 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
   dataset.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
   SHERD_TRY(staged,
             in_store(StagedNode::begin(destination, {.overwrite = options.overwrite}), destination.store->url()));
+  if (place.format->name() != destination.format->name()) staged.replace_with(place.format);
   auto copied = [&]() -> Result<DatasetCopyReport> {
     SHERD_TRY(writer, create_writer(staged.location(), dataset));
     const auto sink = sink_of(std::move(writer));
-    auto done = copy_dataset({source, *sink, form, options}, std::move(report));
+    auto done = copy_dataset({source, *sink, form, options, mode.pure}, std::move(report));
     if (!done) return staged.outward(done.error());
     std::vector<std::string> below;
     add_members(source.root(), below);

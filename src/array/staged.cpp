@@ -198,6 +198,11 @@ Result<StagedNode> StagedNode::begin(NodeLocation destination, ClearOptions clea
 
 std::string StagedNode::note_key() const { return note_of_maker(destination_, maker_); }
 
+void StagedNode::replace_with(std::shared_ptr<const Format> format) {
+  location_.format = format;
+  replacing_ = std::move(format);
+}
+
 Result<void> StagedNode::refuse_erased() const {
   if (has_locks(destination_)) return {};
   SHERD_TRY(note, destination_.store->open(note_key()));
@@ -247,6 +252,7 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
   }));
   SHERD_TRY(moving_->end());
+  if (replacing_) destination_.format = replacing_;
   if (listed) SHERD_TRY(list_member(destination_));
   return renew_consolidated(destination_, below);
 }

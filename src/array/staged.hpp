@@ -28,6 +28,8 @@ class StagedNode {
 
   /// Where to make the node and all below it: documents by write_documents(), in a store of its own.
   [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
+  /// The node is of this format, and replaces one of the destination's; that is the root of its store.
+  void replace_with(std::shared_ptr<const Format> format);
   /// An error in making the node, by the keys that it will have at its path; `conflict` if another maker was first.
   [[nodiscard]] Error outward(const Error& error) const;
   /// Abandons the node: erases what was made, unless it is being moved to its path, where it may be the only copy.
@@ -46,6 +48,7 @@ class StagedNode {
 
   NodeLocation destination_;
   NodeLocation location_;
+  std::shared_ptr<const Format> replacing_ = nullptr;  ///< the format of the node, if it is not that of the destination
   std::string maker_;
   std::string prefix_;  ///< below which the node is until it is moved to its path
   ClearOptions clear_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 
 #include "base/call.hpp"
@@ -55,6 +56,7 @@ class FileElements final : public ElementSource {
   Result<void> read(const Box& box, std::span<std::byte> to) const override {
     if (to.size() / netcdf::element_size(type_) < element_count(box.shape).value_or(~std::uint64_t{0}))
       return invalid_argument("the memory is smaller than the box");
+    std::memset(to.data(), 0, to.size());  // elements without fill values that were never written stay as they are
     return get(box, to.data());
   }
 

@@ -1,12 +1,13 @@
 // The types of attributes, and the special ones that decide how a variable is stored.
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_schema.hpp"
-#include "netcdf/filter_id.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
@@ -123,10 +124,6 @@ Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values)
   return {};
 }
 
-Json codec(const char* name, Json configuration) {
-  return Json(Json::Object{{"name", name}, {"configuration", std::move(configuration)}});
-}
-
 /// One filter of `_Filter`: its number in HDF5 and its parameters.
 Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
   std::vector<std::uint64_t> numbers;
@@ -145,39 +142,26 @@ Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
   }
 }
 
-Result<void> add_filter(const std::vector<std::uint64_t>& filter, std::size_t element_size, NewVariable& definition,
+Result<void> add_filter(const std::vector<std::uint64_t>& numbers, std::size_t element_size, NewVariable& definition,
                         std::vector<Json>& codecs) {
-  const auto parameter = [&](std::uint64_t otherwise) { return filter.size() > 1 ? filter[1] : otherwise; };
-  if (filter.front() != filter_id::shuffle && filter.front() != filter_id::fletcher32 && parameter(0) > 0xFF)
-    return corrupt("the level " + std::to_string(parameter(0)) + " in _Filter is out of range");
-  switch (filter.front()) {
-    case filter_id::deflate:
-      definition.deflate_level = static_cast<int>(parameter(1));
-      codecs.push_back(codec("numcodecs.zlib", Json::Object{{"level", parameter(1)}}));
-      return {};
-    case filter_id::shuffle:
-      definition.shuffle = true;
-      if (element_size > 1) codecs.push_back(codec("numcodecs.shuffle", Json::Object{{"elementsize", element_size}}));
-      return {};
-    case filter_id::fletcher32:
-      definition.fletcher32 = true;
-      codecs.push_back(codec("numcodecs.fletcher32", Json::Object{}));
-      return {};
-    case filter_id::szip:
-      codecs.push_back(codec("numcodecs.szip", Json::Object{{"mask", parameter(32)},
-                                                            {"pixels-per-block", filter.size() > 2 ? filter[2] : 32}}));
-      return {};
-    case filter_id::bzip2:
-      codecs.push_back(codec("numcodecs.bz2", Json::Object{{"level", parameter(9)}}));
-      return {};
-    case filter_id::zstd:
-      codecs.push_back(codec("numcodecs.zstd", Json::Object{{"level", parameter(3)}}));
-      return {};
-    default:
-      return unsupported("the filter " + std::to_string(filter.front()) +
-                         " is not supported; those that are: 1 (deflate), 2 (shuffle), 3 (fletcher32), 4 (szip), "
-                         "307 (bzip2), 32015 (zstd)");
-  }
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint32_t>::max();
+  if (std::ranges::any_of(numbers, [](std::uint64_t each) { return each > kLargest; }))
+    return corrupt("a number in _Filter is out of range");
+  Filter filter{static_cast<std::uint32_t>(numbers.front()), {numbers.begin() + 1, numbers.end()}};
+  const bool has_level = filter.id != filter_id::shuffle && filter.id != filter_id::fletcher32;
+  const std::uint32_t first = filter.parameters.empty() ? 1 : filter.parameters.front();
+  if (has_level && first > 0xFF) return corrupt("the level " + std::to_string(first) + " in _Filter is out of range");
+  if (filter.id == filter_id::deflate) definition.deflate_level = static_cast<int>(first);
+  if (filter.id == filter_id::shuffle) definition.shuffle = true;
+  if (filter.id == filter_id::fletcher32) definition.fletcher32 = true;
+  if (filter.id == filter_id::shuffle && element_size == 1) return {};
+  auto codec = codec_of(filter, element_size, false);
+  if (!codec)
+    return unsupported("the filter " + filter_name(filter.id) +
+                       " is not supported; those that are: 1 (deflate), 2 (shuffle), 3 (fletcher32), 4 (szip), "
+                       "307 (bzip2), 32001 (blosc), 32015 (zstd)");
+  codecs.push_back(*std::move(codec));
+  return {};
 }
 
 Result<void> set_filters(CdlVariable& variable, std::string_view text) {
@@ -220,8 +204,7 @@ Result<void> set_deflate(NewVariable& definition, const CdlAttributeValues& valu
 }
 
 /// Whether the attribute is a special one, which is then set.
-Result<bool> set_special(CdlVariable& variable, const std::string& name, const CdlAttributeValues& values,
-                         std::vector<std::string>& warnings) {
+Result<bool> set_special(CdlVariable& variable, const std::string& name, const CdlAttributeValues& values) {
   NewVariable& definition = variable.definition;
   if (name == "_ChunkSizes") {
     SHERD_TRY(set_chunks(variable, values));
@@ -248,7 +231,9 @@ Result<bool> set_special(CdlVariable& variable, const std::string& name, const C
       return corrupt("_Storage is \"chunked\", \"contiguous\" or \"compact\"");
     definition.contiguous = storage != "chunked";  // Zarr has chunks only
   } else if (name == "_Codecs") {
-    warnings.push_back(to_string(values.position) + ": _Codecs is ignored; _Filter and _DeflateLevel are not");
+    SHERD_TRY(text, one_text(values, name));
+    SHERD_TRY(codecs, codecs_of_text(text));
+    variable.all_codecs = std::move(codecs);
   } else if (name.starts_with("_Quantize") && name.ends_with("SignificantDigits")) {
     return unsupported(name + " is not supported: values are stored as they are");
   } else {
@@ -312,8 +297,8 @@ Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<T
 }
 
 Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
-                                    const CdlAttributeValues& values, std::vector<std::string>& warnings) {
-  auto special = set_special(variable, name, values, warnings);
+                                    const CdlAttributeValues& values) {
+  auto special = set_special(variable, name, values);
   if (!special.has_value()) return at(values.position, std::move(special).error());
   if (*special) return {};
   auto typed = name == kFillValue ? fill_value(variable, values) : typed_attribute(values, type);

@@ -341,7 +341,7 @@ class Parser {
       return cdl_error(position, "the attribute '" + called + "' is reserved for metadata of the storage");
     if (values.has_nulls)
       state_.warnings.push_back(to_string(values.position) + ": NIL in an attribute is stored as empty text");
-    if (variable != nullptr) return set_variable_attribute(*variable, called, type, values, state_.warnings);
+    if (variable != nullptr) return set_variable_attribute(*variable, called, type, values);
     return set_group_attribute(*group_, called, type, values);
   }
 

@@ -39,6 +39,7 @@ struct CdlVariable {
   std::string group = {};
   CdlPosition position = {};
   std::vector<CdlDimension*> dimensions = {};
+  std::vector<Json> all_codecs = {};                                ///< of `_Codecs`; empty: not given
   std::map<std::string, std::size_t, std::less<>> attributes = {};  ///< where in the definition, by name
   CdlData data = {};
   bool has_data = false;
@@ -86,7 +87,7 @@ Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens);
 Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<Type> type);
 /// Sets an attribute of a variable: a special one decides how it is stored, others are added or replaced.
 Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
-                                    const CdlAttributeValues& values, std::vector<std::string>& warnings);
+                                    const CdlAttributeValues& values);
 /// The same of a group.
 Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::optional<Type> type,
                                  const CdlAttributeValues& values);

@@ -8,7 +8,7 @@
 
 #include "base/url.hpp"
 #include "netcdf/attribute.hpp"
-#include "netcdf/filter_id.hpp"
+#include "netcdf/filters.hpp"
 
 namespace sherd::netcdf {
 
@@ -44,35 +44,32 @@ bool is_variable_named(std::string_view wanted, const Group& group, const std::s
 
 constexpr std::uint32_t kSzipOptions = 4 | 32;  ///< of its mask; the others follow from the byte order
 
-/// Codecs of Zarr as filters by HDF5's numbers, without those that have special attributes of their own.
-void add_filters(const Json& codecs, std::vector<Filter>& filters) {  // NOLINT(misc-no-recursion)
-  for (const Json& codec : codecs.elements()) {
-    const Json* name = codec.find("name");
-    const Json* configuration = codec.find("configuration");
-    const auto number = [&](std::string_view member) {
-      const Json* value = configuration != nullptr ? configuration->find(member) : nullptr;
-      return static_cast<std::uint32_t>(value != nullptr ? value->as_int().value_or(0) : 0);
-    };
-    const auto is = [&](std::string_view wanted) { return name != nullptr && name->text().ends_with(wanted); };
-    if (is("szip")) filters.push_back({filter_id::szip, {number("mask") & kSzipOptions, number("pixels-per-block")}});
-    if (is("bz2")) filters.push_back({filter_id::bzip2, {number("level")}});
-    if (is("zstd")) filters.push_back({filter_id::zstd, {number("level")}});
-    const Json* inner = is("sharding_indexed") && configuration != nullptr ? configuration->find("codecs") : nullptr;
-    if (inner != nullptr) add_filters(*inner, filters);
-  }
-}
+/// What decides how elements become the bytes that are stored, apart from the order of these.
+struct FilterTexts {
+  std::string filters;  ///< `_Filter`: "4,32,16|307,9", without those that have special attributes of their own
+  std::string codecs;   ///< `_Codecs`, if filters do not say all of it
+};
 
-/// `_Filter`: "4,32,16|307,9".
-std::string filter_text(const Storage& storage) {
+FilterTexts filter_texts(const Storage& storage) {
+  FilterTexts texts;
   std::vector<Filter> filters = storage.filters;
-  add_filters(storage.codecs, filters);
-  std::string text;
+  const std::vector<Json> codecs = inner_codecs(storage.codecs);
+  for (const Json& codec : codecs) {
+    if (is_layout(codec)) continue;
+    auto filter = filter_of(codec);
+    if (!filter) {
+      texts.codecs = codecs_text(codecs);
+      continue;
+    }
+    if (filter->id == filter_id::szip) filter->parameters.front() &= kSzipOptions;
+    filters.push_back(*std::move(filter));
+  }
   for (const Filter& each : filters) {
     if (each.id <= filter_id::fletcher32) continue;  // nor deflate and shuffle
-    text += (text.empty() ? "" : "|") + std::to_string(each.id);
-    for (const std::uint32_t parameter : each.parameters) text += "," + std::to_string(parameter);
+    texts.filters += (texts.filters.empty() ? "" : "|") + std::to_string(each.id);
+    for (const std::uint32_t parameter : each.parameters) texts.filters += "," + std::to_string(parameter);
   }
-  return text;
+  return texts;
 }
 
 class Dumper {
@@ -232,8 +229,13 @@ class Dumper {
     if (storage.fletcher32) special(name, "_Fletcher32", "\"true\"", indent);
     if (storage.shuffle) special(name, "_Shuffle", "\"true\"", indent);
     if (storage.deflate_level) special(name, "_DeflateLevel", std::to_string(*storage.deflate_level), indent);
-    if (const std::string filters = filter_text(storage); !filters.empty())
-      special(name, "_Filter", "\"" + filters + "\"", indent);
+    const FilterTexts texts = filter_texts(storage);
+    if (!texts.filters.empty()) special(name, "_Filter", "\"" + texts.filters + "\"", indent);
+    if (!texts.codecs.empty()) {
+      std::string text;
+      append_cdl_text(text, texts.codecs, TextUse::attribute);
+      special(name, "_Codecs", text, indent);
+    }
     const Type type = variable.type();
     const bool bytes = type == Type::int8 || type == Type::uint8 || type == Type::character || type == Type::string;
     if (!bytes) special(name, "_Endianness", storage.big_endian ? "\"big\"" : "\"little\"", indent);

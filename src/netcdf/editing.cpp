@@ -18,8 +18,8 @@ std::string refusal(const Variable::State& variable) {
   if (variable.reinterpreted) return "netcdf-c stored its elements otherwise than its metadata say";
   const DType& dtype = variable.array->dtype();
   const auto plain = array_type(variable.type, 1);
-  const bool is_plain = variable.type == Type::string ? dtype.is_variable() || dtype.kind() == DType::Kind::raw ||
-                                                            dtype.kind() == DType::Kind::null_terminated_bytes
+  const bool is_plain = variable.type == Type::string
+                            ? dtype.is_variable() || dtype.kind() == DType::Kind::null_terminated_bytes
                         : variable.type == Type::character ? dtype.size() == 1
                                                            : plain && dtype == *plain;
   return is_plain ? "" : "its elements are of the type " + dtype.name() + "; write them as those of an array";

@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_schema.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
@@ -51,17 +52,27 @@ Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
   return {};
 }
 
-/// The byte order and all filters, which codecs contain if they are given.
-Result<void> complete_codecs(NewVariable& definition) {
-  if (!definition.codecs) return {};
+/// The byte order and all filters, which codecs contain if they are given. `_Codecs` has all filters.
+Result<void> complete_codecs(CdlVariable& variable) {
+  NewVariable& definition = variable.definition;
   const bool is_text = definition.type == Type::character || definition.type == Type::string;
   const std::size_t size = is_text ? 1 : element_size(definition.type);
-  SHERD_TRY(join_filters(definition, size));
+  if (!variable.all_codecs.empty()) {
+    definition.codecs = variable.all_codecs;
+    definition.shuffle = definition.fletcher32 = false;
+    definition.deflate_level.reset();
+  }
+  if (!definition.codecs) return {};
+  if (variable.all_codecs.empty()) SHERD_TRY(join_filters(definition, size));
   const char* order = definition.big_endian ? "big" : "little";
   definition.big_endian = false;
   Json bytes{Json::Object{{"name", "bytes"}}};
   if (size > 1) bytes.set("configuration", Json::Object{{"endian", order}});
-  definition.codecs->insert(definition.codecs->begin(), std::move(bytes));
+  const auto named = std::ranges::find(*definition.codecs, "bytes", plain_name);
+  if (named != definition.codecs->end())
+    *named = std::move(bytes);
+  else
+    definition.codecs->insert(definition.codecs->begin(), std::move(bytes));
   return {};
 }
 
@@ -250,7 +261,7 @@ Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts) {
     }));
   }
   return for_each_variable(state.root, [&](CdlVariable& variable) -> Result<void> {
-    SHERD_TRY(complete_codecs(variable.definition).in([&] { return "'" + variable.definition.name + "'"; }));
+    SHERD_TRY(complete_codecs(variable).in([&] { return "'" + variable.definition.name + "'"; }));
     SHERD_TRY(fit_strings(state, variable, long_texts));
     if (variable.nulls > 0 && !state.header_only)
       state.warnings.push_back(variable.full_name() + ": " + std::to_string(variable.nulls) +

@@ -10,8 +10,10 @@
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/names.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
+#include "store/key.hpp"
 
 namespace sherd::netcdf {
 
@@ -52,7 +54,9 @@ class Scope {
   /// The full name of the nearest dimension of this name and length. One that is not known is defined in the last
   /// group, with another name if the group has one of another length.
   std::string refer(const std::optional<std::string>& name, std::uint64_t length) {
-    std::string wanted = name && !name->empty() && name->find('/') == name->npos ? *name : anonymous(length);
+    if (name)
+      if (const auto found = find(*name, length)) return *found;
+    std::string wanted = name && !fault_of_name(*name) ? *name : anonymous(length);
     if (const auto found = find(wanted, length)) return *found;
     while (defines(wanted)) {
       wanted = wanted == anonymous(length) || wanted.ends_with('_') ? wanted + "_" : anonymous(length);
@@ -234,6 +238,19 @@ std::vector<std::string> faults_of(const NodeDocument& node,
   return faults;
 }
 
+/// Of a stored node, by where its document is.
+std::vector<std::string> faults_of_name(const NodeDocument& node) {
+  if (node.versions.empty()) return {};
+  std::string_view path = split_key(node.versions.back().key).prefix;
+  if (path.empty()) return {};
+  path.remove_suffix(1);
+  const std::string_view name = split_key(path).name;
+  const auto fault = fault_of_name(name);
+  if (!fault) return {};
+  return {"netCDF does not allow the name '" + shown_name(name) + "': " + *fault +
+          "; netcdf-c opens nothing of a dataset that lists it"};
+}
+
 class NczarrNotes final : public MemberNotes {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "NCZarr"; }
@@ -277,10 +294,15 @@ class NczarrNotes final : public MemberNotes {
   }
 
   [[nodiscard]] Faults faults(std::span<StoredGroup> groups) const override {
-    return [dimensions = Scope(groups).dimensions()](const NodeDocument& node) { return faults_of(node, dimensions); };
+    return [dimensions = Scope(groups).dimensions()](const NodeDocument& node) {
+      auto faults = faults_of(node, dimensions);
+      for (std::string& each : faults_of_name(node)) faults.push_back(std::move(each));
+      return faults;
+    };
   }
 
   [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {
+    if (fault_of_name(member)) type.reset();
     for (const NoteForm* form : forms_of(group)) {
       Json& note = *part_of(group, form->group_part, form->group);
       for (const auto& [list, of] :

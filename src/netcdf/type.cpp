@@ -120,7 +120,6 @@ std::optional<Type> variable_type(const DType& dtype, bool characters) noexcept 
       return Type::float32;
     case DType::Kind::float64:
       return Type::float64;
-    case DType::Kind::raw:
     case DType::Kind::null_terminated_bytes:
       return characters && dtype.size() == 1 ? Type::character : Type::string;
     case DType::Kind::string:

@@ -15,9 +15,12 @@
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "format/zarr3.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/names.hpp"
 #include "netcdf/type.hpp"
+#include "store/key.hpp"
 
 namespace sherd::netcdf {
 
@@ -60,6 +63,25 @@ struct Elements {
   std::vector<std::byte> bytes;
   const std::byte* data = nullptr;
 };
+
+/// Whether all documents that can be at a path have names that stores allow: those of other formats are looked for,
+/// too.
+Result<void> check_segments(const NodeLocation& location, const std::string& path, const std::string& name) {
+  std::size_t longest = 0;
+  for (const std::string& key : document_keys(location.tables.formats, path)) {
+    std::string_view rest = key;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('/'), rest.size());
+      longest = std::max(longest, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (longest <= kMaxSegmentBytes || longest < name.size()) return {};
+  const std::size_t added = longest - name.size();
+  return invalid_argument("the name '" + shown_name(name) + "' has " + std::to_string(name.size()) +
+                          " bytes; those of variables and groups are parts of keys and have at most " +
+                          std::to_string(kMaxSegmentBytes - std::min(added, kMaxSegmentBytes)));
+}
 
 Result<Elements> elements_of(const Values& values, const DType& dtype, bool cuts) {
   Elements elements;
@@ -195,19 +217,21 @@ Config waiting(const Form& form) {
 }
 
 Result<void> check_attribute_name(const std::string& name) {
-  if (name.empty()) return invalid_argument("an attribute needs a name");
+  SHERD_TRY(check_netcdf_name(name, "an attribute"));
   if (is_hidden_attribute(name)) return invalid_argument("'" + name + "' is reserved for metadata of the storage");
   return {};
 }
 
-Result<void> check_dimension_name(const std::string& name) {
-  if (name.empty() || name.find('/') != name.npos)
-    return invalid_argument("'" + name + "' cannot be the name of a dimension");
-  return {};
-}
+Result<void> check_dimension_name(const std::string& name) { return check_netcdf_name(name, "a dimension"); }
 
 Result<void> check_new_name(const Writer::State& state, const GroupDefinition& group, const std::string& name) {
-  SHERD_TRY(state.form.location.format->check_name(name));
+  SHERD_TRY(check_netcdf_name(name, "a variable or group"));
+  const NodeLocation& location = state.form.location;
+  SHERD_TRY(location.format->check_name(name));
+  if (name == zarr3::kDocument)  // a directory that is taken for the document
+    return invalid_argument("'" + name +
+                            "' cannot be the name of a variable or group: it is that of metadata documents");
+  SHERD_TRY(check_segments(location, join_path(location.path, member_path(group.path, name).substr(1)), name));
   if (group.has_member(name)) return conflict("'" + member_path(group.path, name) + "' is defined already");
   return {};
 }

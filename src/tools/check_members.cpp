@@ -1,5 +1,8 @@
 #include "tools/check_members.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "array/consolidated.hpp"
 #include "array/member_notes.hpp"
 #include "store/key.hpp"
@@ -7,7 +10,16 @@
 namespace sherd {
 
 namespace {
+
 constexpr std::string_view kCode = "member_list";
+
+/// Whether the group's list can have the node.
+bool would_list(const MemberNotes& notes, const Json& group, const std::string& name, const NodeDocument& node) {
+  if (!notes.lists(node)) return false;
+  const auto members = notes.listed(notes.with_member(group, name, node.type));
+  return members && std::ranges::find(*members, std::pair(name, node.type)) != members->end();
+}
+
 }  // namespace
 
 void MemberLists::begin(const std::string& path, const Json& group) {
@@ -42,7 +54,7 @@ void MemberLists::met(const std::string& path, const NodeDocument* node) {
   const std::string whose(list.notes->name());
   if (!listed.empty())
     list.findings.warning(kCode, {}, whose + "'s list of members has '" + name + "' with another type");
-  else if (list.notes->lists(*node))
+  else if (would_list(*list.notes, groups_.at(found->first), name, *node))
     list.findings.warning(
         kCode, {},
         whose + "'s list of members leaves out '" + name + "', so that programs that follow the list do not see it");

@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
 
@@ -177,6 +178,7 @@ class Copier {
       SHERD_TRY(task_.sink.define_group(
           group.path(), copied_attributes(group.attributes(), task_.form, group.path(), report_.warnings)));
     }
+    if (task_.pure) warn_of_pure_group(group, options_.fixed_dimensions, report_.warnings);
     for (Dimension each : group.dimensions()) {
       if (options_.fixed_dimensions) each.unlimited = false;
       const bool has_elements = selection_.is_everything() || selection_.has_data(task_.source.root(), each);
@@ -195,6 +197,7 @@ class Copier {
     for (const Dimension& each : source.dimensions()) to.dimensions.push_back(each.full_name());
     to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
     drop_wrong_fill(to, source);
+    if (task_.pure) warn_of_pure_variable(source, task_.form, report_.warnings);
     if (source.type() == Type::string && task_.form == FilterForm::zarr2) SHERD_TRY(note_length(source, to));
     SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
     if (task_.form == FilterForm::none && has_filters(source))
@@ -385,6 +388,11 @@ std::vector<Attribute> copied_attributes(const std::vector<Attribute>& attribute
   for (Attribute each : attributes) {
     if (is_hidden_attribute(each.name) && form != FilterForm::none) {
       warnings.push_back(place + ": the attribute '" + each.name + "' is left out: the name is reserved");
+      continue;
+    }
+    if (const auto fault = fault_of_name(each.name)) {
+      warnings.push_back(place + ": the attribute '" + shown_name(each.name) +
+                         "' is left out: netCDF does not allow the name: " + *fault);
       continue;
     }
     if (!std::exchange(each.nulls, {}).empty())

@@ -42,8 +42,14 @@ struct CopyTask {
   Sink& sink;
   FilterForm form;
   const DatasetCopyOptions& options;
+  bool pure = false;  ///< into Zarr without NCZarr's metadata
 };
 [[nodiscard]] Result<DatasetCopyReport> copy_dataset(const CopyTask& task, DatasetCopyReport report);
+
+/// Adds warnings of what pure Zarr changes, of a group without its members (`fixed`: its dimensions are
+/// to be), and of a variable.
+void warn_of_pure_group(const Group& group, bool fixed, std::vector<std::string>& warnings);
+void warn_of_pure_variable(const Variable& variable, FilterForm form, std::vector<std::string>& warnings);
 
 /// Attributes as the copy has them: text that is not UTF-8 cannot be stored in Zarr and is taken for Latin-1, and names
 /// that describe storage are left out, each with a warning.

@@ -1,10 +1,9 @@
 // Filters of HDF5 by their numbers and codecs of Zarr by their names, each in the words of the other. What one side
 // does not have is an error, and never left out.
 #include <algorithm>
-#include <array>
 
 #include "base/try.hpp"
-#include "netcdf/filter_id.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/type.hpp"
 #include "tools/netcdf_copy.hpp"
 
@@ -12,58 +11,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kBloscCompressors = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
 constexpr std::string_view kAdvice = "; choose filters with -d or -F";
-
-std::string filter_name(std::uint32_t id) {
-  constexpr std::pair<std::uint32_t, std::string_view> names[] = {{filter_id::deflate, "deflate"},
-                                                                  {filter_id::shuffle, "shuffle"},
-                                                                  {filter_id::fletcher32, "fletcher32"},
-                                                                  {filter_id::szip, "szip"},
-                                                                  {filter_id::nbit, "nbit"},
-                                                                  {filter_id::scaleoffset, "scaleoffset"},
-                                                                  {filter_id::bzip2, "bzip2"},
-                                                                  {filter_id::lzf, "lzf"},
-                                                                  {filter_id::lz4, "lz4"},
-                                                                  {filter_id::blosc, "blosc"},
-                                                                  {filter_id::bitshuffle, "bitshuffle"},
-                                                                  {filter_id::zfp, "zfp"},
-                                                                  {filter_id::zstd, "zstd"},
-                                                                  {filter_id::sz, "sz"}};
-  for (const auto& [known, name] : names)
-    if (known == id) return std::string(name) + " (" + std::to_string(id) + ")";
-  return std::to_string(id);
-}
-
-std::string plain_name(const Json& codec) {
-  const Json* name = codec.is_object() ? codec.find("name") : nullptr;
-  const std::string text = name != nullptr ? name->text() : codec.is_string() ? codec.text() : "";
-  constexpr std::string_view prefix = "numcodecs.";
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-}
-
-std::int64_t number_in(const Json& codec, std::string_view member, std::int64_t otherwise) {
-  const Json* configuration = codec.is_object() ? codec.find("configuration") : nullptr;
-  const Json* value = configuration != nullptr ? configuration->find(member) : nullptr;
-  return value != nullptr ? value->as_int().value_or(otherwise) : otherwise;
-}
-
-/// The codecs inside shards, if there are any.
-std::vector<Json> inner_codecs(const Json& codecs) {
-  if (!codecs.is_array()) return {};
-  for (const Json& each : codecs.elements()) {
-    if (plain_name(each) != "sharding_indexed") continue;
-    const Json* configuration = each.find("configuration");
-    const Json* inner = configuration != nullptr ? configuration->find("codecs") : nullptr;
-    return inner != nullptr ? inner_codecs(*inner) : std::vector<Json>();
-  }
-  const auto all = codecs.elements();
-  return {all.begin(), all.end()};
-}
-
-bool is_layout(const std::string& name) {
-  return name == "bytes" || name == "vlen-utf8" || name == "vlen-bytes" || name == "transpose";
-}
 
 bool has_member(const std::string& name) { return name == "zlib" || name == "shuffle" || name == "fletcher32"; }
 
@@ -71,65 +19,14 @@ bool has_member(const std::string& name) { return name == "zlib" || name == "shu
 Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
   std::vector<Filter> filters;
   for (const Json& codec : codecs) {
-    const std::string name = plain_name(codec);
-    const auto level = [&](std::int64_t usual) { return static_cast<std::uint32_t>(number_in(codec, "level", usual)); };
-    if (is_layout(name)) continue;
-    if (name == "zlib" || name == "gzip")
-      filters.push_back({filter_id::deflate, {level(1)}});
-    else if (name == "shuffle")
-      filters.push_back({filter_id::shuffle, {}});
-    else if (name == "fletcher32")
-      filters.push_back({filter_id::fletcher32, {}});
-    else if (name == "bz2")
-      filters.push_back({filter_id::bzip2, {level(1)}});
-    else if (name == "zstd")
-      filters.push_back({filter_id::zstd, {level(0)}});
-    else if (name == "szip")
-      filters.push_back({filter_id::szip,
-                         {static_cast<std::uint32_t>(number_in(codec, "mask", 0)),
-                          static_cast<std::uint32_t>(number_in(codec, "pixels-per-block", 0))}});
-    else
-      return unsupported("the codec '" + name + "' has no counterpart among the filters of netCDF-4 files" +
-                         std::string(kAdvice));
+    if (is_layout(codec)) continue;
+    auto filter = filter_of(codec);
+    if (!filter)
+      return unsupported("the codec '" + plain_name(codec) +
+                         "' has no counterpart among the filters of netCDF-4 files" + std::string(kAdvice));
+    filters.push_back(*std::move(filter));
   }
   return filters;
-}
-
-Json codec_json(std::string name, Json::Object configuration) {
-  return Json::Object{{"name", std::move(name)}, {"configuration", Json(std::move(configuration))}};
-}
-
-/// A filter as a codec.
-Result<Json> codec_of(const Filter& filter, FilterForm form, std::size_t element) {
-  const auto parameter = [&](std::size_t i, std::uint32_t otherwise) {
-    return static_cast<std::uint64_t>(i < filter.parameters.size() ? filter.parameters[i] : otherwise);
-  };
-  switch (filter.id) {
-    case filter_id::deflate:
-      return codec_json("numcodecs.zlib", {{"level", parameter(0, 1)}});
-    case filter_id::shuffle:
-      return codec_json("numcodecs.shuffle", {{"elementsize", static_cast<std::uint64_t>(element)}});
-    case filter_id::fletcher32:
-      return codec_json("numcodecs.fletcher32", {});
-    case filter_id::bzip2:
-      return codec_json("numcodecs.bz2", {{"level", parameter(0, 9)}});
-    case filter_id::zstd:
-      if (form == FilterForm::zarr3) return codec_json("zstd", {{"level", parameter(0, 3)}, {"checksum", false}});
-      return codec_json("numcodecs.zstd", {{"level", parameter(0, 3)}});
-    case filter_id::szip:  // two parameters; HDF5 stores two more, which follow from the type and the chunk
-      return codec_json("numcodecs.szip", {{"mask", parameter(0, 0)}, {"pixels-per-block", parameter(1, 0)}});
-    case filter_id::blosc: {
-      const std::uint64_t compressor = parameter(6, 0);
-      if (compressor >= kBloscCompressors.size()) break;
-      return codec_json("numcodecs.blosc", {{"cname", std::string(kBloscCompressors[compressor])},
-                                            {"clevel", parameter(4, 5)},
-                                            {"shuffle", parameter(5, 1)},
-                                            {"blocksize", 0}});
-    }
-    default:
-      break;
-  }
-  return unsupported("the filter " + filter_name(filter.id) + " cannot be stored in Zarr" + std::string(kAdvice));
 }
 
 /// What makes bytes of the elements of a variable of this type.
@@ -137,7 +34,7 @@ Json serializer(const Variable& source, FilterForm form, bool big_endian) {
   if (source.type() == Type::string && form == FilterForm::zarr3) return Json::Object{{"name", "vlen-utf8"}};
   const bool wide = element_size(source.type()) > 1;
   if (!wide) return Json::Object{{"name", "bytes"}};
-  return codec_json("bytes", {{"endian", big_endian ? "big" : "little"}});
+  return Json::Object{{"name", "bytes"}, {"configuration", Json::Object{{"endian", big_endian ? "big" : "little"}}}};
 }
 
 bool is_plain(const std::vector<Filter>& filters) {
@@ -188,8 +85,10 @@ Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Fi
   const std::size_t element = std::max<std::size_t>(1, element_size(source.type()));
   for (const Filter& each : filters) {
     if (each.id == filter_id::shuffle && source.type() == Type::string) continue;
-    SHERD_TRY(codec, codec_of(each, form, element));
-    codecs.push_back(std::move(codec));
+    auto codec = codec_of(each, element, form == FilterForm::zarr3);
+    if (!codec)
+      return unsupported("the filter " + filter_name(each.id) + " cannot be stored in Zarr" + std::string(kAdvice));
+    codecs.push_back(*std::move(codec));
   }
   to.codecs = std::move(codecs);
   to.big_endian = false;  // in the codecs
@@ -203,8 +102,8 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
     SHERD_TRY(filters, filters_of(codecs));
     return store_filters(source, std::move(filters), form, to);
   }
-  const bool plain = std::ranges::all_of(
-      codecs, [](const Json& each) { return is_layout(plain_name(each)) || has_member(plain_name(each)); });
+  const bool plain =
+      std::ranges::all_of(codecs, [](const Json& each) { return is_layout(each) || has_member(plain_name(each)); });
   if (plain) {
     SHERD_TRY(filters, filters_of(codecs));
     return store_filters(source, std::move(filters), form, to);
@@ -213,7 +112,7 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
   for (const Json& each : codecs) {
     const std::string name = plain_name(each);
     if (name == "transpose") continue;  // an order of elements, which readers of NCZarr do not know
-    kept.push_back(is_layout(name) ? serializer(source, form, to.big_endian) : each);
+    kept.push_back(is_layout(each) ? serializer(source, form, to.big_endian) : each);
   }
   to.codecs = std::move(kept);
   to.big_endian = false;

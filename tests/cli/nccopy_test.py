@@ -285,13 +285,43 @@ def test_an_existing_destination_is_a_conflict_unless_it_is_to_be_replaced(sherd
     assert sherd("nccopy", "none.nc", "z.zarr").code == 3
 
 
+@pytest.mark.parametrize("old, new", [("zarr2", "zarr3"), ("zarr3", "zarr2")])
+def test_a_copy_replaces_a_dataset_in_the_other_version_of_zarr(sherd, tmp_path, old, new):
+    file, other = made(tmp_path / "x.nc", UNLIMITED), made(tmp_path / "y.nc", GROUPS)
+    sherd.ok("nccopy", "--store-format", old, other, "copy.zarr")
+    (tmp_path / "copy.zarr/note.txt").write_text("mine")
+    refused = sherd("nccopy", "--store-format", new, "--overwrite", file, "copy.zarr")
+    assert refused.code == 6 and "note.txt" in refused.stderr and sherd.ok("ncdump", "-n", "y", "copy.zarr").text == expected(other)
+    (tmp_path / "copy.zarr/note.txt").unlink()
+    sherd.ok("nccopy", "--store-format", new, "--overwrite", file, "copy.zarr")
+    assert sherd.ok("ncdump", "-n", "x", "copy.zarr").text == expected(file) and sherd.ok("check", "copy.zarr").text.startswith("ok")
+    assert sherd.ok("info", "--json", "copy.zarr").json["format"] == new
+    assert not [path for path in tmp_path.rglob("*") if path.name == (".zgroup" if old == "zarr2" else "zarr.json") or ".sherd" in path.name]
+    inside = sherd("nccopy", "--store-format", old, "--overwrite", file, "copy.zarr/copy")  # a hierarchy has one version
+    assert inside.code == 6 and new in inside.stderr and not (tmp_path / "copy.zarr/copy").exists()
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_elements_without_fill_values_that_were_never_written_are_not_what_was_in_memory(sherd, tmp_path, format):
+    netcdf4(tmp_path / "x.nc", {})
+    import netCDF4
+    with netCDF4.Dataset(tmp_path / "x.nc", "a") as file:
+        for name, options in {"contiguous": {"contiguous": True}, "chunked": {"chunksizes": (10,)}}.items():
+            file.createVariable(name, "i4", ("y",), fill_value=False, **options)
+    texts = set()
+    for name, byte in {"a": "170", "b": "85"}.items():
+        sherd.ok("nccopy", "--store-format", format, "x.nc", name, env={"MALLOC_PERTURB_": byte})
+        texts |= {sherd.ok("ncdump", "-n", "x", name).text, sherd.ok("ncdump", "x.nc", env={"MALLOC_PERTURB_": byte}).text}
+    assert len(texts) == 1 and f"contiguous = {', '.join(['0'] * 40)} ;" in re.sub(r"\s+", " ", texts.pop())
+
+
 def test_a_copy_that_fails_leaves_what_was_there(sherd, tmp_path):
     file = made(tmp_path / "x.nc", CLASSIC)
     sherd.ok("nccopy", file, "copy.zarr")
     sherd.ok("nccopy", "copy.zarr", "bad.zarr")
     (tmp_path / "bad.zarr/v/0.0").write_bytes(b"short")
-    for copy in ("copy.zarr", "copy.nc"):
-        ran = sherd("nccopy", "--overwrite", "bad.zarr", copy)
+    for copy, *options in (("copy.zarr",), ("copy.nc",), ("copy.zarr", "--store-format", "zarr3")):
+        ran = sherd("nccopy", *options, "--overwrite", "bad.zarr", copy)
         assert ran.code == 4 and "/v" in ran.stderr, ran.stderr
     assert sherd.ok("ncdump", "-n", "x", "copy.zarr").text == expected("-n", "x", file)
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".cdl") == ["bad.zarr", "copy.zarr", "x.nc"]

@@ -287,6 +287,33 @@ def test_an_existing_dataset_is_replaced_and_other_files_are_kept(sherd, tmp_pat
     assert (tmp_path / "y.nc").read_bytes() == b"CDF\x01" and (tmp_path / "x.zarr/readme.txt").exists()
 
 
+@pytest.mark.parametrize("old, new", [("zarr2", "zarr3"), ("zarr3", "zarr2")])
+def test_a_dataset_in_the_other_version_of_zarr_is_replaced_and_other_files_are_kept(sherd, tmp_path, old, new):
+    sherd.ok("ncgen", "--store-format", old, "-o", "x.zarr", input=cdl(DATASETS["groups"]).encode())
+    text = of_sherd(sherd, cdl(DATASETS["every_type"])) and sherd.ok("ncdump", "-n", "y", "x.zarr").text
+    sherd.ok("ncgen", "--store-format", old, "-o", "y.zarr", input=cdl(DATASETS["groups"]).encode())
+    sherd.ok("ncgen", "--store-format", new, "-o", "y.zarr", input=cdl(DATASETS["every_type"]).encode())
+    assert sherd.ok("ncdump", "y.zarr").text == text and sherd.ok("info", "--json", "y.zarr").json["format"] == new
+    assert sherd.ok("check", "y.zarr").text.startswith("ok")
+    kept = "zarr.json" if old == "zarr3" else ".zgroup"
+    assert not list((tmp_path / "y.zarr").rglob(kept))
+    (tmp_path / "y.zarr/note.txt").write_text("mine")
+    refused = sherd("ncgen", "--store-format", old, "-o", "y.zarr", input=cdl(DATASETS["groups"]).encode())
+    assert refused.code == 6 and "note.txt" in refused.stderr and sherd.ok("ncdump", "y.zarr").text == text
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+@pytest.mark.parametrize("name", [r"\!x", r"a\ ", r"\-x", r"\ a", "v" * 250, "v" * 257, "é" * 150, "zarr.json"])
+def test_a_name_that_cannot_be_stored_is_refused_and_the_existing_dataset_is_kept(sherd, tmp_path, format, name):
+    sherd.ok("ncgen", "--store-format", format, "-o", "x.zarr", input=b"netcdf x { dimensions: q = 1 ; variables: int q(q) ; data: q = 5 ; }")
+    before = sherd.ok("ncdump", "x.zarr").text
+    text = f"netcdf x {{ dimensions: q = 1 ;\nvariables: int b(q) ;\n int {name}(q) ; }}".encode()
+    for output in (["-o", "x.zarr"], []):
+        ran = sherd("ncgen", "--store-format", format, *output, input=text)
+        assert ran.code == 2 and "standard input: line 3, column 6: " in ran.stderr and "name" in ran.stderr, ran.stderr
+    assert sherd.ok("ncdump", "x.zarr").text == before and sherd.ok("check", "x.zarr").code == 0
+
+
 def test_a_dataset_that_cannot_be_written_leaves_nothing_behind(sherd, tmp_path):
     text = SMALL.replace("data:", 'v:_DeflateLevel = 1 ; v:_Fletcher32 = "true" ; data:')
     ran = sherd("ncgen", "-o", "x.zarr", input=text.encode())

@@ -371,6 +371,8 @@ def test_arrays_made_copied_and_erased_as_those_of_zarr_are_variables_for_netcdf
     run("copy", other / "g1", folder / "g2")
     run("rm", folder / "letters")
     run("check", folder)
+    run("create", folder / "trail ", "--shape", "3", "--dtype", "int32", "--codec", "bytes")  # names that netCDF does not allow
+    run("create", folder / "-g/inside", "--shape", "3", "--dtype", "int32", "--codec", "bytes", "--dimension-names", "!")
     found = peer(release, "read", f"file://{folder}#mode=nczarr,file")[0]
     assert sorted(found["variables"]) == ["bytes", "copied", "scalar", "texts", "vi"]
     assert sorted(found["groups"]) == ["deep", "g1", "g2"]

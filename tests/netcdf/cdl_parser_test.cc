@@ -321,6 +321,27 @@ TEST(CdlStrings, AreLimitedByTheRootWhereTheVariableHasNoLimit) {
   EXPECT_TRUE(Cdl::parse(text("v:_nczarr_maxstrlen = 7 ;")));
 }
 
+TEST(CdlSpecials, OfAllCodecsReplaceThoseOfSingleFilters) {
+  const Dataset dataset = dataset_of(with(R"(int lz4(x) ; lz4:_Codecs = "[{\"id\": \"lz4\", \"acceleration\": \"2\"}]" ;
+    int delta(x) ; delta:_DeflateLevel = 3 ; delta:_Endianness = "big" ; delta:_Filter = "307,9" ; delta:_Codecs =
+    "[{\"id\": \"delta\", \"dtype\": \">i4\", \"astype\": \">i4\"}, {\"name\": \"bytes\"}, {\"id\": \"zlib\", \"level\": 7}]" ;
+    int blosc(x) ; blosc:_Filter = "32001,2,2,4,400,9,2,5" ;)",
+                                          "delta = 1, 2, 3, 4 ;"));
+  const auto codecs = [&](const char* name) {
+    const Json all = dataset.root().variable(name)->storage().codecs;
+    return std::vector<Json>(all.elements().begin(), all.elements().end());
+  };
+  EXPECT_EQ(codecs("lz4").back(),
+            Json::parse(R"({"name": "numcodecs.lz4", "configuration": {"acceleration": 2}})").value());
+  ASSERT_EQ(codecs("delta").size(), 3U);
+  EXPECT_EQ(codecs("delta").back(),
+            Json::parse(R"({"name": "numcodecs.zlib", "configuration": {"level": 7}})").value());
+  EXPECT_TRUE(dataset.root().variable("delta")->storage().big_endian);
+  EXPECT_EQ(dataset.root().variable("delta")->read().value(), Values(std::vector<std::int32_t>{1, 2, 3, 4}));
+  const std::string blosc = codecs("blosc").back().dump();
+  for (const char* part : {"\"zstd\"", "\"clevel\":9"}) EXPECT_NE(blosc.find(part), std::string::npos) << blosc;
+}
+
 TEST(CdlSpecials, DecideHowAVariableIsStored) {
   const std::string text = with(R"(int v(x, y) ; v:_ChunkSizes = 2, 2 ; v:_DeflateLevel = 4 ; v:_Shuffle = "true" ;
     v:_Endianness = "big" ; v:_NoFill = "true" ; v:_Storage = "chunked" ; v:_Codecs = "[]" ;
@@ -329,7 +350,7 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
     int after(x) ; after:_Filter = "307,9" ; after:_Shuffle = "true" ;
     int plain(x) ; plain:_Filter = "2,0|1,7" ; byte z(x) ; z:_Filter = "307,9" ;
     :_Format = "netCDF-4" ; :_NCProperties = "version=2" ; :_IsNetcdf4 = 1 ; :_SuperblockVersion = 2 ;)");
-  EXPECT_EQ(Cdl::parse(text)->warnings().size(), 1U);  // of _Codecs
+  EXPECT_TRUE(Cdl::parse(text)->warnings().empty());
   const Dataset dataset = dataset_of(text);
   EXPECT_TRUE(dataset.root().attributes().empty());
   const Storage& v = dataset.root().variable("v")->storage();
@@ -349,7 +370,13 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
     EXPECT_NE(dataset.root().variable(name)->storage().codecs.size(), 0U) << name;
   EXPECT_TRUE(dataset_of(with("int v ;"), {.no_fill = true}).root().variable("v")->storage().no_fill);
   expect_refused({
-      {with("int v(x) ; v:_Filter = \"32004,0\" ;"), ErrorCode::unsupported, "the filter 32004 is not supported"},
+      {with("int v(x) ; v:_Filter = \"32004,0\" ;"), ErrorCode::unsupported, "the filter lz4 (32004) is not supported"},
+      {with("int v(x) ; v:_Filter = \"32001,0,0,0,0,5,1,6\" ;"), ErrorCode::unsupported, "the filter blosc (32001)"},
+      {with("int v(x) ; v:_Filter = \"32015,4294967296\" ;"), ErrorCode::corrupt, "out of range"},
+      {with("int v(x) ; v:_Codecs = \"lz4\" ;"), ErrorCode::corrupt, "_Codecs is a list of codecs in JSON"},
+      {with("int v(x) ; v:_Codecs = \"[1]\" ;"), ErrorCode::corrupt, "_Codecs is a list"},
+      {with("int v(x) ; v:_Codecs = \"[{\\\"id\\\": 1}]\" ;"), ErrorCode::corrupt, "_Codecs is a list"},
+      {with("int v(x) ; v:_Codecs = 5 ;"), ErrorCode::corrupt, "_Codecs is one text"},
       {with("int v(x) ; v:_Fletcher32 = \"true\" ; v:_Filter = \"307,9\" ;"), ErrorCode::unsupported, "fletcher32"},
       {with("int v(x) ; v:_Filter = \"zstd\" ;"), ErrorCode::corrupt, "_Filter has numbers only"},
       {with("int v(x) ; v:_Shuffle = 2 ;"), ErrorCode::corrupt, "_Shuffle is \"true\" or \"false\""},

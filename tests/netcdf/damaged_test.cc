@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "netcdf/elements.hpp"
+#include "sherd/group.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 #include "tests/store/failing_store.hpp"
 
@@ -33,6 +34,17 @@ TEST(OneBadVariable, OfATypeThatNetcdfLacksIsLeftOut) {
   expect_only_good({{"bad/.zarray", zarray("[2]", "<c16")}}, "complex128");
   expect_only_good({{"bad/.zarray", zarray("[2]", "<f16")}}, "dtype");
   expect_only_good({{"bad/.zarray", zarray("[2]", "|O")}}, "filters");
+}
+
+TEST(OneBadVariable, OfRawBytesIsLeftOutAndNotCutAtTheFirstZeroAsText) {
+  expect_only_good({{"bad/.zarray", zarray("[2]", "|V4")}, {"bad/0", std::string("\1\0\2\0\xff\xfe\x61\x62", 8)}},
+                   "r32");
+  auto store = memory_store();
+  const sherd::CreateOptions raw{.shape = {2}, .dtype = DType::raw(32).value()};
+  create_group(store, "").value().create_array("raw", raw).value();
+  const Dataset dataset = Dataset::open(store).value();
+  EXPECT_FALSE(dataset.root().variable("raw"));
+  EXPECT_THAT(dataset.warnings(), testing::ElementsAre(HasSubstr("r32")));
 }
 
 TEST(OneBadVariable, OfATypeThatNetcdfLacksIsListedAsAnotherArray) {

@@ -139,6 +139,49 @@ def test_fill_values_are_in_what_was_never_written(tmp_path, writer):
     assert dataset["own"].attribute_types == {"_FillValue": "short"} and "_FillValue" not in dataset["undefined"].attributes
 
 
+@pytest.mark.parametrize("given", [[1, 2, 3, 4], np.array([1, 2, 3, 4], "i1"), np.array([1, 2, 3, 4], "u8"), np.array([1, 2, 3, 4], "f4")],
+                         ids=["ints", "i1", "u8", "f4"])
+def test_masked_elements_are_the_fill_value_whatever_the_type_of_the_array(tmp_path, writer, given):
+    expected = {"texts": ["a", "", "c", ""], "letters": [b"a", b"", b"c", b""]}
+    masked = np.ma.masked_array(given, [0, 1, 0, 1])
+    for name in TYPES:
+        if masked.dtype.kind == "f" and name not in ("float", "double"):
+            continue
+        default = writer.create_variable(name, name, "x")
+        default[:] = masked
+        own = writer.create_variable(f"own_{name}", name, "x", fill_value=7)
+        own[:] = masked
+        own[2] = np.ma.masked
+        expected |= {name: [1, default._fill, 3, default._fill], f"own_{name}": [1, 7, 7, 7]}
+    for name, kind in (("texts", str), ("letters", "char")):
+        writer.create_variable(name, kind, "x")[:] = np.ma.masked_array(["a", "bb", "c", "d"], [0, 1, 0, 1])
+    hidden = writer.create_variable("hidden", "byte", "x", fill_value=5)
+    hidden[:] = np.ma.masked_array([1, 2**40, 3, -(2**40)], [0, 1, 0, 1])
+    writer.close()
+    dataset = netcdf.open_dataset(tmp_path / "x.zarr")
+    for name, values in expected.items():
+        kind = dataset[name].type
+        assert dataset[name][:].tolist() == (values if kind in ("string", "char") else np.array(values, TYPES[kind]).tolist()), name
+    assert dataset["hidden"][:].tolist() == [1, 5, 3, 5]
+
+
+def test_numbers_beyond_the_range_of_a_type_are_refused_and_others_are_rounded(tmp_path, writer):
+    single, double = writer.create_variable("single", "float", "x"), writer.create_variable("double", "double", "x")
+    for value in (1e300, -1e300, 3.5e38):
+        with pytest.raises(OverflowError, match="does not fit into float32"):
+            single[:] = np.array([value, 1, 1, 1])
+        with pytest.raises(OverflowError):
+            single[0] = value
+        with pytest.raises(OverflowError):
+            writer.set_attribute("a", value, type="float")
+    single[:] = np.array([np.inf, -np.inf, np.nan, 1e-300])
+    double[:] = np.array([2**53 + 1, -(2**53) - 1, 2**63 - 1, 0])
+    writer.close()
+    dataset = netcdf.open_dataset(tmp_path / "x.zarr")
+    assert dataset["single"][:].tolist()[:2] == [np.inf, -np.inf] and np.isnan(dataset["single"][2]) and dataset["single"][3] == 0
+    assert dataset["double"][:].tolist() == [2.0**53, -(2.0**53), 2.0**63, 0]
+
+
 def test_chunks_shards_and_filters_are_stored(tmp_path):
     with netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=3) as dataset:
         dataset.create_dimension("x", 100)
@@ -233,6 +276,12 @@ def test_an_existing_dataset_is_a_conflict_unless_it_is_overwritten(tmp_path):
     with netcdf.create_dataset(tmp_path / "x.zarr", overwrite=True) as dataset:
         dataset.create_dimension("x", 1)
     assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["x"]
+    with pytest.raises(sherd.InvalidArgument):  # and is kept
+        netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=3, overwrite=True, attributes={"!": 1})
+    assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["x"]
+    with netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=3, overwrite=True) as dataset:
+        dataset.create_dimension("y", 1)
+    assert list(netcdf.open_dataset(tmp_path / "x.zarr").dimensions) == ["y"]
 
 
 def test_a_dataset_is_written_into_a_store():
@@ -280,6 +329,23 @@ def test_what_cannot_be_stored_is_refused(writer):
         netcdf.create_dataset("x", zarr_format=4)
     with pytest.raises(sherd.InvalidArgument, match="the mode 'zip'"):
         netcdf.create_dataset("x", mode="zip")
+
+
+def test_a_name_that_netcdf_does_not_allow_is_refused_at_once_and_the_rest_is_stored(tmp_path, writer):
+    writer.set_attribute("title", "kept")
+    for name in ("é" * 200, "v" * 300, "trail ", " lead", "!x", "\\", "a\x7fb", "a\x01b", ".x", "zarr.json"):
+        for refused in (lambda: writer.create_variable(name, "int", "x"), lambda: writer.create_group(name)):
+            with pytest.raises(sherd.InvalidArgument, match="name"):
+                refused()
+    for name in ("v" * 300, "trail ", ".x"):
+        for refused in (lambda: writer.create_dimension(name, 2), lambda: writer.set_attribute(name, 1),
+                        lambda: writer.create_group("g", attributes={name: 1}), lambda: writer.rename_dimension("x", name)):
+            with pytest.raises(sherd.InvalidArgument, match="netCDF does not allow the name"):
+                refused()
+    writer.create_variable("ok", "int", "x")
+    writer.close()
+    dataset = netcdf.open_dataset(tmp_path / "x.zarr")
+    assert dataset.attributes == {"title": "kept"} and list(dataset.variables) == ["ok"] and list(dataset.groups) == []
 
 
 def test_an_existing_dataset_is_changed_and_keeps_the_rest(tmp_path, writer, zarr_format):

@@ -1,0 +1,28 @@
+"""nccopy into pure Zarr: what its metadata cannot say is a warning."""
+
+import pytest
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_what_pure_zarr_changes_is_a_warning(sherd, tmp_path, format):
+    text = """netcdf x { dimensions: t = unlimited ; y = 3 ; lonely = 4 ;
+        variables: char c(t, y) ; c:b = 1b ; c:f = 0.5f ; c:i = 5 ; c:d = NaN ; c:s = "text" ; string c:l = "one" ;
+        short v(y) ; v:_FillValue = 3s ; v:units = "K" ; :n = 10s ; data: c = "abc", "def" ;
+        group: g { dimensions: u = unlimited ; variables: int w(u, y) ; } }"""
+    sherd.ok("ncgen", "--store-format", format, "-o", "x.zarr", input=text.encode())
+    report = sherd.ok("nccopy", "--json", "--store-format", format, "x.zarr", "pure.zarr#mode=zarr").json
+    characters = "ubyte" if format == "zarr3" else "strings of one byte"
+    assert sorted(report["warnings"]) == sorted([
+        "/: pure Zarr has no types of attributes: 'n' (short becomes int)",
+        "/t: the dimension becomes fixed: pure Zarr has no unlimited ones",
+        "/lonely: the dimension is left out: pure Zarr has only those of variables",
+        "/g/u: the dimension becomes fixed: pure Zarr has no unlimited ones",
+        f"/c: pure Zarr has no characters: they become {characters}",
+        "/c: pure Zarr has no types of attributes: 'b' (byte becomes int), 'f' (float becomes double), 'd' (double becomes char), "
+        "'l' (string becomes char)"])
+    shown = sherd.ok("ncdump", "pure.zarr#mode=zarr").text
+    for each in ("t = 2 ;", "c:b = 1 ;", "c:f = 0.5 ;", 'c:d = "NaN" ;', "\t\t:n = 10 ;", ("ubyte" if format == "zarr3" else "string") + " c(t, y)"):
+        assert each in shown
+    assert "lonely" not in shown
+    assert sherd.ok("nccopy", "--json", "-u", "-V", "v", "x.zarr", "fixed.zarr#mode=zarr").json["warnings"][0].startswith("/: pure Zarr has no types")
+    assert sherd.ok("nccopy", "--json", "--store-format", format, "x.zarr", "whole.zarr").json["warnings"] == []
