@@ -3,7 +3,9 @@
 #include "netcdf/variables.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "array/document.hpp"
@@ -11,6 +13,7 @@
 #include "base/base64.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
+#include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/type.hpp"
 
@@ -242,6 +245,33 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
   attributes.insert(before, {std::string(kFillValue), std::vector{text->text()}});
 }
 
+/// xarray writes no attribute `_FillValue` in Zarr v2: elements are missing that have the fill value of the array, if
+/// it has one. Other writers, whose arrays have no `_ARRAY_DIMENSIONS`, store fill values that mean nothing of the
+/// kind.
+void add_number_fill(const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
+  Values fill = default_fill(type);
+  const std::span<const std::byte> stored = array.fill_value.bytes();
+  const bool is_known = std::visit(
+      [&](auto& each) {
+        using T = typename std::decay_t<decltype(each)>::value_type;
+        if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
+          if (stored.size() != sizeof(T)) return false;
+          std::memcpy(each.data(), stored.data(), sizeof(T));
+          return true;
+        }
+        return false;
+      },
+      fill);
+  if (is_known && fill != default_fill(type)) attributes.push_back({std::string(kFillValue), std::move(fill)});
+}
+
+bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::vector<Attribute>& attributes) {
+  const Json* array = reading.by_netcdf() ? nullptr : node.part(zarr2::kArray);
+  const Json* fill = array != nullptr ? array->find("fill_value") : nullptr;
+  return fill != nullptr && !fill->is_null() && node.attributes().find(kNamesAttribute) != nullptr &&
+         std::ranges::find(attributes, kFillValue, &Attribute::name) == attributes.end();
+}
+
 }  // namespace
 
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
@@ -270,7 +300,9 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
     const bool taken = node.document.is_null();
     if (taken) std::swap(node.document, lowered.document.document);
     attributes = attributes_of(reading, node, type, warnings);
+    const bool has_fill = has_xarray_fill(reading, node, attributes);
     if (taken) std::swap(node.document, lowered.document.document);
+    if (has_fill && !is_time(dtype)) add_number_fill(*lowered.document.array, *type, attributes);
   }
   SHERD_TRY(array, make(reading, node, std::move(lowered.document)));
   if (!supported) {

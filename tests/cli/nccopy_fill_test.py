@@ -1,0 +1,50 @@
+"""Missing elements of xarray's stores stay missing in copies: in Zarr v2 xarray stores no attribute `_FillValue`."""
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray
+import zarr
+
+EXPECTED = [1.5, np.nan, 3.0]
+
+
+@pytest.fixture
+def stored(tmp_path):
+    data = {"packed": ("x", EXPECTED), "plain": ("x", EXPECTED), "whole": ("x", np.array([0, 1, 2], "int32"))}
+    encoding = {"packed": {"dtype": "int16", "scale_factor": 0.5, "_FillValue": -9999}}
+    xarray.Dataset(data).to_zarr(tmp_path / "src", zarr_format=2, encoding=encoding)
+    return tmp_path / "src"
+
+
+def test_ncdump_shows_the_fill_value_that_xarray_stores_in_the_array(sherd, stored):
+    text = sherd.ok("ncdump", stored).text
+    assert "packed:_FillValue = -9999s ;" in text and "packed = 3, _, 6 ;" in text
+    assert "plain:_FillValue = NaN ;" in text
+    assert "whole:_FillValue" not in text and "whole = 0, 1, 2 ;" in text
+
+
+@pytest.mark.parametrize("options", [[], ["--store-format", "zarr3"], ["#mode=zarr"]])
+def test_nccopy_keeps_what_is_missing_in_a_store_of_xarray(sherd, stored, tmp_path, options):
+    fragment = options[0] if options and options[0].startswith("#") else ""
+    sherd.ok("nccopy", *([] if fragment else options), stored, f"{tmp_path / 'copy'}{fragment}")
+    for engine in ("sherd", "zarr"):
+        with xarray.open_dataset(tmp_path / "copy", engine=engine) as copied:
+            np.testing.assert_array_equal(copied["packed"], EXPECTED)
+            np.testing.assert_array_equal(copied["plain"], EXPECTED)
+            assert copied["whole"].dtype == "int32" and list(copied["whole"].values) == [0, 1, 2]
+
+
+def test_nccopy_into_a_netcdf_file_keeps_what_is_missing(sherd, stored, tmp_path):
+    sherd.ok("nccopy", stored, tmp_path / "copy.nc")
+    with netCDF4.Dataset(tmp_path / "copy.nc") as copied:
+        assert copied["packed"].getncattr("_FillValue") == -9999
+        np.testing.assert_array_equal(copied["packed"][:].filled(np.nan), EXPECTED)
+
+
+def test_the_fill_value_of_an_array_that_xarray_has_not_written_is_no_attribute(sherd, tmp_path):
+    array = zarr.create_array(tmp_path / "a", shape=(3,), dtype="int32", fill_value=0, zarr_format=2)
+    array[:] = [0, 1, 2]
+    zarr.create_group(tmp_path, zarr_format=2)
+    text = sherd.ok("ncdump", tmp_path).text
+    assert "_FillValue" not in text and "a = 0, 1, 2 ;" in text
