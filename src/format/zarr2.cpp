@@ -185,7 +185,8 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
                 {"configuration",
                  Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
             {"bytes"},
-            true}};
+            true,
+            false}};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
