@@ -206,8 +206,17 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
   return CodecSpec{std::string(sharding_name), std::move(configuration)};
 }
 
+/// Of the codecs in this list, without the checksums that no caller has asked for.
+void remove_default_checksums(std::span<const Json> list, std::vector<CodecSpec>& specs) {
+  for (std::size_t i = 0; i < specs.size() && i < list.size(); ++i) {
+    const Json* given = list[i].find("configuration");
+    if (specs[i].name == "zstd" && (given == nullptr || given->find("checksum") == nullptr))
+      specs[i].configuration.set("checksum", false);
+  }
+}
+
 Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const std::optional<Shape>& inner,
-                                          CodecTable table, bool has_orders) {
+                                          CodecTable table, const DefaultCodecs& defaults) {
   if (options.raw_codecs) {
     Json list = *options.raw_codecs;
     if (list.is_array()) {
@@ -216,11 +225,13 @@ Result<std::vector<CodecSpec>> new_codecs(const CreateOptions& options, const st
     }
     SHERD_TRY(specs, parse_codec_list(list).in_member("raw_codecs"));
     SHERD_TRY(check_names(specs, table).in_member("raw_codecs"));
-    if (has_orders) SHERD_TRY(add_orders(options, specs, table));
+    if (!defaults.has_checksums) remove_default_checksums(options.raw_codecs->elements(), specs);
+    if (defaults.has_orders) SHERD_TRY(add_orders(options, specs, table));
     return specs;
   }
   SHERD_TRY(chain, listed_codecs(*options.codecs, options.dtype, table).in_member("codecs"));
-  if (has_orders) SHERD_TRY(add_orders(options, chain, table));
+  if (!defaults.has_checksums) remove_default_checksums(*options.codecs, chain);
+  if (defaults.has_orders) SHERD_TRY(add_orders(options, chain, table));
   SHERD_TRY(complete(chain, options.dtype, table));
   if (!inner) return chain;
   SHERD_TRY(sharding, sharding_codec(options, *inner, chain, table));
@@ -270,7 +281,7 @@ Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs
   CreateOptions complete = options;
   if (!options.codecs) complete.codecs = defaults.chunks;
   if (!options.index_codecs) complete.index_codecs = defaults.index;
-  SHERD_TRY(chain, new_codecs(complete, inner, codecs, defaults.has_orders));
+  SHERD_TRY(chain, new_codecs(complete, inner, codecs, defaults));
   spec.codecs = std::move(chain);
   spec.fill_value = default_scalar(options.dtype);
   if (options.fill_value) {

@@ -82,6 +82,8 @@ struct DefaultCodecs {
   std::vector<Json> index;
   /// Whether documents say the order of elements and of their bytes apart from the codecs; see CreateOptions.
   bool has_orders = false;
+  /// Whether zstd stores its checksum unless a caller says otherwise. False where readers of the format refuse it.
+  bool has_checksums = true;
 };
 
 /// What is the same for all nodes of a format.

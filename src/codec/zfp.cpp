@@ -45,8 +45,6 @@ struct Mode {
   Parameters parameters;  ///< of expert; maxprec of fixed_precision
 };
 
-// ---- numbers ----
-
 bool is_float(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
 
 /// What the bits of floats are after numcodecs' bitround.
@@ -134,8 +132,6 @@ bool all_finite(std::span<const std::byte> elements) noexcept {
   return true;
 }
 
-// ---- streams ----
-
 /// A chunk as libzfp has it: a field without data, whose first dimension is the last of the shape.
 Owned<zfp_field> field_of(zfp_type type, const Shape& shape) {
   Owned<zfp_field> field(zfp_field_alloc());
@@ -217,8 +213,6 @@ std::optional<std::uint64_t> max_stream_bytes(const Parameters& parameters, cons
 /// Debian's do. Both are read; what is written ends with whole words.
 std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
-// ---- the codec ----
-
 constexpr std::size_t kHeaderBytes = 24;  // of ZFP_HEADER_MAX_BITS, in whole words
 
 class Zfp final : public ArrayBytesCodec {
@@ -249,11 +243,8 @@ class Zfp final : public ArrayBytesCodec {
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
-    const auto most = max_bytes_of_shape(in);
-    const auto count = has_header_ ? element_count(in.shape) : std::nullopt;
-    if (!count) return most;
-    const auto flat = max_bytes_of_shape({in.dtype, {*count}});  // as filters before numcodecs' codec leave it
-    return most && flat ? std::optional(std::max(*most, *flat)) : std::nullopt;
+    const auto most = max_bytes(in);
+    return most && has_header_ ? std::max(most, max_bytes({in.dtype, {*element_count(in.shape)}})) : most;
   }
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
@@ -318,9 +309,8 @@ class Zfp final : public ArrayBytesCodec {
  private:
   [[nodiscard]] std::string named(std::string_view text) const { return std::string(name_) + ": " + std::string(text); }
 
-  /// With a header, each stream may be in a mode of its own: such as has no more bits for a block than its numbers
-  /// need.
-  [[nodiscard]] std::optional<std::uint64_t> max_bytes_of_shape(const ChunkType& in) const {
+  /// With a header, each stream may be flat, and in another mode, whose blocks need no more bits than numbers have.
+  [[nodiscard]] std::optional<std::uint64_t> max_bytes(const ChunkType& in) const {
     Parameters parameters = parameters_for(in).value();
     if (has_header_) parameters.maxbits = ZFP_MAX_BITS;
     return max_stream_bytes(parameters, *field_of(native_type(in.dtype.kind()), in.shape));

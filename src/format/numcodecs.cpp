@@ -168,9 +168,9 @@ Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, const Numcod
   json.set("id", id);
   for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
   const std::string name = json.find("id")->text();
-  // Releases of numcodecs before 0.13, and tensorstore, refuse the member; each frame says by itself whether it has a
-  // checksum.
-  if (name == "zstd") json.erase("checksum");
+  // Releases of numcodecs before 0.13, and tensorstore, refuse the member; so it is written only to ask for one.
+  if (const Json* checksum = json.find("checksum"); name == "zstd" && checksum != nullptr && *checksum == Json(false))
+    json.erase("checksum");
   if (name == "szip") return szip_words(std::move(json));
   // The type of inner arrays, which numcodecs requires: here these are bytes.
   if (name == "vlen-array" && json.find("dtype") == nullptr) json.set("dtype", "|u1");

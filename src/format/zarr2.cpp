@@ -41,7 +41,7 @@ Result<NodeType> type_of(const Json& node) {
 }
 
 Result<void> check_object(const Json* json, const char* name) {
-  if (json == nullptr || json->is_object()) return {};
+  if (json == nullptr || json->is_object() || (json->is_null() && name == kConsolidated)) return {};
   return wrong_value(*json, "an object").in_member(name);
 }
 
@@ -185,7 +185,8 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
                 {"configuration",
                  Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", "shuffle"}, {"blocksize", 0}}}})},
             {"bytes"},
-            true}};
+            true,
+            false}};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
@@ -316,8 +317,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
     node.array = std::move(array);
   } else {
     SHERD_TRY(zarr2::check_version(*document.find(kGroup)));
-    const Json* consolidated = document.find(kConsolidated);
-    if (consolidated != nullptr && !consolidated->is_null()) SHERD_TRY(check_object(consolidated, kConsolidated));
+    SHERD_TRY(check_object(document.find(kConsolidated), kConsolidated));
   }
   node.document = std::move(document);
   return node;

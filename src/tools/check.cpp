@@ -15,7 +15,6 @@
 #include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
-#include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -23,6 +22,7 @@
 #include "neuroglancer/dual_format.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
+#include "tools/check_documents.hpp"
 #include "tools/check_listing.hpp"
 #include "tools/check_members.hpp"
 #include "tools/check_ome.hpp"
@@ -114,8 +114,7 @@ class TreeCheck {
         group_document = (*document)->document;
         SHERD_TRY(check_ome_group(at_path(root_, path), **document, findings));
       }
-      if (has_bare_number((*document)->attributes)) bare_numbers(path, **document);
-      if (kind == Kind::group) damaged_copies(path, group_document);
+      check_documents(at_path(root_, path), **document, [this](Findings& each) { merge(each); });
       compare(member, (*document)->document);
       lists_.met(path, &**document);
       if (kind == Kind::group) lists_.begin(path, group_document);
@@ -136,34 +135,6 @@ class TreeCheck {
     if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
     if (kind == Kind::group && has_counterpart(path, **document)) return {};
     return members({path, kind == Kind::group, listing}, found);
-  }
-
-  // The name of the document that has copies of others, where a format has one.
-  [[nodiscard]] std::string_view copies_name() const noexcept {
-    const auto* consolidation = capability<Consolidation>(format_);
-    return consolidation == nullptr ? std::string_view() : consolidation->entries_document();
-  }
-
-  // In the document that has the attributes.
-  void bare_numbers(const std::string& path, const NodeDocument& node) {
-    for (const Document& each : format_.documents(path, node.document)) {
-      const auto parsed = parse_lenient(each.text, root_.config.limits, {.tails = false, .points = true});
-      if (!parsed || !has_bare_number(parsed->json) || split_key(each.key).name == copies_name()) continue;
-      Findings findings(each.key);
-      findings.warning("document_odd", {}, "the attributes have NaN or Infinity without quotes, which JSON lacks");
-      merge(findings);
-    }
-  }
-
-  // Without them the group is what its other documents say, but readers that trust them do not open it.
-  void damaged_copies(const std::string& path, const Json& group) {
-    const std::string_view name = copies_name();
-    if (name.empty() || group.find(name) == nullptr || consolidated_entries(format_, group)) return;
-    Findings findings(prefix_of(path) + std::string(name));
-    findings.error("document_corrupt", {},
-                   "not consolidated metadata; Sherd ignores it, other readers may not open the group; "
-                   "consolidate again");
-    merge(findings);
   }
 
   // One document may be in the way of several nodes: the info of a volume is that of each directory below it.

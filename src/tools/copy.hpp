@@ -139,8 +139,11 @@ Result<Json> copied_group(const NodeLocation& location, const NodeDocument& sour
 /// Copies the node at `source`, whose format knows it, and all below it to `destination` (writable).
 Result<CopyReport> copy_nodes(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 
-/// The same array with its innermost chunks stored one by one.
-Result<ArraySpec> without_shards(ArraySpec spec);
+/// The array of a copy of `source` as a copy of that, in the format of `source`, will express it: without shards if the
+/// source has none.
+Result<ArraySpec> copied_back(ArraySpec copy, const Array::State& source);
+/// Codecs without what not every format says of zstd: its frames say by themselves whether they have a checksum.
+[[nodiscard]] std::vector<CodecSpec> without_checksums(std::vector<CodecSpec> codecs);
 /// The array that a copy at `destination` becomes: the source's, or the part of it, with other chunks and codecs as far
 /// as options name any.
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,

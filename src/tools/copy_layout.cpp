@@ -37,6 +37,14 @@ Result<Codecs> leaf_codecs(const Codecs& codecs) {
   return leaf;
 }
 
+// A caller has not asked for checksums that the source has.
+ArraySpec with_checksums_of(const Format& format, ArraySpec spec) {
+  if (format.traits().default_codecs.has_checksums) return spec;
+  for (CodecSpec& codec : spec.codecs)
+    if (codec.name == "zstd") codec.configuration.set("checksum", false);
+  return spec;
+}
+
 // The shape of the innermost chunks; nullopt without shards.
 Result<std::optional<Shape>> leaf_shape(const Codecs& codecs) {
   const auto shard = find_shard(codecs);
@@ -160,13 +168,6 @@ bool same_codecs(const Codecs& a, const Codecs& b, CodecTable table) {
   return codec_list_json(canonical(a, table)) == codec_list_json(canonical(b, table));
 }
 
-// Frames of zstd say by themselves whether they have a checksum, and not every format has a word for it.
-Codecs without_checksums(Codecs codecs) {
-  for (CodecSpec& spec : codecs)
-    if (spec.name == "zstd" || spec.name == "numcodecs.zstd") spec.configuration.erase("checksum");
-  return codecs;
-}
-
 bool same_grid(const ArraySpec& a, const ArraySpec& b) {
   const auto* left = std::get_if<RegularGrid>(&a.grid);
   const auto* right = std::get_if<RegularGrid>(&b.grid);
@@ -181,6 +182,12 @@ bool is_opaque(const ChunkLayout& layout) {
 }
 
 }  // namespace
+
+std::vector<CodecSpec> without_checksums(std::vector<CodecSpec> codecs) {
+  for (CodecSpec& spec : codecs)
+    if (spec.name == "zstd" || spec.name == "numcodecs.zstd") spec.configuration.erase("checksum");
+  return codecs;
+}
 
 bool is_clipped(const Array::State& state) {
   const ArraySpec spec = *state.document().array;
@@ -230,13 +237,14 @@ Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& de
 
 }  // namespace
 
-Result<ArraySpec> without_shards(ArraySpec spec) {
-  SHERD_TRY(shape, leaf_shape(spec.codecs));
-  if (!shape) return spec;
-  SHERD_TRY(leaf, leaf_codecs(spec.codecs));
-  spec.codecs = std::move(leaf);
-  spec.grid = RegularGrid{*std::move(shape)};
-  return spec;
+Result<ArraySpec> copied_back(ArraySpec copy, const Array::State& source) {
+  SHERD_TRY(shape, leaf_shape(copy.codecs));
+  if (shape && !source.layout.shard) {
+    SHERD_TRY(leaf, leaf_codecs(copy.codecs));
+    copy.codecs = std::move(leaf);
+    copy.grid = RegularGrid{*std::move(shape)};
+  }
+  return with_checksums_of(*source.location.format, std::move(copy));
 }
 
 Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
@@ -253,6 +261,8 @@ Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
                               const Cutout* cutout) {
   SHERD_TRY(spec, wanted_spec(source, destination, options, cutout));
+  if (!options.codecs && source.location.format->name() != destination.format->name())
+    spec = with_checksums_of(*destination.format, std::move(spec));
   if (options.codecs || !destination.format->arrays_have_documents()) return spec;
   const auto document = destination.format->array_document(spec);
   if (document || document.error().code() != ErrorCode::unsupported) return spec;

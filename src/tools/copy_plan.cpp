@@ -117,7 +117,8 @@ class TreePlanner {
     SHERD_TRY(document, format_.open(*location.store, location.path, location.config.limits));
     if (!document) return {};  // erased since it was listed
     SHERD_TRY(warn(location, *document));
-    const std::string key = format_.document_key(location.path, document->type);
+    const std::string key = key_of(location, *document);
+    note_left_behind(*document, key);
     if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
     if (!options_.axes.empty())
       return std::move(invalid_argument("are of one array or image; copy an array of the group")).in_member("axes");
@@ -179,15 +180,13 @@ class TreePlanner {
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
       NodeDocument spelled = document;
-      spelled.array = fresh.array;  // as a copy of the copy will express it, with shards only if there were some
-      if (!source->state().layout.shard) {
-        SHERD_TRY(chunks, without_shards(*std::move(spelled.array)));
-        spelled.array = std::move(chunks);
-      }
+      SHERD_TRY(back, copied_back(*fresh.array, source->state()));
+      spelled.array = std::move(back);
       if (changes_format()) {
         SHERD_TRY(carry_spelling(format_, spelled, to, fresh.document));
         SHERD_TRY(respelled, new_format_.lower(std::move(fresh.document), to.config.limits));
         fresh = std::move(respelled);
+        note_replaced(attributes, fresh, key_of(location, document));
       }
       node.document = std::move(fresh);
       node.stored.clear();
@@ -266,6 +265,38 @@ class TreePlanner {
     node.document.document = std::move(document);
     node.document.attributes.erase(kLayoutMember);
     node.stored.clear();
+  }
+
+  static std::string key_of(const NodeLocation& location, const NodeDocument& document) {
+    return location.format->document_key(location.path, document.type);
+  }
+
+  // Members that readers ignore. Formats that have other documents do not keep them.
+  void note_left_behind(const NodeDocument& node, const std::string& key) {
+    if (!changes_format() || !format_.traits().ignores_members) return;
+    const auto* consolidation = capability<Consolidation>(format_);
+    const Json document = consolidation != nullptr ? consolidation->without_entries(node.document) : node.document;
+    for (const auto& [name, value] : document.members()) {
+      const Json* understood = value.find("must_understand");
+      const bool is_spelling = std::ranges::any_of(source_.tables.formats, [&](const Format* format) {
+        const auto* spelling = capability<Spelling>(*format);
+        return spelling != nullptr && spelling->member() == name;
+      });
+      if (understood != nullptr && *understood == Json(false) && !is_spelling)
+        plan_.warnings.push_back("'" + key + "': the member '" + name + "' is not copied; the format " +
+                                 std::string(new_format_.name()) + " has no place for it");
+    }
+  }
+
+  // Attributes in whose place the new format stores the names of dimensions.
+  void note_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key) {
+    for (const auto& [name, value] : attributes.members()) {
+      Json::Array names;
+      for (const auto& each : copy.array->dimension_names) names.push_back(each ? Json(*each) : Json());
+      if (copy.attributes.find(name) == nullptr && !(value == Json(names)))
+        plan_.warnings.push_back("'" + key + "': the attribute '" + name +
+                                 "' is replaced by the names of the dimensions, " + Json(std::move(names)).dump());
+    }
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }

@@ -25,6 +25,7 @@ Result<Json> complete_document(const NodeLocation& location, ArraySpec array) {
   array.attributes = {};
   array.dimension_names.clear();
   complete_codecs(array.codecs, location.codecs(), array.dtype);
+  array.codecs = without_checksums(std::move(array.codecs));
   return location.format->array_document(array);
 }
 

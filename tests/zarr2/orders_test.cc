@@ -1,4 +1,5 @@
-// The orders of elements and of their bytes that new arrays get, and what `check` says of documents that others refuse.
+// The orders of elements and of their bytes, and the checksum of zstd, that new arrays get, and what `check` says of
+// documents that others refuse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,33 @@ TEST(V2Check, ReportsStaleConsolidatedMetadataByTheirDocument) {
   ASSERT_EQ(report.faults.size(), 1U);
   EXPECT_EQ(report.faults[0].code, "consolidated_stale");
   EXPECT_EQ(report.faults[0].key, ".zmetadata");
+}
+
+TEST(V2Zstd, HasAChecksumIfTheCallerAsksForOne) {
+  const auto compressor = [](Store& store, const std::string& path) {
+    return parsed(text_at(store, path + "/.zarray")).find("compressor")->dump();
+  };
+  const std::string with = R"({"id":"zstd","level":3,"checksum":true})", without = R"({"id":"zstd","level":3})";
+  const Json asked = parsed(R"({"name": "zstd", "configuration": {"level": 3, "checksum": true}})");
+  const Json plain = parsed(R"({"name": "zstd", "configuration": {"level": 3}})");
+  const auto v2 = memory_store(), other = memory_store(), plainly = memory_store(), asking = memory_store();
+  for (const auto& [path, codec] : {std::pair("a", asked), std::pair("b", plain), std::pair("c", Json("zstd:3"))}) {
+    CreateOptions options = new_array();
+    options.codecs = std::vector<Json>{codec};
+    create_array(v2, path, options).value();
+    EXPECT_EQ(compressor(*v2, path), path == std::string("a") ? with : without);
+  }
+  for (const bool sharded : {false, true}) {
+    const auto v3 = memory_store(), back = memory_store();
+    copy(v2, v3, {.auto_shards = sharded, .format = "zarr3"}).value();
+    copy(v3, back, {.shards = Shape{}, .format = "zarr2"}).value();
+    EXPECT_EQ(tree_of(*back), tree_of(*v2)) << sharded;
+  }
+  create_array(other, "d", {.shape = {4}, .dtype = DType::int8}).value();  // its zstd has a checksum by default
+  copy(other, plainly, {.format = "zarr2"}).value();
+  EXPECT_EQ(compressor(*plainly, "d"), without);
+  copy(other, asking, {.codecs = std::vector<Json>{asked}, .format = "zarr2"}).value();
+  EXPECT_EQ(compressor(*asking, "d"), with);
 }
 
 }  // namespace

@@ -385,6 +385,29 @@ TEST(V2Tools, CreationWithShardsIsRefusedAndTheErrorSaysWhatToDo) {
   EXPECT_THAT(refused.error().text(), HasSubstr("Zarr v2 has no shards"));
 }
 
+TEST(V2Tools, ACopySaysWhatOfZarr3V2DoesNotKeep) {
+  const auto v3 = memory_store();
+  create_group(v3, "g").value();
+  CreateOptions options{.shape = {4, 4}, .dtype = DType::int8};
+  options.dimension_names = {{"a", "b"}};
+  options.attributes = parsed(R"({"_ARRAY_DIMENSIONS": ["p", "q"], "x": 1})");
+  create_array(v3, "g/lost", options).value();
+  options.attributes = parsed(R"({"_ARRAY_DIMENSIONS": ["a", "b"], "x": 1})");
+  create_array(v3, "g/same", options).value();
+  for (const char* key : {"g/zarr.json", "g/same/zarr.json"}) {
+    Json document = parsed(text_at(*v3, key));
+    document.set("foo", parsed(R"({"must_understand": false, "v": 1})"));
+    v3->set(key, document.dump()).value();
+  }
+  const auto warned = copy(v3, memory_store(), {.format = "zarr2"}).value().warnings;
+  const std::string foo = ": the member 'foo' is not copied; the format zarr2 has no place for it";
+  EXPECT_THAT(warned, testing::UnorderedElementsAre(
+                          "'g/zarr.json'" + foo, "'g/same/zarr.json'" + foo,
+                          "'g/lost/zarr.json': the attribute '_ARRAY_DIMENSIONS' is replaced by the names of the "
+                          "dimensions, [\"a\",\"b\"]"));
+  EXPECT_TRUE(copy(v3, memory_store()).value().warnings.empty());
+}
+
 TEST(V2Tools, CreationWithACodecOfAnotherTypeOfObjectsIsRefused) {
   const auto refusal = [](const DType& dtype, const char* codec) {
     CreateOptions options{.shape = {4}, .dtype = dtype, .format = "zarr2"};

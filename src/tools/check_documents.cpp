@@ -1,0 +1,42 @@
+// Documents of a node that other readers refuse though Sherd does not: attributes as Python prints them, and damaged
+// copies of other documents, which it does not need.
+#include "tools/check_documents.hpp"
+
+#include "array/hierarchy.hpp"
+#include "base/lenient.hpp"
+#include "store/key.hpp"
+
+namespace sherd {
+namespace {
+
+/// The name of the document that has copies of others, where a format has one.
+std::string_view name_of_copies(const Format& format) noexcept {
+  const auto* consolidation = capability<Consolidation>(format);
+  return consolidation == nullptr ? std::string_view() : consolidation->entries_document();
+}
+
+}  // namespace
+
+void check_documents(const NodeLocation& location, const NodeDocument& node,
+                     const std::function<void(Findings&)>& merge) {
+  const Format& format = *location.format;
+  const std::string_view copies = name_of_copies(format);
+  if (has_bare_number(node.attributes)) {
+    for (const Document& each : format.documents(location.path, node.document)) {
+      const auto parsed = parse_lenient(each.text, location.config.limits, {.tails = false, .points = true});
+      if (!parsed || !has_bare_number(parsed->json) || split_key(each.key).name == copies) continue;
+      Findings findings(each.key);
+      findings.warning("document_odd", {}, "the attributes have NaN or Infinity without quotes, which JSON lacks");
+      merge(findings);
+    }
+  }
+  if (node.type != NodeType::group || copies.empty() || node.document.find(copies) == nullptr) return;
+  if (consolidated_entries(format, node.document)) return;
+  Findings findings(prefix_of(location.path) + std::string(copies));
+  findings.error("document_corrupt", {},
+                 "not consolidated metadata; Sherd ignores it, other readers may not open the group; "
+                 "consolidate again");
+  merge(findings);
+}
+
+}  // namespace sherd
