@@ -197,7 +197,7 @@ class FileSink final : public Sink {
     for (const Filter& each : filters)
       SHERD_TRY(
           check(library_.nc_def_var_filter(group, id, each.id, each.parameters.size(), each.parameters.data())).in([&] {
-            return "the filter " + std::to_string(each.id) + ", whose plugin may be missing (HDF5_PLUGIN_PATH)";
+            return "the filter " + std::to_string(each.id) + ", whose plugin may be missing (HDF5_PLUGIN_PATH); filters=\"none\" (-F none) stores without filters";
           }));
     if (variable.fletcher32) SHERD_TRY(check(library_.nc_def_var_fletcher32(group, id, NC_FLETCHER32)));
     if (variable.big_endian) SHERD_TRY(check(library_.nc_def_var_endian(group, id, NC_ENDIAN_BIG)));

@@ -36,7 +36,7 @@ def test_nccopy_keeps_what_is_missing_in_a_store_of_xarray(sherd, stored, tmp_pa
 
 
 def test_nccopy_into_a_netcdf_file_keeps_what_is_missing(sherd, stored, tmp_path):
-    sherd.ok("nccopy", stored, tmp_path / "copy.nc")
+    sherd.ok("nccopy", "-F", "none", stored, tmp_path / "copy.nc")
     with netCDF4.Dataset(tmp_path / "copy.nc") as copied:
         assert copied["packed"].getncattr("_FillValue") == -9999
         np.testing.assert_array_equal(copied["packed"][:].filled(np.nan), EXPECTED)

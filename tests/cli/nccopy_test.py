@@ -455,7 +455,7 @@ def long_chunks(tmp_path):
 def test_chunks_along_unlimited_dimensions_are_kept_in_files_and_in_zarr3(sherd, tmp_path, long_chunks):
     as_they_are = {"v": "100", "w": "64, 2", "n": "50"}
     for arguments in (["x.nc", "y.nc"], ["--store-format", "zarr3", "x.nc", "y.zarr"], ["--store-format", "zarr3", "x.nc", "z.zarr#mode=zarr"]):
-        assert "warning" not in sherd.ok("nccopy", *arguments).stderr
+        assert sherd.ok("nccopy", *arguments).stderr.count("warning") == (2 if "#" in arguments[-1] else 0)  # two become fixed in pure Zarr
         assert chunks_in(sherd, arguments[-1]) == as_they_are
         assert sherd.ok("ncdump", "-n", "x", arguments[-1]).text.split("data:")[1] == expected(long_chunks).split("data:")[1]
     sherd.ok("nccopy", "--store-format", "zarr3", "-c", "t/10,x/500", "x.nc", "chosen.zarr")
