@@ -68,9 +68,10 @@ struct Loop {
       stop = true;
     }
   }
-  /// Asks the calling thread's hooks whether to go on, where the loop has any.
+  /// Ends the loop, if it has hooks, when the call is to end. The calling thread asks the hooks; others, whose loops
+  /// are iterations of its own, see what it was told.
   void poll(const Config& config) {
-    if (!Call::is_caller()) return;
+    if (!Call::is_caller() && !call->interrupted()) return;
     guarded(0, [&]() -> Result<void> {
       if (call->interrupted() && config.interrupted) return unavailable("interrupted");
       return {};

@@ -204,6 +204,27 @@ TEST(ParallelFor, IsInterruptedWhileOnlyOtherThreadsWork) {
   EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
 }
 
+TEST(ParallelFor, InsideAnotherIsInterruptedOnEveryThread) {
+  constexpr std::size_t kCount = 20'000;  // of a millisecond each
+  std::atomic<unsigned> begun{0};
+  std::atomic<std::size_t> most{0};
+  Config config = threads(2);
+  config.interrupted = [&] { return begun == 2; };
+  Config alone = config;
+  alone.threads = 1;
+  const auto done = parallel_for(2, config, [&](std::size_t) -> Result<void> {
+    ++begun;
+    return parallel_for(kCount, alone, [&](std::size_t i) -> Result<void> {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (i > most) most = i;
+      return {};
+    });
+  });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
+  EXPECT_LT(most, kCount - 1) << "one of them went on to its end";
+}
+
 TEST(ParallelFor, WorksInAChildOfAProcessWhoseThreadsAreBusy) {
   std::atomic<bool> stop{false};
   std::thread busy([&] {
