@@ -132,10 +132,12 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
   return {};
 }
 
-// A document that says what this version does not support, such as a codec, is an array's: its chunks may be erased.
+// A document that only arrays have, and that says what this version does not support, such as a codec: the chunks of
+// the array may be erased.
 Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& error) {
   const NodeKeys keys = location.format->keys(location.path);
-  const bool is_array = error.code() == ErrorCode::unsupported && !error.member().empty() && error.key() == keys.array;
+  const bool is_array = error.code() == ErrorCode::unsupported && !error.member().empty() &&
+                        error.key() == keys.array && keys.array != keys.group;
   for (const std::string& prefix : keys.contents) {
     const bool has_chunks = is_array && prefix == keys.chunks;
     auto refused = refuse_below(location, prefix, [&](std::string_view name) {
