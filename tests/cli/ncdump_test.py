@@ -269,6 +269,8 @@ def test_a_sample_of_the_generation_before_is_shown_as_the_file_of_its_cdl(sherd
 def test_datasets_of_the_tests_of_netcdf_c_are_shown_as_their_cdl(sherd, dataset, options):
     name = dataset.split("-")[0]
     text = (SAMPLES / f"netcdf-c/{name}.cdl").read_text()
+    if dataset == "quotes":  # by xarray, whose fill values of arrays netcdf-c does not show
+        text = text.removesuffix("}\n") + "\t\tfractional_snow_cover:_FillValue = NaNf ;\n}\n"
     ran = sherd.ok("ncdump", "-n", f"ref_{name}", *options, SAMPLES / "netcdf-c" / dataset)
     assert re.sub("\t\t:_NCProperties = .*\n", "", ran.text) == text and ran.stderr == ""
 
