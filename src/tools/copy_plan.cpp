@@ -1,11 +1,14 @@
 // What a copy of a tree is made of: the nodes one by one, or those of an image.
 #include "tools/copy_plan.hpp"
-#include "base/call.hpp"
+
+#include <set>
+#include <string_view>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "array/member_notes.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
@@ -290,10 +293,13 @@ class TreePlanner {
 
   // Attributes in whose place the new format stores the names of dimensions.
   void note_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key) {
+    std::set<std::string_view> kept;
+    for (const auto& [name, value] : copy.attributes.members()) kept.insert(name);
     for (const auto& [name, value] : attributes.members()) {
+      if (kept.contains(name)) continue;
       Json::Array names;
       for (const auto& each : copy.array->dimension_names) names.push_back(each ? Json(*each) : Json());
-      if (copy.attributes.find(name) == nullptr && !(value == Json(names)))
+      if (!(value == Json(names)))
         plan_.warnings.push_back("'" + key + "': the attribute '" + name +
                                  "' is replaced by the names of the dimensions, " + Json(std::move(names)).dump());
     }
