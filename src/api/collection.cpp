@@ -20,10 +20,8 @@ Result<Collection> Collection::open(std::shared_ptr<Store> store, const Collecti
 }
 
 Result<Collection> Collection::open(std::string_view url, const CollectionOptions& options) {
-  return as_call(options.config, [&]() -> Result<Collection> {
-    SHERD_TRY(store, open_store(url, options.config));
-    return open(std::move(store), options);
-  });
+  SHERD_TRY(store, open_store(url, options.config));
+  return open(std::move(store), options);
 }
 
 Result<Collection> Collection::create(std::shared_ptr<Store> store, const CollectionInfo& info,
@@ -36,26 +34,22 @@ Result<Collection> Collection::create(std::shared_ptr<Store> store, const Collec
 }
 
 Result<Collection> Collection::create(std::string_view url, const CollectionInfo& info, const NewCollection& options) {
-  return as_call(options.config, [&]() -> Result<Collection> {
-    SHERD_TRY(store, open_store(url, options.config));
-    return create(std::move(store), info, options);
-  });
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), info, options);
 }
 
 Result<AnnotationBuilder> AnnotationBuilder::create(std::shared_ptr<Store> store, AnnotationInfo info,
                                                     AnnotationBuildOptions options) {
   return as_call(options.config, [&]() -> Result<AnnotationBuilder> {
     SHERD_TRY(location, collection_location(std::move(store), options.path, true, options.config));
-    return Build::start(std::move(location), std::move(info), std::move(options));
+    return Build::start(std::move(location), std::move(info), options);  // whose hooks the call needs to its end
   });
 }
 
 Result<AnnotationBuilder> AnnotationBuilder::create(std::string_view url, AnnotationInfo info,
                                                     AnnotationBuildOptions options) {
-  return as_call(options.config, [&]() -> Result<AnnotationBuilder> {
-    SHERD_TRY(store, open_store(url, options.config));
-    return create(std::move(store), std::move(info), std::move(options));
-  });
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), std::move(info), std::move(options));
 }
 
 std::vector<VolumeCollection> collections_in(const Group& group) {

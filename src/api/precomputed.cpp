@@ -109,10 +109,8 @@ Result<VolumeLinks> volume_links(std::shared_ptr<Store> store, std::string_view 
   });
 }
 Result<VolumeLinks> volume_links(std::string_view url, const Config& config) {
-  return as_call(config, [&]() -> Result<VolumeLinks> {
-    SHERD_TRY(store, open_store(url, config));
-    return volume_links(std::move(store), "", config);
-  });
+  SHERD_TRY(store, open_store(url, config));
+  return volume_links(std::move(store), "", config);
 }
 
 Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_view path, const VolumeLinks& links,
@@ -124,10 +122,8 @@ Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_v
   });
 }
 Result<VolumeLinks> link_collections(std::string_view url, const VolumeLinks& links, const Config& config) {
-  return as_call(config, [&]() -> Result<VolumeLinks> {
-    SHERD_TRY(store, open_store(url, config));
-    return link_collections(std::move(store), "", links, config);
-  });
+  SHERD_TRY(store, open_store(url, config));
+  return link_collections(std::move(store), "", links, config);
 }
 
 }  // namespace sherd::neuroglancer

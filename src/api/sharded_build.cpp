@@ -20,15 +20,13 @@ Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, cons
     SHERD_TRY(check_given(*store, parameters, options.config));
     if (!options.preceding) options.preceding = rule_of_info(*store, options.config.limits);
     if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
-    return Build::start(std::move(store), std::move(format), std::move(options));
+    return Build::start(std::move(store), std::move(format), options);  // whose hooks the call needs to its end
   });
 }
 
 Result<ShardedBuilder> ShardedBuilder::create(std::string_view url, const Json& sharding, BuildOptions options) {
-  return as_call(options.config, [&]() -> Result<ShardedBuilder> {
-    SHERD_TRY(store, open_store(url, options.config));
-    return create(std::move(store), sharding, std::move(options));
-  });
+  SHERD_TRY(store, open_store(url, options.config));
+  return create(std::move(store), sharding, std::move(options));
 }
 
 }  // namespace sherd::neuroglancer

@@ -161,10 +161,8 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
 
 Result<ShardedStore> ShardedStore::open(std::string_view url, const Json& sharding,
                                         const ShardedStoreOptions& options) {
-  return as_call(options.config, [&]() -> Result<ShardedStore> {
-    SHERD_TRY(store, open_store(url, options.config));
-    return open(std::move(store), sharding, options);
-  });
+  SHERD_TRY(store, open_store(url, options.config));
+  return open(std::move(store), sharding, options);
 }
 
 }  // namespace sherd::neuroglancer

@@ -17,8 +17,8 @@ Result<void> move_slowly(const NodeLocation& from, const std::string& to);
 
 /// Where such a move of the node at `from` leads to, if one is under way or was cut short.
 Result<std::optional<std::string>> slow_move_to(const NodeLocation& from);
-/// `conflict` where nothing shows whether that move is still under way, and somebody wants the node to be at `to`
-/// instead of at the `noted` path.
+/// `conflict` in a store without locks unless `to` is the `noted` path: another program may still be moving the node
+/// there.
 Result<void> refuse_other_target(const NodeLocation& from, const std::string& noted, const std::string& to);
 /// Goes on with it, as move_slowly(); false if by now it has ended. The node need not be found at `from`.
 Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to);

@@ -12,7 +12,7 @@
 
 #include "base/try.hpp"
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
+#include "tests/store/parallel.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -22,16 +22,11 @@ constexpr std::chrono::seconds kDelay{60};
 constexpr std::chrono::milliseconds kSoon{100};
 
 /// Answers at once until stall(), and after that as good as never.
-class StallingStore final : public ForwardingStore {
+class StallingStore final : public ParallelStore<32> {
  public:
-  using ForwardingStore::ForwardingStore;
+  using ParallelStore::ParallelStore;
   void stall() { stalled_ = true; }
 
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = 32;
-    return traits;
-  }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     SHERD_TRY(answer());
     return store_->open(key);

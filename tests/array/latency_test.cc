@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "sherd/sherd.hpp"
+#include "tests/store/parallel.hpp"
 #include "tests/store/round_trips.hpp"
 
 namespace sherd {
@@ -293,15 +294,10 @@ bool is_of_chunks(std::span<const ReadRequest> requests) {
 }
 
 /// Answers the first request of a batch of chunks, and all others once one has been decoded.
-class AnswersAfterDecoding final : public ForwardingStore {
+class AnswersAfterDecoding final : public ParallelStore<kParallel> {
  public:
   AnswersAfterDecoding(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
-      : ForwardingStore(std::move(store)), recorder_(std::move(recorder)) {}
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = kParallel;
-    return traits;
-  }
+      : ParallelStore(std::move(store)), recorder_(std::move(recorder)) {}
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
     if (!is_of_chunks(requests)) return store_->read(requests, reply);
     SHERD_TRY(store_->read(requests.first(1), reply));

@@ -12,6 +12,7 @@
 #include "sherd/precomputed.hpp"
 #include "sherd/sharded_store.hpp"
 #include "sherd/sherd.hpp"
+#include "tests/store/parallel.hpp"
 #include "tests/store/round_trips.hpp"
 
 namespace sherd {
@@ -19,15 +20,10 @@ namespace {
 
 /// Answers requests once kParallel of them wait, or no other has come for a while. Either is a round trip: all
 /// requests that wait for an answer depend on requests that were answered before.
-class TogetherStore final : public ForwardingStore {
+class TogetherStore final : public ParallelStore<kParallel> {
  public:
-  using ForwardingStore::ForwardingStore;
+  using ParallelStore::ParallelStore;
 
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = kParallel;
-    return traits;
-  }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     wait();
     SHERD_TRY(source, store_->open(key));

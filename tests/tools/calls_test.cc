@@ -19,8 +19,8 @@
 #include "sherd/sharded_store.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/lockless.hpp"
+#include "tests/store/parallel.hpp"
 
 namespace sherd {
 namespace {
@@ -28,14 +28,10 @@ namespace {
 using testing::IsEmpty;
 
 /// Notes requests that no call makes: nothing could end the wait for their answers.
-class CallsStore final : public ForwardingStore {
+class CallsStore final : public ParallelStore<8> {
  public:
-  using ForwardingStore::ForwardingStore;
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = 8;
-    return traits;
-  }
+  using ParallelStore::ParallelStore;
+
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     note("open " + key);
     return store_->open(key);

@@ -9,21 +9,16 @@
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
+#include "tests/store/parallel.hpp"
 
 namespace sherd {
 namespace {
 
 /// Opens a chunk once another one is being opened, too, or after a long time.
-class OpensTwoAtATime final : public ForwardingStore {
+class OpensTwoAtATime final : public ParallelStore<8> {
  public:
-  using ForwardingStore::ForwardingStore;
+  using ParallelStore::ParallelStore;
 
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = 8;
-    return traits;
-  }
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     if (key.starts_with("c/")) {
       const int number = ++begun;
@@ -38,15 +33,10 @@ class OpensTwoAtATime final : public ForwardingStore {
 };
 
 /// Notes how many chunks are opened by the largest batch of requests.
-class NotesBatches final : public ForwardingStore {
+class NotesBatches final : public ParallelStore<32> {
  public:
-  using ForwardingStore::ForwardingStore;
+  using ParallelStore::ParallelStore;
 
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = 32;
-    return traits;
-  }
   Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
     const auto chunks = static_cast<std::size_t>(
         std::ranges::count_if(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); }));
