@@ -52,6 +52,8 @@ struct NewVariable {
   std::optional<std::vector<Json>> codecs = {};  ///< as in CreateOptions; excludes the three before
   bool big_endian = false;
   bool no_fill = false;
+  /// Zarr v3 only: what elements that were never written read as if there is no `_FillValue`; default: default_fill().
+  std::optional<Values> array_fill = {};
   /// Of strings in Zarr v2, in bytes; default: `_nczarr_maxstrlen`, `_nczarr_default_maxstrlen` of the root, or 128.
   std::optional<std::uint64_t> string_length = {};
 };

@@ -100,7 +100,7 @@ Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t elem
   if (options.shuffle && element_size > 1)
     add("numcodecs.shuffle", Json::Object{{"elementsize", static_cast<std::uint64_t>(element_size)}});
   if (options.fletcher32 && options.deflate_level)
-    return unsupported("fletcher32 together with compression is not supported: readers of Zarr v2 do not agree on it")
+    return unsupported("fletcher32 together with compression is not supported: readers of Zarr do not agree on it")
         .in_member("fletcher32");
   if (options.deflate_level) {
     if (*options.deflate_level < 0 || *options.deflate_level > 9)
@@ -144,7 +144,8 @@ Result<std::optional<Json>> fill_of(const Form& form, const VariableDefinition& 
   const NewVariable& options = variable.options;
   const Values* own = variable.attribute(kFillValue);
   if (is_text(options.type) && (own == nullptr || !is_array_fill(form, options.type))) return std::optional<Json>();
-  SHERD_TRY(json, attribute_json(own != nullptr ? *own : default_fill(options.type), TextForm::same));
+  const Values unwritten = options.array_fill.value_or(default_fill(options.type));
+  SHERD_TRY(json, attribute_json(own != nullptr ? *own : unwritten, TextForm::same));
   return std::optional(std::move(json));
 }
 

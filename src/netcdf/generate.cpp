@@ -43,7 +43,7 @@ Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
   };
   std::vector<Json>& codecs = *definition.codecs;
   if (definition.fletcher32)
-    return unsupported("fletcher32 together with compression is not supported: readers of Zarr v2 do not agree on it");
+    return unsupported("fletcher32 together with compression is not supported: readers of Zarr do not agree on it");
   if (definition.shuffle && element_size > 1)
     codecs.insert(codecs.begin(), codec("numcodecs.shuffle", {{"elementsize", element_size}}));
   if (definition.deflate_level) codecs.push_back(codec("numcodecs.zlib", {{"level", *definition.deflate_level}}));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/whole_number.hpp"
 
@@ -181,6 +183,23 @@ std::size_t element_size(Type type) noexcept {
 
 Values no_values(Type type) {
   return empty_of(static_cast<std::size_t>(type) - 1, std::make_index_sequence<std::variant_size_v<Values>>{});
+}
+
+std::optional<Values> number_of(Type type, std::span<const std::byte> bytes) {
+  Values values = no_values(type);
+  const bool fits = std::visit(
+      [&](auto& each) {
+        using T = typename std::decay_t<decltype(each)>::value_type;
+        if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
+          if (bytes.size() != sizeof(T)) return false;
+          each.resize(1);
+          std::memcpy(each.data(), bytes.data(), sizeof(T));
+          return true;
+        }
+        return false;
+      },
+      values);
+  return fits ? std::optional(std::move(values)) : std::nullopt;
 }
 
 }  // namespace sherd::netcdf

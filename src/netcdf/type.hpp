@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,7 @@ namespace sherd::netcdf {
 [[nodiscard]] std::size_t element_size(Type type) noexcept;
 /// Empty values of a type.
 [[nodiscard]] Values no_values(Type type);
+/// One number from its bytes in memory; nullopt of text, and if they are not as many as the type has.
+[[nodiscard]] std::optional<Values> number_of(Type type, std::span<const std::byte> bytes);
 
 }  // namespace sherd::netcdf

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "array/document.hpp"
@@ -249,20 +248,8 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
 /// it has one. Other writers, whose arrays have no `_ARRAY_DIMENSIONS`, store fill values that mean nothing of the
 /// kind.
 void add_number_fill(const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
-  Values fill = default_fill(type);
-  const std::span<const std::byte> stored = array.fill_value.bytes();
-  const bool is_known = std::visit(
-      [&](auto& each) {
-        using T = typename std::decay_t<decltype(each)>::value_type;
-        if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
-          if (stored.size() != sizeof(T)) return false;
-          std::memcpy(each.data(), stored.data(), sizeof(T));
-          return true;
-        }
-        return false;
-      },
-      fill);
-  if (is_known && fill != default_fill(type)) attributes.push_back({std::string(kFillValue), std::move(fill)});
+  auto fill = number_of(type, array.fill_value.bytes());
+  if (fill && *fill != default_fill(type)) attributes.push_back({std::string(kFillValue), *std::move(fill)});
 }
 
 bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::vector<Attribute>& attributes) {

@@ -197,6 +197,7 @@ class Copier {
     for (const Dimension& each : source.dimensions()) to.dimensions.push_back(each.full_name());
     to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
     drop_wrong_fill(to, source);
+    if (task_.form == FilterForm::zarr3) keep_array_fill(to, source);
     if (task_.pure) warn_of_pure_variable(source, task_.form, report_.warnings);
     if (source.type() == Type::string && task_.form == FilterForm::zarr2) SHERD_TRY(note_length(source, to));
     SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
@@ -223,6 +224,13 @@ class Copier {
                                ": the attribute '_FillValue' is left out: it is not one value of " + "the type " +
                                std::string(to_string(source.type())));
     to.attributes.erase(fill);
+  }
+
+  /// So that what is missing in the source is missing in the copy.
+  static void keep_array_fill(NewVariable& to, const Variable& source) {
+    if (!source.has_array() || source.storage().no_fill) return;
+    const DType &stored = source.array().dtype(), dtype = array_type(source.type(), 1).value();
+    if (stored == dtype) to.array_fill = number_of(source.type(), source.array().fill_value());
   }
 
   [[nodiscard]] static bool has_filters(const Variable& source) {

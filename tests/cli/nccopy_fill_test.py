@@ -6,6 +6,8 @@ import pytest
 import xarray
 import zarr
 
+import sherd as library
+
 EXPECTED = [1.5, np.nan, 3.0]
 
 
@@ -48,3 +50,19 @@ def test_the_fill_value_of_an_array_that_xarray_has_not_written_is_no_attribute(
     zarr.create_group(tmp_path, zarr_format=2)
     text = sherd.ok("ncdump", tmp_path).text
     assert "_FillValue" not in text and "a = 0, 1, 2 ;" in text
+
+
+def stored_chunks(array):
+    return library.open_array(array).nchunks_initialized
+
+
+@pytest.mark.parametrize("shards", [None, (8,)])
+def test_a_copy_in_zarr_v3_stores_no_chunk_that_the_source_does_not_store(sherd, tmp_path, shards):
+    source = zarr.create_group(tmp_path / "src").create_array(
+        "a", shape=(64,), chunks=(4,), shards=shards, dtype="int32", fill_value=0, dimension_names=("x",))
+    source[8:10] = 7
+    assert stored_chunks(tmp_path / "src" / "a") == 1
+    sherd.ok("nccopy", "--store-format", "zarr3", tmp_path / "src", tmp_path / "copy")
+    assert stored_chunks(tmp_path / "copy" / "a") == 1
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "copy" / "a")[:], source[:])
+    assert sherd.ok("ncdump", "-n", "x", tmp_path / "copy").text == sherd.ok("ncdump", "-n", "x", tmp_path / "src").text
