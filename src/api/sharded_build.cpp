@@ -18,7 +18,10 @@ Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, cons
     SHERD_TRY(format,
               Uint64Format::build(parameters, precomputed_codecs(), options.config.limits, options.config.gzip_level));
     SHERD_TRY(check_given(*store, parameters, options.config));
-    if (!options.preceding) options.preceding = rule_of_info(*store, options.config.limits);
+    if (!options.preceding) {
+      SHERD_TRY(rule, rule_of_info(*store, options.config.limits));
+      options.preceding = std::move(rule);
+    }
     if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
     return Build::start(std::move(store), std::move(format), options);  // whose hooks the call needs to its end
   });

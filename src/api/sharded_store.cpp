@@ -7,6 +7,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "array/document.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -113,7 +114,8 @@ Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) 
 }  // namespace
 
 Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config) {
-  const auto described = read_parts(store, config.limits);  // a document that cannot be read says nothing
+  const auto described = read_parts(store, config.limits);
+  if (!described && !is_stored_fault(described.error())) return described.error();  // a faulty document says nothing
   if (described && *described)
     for (const ShardedPart& part : **described)
       if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));
@@ -129,8 +131,10 @@ Result<ShardedStore> ShardedStore::open(std::shared_ptr<Store> store, const Json
     Json chosen = sharding;
     ShardedStoreOptions completed = options;
     // A writer must not treat the fragments of meshes as dead bytes.
-    if (!chosen.is_null() && options.writable && !options.preceding)
-      completed.preceding = rule_of_info(*store, options.config.limits);
+    if (!chosen.is_null() && options.writable && !options.preceding) {
+      SHERD_TRY(rule, rule_of_info(*store, options.config.limits));
+      completed.preceding = std::move(rule);
+    }
     if (chosen.is_null()) {
       SHERD_TRY(parts, read_parts(*store, options.config.limits));
       if (!parts) {

@@ -62,16 +62,16 @@ Error chain_error(const Format& format, const NodeDocument& array, Error error) 
 
 }  // namespace
 
-Array::State::State(NodeLocation where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
-                    std::shared_ptr<const ChunkStorage> chunk_storage)
+Array::State::State(NodeLocation where, NodeDocument node, NodeKeys keys,
+                    std::shared_ptr<const ChunkLayout> chunk_layout, std::shared_ptr<const ChunkStorage> chunk_storage)
     : storage(std::move(chunk_storage)),
       location(std::move(where)),
-      document_key(location.format->document_key(location.path, NodeType::array)),
+      document_key(std::move(keys.array)),
       dtype(node.array->dtype),
       grid(*node.array),
       shared_layout(std::move(chunk_layout)),
       layout(*shared_layout),
-      prefix(chunk_prefix(location, node)),
+      prefix(node.array->chunk_prefix.value_or(std::move(keys.chunks))),
       cache(location.config.cache_bytes),
       document_(std::move(node)) {
   const Shape stored = first_cell_shape(grid);
@@ -196,7 +196,7 @@ ChunkType chunk_type(const ArraySpec& spec) { return {spec.dtype, first_cell_sha
 
 Result<Array> make_array(NodeLocation location, NodeDocument document) {
   ArraySpec& spec = *document.array;
-  const auto key = [&] { return location.format->document_key(location.path, NodeType::array); };
+  NodeKeys keys = location.format->keys(location.path);
   if (spec.ids) set_gzip_level(spec.codecs, gzip_level(location.config, spec.codecs));
   const ChunkType type = chunk_type(spec);
   const CodecTable table = location.codecs();
@@ -205,15 +205,15 @@ Result<Array> make_array(NodeLocation location, NodeDocument document) {
                    ? ChunkLayout::build(*spec.ids, spec.codecs, table, type, spec.fill_value, limits)
                    : ChunkLayout::build(spec.codecs, table, type, spec.fill_value, limits);
   if (!built)
-    return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(key());
+    return chain_error(*location.format, document, std::move(built).in_member("codecs").error()).in_key(keys.array);
   ChunkLayout layout = *std::move(built);
   if (auto fits = check_edges(spec, layout, limits); !fits)
-    return std::move(fits).error().in_member("chunk_grid").in_key(key());
+    return std::move(fits).error().in_member("chunk_grid").in_key(keys.array);
   SHERD_TRY(storage, open_storage(location, document, layout));
   location.store = storage->objects();
   auto shared = std::make_shared<const ChunkLayout>(std::move(layout));
-  return Array(
-      std::make_shared<Array::State>(std::move(location), std::move(document), std::move(shared), std::move(storage)));
+  return Array(std::make_shared<Array::State>(std::move(location), std::move(document), std::move(keys),
+                                              std::move(shared), std::move(storage)));
 }
 
 CellRead CellsRead::cell(std::uint64_t i) const {
@@ -287,8 +287,9 @@ Array Array::with_config(Config config) const {
   location.config = std::move(config);
   auto storage = state_->storage->with_config(location.config);
   location.store = storage->objects();
-  return Array(
-      std::make_shared<State>(std::move(location), state_->document(), state_->shared_layout, std::move(storage)));
+  NodeKeys keys = location.format->keys(location.path);
+  return Array(std::make_shared<State>(std::move(location), state_->document(), std::move(keys), state_->shared_layout,
+                                       std::move(storage)));
 }
 
 namespace {

@@ -21,7 +21,7 @@ namespace sherd {
 class ChunkStorage;
 
 struct Array::State {
-  State(NodeLocation where, NodeDocument node, std::shared_ptr<const ChunkLayout> chunk_layout,
+  State(NodeLocation where, NodeDocument node, NodeKeys keys, std::shared_ptr<const ChunkLayout> chunk_layout,
         std::shared_ptr<const ChunkStorage> chunk_storage);
 
   const std::shared_ptr<const ChunkStorage> storage;

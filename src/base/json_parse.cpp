@@ -18,8 +18,9 @@ namespace sherd {
 
 namespace {
 
-constexpr std::uint64_t kDeepest = 4096;  // destruction, comparison and printing recurse
-constexpr std::size_t kFewMembers = 16;   // below, comparing all pairs of keys is the fastest
+constexpr std::uint64_t kDeepest = 4096;    // destruction, comparison and printing recurse
+constexpr std::size_t kFewMembers = 16;     // below, comparing all pairs of keys is the fastest
+constexpr std::size_t kFewContainers = 16;  // of most documents, so that lists of them are allocated once
 
 // How many bytes of a string can be taken as they are: up to a quote, a backslash, a control character or a byte
 // above 127.
@@ -80,29 +81,34 @@ using Counts = std::vector<std::uint32_t>;
 std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
   Counts counts;
   std::vector<std::size_t> open;
+  counts.reserve(std::min(text.size(), kFewContainers));
+  open.reserve(std::min(text.size(), kFewContainers));
   std::uint64_t values = 1;
   bool first = false;  // the next value is its container's first
   const auto count = [&] {
     ++counts[open.back()];
     return ++values <= max_values;
   };
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end; ++at) {
+    const char c = *at;
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':') continue;
     const bool closes = c == ']' || c == '}';
     if (first && !closes && !count()) return std::nullopt;
     first = false;
-    if (closes && !open.empty()) open.pop_back();
-    if (c == ',' && !open.empty() && !count()) return std::nullopt;
-    if (c == '[' || c == '{') {
+    if (c == '"') {
+      for (++at; (at += plain_run(at, end)) != end && *at != '"'; ++at)
+        if (*at == '\\' && ++at == end) return counts;
+    } else if (closes) {
+      if (!open.empty()) open.pop_back();
+    } else if (c == ',') {
+      if (!open.empty() && !count()) return std::nullopt;
+    } else if (c == '[' || c == '{') {
       if (open.size() >= max_depth) return counts;  // the parser goes no deeper either
       open.push_back(counts.size());
       counts.push_back(0);
       first = true;
     }
-    if (c != '"') continue;
-    for (++at; at < text.size() && text[at] != '"'; ++at)
-      if (text[at] == '\\') ++at;
   }
   return counts;
 }
@@ -116,7 +122,9 @@ class Json::Parser {
         at_(begin_),
         end_(begin_ + text.size()),
         max_depth_(std::min(max_depth, kDeepest)),
-        counts_(std::move(counts)) {}
+        counts_(std::move(counts)) {
+    frames_.reserve(std::min(counts_.size(), kFewContainers / 2));
+  }
 
   Result<Json> run() {
     if (std::string_view(begin_, end_).starts_with("\xEF\xBB\xBF"))
@@ -222,7 +230,7 @@ class Json::Parser {
     return true;
   }
 
-  // The string at at_ into string_.
+  // The string at at_ into text_, which is in string_ if there are escapes.
   bool parse_string() {
     const char* const open = at_++;
     written_ = {};
@@ -234,8 +242,13 @@ class Json::Parser {
         return fail("the string that begins here has no end");
       }
       if (*at_ == '"') {
+        if (run == open + 1) {
+          text_ = {run, at_++};
+          return true;
+        }
         string_.append(run, at_++);
-        if (run != open + 1) written_ = {open, at_};
+        text_ = string_;
+        written_ = {open, at_};
         return true;
       }
       if (*at_ == '\\') {
@@ -255,7 +268,8 @@ class Json::Parser {
   // A short string is copied, because its buffer is larger; a long one would exist twice.
   std::string take_string() {
     constexpr std::size_t kShort = 4096;
-    return string_.size() <= kShort ? string_ : std::exchange(string_, {});
+    const bool is_moved = text_.size() > kShort && !written_.empty();
+    return is_moved ? std::exchange(string_, {}) : std::string(text_);
   }
 
   // Only where there was an escape can a string be written in another way.
@@ -383,6 +397,7 @@ class Json::Parser {
   std::size_t containers_ = 0;
   std::vector<Frame> frames_;
   std::string string_;
+  std::string_view text_;     ///< of the last string
   std::string_view written_;  ///< the text of string_ with its quotes, where that has escapes
   Json root_;
   std::optional<Error> error_;

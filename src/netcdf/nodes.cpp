@@ -342,36 +342,40 @@ Result<void> NodeReader::Member::settle(const Result<bool>& found) {
   return {};
 }
 
+std::vector<std::string> NodeReader::usable_names(const StoredNode& group, const std::vector<ListedMember>& listed) {
+  std::vector<std::string> names;
+  std::set<std::string_view> known;
+  for (const ListedMember& member : listed) {
+    if (!known.insert(member.name).second) continue;
+    if (location_.format->check_name(member.name))
+      names.push_back(member.name);
+    else
+      warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
+  }
+  return names;
+}
+
 Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {
   SHERD_TRY(stored, names_in(group));
-  std::vector<std::string> names;
-  std::set<std::string, std::less<>> known;
-  if (listed != nullptr)
-    for (const ListedMember& member : *listed) {
-      if (!known.insert(member.name).second) continue;
-      if (location_.format->check_name(member.name))
-        names.push_back(member.name);
-      else
-        warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
-    }
+  std::vector<std::string> names = listed != nullptr ? usable_names(group, *listed) : std::vector<std::string>();
   const std::size_t count = names.size();
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
   for (std::string& name : stored)
-    if (!known.contains(name)) names.push_back(std::move(name));
+    if (!std::ranges::binary_search(sorted, name)) names.push_back(std::move(name));
   SHERD_TRY(nodes, entries_ ? from_entries(group, names) : from_store(group, names));
   if (listed == nullptr) {
     sort_as_before_copy(nodes, group);
     return nodes;
   }
-  const std::set<std::string, std::less<>> unlisted(names.begin() + static_cast<std::ptrdiff_t>(count), names.end());
-  std::set<std::string, std::less<>> found;
-  for (const StoredNode& node : nodes) {
-    found.insert(node.name);
-    if (unlisted.contains(node.name)) warn(node.path, "is not listed by its group's metadata");
-  }
-  for (const ListedMember& member : *listed) {
-    const std::string path = join_path(group.path, member.name);
-    if (!found.contains(member.name) && !warned_.contains(path) && location_.format->check_name(member.name))
+  auto node = nodes.begin();  // they are in the order of their names
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (node != nodes.end() && node->name == names[i]) {
+      if (i >= count) warn(node->path, "is not listed by its group's metadata");
+      ++node;
+    } else if (const std::string path = join_path(group.path, names[i]); i < count && !warned_.contains(path)) {
       warn(path, "is listed by its group's metadata, but not stored");
+    }
   }
   return nodes;
 }

@@ -135,23 +135,28 @@ Result<Array> make(const Reading& reading, const StoredNode& node, NodeDocument 
   return corrupt("not an array");
 }
 
-bool ends_with_name(const Json& codec, std::string_view name) {
+/// Without the prefix of numcodecs.
+std::string_view name_of(const Json& codec) {
+  constexpr std::string_view kPrefix = "numcodecs.";
   const Json* found = codec.find("name");
-  return found != nullptr && (found->text() == name || found->text() == "numcodecs." + std::string(name));
+  std::string_view name = found != nullptr ? std::string_view(found->text()) : std::string_view();
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return name;
 }
 
 void describe_codecs(const Json& codecs, Storage& storage) {
   for (const Json& codec : codecs.elements()) {
+    const std::string_view name = name_of(codec);
     const Json* configuration = codec.find("configuration");
     const Json* level = configuration != nullptr ? configuration->find("level") : nullptr;
-    if (ends_with_name(codec, "zlib") || ends_with_name(codec, "gzip"))
+    if (name == "zlib" || name == "gzip")
       storage.deflate_level = level != nullptr ? static_cast<int>(level->as_int().value_or(1)) : 1;
-    if (ends_with_name(codec, "shuffle")) storage.shuffle = true;
-    if (ends_with_name(codec, "fletcher32")) storage.fletcher32 = true;
+    if (name == "shuffle") storage.shuffle = true;
+    if (name == "fletcher32") storage.fletcher32 = true;
     const Json* endian = configuration != nullptr ? configuration->find("endian") : nullptr;
-    if (ends_with_name(codec, "bytes") && endian != nullptr) storage.big_endian = endian->text() == "big";
+    if (name == "bytes" && endian != nullptr) storage.big_endian = endian->text() == "big";
     const Json* inner = configuration != nullptr ? configuration->find("codecs") : nullptr;
-    if (ends_with_name(codec, "sharding_indexed") && inner != nullptr) describe_codecs(*inner, storage);
+    if (name == "sharding_indexed" && inner != nullptr) describe_codecs(*inner, storage);
   }
 }
 

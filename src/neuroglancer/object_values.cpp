@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -30,9 +31,10 @@ bool has_manifests(const Json& info) noexcept {
   return type != nullptr && type->is_string() && type->text() == "neuroglancer_multilod_draco";
 }
 
-PrecedingRule rule_of_info(Store& store, const Limits& limits) {
+Result<PrecedingRule> rule_of_info(Store& store, const Limits& limits) {
   const auto text = store.get("info", limits.metadata_bytes);
-  if (!text || !*text) return {};
+  if (!text && !is_stored_fault(text.error())) return text.error();
+  if (!text || !*text) return PrecedingRule();
   const auto info = Json::parse(**text, limits.json_depth, limits.json_values);
   return info && has_manifests(*info) ? PrecedingRule(fragments_before) : PrecedingRule();
 }

@@ -18,9 +18,9 @@ namespace sherd::neuroglancer {
 Result<std::uint64_t> fragments_before(std::span<const std::byte> manifest);
 /// Whether this info document is of multi-resolution meshes.
 [[nodiscard]] bool has_manifests(const Json& info) noexcept;
-/// fragments_before where the object `info` at the root of a store is of such meshes; empty where it is not, or cannot
-/// be read.
-[[nodiscard]] PrecedingRule rule_of_info(Store& store, const Limits& limits);
+/// fragments_before if the object `info` at the root of a store is of such meshes; empty if it is missing, not JSON or
+/// of something else.
+[[nodiscard]] Result<PrecedingRule> rule_of_info(Store& store, const Limits& limits);
 
 /// Without the suffix that cloud-volume adds to objects in files that it has compressed.
 [[nodiscard]] std::string_view plain_name(std::string_view object) noexcept;

@@ -190,6 +190,16 @@ TEST(ShardedBuild, StoresPrecedingBytesImmediatelyBeforeTheirValue) {
   }
 }
 
+TEST(ShardedBuild, DoesNotBeginWhileItCannotBeReadWhetherValuesHaveBytesBeforeThem) {
+  const auto store = std::make_shared<tools_testing::FailingStore>(memory_store());
+  store->set("info", R"({"@type": "neuroglancer_multilod_draco"})").value();
+  store->unreadable = "info";
+  const Json sharding = Uint64Sharding{}.json();
+  const neuroglancer::ShardedStoreOptions writable{.writable = true};
+  EXPECT_EQ(ShardedBuilder::create(store, sharding, {}).error().code(), ErrorCode::io);
+  EXPECT_EQ(neuroglancer::ShardedStore::open(store, sharding, writable).error().code(), ErrorCode::io);
+}
+
 TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
   const Uint64Sharding sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true};
   const std::string value(60000, 'v');
