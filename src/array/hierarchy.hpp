@@ -1,4 +1,4 @@
-// Nodes by path: found, made and erased in any format. What the public open and create calls and Group share.
+// Finds, creates and erases nodes by path. Shared by the public open and create calls and Group.
 #pragma once
 
 #include <cstdint>

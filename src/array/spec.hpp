@@ -42,7 +42,7 @@ struct KeyEncoding {
   char separator = '/';
   bool bare = false;
   std::vector<std::int64_t> offsets = {};
-  std::vector<std::size_t> order = {};  ///< the array's dimension of each part of a key; others have one chunk
+  std::vector<std::size_t> order = {};  ///< the array's dimension for each part of a key; others have one chunk
   friend bool operator==(const KeyEncoding&, const KeyEncoding&) = default;
 };
 

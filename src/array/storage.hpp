@@ -70,7 +70,7 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   [[nodiscard]] virtual std::uint64_t first_id(const ChunkGrid& grid, const Shape& cell) const;
   /// Whether an object with a key that is not a chunk's belongs to the array's chunks anyway.
   [[nodiscard]] virtual bool owns(std::string_view key) const;
-  /// Whether a hash chooses the object of a chunk. Then objects have no shape, and put() is for many chunks at a time.
+  /// Whether a hash chooses the object of a chunk. Then objects have no shape, and put() should get many chunks.
   [[nodiscard]] virtual bool is_hashed() const noexcept { return false; }
   /// Whether chunks that hold only the fill value must be stored, because a reader would read a missing one as another
   /// value.
