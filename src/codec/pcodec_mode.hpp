@@ -27,7 +27,7 @@ template <class Word>
 void split(Kind kind, const Plan<Word>& plan, std::span<const std::byte> numbers, std::span<Word> primary,
            Word* secondary) noexcept;
 
-/// Replaces the latents after the first `order` with differences, in place. Returns these; `first` holds the others.
+/// Takes differences `order` times, in place, and returns them; first[i] is the first latent before step i.
 template <class Word>
 std::span<Word> take_differences(std::span<Word> latents, unsigned order, Word* first) noexcept;
 
