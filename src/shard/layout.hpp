@@ -31,7 +31,7 @@ struct SecondIndex {
   IdIndex index;
   Shape shape;                          ///< of the volume
   Shape chunk_shape;                    ///< likewise
-  std::vector<std::size_t> dimensions;  ///< which dimension of the shard is the volume's; those of length 1 may lack
+  std::vector<std::size_t> dimensions;  ///< the shard's dimension for each of the volume's; may lack those of length 1
   std::uint64_t element_bytes = 0;      ///< if chunks are stored raw, otherwise 0
   std::uint64_t trailer = 0;            ///< bytes at the end of a chunk that only the first index includes
 
@@ -57,7 +57,7 @@ struct IdSharding {
   Uint64Sharding sharding;
   Shape chunk_shape;
   Shape grid;           ///< chunks of the array per dimension
-  bool hashed = false;  ///< shards are not boxes of chunks: each chunk is an object with its id as key
+  bool hashed = false;  ///< shards are not boxes of chunks: each chunk is a separate object whose key is its id
   std::vector<std::size_t> order = {};  ///< the array's dimension for each of the grid's; empty: they are the same
   friend bool operator==(const IdSharding&, const IdSharding&) = default;
 };

@@ -44,7 +44,7 @@ struct OldShard {
   std::shared_ptr<const ShardIndex> index;            ///< has the slots of the new version, and the object's size
   std::vector<Extent> index_bytes = {};               ///< where the index itself is stored
   std::uint64_t max_chunk_bytes = ~std::uint64_t{0};  ///< longer entries are damage
-  bool overlaps_index = false;  ///< chunks overlap the new version's index: kept ones must move
+  bool overlaps_index = false;  ///< chunks are where the new version has its index: kept chunks must be moved
 };
 
 struct ShardUpdate {
@@ -61,7 +61,7 @@ struct ShardUpdate {
   std::uint64_t unchanged_chunks = 0;   ///< the number of kept chunks
   std::vector<Move> moves = {};         ///< by offset in the old version; none for `amend`, which keeps all bytes
   std::vector<Extent> gaps = {};        ///< by offset: free for changed chunks, which go into the first gap that fits
-  std::uint64_t head = 0;               ///< the index has the bytes before this; its other parts follow the last chunk
+  std::uint64_t head = 0;               ///< size of the index part at the beginning; other parts follow the last chunk
   std::uint64_t end = 0;                ///< where bytes that fit into no gap are appended
 
   friend bool operator==(const ShardUpdate&, const ShardUpdate&) = default;

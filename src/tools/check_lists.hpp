@@ -16,7 +16,7 @@ struct IdShard {
   const neuroglancer::ShardedStore::State& values;
   std::uint64_t number;
   std::string key;  ///< of the listed object: the shard, or a part of one
-  /// The slot to name in faults; nullopt if no reader asks for this id, which `to` then gets as a warning.
+  /// The slot to name in faults; nullopt if no reader asks for this id, which is a warning that contains `outside`.
   std::function<std::optional<std::uint64_t>(std::uint64_t id)> slot;
   std::string outside = {};
 };

@@ -31,9 +31,9 @@ struct ArrayCopy {
   Array source;
   Array destination;  ///< its document is not in its store yet
   CopyWay way;
-  bool clips;  ///< only one side's last chunks end where the array does, so they must be encoded
+  bool clips;  ///< the last chunks of only one side end where the array does: these chunks must be encoded again
   std::vector<std::uint64_t>
-      stored;  ///< the source's stored chunks inside the array, as numbers in C order, sorted
+      stored;  ///< the source's stored chunks that are inside the array, as numbers in C order, sorted
   std::vector<std::uint64_t> objects;  ///< the destination's objects that may result from them, likewise
   std::uint64_t bytes = 0;             ///< of the elements of those objects
   /// Set if missing elements of the source have another value in the destination, so that all of its objects must be
@@ -180,7 +180,7 @@ class LeafFinder {
 
   /// The box is one of the copy. `config` is for reading indexes, and must outlive this.
   LeafFinder(const ArrayCopy& task, Box box, const Config& config);
-  /// Calls `visit` for every chunk until it returns false. A shard that can only be decoded whole counts as one chunk.
+  /// Calls `visit` for every chunk until it returns false. A shard that must be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
   /// The objects encountered so far.
   [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
@@ -204,7 +204,7 @@ struct CopyCounts {
 /// from previously decoded elements. Thread-safe.
 class TextSizes {
  public:
-  /// Elements of so many bytes, with the text of so many stored ones; before anything was met, more than there can be.
+  /// The memory of `elements` bytes of elements, encoded in `stored` bytes; an upper bound until any were decoded.
   [[nodiscard]] std::uint64_t decoded(std::uint64_t elements, std::uint64_t stored) const noexcept;
   /// Records elements that were decoded from `stored` bytes.
   void met(std::uint64_t stored, std::span<const std::byte> elements) noexcept;

@@ -1,4 +1,4 @@
-// What the two ends of an image's copy have in common: where it comes from, and the nodes it becomes.
+// Shared by the two ends of an image's copy: where it comes from, and the nodes it becomes.
 #pragma once
 
 #include <vector>

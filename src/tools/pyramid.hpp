@@ -20,7 +20,7 @@ void name_factors(Pyramid& pyramid, const std::vector<std::string>& axes);
 
 class PyramidPlan {
  public:
-  /// Errors name the member `pyramid` or `factors`: elements without a mean or mode, factors that do not fit the axes.
+  /// Errors name the member `pyramid` or `factors`: elements without a mean or mode, or factors not fitting the axes.
   static Result<PyramidPlan> make(const Pyramid& pyramid, const Image& image, const DType& dtype);
 
   /// Whether another level is needed after `made` coarser ones; the last one has this shape.
