@@ -1,7 +1,7 @@
-// Knows numcodecs' json2: an array of texts as one JSON list, nested by dimension, with numpy's type and the shape of
-// the chunk as its last two values: ["a","b","|O",[2]]. null and 0, with which zarr-python fills what was not written,
-// are read as empty texts; other objects (numbers, lists, maps) are refused.
-// The members of the configuration are those of Python's encoder; what they change, every JSON reader understands.
+// numcodecs' json2: an array of texts as one JSON list, nested by dimension, with numpy's type and the shape of the
+// chunk as its last two values: ["a","b","|O",[2]]. null and 0, which zarr-python uses for elements that were never
+// written, are read as empty texts; other objects (numbers, lists, maps) are refused. The members of the configuration
+// are those of Python's encoder; every JSON reader understands their effects.
 #include <cstring>
 #include <memory>
 
@@ -24,7 +24,7 @@ class Json2Codec final : public ArrayBytesCodec {
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
     std::size_t next = 0;
-    const Shape one{1};  // a chunk without dimensions is a list of its one element
+    const Shape one{1};  // a chunk without dimensions is a list of its single element
     Json list = nested(in.shape.empty() ? one : in.shape, elements, next);
     list.push_back("|O");
     list.push_back(Json::numbers(in.shape));
