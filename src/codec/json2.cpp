@@ -39,7 +39,7 @@ class Json2Codec final : public ArrayBytesCodec {
     if (arena == nullptr) return invalid_argument("json2: variable-length elements need an arena that keeps them");
     const std::size_t count = elements.size() / sizeof(VarBytes);
     const std::uint64_t rank = in.shape.size();
-    const auto most = checked_mul(count + 2, rank + 2).value_or(count);  // elements, lists around them, the shape
+    const auto most = checked_mul(count + 2, rank + 2).value_or(count);  // elements, the lists around them, the shape
     const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     auto list_or_error = Json::parse(text, rank + 2, most).in([] { return "json2"; });
     if (!list_or_error && list_or_error.error().code() == ErrorCode::unsupported)

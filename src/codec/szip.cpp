@@ -147,7 +147,7 @@ class Szip final : public BytesCodec {
     if (to.empty() && from.empty()) return {};
     aec_stream stream = stream_of(from, to);
     if (const int fault = aec_decode_init(&stream); fault != AEC_OK) return failed(fault);
-    // libaec reads up to eight bytes ahead, so the last ones come one by one, to see which of them ends the stream.
+    // libaec reads up to eight bytes ahead, so the last ones are passed one by one, to see which one ends the stream.
     std::size_t left = std::min<std::size_t>(from.size(), 8);
     stream.avail_in -= left;
     int fault = aec_decode(&stream, AEC_NO_FLUSH);
