@@ -1,7 +1,7 @@
-"""What is measured: the cells, and the shapes, boxes and points that all peers are asked for.
+"""What is measured: the cells, and the shapes, boxes and points that every peer reads or writes.
 
-The array is a cube; its shards (or unsharded chunks) are half as long as it, inner chunks an eighth. So are those of the
-volumes. Boxes and points are drawn once into the data folder, from where the C++ programs read them too.
+The array is a cube; its shards (or unsharded chunks) are half as long as it, inner chunks an eighth. The volumes have
+the same lengths. Boxes and points are drawn once and stored in the data folder, where the C++ programs read them too.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import pathlib
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One thing to measure. `layout` names the array that is read, or that is written."""
+    """One measurement. `layout` names the array that is read or written."""
 
     name: str
     title: str
@@ -21,7 +21,7 @@ class Cell:
 
     @property
     def is_together(self):
-        """Whether its selections are read by one call, where the peer has such a call."""
+        """Whether its selections are read by one call, in peers that have such a call."""
         return self.name.endswith("together")
 
     @property
@@ -39,17 +39,17 @@ class Cell:
 
     @property
     def is_v2(self):
-        """Whether it is about an array of Zarr v2."""
+        """Whether it measures an array of Zarr v2."""
         return self.layout in V2
 
     @property
     def is_small(self):
-        """Whether it is about an array of a type of one byte, in which types of Sherd are compared with each other."""
+        """Whether it measures an array with a one-byte type, which is compared with other such types of Sherd."""
         return self.layout in SMALL
 
     @property
     def is_volume(self):
-        """Whether it is about a volume of Neuroglancer's precomputed format."""
+        """Whether it measures a Neuroglancer precomputed volume."""
         return self.layout in VOLUMES
 
 
@@ -72,7 +72,7 @@ class Volume:
         }
 
     def scale(self, size):
-        """In the words of the info document."""
+        """The scale as in the info document."""
         scale = {"size": [size] * 3, "resolution": [8, 8, 8], "encoding": self.encoding, "sharding": self.sharding()}
         return scale | {"key": "8_8_8", "voxel_offset": [0, 0, 0]} | self.blocks()
 
@@ -85,7 +85,7 @@ VOLUMES = {"image": Volume("image", "uint8", "raw"), "labels": Volume("segmentat
 
 @dataclasses.dataclass(frozen=True)
 class V2Layout:
-    """An array of Zarr v2 with chunks of 1 MiB; `compressor` is in the words of numcodecs."""
+    """An array of Zarr v2 with chunks of 1 MiB; `compressor` is a numcodecs configuration."""
 
     compressor: dict
     order: str
@@ -144,7 +144,7 @@ BY_NAME = {cell.name: cell for cell in CELLS}
 
 
 def groups(names):
-    """Cells by these names, in lists of those that are compared with each other: the same bytes as several types."""
+    """Cells by these names, in lists of cells that are compared with each other: the same bytes with several types."""
     def compared(cell):
         return SMALL[cell.layout][1] if cell.is_small else cell.name
 
@@ -153,7 +153,7 @@ def groups(names):
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How an array is stored: lengths of the edges; no shards where `shards` is None."""
+    """How an array is stored: the lengths of its edges; `shards` is None for unsharded arrays."""
 
     chunks: int
     shards: int | None
@@ -162,7 +162,7 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where the arrays are, and one peer's own folder to write to."""
+    """Where the arrays are, and one peer's own folder for output."""
 
     data: pathlib.Path
     scratch: pathlib.Path
@@ -193,7 +193,7 @@ class Place:
         return layout(cell.layout, self.size)
 
     def keys(self, cell):
-        """The selections of a cell that reads, as NumPy takes them."""
+        """The selections of a reading cell, as NumPy indices."""
         if cell.name.startswith("tiles-"):
             return tiles_of(self.size, V2[cell.layout].chunks)
         if cell.name == "shards":
@@ -217,7 +217,7 @@ class Place:
         return [(slice(0, self.size),) * 3]
 
     def updated(self, repeat):
-        """The inner chunk, in the first shard, that the update number `repeat` replaces."""
+        """The inner chunk in the first shard that is replaced by update number `repeat`."""
         length = self.size // 8
         corner = (repeat % 4, repeat // 4 % 4, repeat // 16 % 4)
         return tuple(slice(at * length, (at + 1) * length) for at in corner)
@@ -239,16 +239,16 @@ def box_length(size):
 
 
 def tiles(size, length):
-    """The cube in pieces, in C order."""
+    """The cube divided into equal pieces, in C order."""
     return tiles_of(size, (length,) * 3)
 
 
 def tiles_of(size, lengths):
-    """The same in pieces whose edges differ."""
+    """The cube divided into pieces with different edges."""
     starts = itertools.product(*(range(0, size, length) for length in lengths))
     return [tuple(slice(at, at + length) for at, length in zip(corner, lengths)) for corner in starts]
 
 
 def triples(path):
-    """Coordinates z y x, one triple a line."""
+    """Coordinates z y x, one triple per line."""
     return [tuple(map(int, line.split())) for line in path.read_text().splitlines()]

@@ -1,12 +1,12 @@
-"""Makes the arrays that are measured, and tells what has to come out.
+"""Makes the arrays that are measured, and computes the expected results.
 
     data.py make FOLDER SIZE      the arrays (written by zarr-python), the volumes (by tensorstore), their elements, the boxes,
                                   the points, the digests
     data.py digest ARRAY LENGTH   the digest of an array's first LENGTH^3 elements, as zarr-python or tensorstore reads them
 
-The elements are those of the public benchmark zarrs/zarr_benchmarks; the noisy ones have four random low bits. The image is
-their high byte with two random bits. Labels are cells with wavy walls, 37 voxels wide, numbered at random.
-A digest is the CRC-32 of elements in C order, z y x, of one selection after another.
+The elements are those of the public benchmark zarrs/zarr_benchmarks; the noisy ones have four random low bits. The
+image is their high byte with two random bits. Labels are cells with wavy walls, 37 voxels wide, numbered at random. A
+digest is the CRC-32 of elements in C order, z y x, of one selection after another.
 """
 
 import json

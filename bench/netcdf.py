@@ -1,8 +1,8 @@
-"""Measures netCDF datasets beside netCDF4 and zarr-python in one run; docs/benchmarks.md says what the figures mean.
+"""Measures netCDF datasets with Sherd, netCDF4 and zarr-python in one run; docs/benchmarks.md explains the figures.
 script/bench --netcdf calls it.
 
-The variable has 125 x 1000 x 1000 floats in 500 chunks. Every peer has a process that waits; in each of the rounds they take
-turns to make one call. The first round warms up, and what it reads is compared.
+The variable has 125 x 1000 x 1000 floats in 500 chunks. Every peer has a waiting process; in each round the peers take
+turns to make one call. The first round warms up, and the data that it reads are compared.
 """
 
 import argparse
@@ -53,7 +53,7 @@ CELLS = {
 
 
 def elements(times):
-    """A field with waves, and noise of which deflate leaves a third."""
+    """A field with waves, and noise that deflate reduces to a third."""
     source = numpy.random.default_rng(1)
     t, y, x = (numpy.arange(length, dtype="f4") for length in (times, 1000, 1000))
     field = 280 + 15 * numpy.sin(y / 160)[:, None] + 8 * numpy.cos(x / 90)
@@ -84,7 +84,7 @@ def make(folder, times):
 
 
 def dump(name, folder):
-    """The text goes to a program that counts it, as it would to a pipe."""
+    """Sends the text to a program that counts it, as if to a pipe."""
     words = ([COMMAND, "ncdump"], folder / "deflated.zarr") if name == "sherd" else (["ncdump"], folder / "deflated.nc")
     start = time.perf_counter()
     subprocess.run([*words[0], "-n", "x", words[1]], check=True, stdout=subprocess.DEVNULL)
@@ -97,12 +97,13 @@ def ncdump_version():
 
 
 def warm_memory():
-    """The host of a virtual machine takes back memory that is free for some seconds: who uses it first would wait for it."""
+    """The host of a virtual machine reclaims memory that is free for some seconds; the first process to use it would
+    have to wait for it."""
     numpy.ones(2 << 30, "u1")
 
 
 class Contest:
-    """All peers of some cells, in one folder."""
+    """All peers in some cells, in one folder."""
 
     def __init__(self, names, folder):
         self.folder = folder
@@ -119,7 +120,7 @@ class Contest:
         return self.workers[name].ask(cell)
 
     def measure(self, cell, rounds):
-        """Seconds by peer; the peers take turns to begin."""
+        """Seconds by peer; the peers take turns at being first."""
         peers = CELLS[cell][1]
         digests = {name: self.call(cell, name)["digest"] for name in peers}
         if len(set(digests.values())) > 1:

@@ -1,9 +1,9 @@
-"""Reads, writes and opens netCDF datasets with one peer, as often as it is asked to.
+"""Reads, writes and opens netCDF datasets with one peer, once per request.
 
     netcdf_worker.py PEER FOLDER
 
-Each line on standard input names a cell, in a process that waits; the answer is a line of JSON: "seconds", and a digest of what
-was read. FOLDER has what netcdf.py makes, and `scratch` for what is written.
+Each line on standard input names a cell; the process waits between lines. It answers with a line of JSON: "seconds",
+and a digest of the data read. FOLDER contains the files that netcdf.py makes, and `scratch` for output.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ LEVEL = 1  # of deflate
 
 
 class Sherd:
-    """Also the array behind a variable. `durable` writes are those of Sherd by default."""
+    """Sherd, also for reads of a variable's Zarr array. `durable` writes are Sherd's default."""
 
     def __init__(self, durable=False):
         import sherd
@@ -54,7 +54,7 @@ class Sherd:
 
 
 class Netcdf4:
-    """Its wheels have no filters for NCZarr, so that what is deflated is a netCDF-4 file; everything else is NCZarr."""
+    """Its wheels have no filters for NCZarr, so the deflated data are in a netCDF-4 file; everything else is NCZarr."""
 
     def __init__(self):
         import netCDF4
@@ -83,7 +83,7 @@ class Netcdf4:
 
 
 class Zarr:
-    """zarr-python, whose newest release has a second pipeline of codecs."""
+    """zarr-python, whose latest release has a second codec pipeline."""
 
     def __init__(self, fused=False):
         import zarr
@@ -117,7 +117,8 @@ class Zarr:
 
 
 class Floor:
-    """What no writer can do without: the bytes of the chunks, in files of their own, written by two threads without copies."""
+    """The minimum work of any writer: the bytes of the chunks, written to separate files by two threads without
+    copies."""
 
     version = None
 
@@ -144,7 +145,7 @@ PEERS = {
 
 
 def calling(peer, folder, cell):
-    """What is measured; it returns what is compared."""
+    """The function to be measured; its result is compared."""
     what, _, name = cell.partition("-")
     target = folder / "scratch"
     shutil.rmtree(target, ignore_errors=True)

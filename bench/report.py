@@ -27,12 +27,12 @@ CHANGES = [("sherd-cpp", "seconds"), ("sherd-cpp", "peak"), ("sherd", "seconds")
 
 
 def number(value):
-    """Three digits that count."""
+    """Formats a number with three significant digits."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 class Table:
-    """The medians of one quantity, in rows: what is read, what is written durably, what is written otherwise."""
+    """The medians of one quantity, in rows: reads, durable writes, other writes."""
 
     def __init__(self, results, quantity, scale=1):
         self.results = results
@@ -74,7 +74,8 @@ class Table:
 
 
 def advantage(row):
-    """How many times the best other needs what Sherd needs: programs compared with Sherd's C++, Python with its Python."""
+    """The time of the fastest other peer divided by Sherd's: programs are compared with Sherd's C++, Python with its
+    Python."""
     ratios = []
     for name, value in row.items():
         ours = row.get("Sherd, C++" if name == "zarrs" else "Sherd, Python")
@@ -84,8 +85,8 @@ def advantage(row):
 
 
 def change(results, name, quantity):
-    """For each cell and variant, this Sherd's figure divided by the earlier one's: the median over the rounds. The two take
-    turns in each round."""
+    """For each cell and variant, this Sherd's figure divided by the earlier one's: the median over the rounds. The two
+    take turns in each round."""
     for cell, figures in results["cells"].items():
         for variant in ("", "-unsynced"):
             now = figures.get(f"{name}{variant}", {}).get(quantity)
@@ -96,7 +97,7 @@ def change(results, name, quantity):
 
 
 def comparison(results):
-    """What a change costs: a row for each cell, or nothing where no other commit took part."""
+    """The cost of a change: a row for each cell, or nothing if no other commit took part."""
     columns = [dict(change(results, name, quantity)) for name, quantity in CHANGES]
     titles = list(dict.fromkeys(title for column in columns for title in column))
     if not titles:
@@ -115,7 +116,7 @@ def versions(results):
 
 
 def text(results):
-    """The tables, and under what circumstances they came about."""
+    """The tables, and the conditions of the measurement."""
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     lines = [f"{results['date']}, an array of {results['size']}^3, medians of {results['rounds']}. {machine}.", "", f"{versions(results)}."]
     for quantity, title, scale in TABLES:
@@ -129,7 +130,7 @@ def marks(part):
 
 
 def record(results, folder):
-    """Replaces the parts of benchmarks.md of which there are results, and the plot."""
+    """Replaces the parts of benchmarks.md for which there are results, and the plot."""
     page = folder / "benchmarks.md"
     for part, has in PARTS.items():
         chosen = results | {"cells": {name: figures for name, figures in results["cells"].items() if has(cells.BY_NAME[name])}}

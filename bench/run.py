@@ -1,8 +1,8 @@
-"""Measures Sherd and its peers in one run; docs/benchmarks.md says what the figures mean. script/bench calls it.
+"""Measures Sherd and its peers in one run; docs/benchmarks.md explains the figures. script/bench calls it.
 
-For each cell every peer first runs once, and what it read or wrote is compared with what it should have been. Then every
-peer has a process that waits; in each of the rounds the peers take turns to make one call in that process, and one in a
-fresh process, so that other work on the machine affects all alike. So do cells that are compared with each other.
+For each cell every peer first runs once, and the data that it read or wrote are checked. Then every peer has a waiting
+process. In each round the peers take turns to make one call in that process, and one in a new process, so that other
+work on the machine affects all of them alike. Cells that are compared with each other take turns too.
 """
 
 import argparse
@@ -29,8 +29,8 @@ FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image-6")
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
-    """`start` is the command line up to the cell; None for zarrs_tools, whose programs are no workers. Another commit's Sherd is
-    left out of the cells that it gets wrong, for it need not know them all."""
+    """`start` is the command line up to the cell; None for zarrs_tools, whose programs are not workers. An earlier
+    Sherd is left out of cells that it gets wrong, since it may not know them."""
 
     name: str
     title: str
@@ -66,7 +66,8 @@ class Peer:
 
 
 def pair(name, title, command, **traits):
-    """A peer that fsyncs what it writes and takes part in reads too, and its variant that does not and only writes."""
+    """A peer that fsyncs its output and also takes part in reads, and its variant that does not fsync and only
+    writes."""
     program, *arguments = command
     if arguments:
         start, unsynced = command, [*command[:-1], f"{command[-1]}-unsynced"]
@@ -79,7 +80,7 @@ def pair(name, title, command, **traits):
 
 
 def earlier(folder):
-    """The Sherd of another commit, as script/bench has built it, through that commit's own programs."""
+    """The Sherd of another commit, built by script/bench, used through that commit's own programs."""
     title = f"at {folder.name[:7]}"
     worker = ["env", f"PYTHONPATH={folder / 'python'}", PYTHON, folder / "bench/worker.py", "sherd"]
     return [
@@ -107,7 +108,7 @@ def lineup(programs):
 
 
 class Failed(Exception):
-    """A peer died, or gave something else than it should have."""
+    """A peer died, or returned something unexpected."""
 
 
 class Process:
@@ -135,7 +136,7 @@ class Process:
 
 
 class Contest:
-    """One cell, and the peers that take part."""
+    """One cell, and the peers that take part in it."""
 
     def __init__(self, cell, peers, folder, size):
         self.cell = cell
@@ -151,7 +152,7 @@ class Contest:
         return [*peer.start, self.cell.name, place.data, place.scratch, place.size]
 
     def clear(self, peer):
-        """Makes the target of a cell that writes as it has to be before a call."""
+        """Prepares the target of a writing cell before a call."""
         place = self.places[peer.name]
         place.scratch.mkdir(parents=True, exist_ok=True)
         if not self.cell.writes:
@@ -161,7 +162,7 @@ class Contest:
         os.sync()
 
     def lay_out(self, peer):
-        """What an update changes: the first shard of a copy."""
+        """The target of an update: the first shard of a copy."""
         place = self.places[peer.name]
         shutil.rmtree(place.scratch, ignore_errors=True)
         self.clear(peer)
@@ -172,7 +173,7 @@ class Contest:
                 shutil.copyfile(source / name, target / name)
 
     def fresh(self, peer, *words):
-        """One call in a process of its own."""
+        """One call in a new process."""
         start = time.perf_counter()
         process = subprocess.Popen(list(map(str, self.command(peer))), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process.stdin.write(" ".join(map(str, words)) + "\n")
@@ -191,7 +192,8 @@ class Contest:
         return {"whole": whole, **result}
 
     def check(self, peer):
-        """Compares what a peer reads or writes. zarrs_tools do not report what they read, and the floor writes no arrays."""
+        """Compares the data that a peer reads or writes. zarrs_tools do not report the data they read, and the floor
+        writes no arrays."""
         self.lay_out(peer)
         if peer.title == "floor":
             return
@@ -240,9 +242,9 @@ class Contest:
 
 
 def measure(contests, rounds):
-    """Runs contests whose figures are compared with each other: their calls, too, take turns.
+    """Runs contests whose figures are compared with each other; their calls take turns too.
 
-    The figures of each are lists by peer: seconds (in a warm process), and whole, peak, faults of a fresh one."""
+    The figures of each are lists by peer: seconds (in a warm process), and whole, peak and faults of a new one."""
     for contest in contests:
         contest.start()
     for repeat in range(2 * (rounds + 1)):
@@ -253,7 +255,7 @@ def measure(contests, rounds):
 
 
 def machine(folder):
-    """What the figures were measured on."""
+    """The machine on which the figures were measured."""
     def field(path, name):
         lines = pathlib.Path(path).read_text().splitlines()
         return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "unknown")

@@ -1,10 +1,11 @@
-"""Runs one cell with one Python peer, as often as it is asked to.
+"""Runs one cell with one Python peer, once per request.
 
     worker.py PEER CELL DATA SCRATCH SIZE
 
-Once everything is open it prints a line of JSON with the peer's version. Each line `REPEAT` or `REPEAT check` on standard
-input then makes one call and prints {"seconds", "faults", "peak"} and, if checked, "digest": what was read, as data.py
-has it. `faults` are minor page faults, `peak` is the resident memory in bytes above what it was before the call.
+Once everything is open it prints a line of JSON with the peer's version. Each line `REPEAT` or `REPEAT check` on
+standard input then makes one call and prints {"seconds", "faults", "peak"} and, if checked, "digest": of the data read,
+as computed by data.py. `faults` are minor page faults; `peak` is the resident memory in bytes, above that before the
+call.
 """
 
 import importlib
@@ -34,7 +35,7 @@ PEERS = {
 
 
 def reading(peer, cell, place):
-    """Gives the function that prepares a call: it returns the call, which passes every result to `keep`."""
+    """Returns a function that prepares a call: it returns the call, which passes every result to `keep`."""
     array = peer.open(place.source(cell))
     keys = place.keys(cell)
 
@@ -49,7 +50,7 @@ def reading(peer, cell, place):
 
 
 def reading_volume(peer, cell, place):
-    """As reading(); a volume's axes are x, y, z, channel."""
+    """Like reading(); a volume's axes are x, y, z, channel."""
     array = peer.open_volume(place.source(cell))
     keys = [key[::-1] for key in place.keys(cell)]
 
@@ -72,7 +73,7 @@ def building(peer, cell, place):
 
 
 def coding(peer, cell, place):
-    """Encoding or decoding of chunks on one thread, without a store."""
+    """Encoding or decoding chunks on one thread, without a store."""
     elements = volume_elements(cell, place)
     chunks = [numpy.asfortranarray(elements[key[::-1]]) for key in place.keys(cell)]
     codec = peer.segmentation_codec(chunks)
@@ -135,7 +136,7 @@ def preparing(peer, cell, place):
 
 
 class Last:
-    """Keeps the last result, so that its memory is given back after the clock has stopped."""
+    """Keeps the last result, so that its memory is released after the clock has stopped."""
 
     def __call__(self, result):
         self.result = result

@@ -3,11 +3,11 @@
 
     .venv/bin/python script/formats_table.py
 
-The names are those of the engine's own tables, of the registries (tests/interop/registered.toml) and of the cells of the
-interop tests. For each row the engine is asked (tests/interop/asked.py): it writes an array and reads it again, or refuses the
-name. The peers are those for which the tables of tests/interop list no failure; the tests prove these tables. It fails where
-a name is unknown to the engine, where a row that should work does not, and where nothing verifies a row.
-tests/interop/formats_test.py fails where docs/formats.md has another text.
+The names come from the engine's own tables, the registries (tests/interop/registered.toml) and the cells of the interop
+tests. For each row the engine is asked (tests/interop/asked.py): it writes an array and reads it back, or refuses the
+name. The peers are those for which the tables of tests/interop list no failure; the tests verify these tables. The
+script fails if a name is unknown to the engine, if a row that should work does not, or if nothing verifies a row.
+tests/interop/formats_test.py fails if docs/formats.md differs from the output.
 """
 
 import pathlib
@@ -85,7 +85,7 @@ wheel has no filters.
 
 
 def refusal(error, name):
-    """The engine's reason. Of a name that is registered it must know more than that it does not know it."""
+    """The engine's reason. For a registered name it must be more specific than that the name is unknown."""
     unregistered = name in USED["data-types"] and isinstance(error, sherd.InvalidArgument)
     if not unregistered and (not isinstance(error, sherd.Unsupported) or "unknown" in str(error)):
         raise Unexplained(f"{name} is neither supported nor refused by name: {error}")
@@ -102,12 +102,12 @@ def works(name):
 
 
 def directed(found):
-    """"a, b (reads)" from what each peer does."""
+    """ "a, b (reads)", from what each peer supports."""
     return ", ".join(peer if len(does) == 2 else f"{peer} ({does[0]}s)" for peer, does in found.items() if does)
 
 
 def peers_of(chosen):
-    """For some cells of the matrix."""
+    """The peers for some cells of the matrix."""
     found = {peer: [do for do in ("read", "write")
                     if any(not reasons(peer, do, cell) for cell in chosen if do == "write" or not cell.type.foreign)]
              for peer in PEERS}
@@ -117,7 +117,7 @@ def peers_of(chosen):
 
 
 def listed(group, name):
-    """What verifies a name that no cell has, by tests of its own; empty if nothing does."""
+    """The verification, by separate tests, of a name that is in no cell; empty if there is none."""
     rows = [row for row in VERIFIED[group] if name in row["names"]]
     apart = {row["peer"]: [do for do in ("read", "write") if f"{do}s" in row] for row in rows if "peer" in row}
     texts = [f"{directed({peer: does})}{', by its driver n5' if name == 'n5_default' else ''}" for peer, does in apart.items()]

@@ -1,9 +1,9 @@
-"""Adds up the JUnit reports named on the command line, or those in a folder, and prints `N passed, N failed` as its last
-line, before it the end of what each failed test said.
+"""Adds up the JUnit reports named on the command line, or those in a folder. Prints the end of each failed test's
+output and, as its last line, `N passed, N failed`.
 
-A report that is missing or names no test is a failure, for its runner must have died; so is a skipped test where
-SHERD_CI is set. A group of tests that share a process (tests/CMakeLists.txt) counts only if it failed: its tests have
-reports of their own. Exits with 1 where anything failed.
+A report that is missing or contains no test is a failure, since its runner must have died; so is a skipped test if
+SHERD_CI is set. A group of tests that share a process (tests/CMakeLists.txt) counts only if it failed, because its
+tests have reports of their own. Exits with 1 if anything failed.
 """
 
 import os
@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 
 
 def outcome(case):
-    """passed, failed or skipped, as ctest, GoogleTest and pytest write it; group for a group that did not fail."""
+    """passed, failed or skipped, as written by ctest, GoogleTest and pytest; group for a group that did not fail."""
     if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
         return "failed"
     if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
@@ -23,14 +23,15 @@ def outcome(case):
 
 
 def cases_of(report):
-    """The tests in a report, or in the reports in a folder, where a group may be without tests."""
+    """The tests in a report, or in the reports in a folder, in which a group may have no tests."""
     path = pathlib.Path(report)
     files = sorted(path.glob("*.xml")) if path.is_dir() else [path]
     return [case for file in files for case in ElementTree.parse(file).iter("testcase")]
 
 
 def last_words(case, lines=30):
-    """How a failed test ends: its name and its last lines, as ctest (output), GoogleTest or pytest (traceback) recorded them."""
+    """The end of a failed test: its name and its last lines, as recorded by ctest (output), GoogleTest or pytest
+    (traceback)."""
     said = [child.text or "" for child in case if child.tag in ("failure", "error", "system-out")]
     ending = [f"    {line}" for text in said for line in text.rstrip().splitlines()[-lines:]]
     return "\n".join([f"failed: {case.get('classname')} {case.get('name')}", *ending])

@@ -3,9 +3,9 @@
 
     .venv/bin/python script/zarr_table.py
 
-It compares names, parameters, their order and defaults, and whether they can be given by position. It fails where
-zarr-python has a name or a parameter that Sherd has not and that is not explained below, and where something is explained
-that is there. tests/python/zarr_names_test.py fails where docs/python.md has another table.
+It compares names, parameters, their order and defaults, and whether they can be given by position. It fails if
+zarr-python has a name or a parameter that Sherd lacks and that is not explained below, or if something is explained
+that Sherd has. tests/python/zarr_names_test.py fails if docs/python.md has a different table.
 """
 
 import ast
@@ -143,7 +143,7 @@ SAME_DEFAULTS = (None, "", "auto", "keep")
 
 
 class Unexplained(Exception):
-    """The explanations above do not fit to the packages."""
+    """The explanations do not match the packages."""
 
 
 def names_of(thing):
@@ -154,7 +154,8 @@ def names_of(thing):
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """name: as a caller writes it. position: None if it can be given by keyword only. default: REQUIRED if there is none."""
+    """name: as written by a caller. position: None if it can be given by keyword only. default: REQUIRED if there is
+    none."""
 
     name: str
     position: int | None
@@ -165,7 +166,7 @@ REQUIRED = inspect.Parameter.empty
 
 
 def stub_parameters(kind, name):
-    """Of a method of the engine, which has no signature but in the stub."""
+    """The parameters of an engine method, whose signature is only in the stub."""
     tree = ast.parse((pathlib.Path(sherd.__file__).parent / "_sherd.pyi").read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.name == kind:
@@ -185,7 +186,7 @@ def of_stub(args):
 
 
 def of_signature(found):
-    """The parameters in order; those that *args and **kwargs take are not named."""
+    """The parameters in order; those accepted through *args and **kwargs are not named."""
     positions = iter(range(len(found)))
     for each in found:
         if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
@@ -193,7 +194,7 @@ def of_signature(found):
 
 
 def parameters(thing, name, kind=""):
-    """The parameters of a function, and whether it takes any others; None of what is no function."""
+    """The parameters of a function, and whether it accepts any others; None for objects that are not functions."""
     member = inspect.getattr_static(thing, name)
     if isinstance(member, property) or not callable(getattr(thing, name)) or name.startswith("__"):
         return None, False
@@ -217,7 +218,7 @@ def shown(default):
 
 
 def differences(theirs, ours):
-    """What a caller who knows zarr-python's parameters has to write otherwise, of those that both have."""
+    """What a caller who knows zarr-python's parameters has to write differently, for parameters that both have."""
     has = {each.name: each for each in ours}
     shared = [(each, has[each.name]) for each in theirs if each.name in has]
     keywords = [f"`{their.name}`" for their, our in shared if their.position is not None and our.position is None]
@@ -252,7 +253,7 @@ def parameter_notes(theirs, ours, name, kind):
 
 
 def row(kind, theirs, ours, name):
-    """What Sherd has for a name, and what differs; None where nothing does."""
+    """Sherd's counterpart of a name, and the differences; None if there are none."""
     if not hasattr(ours, name):
         if name not in ELSEWHERE[kind]:
             raise Unexplained(f"Sherd has no {kind}.{name}, and it is not said why")
@@ -290,7 +291,7 @@ def table():
 
 
 def check_names(text):
-    """Fails where the table sends a reader to what is not there."""
+    """Fails if the table refers to a name that does not exist."""
     for name in re.findall(r"`sherd\.(\w+)", text):
         if not hasattr(sherd, name):
             raise Unexplained(f"there is no sherd.{name}")
@@ -300,7 +301,7 @@ def check_names(text):
 
 
 def with_table(page):
-    """The text of the page with the table of now."""
+    """The text of the page with the current table."""
     before, rest = page.split(BEGIN)
     return before + BEGIN + table() + END + rest.split(END)[1]
 

@@ -39,7 +39,7 @@ class Peer:
         return made
 
     def write_volume(self, volume, elements):
-        """One shard per call: it writes no more at once."""
+        """One shard per call, because it writes no more at a time."""
         step = elements.shape[0] // 2
         for corner in itertools.product((0, step), repeat=3):
             key = tuple(slice(at, at + step) for at in corner)

@@ -43,7 +43,7 @@ class Peer:
         return array[key].read().result()
 
     def read_many(self, array, keys):
-        """One batch, whose requests it joins."""
+        """One batch, whose requests are merged."""
         with tensorstore.Batch() as batch:
             reads = [array[key].read(batch=batch) for key in keys]
         return [read.result() for read in reads]
@@ -75,7 +75,7 @@ class Peer:
 
 
 class FortranOrder:
-    """A volume whose results are in the order in which its chunks are."""
+    """A volume whose results have the memory order of its chunks."""
 
     def __init__(self, array):
         self.array = array

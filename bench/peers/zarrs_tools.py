@@ -1,4 +1,5 @@
-"""The programs of zarrs_tools: processes that do one thing. They print how long it took after opening, but not what they read."""
+"""The programs of zarrs_tools: each process does one thing. They print the time that it took after opening, but not the
+data read."""
 
 import json
 import pathlib
@@ -36,6 +37,6 @@ def command(cell, place):
 
 
 def seconds(output):
-    """What the program says that it took: `Decoded … in 12.3ms (…`, or None."""
+    """The time that the program reports: `Decoded … in 12.3ms (…`, or None."""
     found = re.search(r" in ([0-9.]+)(ms|µs|s)\b", output)
     return float(found[1]) * {"s": 1, "ms": 1e-3, "µs": 1e-6}[found[2]] if found else None

@@ -1,5 +1,5 @@
-// Arrays: create, open, read and write any region, resize, append.
-// A handle is cheap to copy, and every copy may be used from any thread.
+// Arrays: create, open, resize and append; read and write any region. A handle is cheap to copy, and every copy may be
+// used from any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class IndexLocation : std::uint8_t { start, end };
 
 class Array;
 
-/// What a new array is. Only shape and dtype are required.
+/// The properties of a new array. Only shape and dtype are required.
 struct CreateOptions {
   Shape shape = {};
   DType dtype = {};
@@ -38,42 +38,42 @@ struct CreateOptions {
   /// Default: little-endian bytes and zstd level 3 with checksum (vlen-utf8 or vlen-bytes for variable-length types);
   /// other formats have other defaults. If no array->bytes codec is given, the default one is added.
   std::optional<std::vector<Json>> codecs = {};
-  /// The whole codec chain, in the same form; no codec is added. Cannot be combined with codecs, shards, index_location
-  /// and index_codecs.
+  /// The whole codec chain, in the same form; no codec is added to it. Cannot be combined with codecs, shards,
+  /// index_location or index_codecs.
   std::optional<Json> raw_codecs = {};
-  /// In formats whose documents say it apart from the codecs (Zarr v2), and if no codec says it: whether numbers are
-  /// stored big-endian, and whether the first dimension of a chunk varies fastest. Others ignore these.
+  /// For formats whose metadata stores these separately from the codecs (Zarr v2), unless a codec sets them: store
+  /// numbers big-endian; make the first dimension of a chunk vary fastest. Other formats ignore both.
   bool big_endian = false;
   bool fortran_order = false;
   IndexLocation index_location = IndexLocation::end;
   std::optional<std::vector<Json>> index_codecs = {};  ///< default: little-endian bytes and crc32c
   std::optional<Json> fill_value = {};                 ///< as in metadata; default: zero, false, "" …
-  /// The grid of the stored objects, as in metadata. Cannot be combined with shards; with `chunks`, the objects are
-  /// shards of such chunks.
+  /// The grid of the stored objects, as in metadata. Cannot be combined with shards. If `chunks` is also set, the
+  /// objects are shards made of such chunks.
   std::optional<Json> chunk_grid = {};
   std::optional<Json> chunk_key_encoding = {};  ///< default: {"name": "default"}
   std::optional<std::vector<std::optional<std::string>>> dimension_names = {};
   std::optional<Json> attributes = {};      ///< an object
   std::string format = {};                  ///< such as "zarr3"; empty: that of the hierarchy, or zarr3
-  std::optional<Json> format_options = {};  ///< an object: what only the format knows (docs/format)
-  /// With config.layout = zarr_neuroglancer, an object: of the volume's info `type`, and of its scale `key`,
-  /// `resolution`, `voxel_offset` and `sharding` (for the defaults see docs/format/dual-format.md).
+  std::optional<Json> format_options = {};  ///< an object with format-specific options (docs/format)
+  /// With config.layout = zarr_neuroglancer, an object: `type` of the volume's info, and `key`, `resolution`,
+  /// `voxel_offset` and `sharding` of its scale (defaults: docs/format/dual-format.md).
   std::optional<Json> volume = {};
-  bool overwrite = false;  ///< replace an existing node; foreign objects are `conflict` in any case
+  bool overwrite = false;  ///< replace an existing node; foreign objects are still a `conflict`
   Config config = {};
-  /// Writes the first elements. The array is created elsewhere in the store, and moved to its path when they are
-  /// written; only then is a node that it replaces removed. After a failure nothing has changed.
+  /// Called to write the first elements. The array is created elsewhere in the store and moved to its path afterwards;
+  /// only then is a node that it replaces removed. After a failure nothing has changed.
   std::function<Result<void>(const Array&)> contents = {};
 };
 
-/// Variable-length elements of a read; owns what its VarBytes point to.
+/// Owns the variable-length elements of a read, to which VarBytes point.
 class SHERD_API VarBytesArena {
  public:
   VarBytesArena();
   ~VarBytesArena();
   VarBytesArena(VarBytesArena&&) noexcept;
   VarBytesArena& operator=(VarBytesArena&&) noexcept;
-  /// Becomes the owner of a block of memory (thread-safe).
+  /// Takes ownership of a block of memory (thread-safe).
   void keep(std::shared_ptr<const void> block);
 
  private:
@@ -81,10 +81,10 @@ class SHERD_API VarBytesArena {
   std::unique_ptr<State> state_;
 };
 
-/// A handle of an array; copies are the same handle. Thread-safe.
-/// A child of fork() may use it if no other thread was inside a call on it or its store at that moment: the child has
-/// none of those threads, and locks that they held stay held. Otherwise the child opens the array again, with a store
-/// of its own. The child's thread pool is a new one in either case.
+/// A handle to an array; copies refer to the same array. Thread-safe. A child of fork() may use it only if no other
+/// thread was inside a call on it or its store at that moment: those threads do not exist in the child, so the locks
+/// they held are never released. Otherwise the child must open the array again, with a store of its own. In either case
+/// the child gets a new thread pool.
 class SHERD_API Array {
  public:
   /// An internal representation; see src/array.
@@ -94,21 +94,21 @@ class SHERD_API Array {
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] const DType& dtype() const noexcept;
   [[nodiscard]] std::size_t ndim() const noexcept;
-  /// The (inner) chunk shape; empty where a rectilinear grid has no single one.
+  /// The (inner) chunk shape; empty if a rectilinear grid has chunks of several shapes.
   [[nodiscard]] const Shape& chunks() const noexcept;
-  /// The stored object's shape, empty where a rectilinear grid has no single one; nullopt where the array is not
-  /// sharded.
+  /// The shape of a stored object; empty if a rectilinear grid has objects of several shapes; nullopt if the array is
+  /// not sharded.
   [[nodiscard]] std::optional<Shape> shards() const;
-  /// The lengths of the stored objects along an axis in runs of (length, count). The last one is clipped at the end
-  /// of the array, so that they add up to its length.
+  /// The lengths of the stored objects along an axis, as runs of (length, count). The last length is clipped at the end
+  /// of the array, so the lengths add up to the array's.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> edges(std::size_t axis) const;
-  /// The bytes of one element; for variable-length types a VarBytes, valid as long as the handle.
+  /// The bytes of one element; a VarBytes for variable-length types. Valid as long as the handle.
   [[nodiscard]] std::span<const std::byte> fill_value() const noexcept;
   [[nodiscard]] std::vector<std::optional<std::string>> dimension_names() const;  ///< empty if not given
   [[nodiscard]] Json attributes() const;
   /// The codecs, spelled as in Zarr v3 for every format.
   [[nodiscard]] Json codecs() const;
-  /// The metadata document as it is stored.
+  /// The metadata document as stored.
   [[nodiscard]] Json metadata() const;
   /// The path inside the store, without leading and trailing `/`; empty for the root.
   [[nodiscard]] const std::string& path() const noexcept;
@@ -117,13 +117,13 @@ class SHERD_API Array {
   [[nodiscard]] std::string_view format() const noexcept;  ///< such as "zarr3"
   [[nodiscard]] bool read_only() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
-  /// The same array with other run-time settings; its caches start empty, limits stay those it was opened with.
+  /// The same array with other run-time settings. Its caches start empty; limits stay as they were at opening.
   [[nodiscard]] Array with_config(Config config) const;
 
-  /// Reads the selected elements into `into`, whose shape is selection.shape() (lengths of 1 may be left out).
+  /// Reads the selected elements into `into`, whose shape is selection.shape() (dimensions of length 1 may be omitted).
   /// Missing chunks read as the fill value. `arena` is required for variable-length types and owns the elements.
   Result<void> read(const Selection& selection, const AnyView& into, VarBytesArena* arena = nullptr) const;
-  /// Reads into dense C order; into.size() must be the number of selected elements.
+  /// Reads into dense C order; into.size() must equal the number of selected elements.
   template <class T>
   Result<void> read(const Selection& selection, std::span<T> into) const {
     auto view = dense(selection, into);
@@ -135,21 +135,21 @@ class SHERD_API Array {
     return read(selection, into.untyped());
   }
 
-  /// One of many regions that are read together: its elements, and where they go.
+  /// One of several regions that are read together: its elements and their destination.
   struct Region {
     Selection selection;
     AnyView into;
   };
   /// Reads many regions with one plan: each index is read once, each chunk is read and decoded once even if several
   /// regions need it, and neighbouring chunks are read together. Regions may overlap in the array, but not in memory.
-  /// All of them see the same shape of the array. If a region does not fit, `invalid_argument` names its number, and
-  /// nothing is read.
+  /// All of them see the same shape of the array. If a region does not fit the array or its view, `invalid_argument`
+  /// gives its number, and nothing is read.
   Result<void> read(std::span<const Region> regions, VarBytesArena* arena = nullptr) const;
 
-  /// Writes the selected elements. A chunk that the selection covers is not read, nor is a shard if it covers all inner
-  /// chunks that are inside the array. Concurrent writers of one object, in any process, do not lose each other's
-  /// elements. If another handle has resized the array, this handle gets the new shape, which bounds the selection.
-  /// `conflict` if the array was erased, or replaced by one whose chunks are different.
+  /// Writes the selected elements. A chunk is not read if the selection covers it, nor is a shard if the selection
+  /// covers all of its inner chunks inside the array. Concurrent writers of one object, in any process, do not lose
+  /// each other's elements. If another handle has resized the array, this handle gets the new shape, which bounds the
+  /// selection. `conflict` if the array was erased, or replaced by one with different chunks.
   Result<void> write(const Selection& selection, const ConstAnyView& from) const;
   template <class T>
   Result<void> write(const Selection& selection, std::span<T> from) const {
@@ -161,25 +161,25 @@ class SHERD_API Array {
   Result<void> write(const Selection& selection, const StridedView<T>& from) const {
     return write(selection, StridedView<const T>(from.data(), from.shape(), from.strides()).untyped());
   }
-  /// Sets every selected element to one value of dtype().size() bytes.
+  /// Sets every selected element to `value`, which has dtype().size() bytes.
   Result<void> fill(const Selection& selection, std::span<const std::byte> value) const;
 
-  /// Changes the shape; the metadata changes atomically. Elements that are cut off are erased, also inside chunks and
-  /// shards that remain, so that an array that grows again shows fill values. (Other tools do not erase them.) If
-  /// erasing fails or is interrupted, the shape does not change, but some of the elements may already be fill values.
+  /// Changes the shape; the metadata changes atomically. Elements that are cut off are erased, also in remaining chunks
+  /// and shards, so an array that grows again has fill values there. (Other tools do not erase them.) If erasing fails
+  /// or is interrupted, the shape does not change, but some of the elements may already be fill values.
   Result<void> resize(const Shape& shape);
-  /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box.
-  /// If the write fails, the array shrinks back, unless another writer has appended after it in the meantime.
+  /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box. If the
+  /// write fails, the array shrinks back, unless another writer has appended behind it in the meantime.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
   /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
-  /// Removes the attributes that `remove` names and sets the members of `set`, where null is an ordinary value,
-  /// in one atomic write. Other attributes keep their stored values. Returns how many attributes were removed.
+  /// Removes the attributes named in `remove` and sets the members of `set`, where null is an ordinary value, in one
+  /// atomic write. Other attributes keep their stored values. Returns the number of attributes removed.
   Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
-  /// Inner chunks (or chunks) that are stored. Lists stored objects and reads indexes; missing chunks cost nothing.
+  /// The number of stored inner chunks (or chunks). Lists objects and reads indexes; missing chunks cost nothing.
   [[nodiscard]] Result<std::uint64_t> nchunks_initialized() const;
-  /// Objects and bytes stored for chunks.
+  /// The number of objects that store chunks, and their bytes.
   struct Stored {
     std::uint64_t objects = 0, bytes = 0;
   };

@@ -1,7 +1,7 @@
 // Element types: the core types of Zarr v3 and the registered extensions that Sherd reads and writes.
-// In memory, elements are in the machine's byte order; variable-length elements are handles (VarBytes). A number of
-// fewer than eight bits has a byte of its own, in whose low bits it is stored: signed integers are sign-extended, in
-// other types the upper bits are 0.
+// In memory, elements are in native byte order; variable-length elements are handles (VarBytes). A number of fewer than
+// eight bits occupies the low bits of a byte of its own: signed integers are sign-extended; in other types the upper
+// bits are 0.
 #pragma once
 
 #include <complex>
@@ -18,7 +18,7 @@
 
 namespace sherd {
 
-/// One variable-length element in memory: `string` (UTF-8) or `bytes`. It does not own what it points to.
+/// One variable-length element in memory: `string` (UTF-8) or `bytes`. Does not own the memory that it points to.
 struct VarBytes {
   const char* data = nullptr;
   std::uint64_t size = 0;
@@ -46,20 +46,20 @@ class SHERD_API DType {
     float64,
     complex64,
     complex128,
-    raw,                    ///< r<bits>: opaque bytes of a fixed count
+    raw,                    ///< r<bits>: opaque bytes, fixed size
     string,                 ///< variable-length UTF-8; VarBytes in memory
     bytes,                  ///< variable-length bytes; VarBytes in memory
     datetime64,             ///< numpy.datetime64: int64 counts of a unit since 1970; -2^63 is NaT
     timedelta64,            ///< numpy.timedelta64
     utf32,                  ///< fixed_length_utf32: code points, zero-padded
-    null_terminated_bytes,  ///< NumPy's S: bytes of a fixed count, zero-padded
+    null_terminated_bytes,  ///< NumPy's S: bytes, fixed size, zero-padded
     structure,              ///< struct: named fields, packed
     int2,
     int4,
     uint2,
     uint4,
-    // Floats as the OCP's and ml_dtypes' names have them: eXmY: bits of the exponent and the fraction; f: no infinity,
-    // n: one pattern or none is NaN, uz: no negative zero, u: no sign and no zero.
+    // Floats, named as by the OCP and ml_dtypes. eXmY: bits of the exponent and of the fraction; f: no infinity; n: at
+    // most one NaN pattern; uz: no negative zero; u: no sign and no zero.
     float4_e2m1fn,
     float6_e2m3fn,
     float6_e3m2fn,
@@ -71,7 +71,7 @@ class SHERD_API DType {
     float8_e5m2,
     float8_e5m2fnuz,
     float8_e8m0fnu,
-    // Two floats each, the real part first. complex64 and complex128 are those of float32 and float64.
+    // Two floats each, the real part first. complex64 and complex128 consist of float32 and float64.
     complex_float16,
     complex_bfloat16,
     complex_float4_e2m1fn,
@@ -85,7 +85,7 @@ class SHERD_API DType {
     complex_float8_e5m2,
     complex_float8_e5m2fnuz,
     complex_float8_e8m0fnu,
-    optional,  ///< a value of another type, or none: in memory that value and a byte, 1 or (all zeros) 0
+    optional,  ///< a value of another type, or none: in memory that value and a byte, 1 or, for none, 0 (all zeros)
   };
 
   static const DType bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64;
@@ -108,9 +108,9 @@ class SHERD_API DType {
   static Result<DType> null_terminated_bytes(std::uint64_t length_bytes);
   /// Packed fields with distinct, non-empty names and fixed-size types.
   static Result<DType> structure(std::vector<DTypeField> fields);
-  /// Values of a fixed-size type, which may be missing; `value` may itself be optional.
+  /// Values of a fixed-size type that may be missing; `value` may itself be optional.
   static Result<DType> optional(const DType& value);
-  /// A type by its name as in metadata, such as "uint16" or "r24" (those without configuration only).
+  /// A type by its metadata name, such as "uint16" or "r24". Only for types without a configuration.
   static Result<DType> parse(std::string_view name);
   /// The type of a C++ element type.
   template <class T>
@@ -124,14 +124,14 @@ class SHERD_API DType {
   [[nodiscard]] bool is_variable() const noexcept { return kind_ == Kind::string || kind_ == Kind::bytes; }
   /// The name in Zarr v3 metadata: "uint16", "r24", "numpy.datetime64", "struct", …
   [[nodiscard]] std::string name() const;
-  /// Unit and scale factor of datetime64 and timedelta64; empty and 1 otherwise.
+  /// Unit and scale factor of datetime64 and timedelta64; otherwise empty and 1.
   [[nodiscard]] std::string_view unit() const noexcept;
   [[nodiscard]] std::int32_t scale_factor() const noexcept;
-  /// The fields of a struct; of an optional type "value" and "present", as they are in memory; empty otherwise. Offsets
-  /// are packed: the sum of the sizes before.
+  /// The fields of a struct; for an optional type "value" and "present", as in memory; otherwise empty. Fields are
+  /// packed: the offset of each is the sum of the sizes before it.
   [[nodiscard]] std::span<const DTypeField> fields() const noexcept;
-  /// The size in bytes of the words that a byte swap reverses: 4 for complex64 and utf32; 1 for types made of bytes.
-  /// 0 for struct and optional: by field.
+  /// The size in bytes of the words that a byte swap reverses: 4 for complex64 and utf32, 1 for types made of bytes. 0
+  /// for struct and optional: it differs between fields.
   [[nodiscard]] std::size_t word_size() const noexcept;
 
   friend SHERD_API bool operator==(const DType& a, const DType& b) noexcept;

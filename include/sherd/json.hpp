@@ -1,5 +1,5 @@
-// JSON as metadata documents need it: key order and the text of numbers and strings are kept, duplicate keys are
-// refused, depth and size are limited, and an error says at which byte.
+// JSON for metadata documents: key order and the text of numbers and strings are kept, duplicate keys are refused,
+// depth and size are limited, and errors give the byte offset.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace sherd {
 
-/// One JSON value. Compares by content (objects irrespective of key order, numbers by their text).
+/// One JSON value. Compares by content (objects regardless of key order, numbers by their text).
 class SHERD_API Json {
  public:
   enum class Type : std::uint8_t { null, boolean, number, string, array, object };
@@ -42,14 +42,14 @@ class SHERD_API Json {
   /// A number given by its text, which must be a JSON number (otherwise null).
   static Json number(std::string text);
 
-  /// Parses UTF-8 text; a byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`,
-  /// a depth beyond `max_depth` (at most 4096) and more values than `max_values` are `unsupported`. Values are counted
-  /// before any is made, and each container needs only the memory of its values.
+  /// Parses UTF-8 text. A byte order mark, NaN, trailing bytes, duplicate keys and lone surrogates are `corrupt`. A
+  /// depth above `max_depth` (at most 4096) or more values than `max_values` are `unsupported`. Values are counted
+  /// before any is made, and each container allocates only the memory of its values.
   static Result<Json> parse(std::string_view text, std::uint64_t max_depth = 128,
                             std::uint64_t max_values = std::uint64_t{4} << 20);
-  /// The text. Values that were parsed keep their spelling; only the space between them, and escapes in keys that need
-  /// none, are not kept. With indent > 0 each member has its own line, as in documents of zarr-python (and each element
-  /// of an array, too).
+  /// The text. Parsed values keep their spelling, except for the space between them and unnecessary escapes in keys.
+  /// With indent > 0, each member of an object and each element of an array is on its own line, as in documents of
+  /// zarr-python.
   [[nodiscard]] std::string dump(int indent = 0) const;
 
   [[nodiscard]] Type type() const noexcept {
@@ -63,7 +63,7 @@ class SHERD_API Json {
   [[nodiscard]] bool is_object() const noexcept { return type() == Type::object; }
 
   [[nodiscard]] std::optional<bool> as_bool() const noexcept;
-  /// Only texts without fraction and exponent that fit.
+  /// Only for numbers without fraction and exponent that fit the type.
   [[nodiscard]] std::optional<std::int64_t> as_int() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> as_uint() const noexcept;
   /// Any number, rounded half to even; overflow is an infinity.
@@ -71,7 +71,7 @@ class SHERD_API Json {
   /// The text of a string or the digits of a number; empty for other types.
   [[nodiscard]] const std::string& text() const noexcept;
 
-  /// The elements of an array (empty for other types) and the members of an object (likewise).
+  /// The elements of an array (empty for other types) and the members of an object (empty for other types).
   [[nodiscard]] const Array& elements() const noexcept;
   [[nodiscard]] const Object& members() const noexcept;
   [[nodiscard]] std::span<Json> elements() noexcept;
@@ -81,11 +81,11 @@ class SHERD_API Json {
   /// The member's value, or nullptr.
   [[nodiscard]] const Json* find(std::string_view key) const noexcept;
   Json* find(std::string_view key) noexcept;
-  /// Sets a member, at its old position or at the end; turns null into an object. Compares every member, as find()
-  /// does: build an object of very many members from an Object.
+  /// Sets a member, at its old position or at the end; turns null into an object. Compares with every member, as find()
+  /// does; to build an object with very many members, use an Object.
   Json& set(std::string_view key, Json value);
   bool erase(std::string_view key);
-  /// Adds an element; makes a null value an array.
+  /// Adds an element; turns null into an array.
   void push_back(Json value);
 
   friend SHERD_API bool operator==(const Json& a, const Json& b) noexcept;
@@ -96,11 +96,11 @@ class SHERD_API Json {
   struct Number {
     std::string text;
   };
-  /// A string that was not written as dump() writes it: what it says, and how it was written, quotes included.
+  /// A string whose source text differs from dump()'s: its value, and the source text including quotes.
   struct Spelling {
     std::string text, written;
   };
-  using Escaped = std::shared_ptr<const Spelling>;  ///< seldom, so no larger than the others
+  using Escaped = std::shared_ptr<const Spelling>;  ///< rare, so kept no larger than the others
   explicit Json(Number value) : value_(std::move(value)) {}
   explicit Json(Escaped value) : value_(std::move(value)) {}
 

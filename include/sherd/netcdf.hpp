@@ -1,5 +1,5 @@
-// The netCDF data model over Zarr: groups, shared dimensions, typed attributes and variables of a dataset that
-// netcdf-c (NCZarr of any generation), xarray or zarr-python has written, in Zarr v2 or v3.
+// The netCDF data model over Zarr: groups, shared dimensions, typed attributes and variables of datasets written by
+// netcdf-c (any generation of NCZarr), xarray or zarr-python, in Zarr v2 or v3.
 // A handle is cheap to copy, and every copy may be used from any thread.
 #pragma once
 
@@ -40,40 +40,40 @@ enum class Type : std::uint8_t {
 };
 /// The name in CDL: "byte", "char", "short", …
 SHERD_API std::string_view to_string(Type type) noexcept;
-/// nullopt if CDL has no atomic type of this name.
+/// nullopt if CDL has no atomic type with this name.
 SHERD_API std::optional<Type> type_called(std::string_view name) noexcept;
 
 /// Values of one type, in the order of Type: the value of an attribute, or elements of a variable in C order. Values of
-/// type `character` are one text.
+/// type `character` form one text.
 using Values = std::variant<std::vector<std::int8_t>, std::string, std::vector<std::int16_t>, std::vector<std::int32_t>,
                             std::vector<float>, std::vector<double>, std::vector<std::uint8_t>,
                             std::vector<std::uint16_t>, std::vector<std::uint32_t>, std::vector<std::int64_t>,
                             std::vector<std::uint64_t>, std::vector<std::string>>;
 [[nodiscard]] inline Type type_of(const Values& values) noexcept { return static_cast<Type>(values.index() + 1); }
 [[nodiscard]] SHERD_API std::size_t size_of(const Values& values) noexcept;
-/// What an element that was never written reads as, unless the variable has `_FillValue`.
+/// The value of elements that were never written, unless the variable has `_FillValue`.
 [[nodiscard]] SHERD_API Values default_fill(Type type);
 
 struct Attribute {
   std::string name;
   Values values;
-  std::vector<std::uint64_t> nulls = {};  ///< which strings are null pointers in a netCDF-4 file, and empty here
+  std::vector<std::uint64_t> nulls = {};  ///< strings that are null pointers in a netCDF-4 file; empty in `values`
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-/// A dimension, known in its group and all groups below.
+/// A dimension, visible in its group and all groups below.
 struct Dimension {
   std::string name;
   std::string group;  ///< the path of its group, "/" or "/g1/g2"
   std::uint64_t length = 0;
   bool unlimited = false;
-  bool anonymous = false;  ///< made up for a length that no metadata names
-  /// With the path: "/x", "/g1/x".
+  bool anonymous = false;  ///< generated for a length that no metadata names
+  /// The name with its path: "/x", "/g1/x".
   [[nodiscard]] SHERD_API std::string full_name() const;
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
-/// A filter of HDF5 by its registered number, as netCDF-4 files have it: 1 is deflate, 2 shuffle, 3 fletcher32.
+/// An HDF5 filter by its registered number, as in netCDF-4 files: 1 is deflate, 2 shuffle, 3 fletcher32.
 struct Filter {
   std::uint32_t id = 0;
   std::vector<std::uint32_t> parameters = {};
@@ -89,23 +89,23 @@ struct Storage {
   std::optional<int> deflate_level = {};
   bool shuffle = false;
   bool fletcher32 = false;
-  Json codecs = {};                  ///< as Zarr v3 writes them; null in netCDF files
-  std::vector<Filter> filters = {};  ///< of netCDF files, in their order; also those of the members above
+  Json codecs = {};                  ///< as in Zarr v3 metadata; null in netCDF files
+  std::vector<Filter> filters = {};  ///< of netCDF files, in their order, including those of the members above
 };
 
-/// Which metadata a dataset was read from.
+/// Which kind of metadata a dataset was read from.
 enum class Generation : std::uint8_t {
-  pure,  ///< none of NCZarr's: dimensions and types are inferred
-  v1,    ///< netcdf-c 4.8.0: objects of their own, such as `.nczgroup`
+  pure,  ///< no NCZarr metadata: dimensions and types are inferred
+  v1,    ///< netcdf-c 4.8.0: separate objects, such as `.nczgroup`
   v2a,   ///< 4.8.1 and 4.9.0: keys in upper case
   v2b,   ///< 4.9.1 and 4.9.2: keys in `.zgroup`, `.zarray` and `.zattrs`
   v2c,   ///< 4.9.3 and later: attributes only
 };
 SHERD_API std::string_view to_string(Generation generation) noexcept;
 
-/// How a dataset is addressed and understood. A URL's fragment sets the same: "data.zarr#mode=zarr&compat=seed".
+/// How a dataset is addressed and interpreted. A URL's fragment sets the same: "data.zarr#mode=zarr&compat=seed".
 struct Mode {
-  bool pure = false;         ///< mode=zarr: no metadata of NCZarr's are used or written
+  bool pure = false;         ///< mode=zarr: no NCZarr metadata are used or written
   bool noxarray = false;     ///< no `_ARRAY_DIMENSIONS`
   bool compat_seed = false;  ///< compat=seed: literally what netcdf-c's documentation says (docs/format/nczarr.md)
   friend bool operator==(const Mode&, const Mode&) = default;
@@ -127,7 +127,7 @@ class SHERD_API Variable {
   explicit Variable(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// With the path of the group: "/temperature", "/g1/salinity".
+  /// The name with the path of its group: "/temperature", "/g1/salinity".
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] Type type() const noexcept;
   [[nodiscard]] const std::vector<Dimension>& dimensions() const noexcept;
@@ -137,25 +137,25 @@ class SHERD_API Variable {
   /// nullptr if the attribute does not exist.
   [[nodiscard]] const Values* attribute(std::string_view name) const noexcept;
   [[nodiscard]] const Storage& storage() const noexcept;
-  /// Whether it is an array of Zarr. Variables of netCDF files are not.
+  /// Whether the variable is a Zarr array. Variables of netCDF files are not.
   [[nodiscard]] bool has_array() const noexcept;
-  /// The node behind it, which must exist. Its shape can differ: a scalar has one element, and an unlimited dimension
-  /// may have grown.
+  /// The Zarr array, which must exist (has_array()). Its shape can differ from shape(): a scalar has one element, and
+  /// an unlimited dimension may have grown.
   [[nodiscard]] const Array& array() const noexcept;
 
-  /// The elements of a box, in C order; for a scalar the empty box. What was never written is the fill value.
+  /// The elements of a box, in C order; for a scalar the empty box. Elements that were never written are fill values.
   [[nodiscard]] Result<Values> read(const Box& box) const;
   [[nodiscard]] Result<Values> read() const;
-  /// The same, and which strings are null pointers in a netCDF-4 file (`NIL` in CDL): they are empty in the values.
+  /// Also returns in `nulls` which strings are null pointers in a netCDF-4 file (`NIL` in CDL); their values are empty.
   [[nodiscard]] Result<Values> read(const Box& box, std::vector<std::uint64_t>& nulls) const;
-  /// The same into memory of the caller, which must have the size of the box's elements; not for strings.
+  /// Reads into memory of the caller, which must have exactly the size of the box's elements; not for strings.
   Result<void> read(const Box& box, std::span<std::byte> into) const;
 
  private:
   std::shared_ptr<const State> state_;
 };
 
-/// A group of dimensions, variables and groups, each in the order of their creation where that is known.
+/// A group of dimensions, variables and groups, each in order of creation where it is known.
 class SHERD_API Group {
  public:
   /// An internal representation; see src/netcdf.
@@ -167,16 +167,16 @@ class SHERD_API Group {
   [[nodiscard]] const std::vector<Dimension>& dimensions() const noexcept;
   [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept;
   [[nodiscard]] const Values* attribute(std::string_view name) const noexcept;
-  /// The attributes as they are stored, the reserved ones too: an object.
+  /// An object with the attributes as stored, including the reserved ones.
   [[nodiscard]] const Json& stored_attributes() const noexcept;
   [[nodiscard]] std::vector<Variable> variables() const;
-  /// Arrays that are not among variables(), because netCDF has no type for their elements, such as complex numbers.
+  /// Arrays that are not in variables(), because netCDF has no type for their elements, such as complex numbers.
   [[nodiscard]] const std::vector<Array>& other_arrays() const noexcept;
   [[nodiscard]] std::vector<Group> groups() const;
-  /// By a path from here: "v", "g1/v", "/g1/v".
+  /// By a path relative to this group: "v", "g1/v", "/g1/v".
   [[nodiscard]] std::optional<Variable> variable(std::string_view path) const;
   [[nodiscard]] std::optional<Group> group(std::string_view path) const;
-  /// The dimension of this name that is known here: this group's own or, failing that, of the nearest group above.
+  /// The dimension with this name that is visible here: in this group or, failing that, the nearest group above.
   [[nodiscard]] std::optional<Dimension> dimension(std::string_view name) const;
 
  private:
@@ -190,9 +190,9 @@ class SHERD_API Dataset {
   struct State;
   explicit Dataset(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-  /// Opens the dataset of a path or URL with its fragment (docs/format/nczarr.md), or in a store. What cannot be read,
-  /// such as a variable of a type that netCDF does not have, is left out and reported in warnings(). not_found if no
-  /// node of Zarr v2 or v3 is there. A path may also be that of a netCDF file, classic or netCDF-4; that needs
+  /// Opens the dataset at a path or URL with its fragment (docs/format/nczarr.md), or in a store. Parts that cannot be
+  /// read, such as a variable of a type that netCDF does not have, are left out and reported in warnings(). not_found
+  /// if there is no node of Zarr v2 or v3. A path may also name a netCDF file, classic or netCDF-4; this requires
   /// libnetcdf, and is `unsupported` without it.
   static Result<Dataset> open(std::string_view url, const OpenOptions& options = {});
   static Result<Dataset> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
@@ -200,20 +200,20 @@ class SHERD_API Dataset {
   [[nodiscard]] Group root() const;
   [[nodiscard]] Generation generation() const noexcept;
   [[nodiscard]] std::string url() const;
-  [[nodiscard]] std::string_view format() const noexcept;  ///< of the nodes: "zarr2" or "zarr3"; of a file "netcdf"
-  /// As `ncdump -k` says: "netCDF-4", also of all datasets in Zarr; of files also "classic", "64-bit offset", "cdf5"
+  [[nodiscard]] std::string_view format() const noexcept;  ///< of the nodes: "zarr2" or "zarr3"; of a file: "netcdf"
+  /// As printed by `ncdump -k`: "netCDF-4" for all datasets in Zarr; for files also "classic", "64-bit offset", "cdf5"
   /// and "netCDF-4 classic model".
   [[nodiscard]] std::string_view kind() const noexcept;
-  /// Of the attribute `_NCProperties`; empty if there is none.
+  /// The value of the attribute `_NCProperties`; empty if it does not exist.
   [[nodiscard]] const std::string& properties() const noexcept;
-  /// One sentence for each part that was left out, or read in spite of a fault.
+  /// One sentence for each part that was left out, or read despite an error.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept;
 
  private:
   std::shared_ptr<const State> state_;
 };
 
-/// What ncdump's options ask for.
+/// The options of ncdump.
 struct DumpOptions {
   std::string name = {};                    ///< of the dataset; empty: derived from the URL
   bool header_only = false;                 ///< -h
@@ -224,18 +224,18 @@ struct DumpOptions {
   bool times = false;                       ///< -t: times as dates
   bool iso_times = false;                   ///< -i: the same with 'T' between date and time
   bool row_comments = false;                ///< -b: the indices of a row before it
-  bool value_comments = false;              ///< -f: the indices of each value behind it
-  bool fortran = false;                     ///< indices in comments as Fortran counts them
+  bool value_comments = false;              ///< -f: the indices of each value after it
+  bool fortran = false;                     ///< indices in comments are those of Fortran
   std::uint64_t line_length = 80;           ///< -l
   std::optional<int> float_digits = {};     ///< -p
   std::optional<int> double_digits = {};    ///< -p
 };
 using TextSink = std::function<Result<void>(std::string_view text)>;
-/// The dataset as CDL, byte for byte what ncdump of netcdf-c 4.9.0 prints of the same dataset in a netCDF-4 file. Rows
-/// are read and printed in blocks of bounded size.
+/// Prints the dataset as CDL, byte for byte what ncdump of netcdf-c 4.9.0 prints for the same dataset in a netCDF-4
+/// file. Rows are read and printed in blocks of bounded size.
 SHERD_API Result<void> dump(const Dataset& dataset, const DumpOptions& options, const TextSink& to);
-/// The header in NcML, as `ncdump -x` prints it, with the digits of the options; `location` is the file's name in it.
-/// Only of files of the classic model.
+/// The header in NcML, as printed by `ncdump -x`, with the digits of the options; `location` is the name of the file in
+/// it. Only for files of the classic model.
 SHERD_API Result<std::string> ncml(const Dataset& dataset, const DumpOptions& options, std::string_view location);
 
 }  // namespace sherd::netcdf

@@ -1,5 +1,5 @@
 // Neuroglancer's precomputed objects: skeletons, meshes, annotations and segment properties, as bytes or JSON and as
-// typed values. Nothing here does I/O: a value of a sharded store and an object of its own hold the same bytes.
+// typed values. Nothing here does I/O: a value in a sharded store and an unsharded object hold the same bytes.
 //
 // parse() of bytes returns `corrupt` if they contradict the format; parse() of an info document returns
 // invalid_argument or `unsupported` and names the member. print() returns invalid_argument if the value cannot be
@@ -27,11 +27,11 @@ namespace sherd::neuroglancer {
 using Bytes = std::span<const std::byte>;
 using Position = std::array<float, 3>;  ///< x, y, z
 
-/// Rows of 3 rotations and a translation: from stored model coordinates to nanometres.
+/// Rows of 3 rotations and a translation, from stored model coordinates to nanometres.
 using Transform = std::array<double, 12>;
 inline constexpr Transform kIdentity{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 
-/// One attribute's values, element by element, `components` of a type each, in the machine's byte order.
+/// The values of one attribute: `components` values of `dtype` per element, in native byte order.
 struct Column {
   DType dtype;
   std::uint32_t components = 1;
@@ -56,16 +56,16 @@ struct ByteRange {
 
 using Triple = std::array<std::uint64_t, 3>;  ///< x, y, z
 
-/// One resolution of a volume: an array of its own, with dimensions x, y, z, channel.
+/// One resolution of a volume: a separate array with dimensions x, y, z, channel.
 struct VolumeScale {
-  std::string key;  ///< the directory of its chunks, relative to the info's
+  std::string key;  ///< the directory of its chunks, relative to the info document's
   Triple size{};    ///< voxels
   std::array<std::int64_t, 3> voxel_offset{};
-  std::vector<Triple> chunk_sizes;     ///< at least one; exactly one where it is sharded. The first is used.
+  std::vector<Triple> chunk_sizes;     ///< at least one; exactly one if sharded. The first is used.
   std::array<double, 3> resolution{};  ///< nanometres per voxel
   /// "raw", "jpeg", "png" and "compressed_segmentation" can be read and written.
   std::string encoding = "raw";
-  Json sharding = {};  ///< null: each chunk is an object of its own
+  Json sharding = {};  ///< null: each chunk is a separate object
   std::optional<std::uint64_t> jpeg_quality = {};
   std::optional<std::uint64_t> png_level = {};
   std::optional<Triple> block_size = {};  ///< required for compressed_segmentation
@@ -81,7 +81,7 @@ struct SHERD_API VolumeInfo {
   DType data_type = DType::uint8;  ///< uint8 to uint64, int8 to int32, float32
   std::uint64_t num_channels = 1;
   std::vector<VolumeScale> scales;  ///< fine to coarse
-  Json other = {};                  ///< `mesh`, `skeletons` and `segment_properties` among it
+  Json other = {};                  ///< including `mesh`, `skeletons` and `segment_properties`
 
   static Result<VolumeInfo> parse(const Json& document);
   [[nodiscard]] Result<Json> print() const;
@@ -90,8 +90,8 @@ struct SHERD_API VolumeInfo {
 
 // ---- Skeletons -----------------------------------------------------------------------------------------------------
 
-/// A vertex attribute. Neuroglancer reads float32 and integers of 8 to 32 bits; 64-bit integers,
-/// float16 and float64, which cloud-volume writes too, are read and written as well.
+/// A vertex attribute. Neuroglancer reads float32 and integers of 8 to 32 bits. 64-bit integers, float16 and float64,
+/// which cloud-volume also writes, can be read and written too.
 struct VertexAttribute {
   std::string id;
   DType data_type = DType::float32;
@@ -104,7 +104,7 @@ struct VertexAttribute {
 struct SHERD_API SkeletonInfo {
   Transform transform = kIdentity;
   std::vector<VertexAttribute> vertex_attributes;
-  Json sharding;                   ///< null: each skeleton is an object called by its segment id
+  Json sharding;                   ///< null: each skeleton is an object named by its segment id
   std::string segment_properties;  ///< relative path; empty: none
   Json other;
 
@@ -116,11 +116,11 @@ struct SHERD_API SkeletonInfo {
 /// The skeleton of one segment, in stored model coordinates.
 struct SHERD_API Skeleton {
   std::vector<Position> vertices;
-  std::vector<std::array<std::uint32_t, 2>> edges;  ///< vertex numbers; one beyond the vertices is corrupt
-  std::vector<Column> attributes;                   ///< as the info's vertex_attributes, one value per vertex
+  std::vector<std::array<std::uint32_t, 2>> edges;  ///< vertex numbers; a number beyond the vertices is corrupt
+  std::vector<Column> attributes;                   ///< as in the info's vertex_attributes, one value per vertex
 
   static Result<Skeleton> parse(Bytes bytes, std::span<const VertexAttribute> attributes);
-  /// The columns must be those that `attributes` describes.
+  /// The columns must match `attributes`.
   [[nodiscard]] Result<std::string> print(std::span<const VertexAttribute> attributes) const;
   friend bool operator==(const Skeleton&, const Skeleton&) = default;
 };
@@ -129,10 +129,10 @@ struct SHERD_API Skeleton {
 
 using Triangle = std::array<std::uint32_t, 3>;
 
-/// A triangulated surface, and what one fragment of a legacy mesh holds: positions in nanometres.
+/// A triangulated surface; also one fragment of a legacy mesh, with positions in nanometres.
 struct SHERD_API Mesh {
   std::vector<Position> vertices;
-  std::vector<Triangle> triangles;  ///< vertex numbers; one beyond the vertices is corrupt
+  std::vector<Triangle> triangles;  ///< vertex numbers; a number beyond the vertices is corrupt
 
   static Result<Mesh> parse(Bytes bytes);
   [[nodiscard]] Result<std::string> print() const;
@@ -149,7 +149,7 @@ struct SHERD_API LegacyMeshInfo {
   friend bool operator==(const LegacyMeshInfo&, const LegacyMeshInfo&) = default;
 };
 
-/// The document `<segment id>:0`: which fragments make a segment's mesh.
+/// The document `<segment id>:0`, which lists the fragments of a segment's mesh.
 struct SHERD_API LegacyMeshManifest {
   std::vector<std::string> fragments;  ///< names of objects next to the document
   Json other;
@@ -165,7 +165,7 @@ struct SHERD_API MultiscaleMeshInfo {
   std::uint32_t vertex_quantization_bits = 16;  ///< 10 or 16
   Transform transform = kIdentity;
   double lod_scale_multiplier = 1;
-  Json sharding;                   ///< null: manifests and fragments are objects of their own
+  Json sharding;                   ///< null: manifests and fragments are separate objects
   std::string segment_properties;  ///< relative path; empty: none
   Json other;
 
@@ -174,15 +174,15 @@ struct SHERD_API MultiscaleMeshInfo {
   friend bool operator==(const MultiscaleMeshInfo&, const MultiscaleMeshInfo&) = default;
 };
 
-/// A mesh whose positions are multiples of a fragment's box over 2^vertex_quantization_bits - 1.
+/// A mesh with positions in units of a fragment's box divided by 2^vertex_quantization_bits - 1.
 struct SHERD_API QuantizedMesh {
   std::vector<std::array<std::uint32_t, 3>> vertices;
   std::vector<Triangle> triangles;
 
-  /// Decodes one Draco fragment. `unsupported` where this Sherd was built without libdraco (CMake: SHERD_DRACO), where
-  /// the mesh needs more than limits.chunk_bytes, and where its positions are not three integers.
+  /// Decodes one Draco fragment. `unsupported` if this Sherd was built without libdraco (CMake: SHERD_DRACO), if the
+  /// mesh needs more than limits.chunk_bytes, or if its positions are not three integers.
   static Result<QuantizedMesh> decode_draco(Bytes fragment, const Limits& limits = {});
-  /// Whether decode_draco() can decode at all.
+  /// Whether decode_draco() is available in this build.
   static bool can_decode_draco() noexcept;
   friend bool operator==(const QuantizedMesh&, const QuantizedMesh&) = default;
 };
@@ -201,8 +201,8 @@ struct MeshLevel {
   friend bool operator==(const MeshLevel&, const MeshLevel&) = default;
 };
 
-/// A segment's levels of detail, finest first, and where their fragments are: all together, in the order of the
-/// manifest, in the object `<segment id>` or, sharded, right before the manifest as it is stored.
+/// The levels of detail of a segment, finest first. Their fragments are stored together, in the order of the manifest:
+/// in the object `<segment id>` or, if sharded, immediately before the stored manifest.
 struct SHERD_API MultiscaleMeshManifest {
   Position chunk_shape{};
   Position grid_origin{};
@@ -210,23 +210,23 @@ struct SHERD_API MultiscaleMeshManifest {
 
   static Result<MultiscaleMeshManifest> parse(Bytes bytes);
   [[nodiscard]] Result<std::string> print() const;
-  /// invalid_argument where a level's fragments are not in Z-curve order. Neuroglancer relies on it, and print() on
-  /// this; parse() accepts any order.
+  /// invalid_argument if a level's fragments are not in Z-curve order. print() requires this order, because
+  /// Neuroglancer relies on it; parse() accepts any order.
   [[nodiscard]] Result<void> check_order() const;
 
-  /// Bytes of all fragments together.
+  /// The total bytes of all fragments.
   [[nodiscard]] std::uint64_t fragments_size() const noexcept;
-  /// Where the fragments of a sharded mesh are in the shard. The stored manifest begins at `manifest_start`;
-  /// `corrupt` if there are not as many bytes before it.
+  /// The byte range in the shard that holds the fragments of a sharded mesh. The stored manifest begins at
+  /// `manifest_start`; `corrupt` if there are fewer bytes before it.
   [[nodiscard]] Result<ByteRange> fragments_before(std::uint64_t manifest_start) const;
-  /// Where one fragment is among all of them together.
+  /// The byte range of one fragment within all fragments together.
   [[nodiscard]] Result<ByteRange> fragment_range(std::size_t level, std::size_t fragment) const;
-  /// A decoded fragment in stored model coordinates. `corrupt` where a position does not fit `bits`.
+  /// A decoded fragment in stored model coordinates. `corrupt` if a position does not fit in `bits`.
   [[nodiscard]] Result<Mesh> place(const QuantizedMesh& mesh, std::size_t level, std::size_t fragment,
                                    std::uint32_t bits) const;
 
-  static std::string key(std::uint64_t segment);            ///< of the manifest, unsharded
-  static std::string fragments_key(std::uint64_t segment);  ///< of its fragments, unsharded
+  static std::string key(std::uint64_t segment);            ///< of the unsharded manifest
+  static std::string fragments_key(std::uint64_t segment);  ///< of its unsharded fragments
   friend bool operator==(const MultiscaleMeshManifest&, const MultiscaleMeshManifest&) = default;
 };
 
@@ -254,7 +254,7 @@ struct AnnotationProperty {
 /// Where an index of annotations is stored.
 struct AnnotationIndex {
   std::string key;     ///< relative path
-  Json sharding = {};  ///< null: each value is an object of its own
+  Json sharding = {};  ///< null: each value is a separate object
   Json other = {};
   friend bool operator==(const AnnotationIndex&, const AnnotationIndex&) = default;
 };
@@ -265,13 +265,13 @@ struct AnnotationRelationship {
   friend bool operator==(const AnnotationRelationship&, const AnnotationRelationship&) = default;
 };
 
-/// One level of the spatial index: cells of chunk_size from lower_bound on.
+/// One level of the spatial index: cells of chunk_size, beginning at lower_bound.
 struct AnnotationSpatialLevel {
   AnnotationIndex index;
   std::vector<std::uint64_t> grid_shape;
   std::vector<double> chunk_size;
   std::uint64_t limit = 1;
-  /// The key of a cell below index.key where the level is not sharded, such as `1_2_3`.
+  /// The key of a cell below index.key if the level is not sharded, such as `1_2_3`.
   SHERD_API static std::string cell_key(std::span<const std::uint64_t> cell);
   friend bool operator==(const AnnotationSpatialLevel&, const AnnotationSpatialLevel&) = default;
 };
@@ -300,23 +300,23 @@ struct SHERD_API AnnotationInfo {
   friend bool operator==(const AnnotationInfo&, const AnnotationInfo&) = default;
 };
 
-/// One annotation, as the index by id holds it.
+/// One annotation, as stored in the index by id.
 struct SHERD_API Annotation {
   std::vector<float> geometry;                      ///< the type's vectors, rank floats each
   std::vector<Column> properties;                   ///< one value each, in the info's order; rgb and rgba are uint8
-  std::vector<std::vector<std::uint64_t>> related;  ///< object ids, a list for each of the info's relationships
+  std::vector<std::vector<std::uint64_t>> related;  ///< one list of object ids for each of the info's relationships
 
   static Result<Annotation> parse(Bytes bytes, const AnnotationInfo& info);
   [[nodiscard]] Result<std::string> print(const AnnotationInfo& info) const;
   friend bool operator==(const Annotation&, const Annotation&) = default;
 };
 
-/// A list of annotations, as the spatial index and the indices by related object hold it.
+/// A list of annotations, as stored in the spatial index and the indexes by related object.
 struct SHERD_API Annotations {
   std::vector<std::uint64_t> ids;
-  std::vector<float> geometry;        ///< all vectors, annotation after annotation, rank floats each
-  std::vector<std::uint32_t> points;  ///< polylines: how many points each has; empty for other types
-  std::vector<Column> properties;     ///< a value for each annotation, in the info's order; rgb and rgba are uint8
+  std::vector<float> geometry;        ///< the vectors of all annotations in order, rank floats each
+  std::vector<std::uint32_t> points;  ///< polylines: the number of points of each; empty for other types
+  std::vector<Column> properties;     ///< one value per annotation, in the info's order; rgb and rgba are uint8
 
   static Result<Annotations> parse(Bytes bytes, const AnnotationInfo& info);
   [[nodiscard]] Result<std::string> print(const AnnotationInfo& info) const;
@@ -340,7 +340,7 @@ struct SegmentProperty {
   friend bool operator==(const SegmentProperty&, const SegmentProperty&) = default;
 };
 
-/// The info document `neuroglancer_segment_properties`, which holds all values itself.
+/// The info document `neuroglancer_segment_properties`, which contains all values.
 struct SHERD_API SegmentProperties {
   std::vector<std::uint64_t> ids;
   std::vector<SegmentProperty> properties;

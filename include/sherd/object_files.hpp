@@ -1,8 +1,8 @@
-// Skeletons and meshes as files of other programs: SWC, and PLY and OBJ. Their bytes as values, and files into and out
-// of a collection.
+// Skeletons and meshes as files of other programs: SWC, PLY and OBJ. Converts their bytes to and from values, and
+// imports and exports files into and from a collection.
 //
-// parse_…() returns `corrupt` with the line or the byte that is wrong, and `unsupported` for features of the
-// format that Sherd does not read. Declared sizes are checked against the file before memory is allocated. Layouts:
+// parse_…() returns `corrupt` with the line or byte that is wrong, and `unsupported` for features of the format
+// that Sherd does not read. Declared sizes are checked against the file before memory is allocated. Layouts:
 // docs/files.md.
 #pragma once
 
@@ -21,16 +21,16 @@
 
 namespace sherd {
 
-/// The vertex attributes that SWC has, by cloud-volume's names: "radius" (float32) and "vertex_types" (uint8).
+/// The vertex attributes of SWC, named as in cloud-volume: "radius" (float32) and "vertex_types" (uint8).
 SHERD_API std::span<const neuroglancer::VertexAttribute> swc_attributes();
-/// Positions and radii as they are in the file; attributes are swc_attributes(), and edges lead from child to parent.
+/// Positions and radii are as in the file; attributes are swc_attributes(), and edges go from child to parent.
 SHERD_API Result<neuroglancer::Skeleton> parse_swc(std::string_view text);
 struct SwcText {
   std::string text;
-  std::uint64_t edges_left_out = 0;  ///< that close a cycle, which a tree cannot have
+  std::uint64_t edges_left_out = 0;  ///< edges that close a cycle, which a tree cannot have
 };
-/// Every component is a tree whose root is its first vertex. Radii and types are those of the attributes of these
-/// names, or 0 if they do not exist. invalid_argument if the attributes do not describe the skeleton.
+/// Every component becomes a tree rooted at its first vertex. Radii and types are taken from the attributes with these
+/// names, or are 0 without them. invalid_argument if the attributes do not match the skeleton.
 SHERD_API Result<SwcText> print_swc(const neuroglancer::Skeleton& skeleton,
                                     std::span<const neuroglancer::VertexAttribute> attributes);
 
@@ -46,11 +46,11 @@ SHERD_API Result<std::string> print_obj(const neuroglancer::Mesh& mesh);
 struct ObjectFileOptions {
   std::string format = {};  ///< swc, ply or obj; empty: by suffix
   std::optional<std::uint64_t> id = {};
-  /// Of the coordinates in the file, a length such as "um". Empty: micrometers in SWC, as its specification has it;
-  /// nanometers in PLY and OBJ, which do not say.
+  /// The unit of the coordinates in the file, such as "um". Default: micrometers in SWC, as its specification says;
+  /// nanometers in PLY and OBJ, which have no unit.
   std::string unit = {};
   bool overwrite = false;                             ///< replace an object, or a file
-  std::function<void(const std::string&)> note = {};  ///< called with what is left out
+  std::function<void(const std::string&)> note = {};  ///< called for each part that is left out
   Config config = {};
 };
 struct ObjectFileReport {
@@ -58,18 +58,18 @@ struct ObjectFileReport {
   bool is_skeleton = false;  ///< otherwise it is a mesh
   std::uint64_t vertices = 0;
   std::uint64_t parts = 0;               ///< edges or triangles
-  bool created = false;                  ///< the collection
+  bool created = false;                  ///< the collection was created
   neuroglancer::Position low{}, high{};  ///< in nanometres
 };
-/// Whether this is one of the formats here: by name, or, if that is empty, by the suffix of the file.
+/// Whether this is one of these formats: by name, or, if the name is empty, by the suffix of the file.
 SHERD_API bool is_object_file(std::string_view format, const std::string& file);
 /// Adds the skeleton (SWC) or the mesh (PLY, OBJ) of a file to the collection of that kind at `url`. A collection that
-/// does not exist is made, unsharded: skeletons with swc_attributes(), legacy meshes. Without an id it is the number
-/// that the file's name begins with. `conflict` if the object exists, unless overwritten.
+/// does not exist is created, unsharded: skeletons with swc_attributes(), or legacy meshes. The default id is the
+/// number at the beginning of the file's name. `conflict` if the object exists, unless overwritten.
 SHERD_API Result<ObjectFileReport> import_object(const std::string& file, std::string_view url,
                                                  const ObjectFileOptions& options = {});
-/// Writes the object of options.id as a file; a mesh of several resolutions in its finest one. not_found if it does not
-/// exist. The file appears whole or not at all.
+/// Writes the object options.id as a file; of a mesh with several resolutions, the finest. not_found if the object does
+/// not exist. The file appears whole or not at all.
 SHERD_API Result<ObjectFileReport> export_object(std::string_view url, const std::string& file,
                                                  const ObjectFileOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Neuroglancer's precomputed volumes: making one, and the collections of objects that belong to it. Opened, a volume is
-// a group whose members are its scales, arrays with dimensions x, y, z, channel; open_array() opens one of them.
+// Neuroglancer's precomputed volumes: creating them, and linking them to collections of objects. An open volume is a
+// group whose members are its scales: arrays with dimensions x, y, z, channel. open_array() opens one of the scales.
 #pragma once
 
 #include <array>
@@ -19,16 +19,16 @@ struct NewVolume {
   Config config = {};
 };
 
-/// Writes the info of a volume and returns the array of its first scale. An existing node is `conflict` unless
-/// overwritten, which erases it; a foreign file below it is `conflict` even then. `unsupported` if the
-/// chunks of a scale could not be written. Chunks that contain only 0 are not stored unless config.write_empty_chunks
-/// is set.
+/// Writes the info of a volume and returns the array of its first scale. An existing node is a `conflict` unless
+/// overwritten, which erases it. A foreign file below it is a `conflict` even then. `unsupported` if the chunks of
+/// a scale could not be written. Chunks that contain only 0 are not stored unless config.write_empty_chunks is
+/// set.
 SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInfo& info, const NewVolume& options = {});
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});
 
-/// Opens the scale of a volume with this resolution, in nanometres per voxel along x, y and z; not_found, listing the
-/// resolutions that exist, if there is none. `options.scale` is ignored.
+/// Opens the scale of a volume that has this resolution, in nanometres per voxel along x, y and z. not_found, listing
+/// the existing resolutions, if there is no such scale. `options.scale` is ignored.
 SHERD_API Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution,
                                    const OpenOptions& options = {});
 SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,
@@ -36,9 +36,9 @@ SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::arra
 
 /// The voxel at which a scale begins, along x, y and z. invalid_argument if the array is not a scale of a volume.
 SHERD_API Result<std::array<std::int64_t, 3>> voxel_offset(const Array& scale);
-/// The elements of the voxels from `begin` on and before `end`, with all channels, as Array::read() and write() accept
-/// them. Coordinates are those that Neuroglancer shows at this resolution: they count from voxel 0, not from
-/// voxel_offset(). invalid_argument if there are voxels outside the scale.
+/// The box of the voxels from `begin` (inclusive) to `end` (exclusive) with all channels, for Array::read() and
+/// write(). Coordinates are those that Neuroglancer shows at this resolution: they count from voxel 0, not from
+/// voxel_offset(). invalid_argument if any voxel is outside the scale.
 SHERD_API Result<Box> box_of_voxels(const Array& scale, const std::array<std::int64_t, 3>& begin,
                                     const std::array<std::int64_t, 3>& end);
 
@@ -51,14 +51,14 @@ struct VolumeLinks {
   std::optional<std::string> segment_properties = {};  ///< of segment properties
   friend bool operator==(const VolumeLinks&, const VolumeLinks&) = default;
 };
-/// Those of the volume at `url`.
+/// The links of the volume at `url`.
 SHERD_API Result<VolumeLinks> volume_links(std::string_view url, const Config& config = {});
 SHERD_API Result<VolumeLinks> volume_links(std::shared_ptr<Store> store, std::string_view path,
                                            const Config& config = {});
 /// Sets the members of the info that have a value in `links`, and removes those whose value is empty, in one
-/// conditional write; returns all links. What a new path leads to must be a collection of that kind: otherwise
-/// not_found or invalid_argument, and nothing is written. A volume that shares its shards with a Zarr array is linked
-/// at its own directory.
+/// conditional write; returns all links. The target of a new path must be a collection of that kind; otherwise returns
+/// not_found or invalid_argument and writes nothing. A volume that shares its shards with a Zarr array is linked at its
+/// own directory.
 SHERD_API Result<VolumeLinks> link_collections(std::string_view url, const VolumeLinks& links,
                                                const Config& config = {});
 SHERD_API Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_view path,

@@ -1,7 +1,7 @@
-// What a call returns: a value, or an Error: its kind, what is wrong, and where.
-// Absence is std::optional. Result<T> reports a bad request, bad data, or a failure of the system. Our own bugs are
-// assertions.
-// Nothing here throws except value() and the Exception it throws, for those who prefer exceptions.
+// The result of a call: a value, or an Error with its kind, its cause and its location.
+// Absence is std::optional. A Result reports a bad request, bad data, or a failure of the system. Bugs in Sherd itself
+// are assertions.
+// Nothing here throws except value(), which throws Exception, for callers who prefer exceptions.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@
 
 namespace sherd {
 
-/// The kinds of failure. A retry reads the code, never the text.
+/// The kinds of failure. Decide on retries by the code, never by the text.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,  ///< the request itself is wrong
   corrupt,           ///< stored bytes contradict their format
-  unsupported,       ///< legal, but not known here, or beyond a limit
-  not_found,         ///< what was named does not exist
-  conflict,          ///< it exists already, or another writer was first
+  unsupported,       ///< valid, but not supported here, or beyond a limit
+  not_found,         ///< the named object does not exist
+  conflict,          ///< the object exists already, or another writer was first
   io,                ///< the operating system or a server failed
   unavailable,       ///< a resource ran out, or the call was interrupted
 };
 
-/// The code's name as in JSON reports, such as "invalid_argument".
+/// The code's name as used in JSON reports, such as "invalid_argument".
 SHERD_API std::string_view to_string(ErrorCode code) noexcept;
 
 /// One failure: its code, a message, and the location if known. One pointer wide; copyable.
@@ -43,27 +43,27 @@ class SHERD_API Error {
   ~Error();
 
   [[nodiscard]] ErrorCode code() const noexcept;
-  /// The sentence without key, slot and member.
+  /// The message without key, slot and member.
   [[nodiscard]] const std::string& message() const noexcept;
   /// The store key, or empty if unknown.
   [[nodiscard]] const std::string& key() const noexcept;
-  /// The slot inside the shard, where known.
+  /// The slot inside the shard, if known.
   [[nodiscard]] std::optional<std::uint64_t> slot() const noexcept;
   /// The member of a metadata document, such as "codecs[0].configuration.level", or empty.
   [[nodiscard]] const std::string& member() const noexcept;
-  /// Of a `conflict`: whether a retry would fail too, because it was not caused by a concurrent writer.
+  /// For a `conflict`: whether a retry would fail too, because no concurrent writer caused it.
   [[nodiscard]] bool is_lasting() const noexcept;
   /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
   [[nodiscard]] std::string text() const;
 
-  /// Puts `location` and a colon before the message.
+  /// Prefixes the message with `location` and a colon.
   Error&& in(std::string_view location) &&;
-  /// Names the key, the slot or the member; what an inner layer has named already stays
-  /// (a member is a path: the outer part is put before the inner one).
+  /// Sets the key, slot or member. What an inner layer has set is kept (a member is a path: the outer part is put
+  /// before the inner one).
   Error&& in_key(std::string_view key) &&;
   Error&& in_slot(std::uint64_t slot) &&;
   Error&& in_member(std::string_view member) &&;
-  /// Marks a `conflict` that a new attempt would meet again.
+  /// Marks a `conflict` that a retry would meet again.
   Error&& lasting() &&;
 
  private:
@@ -79,7 +79,7 @@ inline Error conflict(std::string message) { return {ErrorCode::conflict, std::m
 inline Error io_error(std::string message) { return {ErrorCode::io, std::move(message)}; }
 inline Error unavailable(std::string message) { return {ErrorCode::unavailable, std::move(message)}; }
 
-/// What value() throws.
+/// The exception that value() throws.
 class SHERD_API Exception : public std::exception {
  public:
   explicit Exception(Error error);
@@ -102,8 +102,8 @@ inline constexpr bool kIsResult = false;
 template <class T>
 inline constexpr bool kIsResult<Result<T>> = true;
 
-/// A T or an Error: the subset of std::expected that Sherd uses. A Result<bool> does not convert to bool, because
-/// `done || visit()` would take an error for false and lose it: ask has_value().
+/// A T or an Error: the subset of std::expected that Sherd uses. A Result<bool> does not convert to bool, because `done
+/// || visit()` would treat an error as true and lose it: use has_value().
 template <class T>
 class [[nodiscard]] Result {
   using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -116,7 +116,7 @@ class [[nodiscard]] Result {
   = default;
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   template <class U = Stored>
-    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&  // and not from what is not a value
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&  // and not from a Result or an Error
              !kIsResult<std::remove_cvref_t<U>> && !std::is_same_v<std::remove_cvref_t<U>, Error>)
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
@@ -144,7 +144,7 @@ class [[nodiscard]] Result {
   const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
-  /// Adds a location to the error. `location` is called on failure only; its result must convert to std::string_view.
+  /// Adds a location to the error. `location` is called only on failure; its result must convert to std::string_view.
   template <class F>
   Result&& in(F&& location) && {
     if (!has_value()) std::move(error()).in(std::forward<F>(location)());

@@ -1,7 +1,7 @@
-// Building shards of ids (Neuroglancer's uint64_sharded_v1) in bulk: values come in any order, shards are written once.
+// Builds shards of values by id (Neuroglancer's uint64_sharded_v1) in bulk from values in any order.
 //
-// What is built are the objects NAME.shard of one store. The bytes depend on the sharding and the values alone, not on
-// the order in which they came, on threads or on memory. Layout: docs/sharded-build.md.
+// The results are objects NAME.shard of one store, each written once. Their bytes depend only on the sharding and the
+// values, not on the order of the values, on threads or on memory. Layout: docs/sharded-build.md.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@
 
 namespace sherd::neuroglancer {
 
-/// Config::memory_budget limits the memory of a build, at least 8 MiB; half of it holds values and their ids
-/// until they are sorted. Beyond that they are in a temporary file, encoded, with 64 bytes per value.
-/// Not included: a larger value, with its encoding, for each thread that encodes or writes one; the index of a
-/// minishard (88 bytes per id); 8 bytes per shard; buffers as in Config.
-/// Config::progress counts encoded bytes while shards are written; before that it is not called.
+/// Config::memory_budget limits the memory of a build, at least 8 MiB. Half of it holds values and their ids until they
+/// are sorted. Further values are in a temporary file, encoded, with 64 bytes per value.
+/// Not included: a larger value and its encoding, for each thread that encodes or writes one; the index of a minishard
+/// (88 bytes per id); 8 bytes per shard; buffers as in Config.
+/// Config::progress counts encoded bytes while shards are written, and is not called before.
 struct BuildOptions {
-  bool overwrite = false;  ///< replace existing shards; shards without new ids are left alone
-  /// The directory of the temporary file, which has no name there. Where empty: the directory of a file store, or the
-  /// nearest above it that exists, otherwise the system's.
+  bool overwrite = false;  ///< replace existing shards; shards without new ids are not touched
+  /// The directory of the temporary file, which has no name there. Default: the directory of a file store, or its
+  /// nearest existing parent; for other stores the system's.
   std::string temporary = {};
-  /// The number of bytes that must precede a value, as ShardedStoreOptions::preceding; a value with another number of
-  /// them is refused. If it is not set and the object `info` at the store's root is that of multi-resolution meshes,
-  /// create() sets it; without it the bytes are not checked.
+  /// The number of bytes that must precede a value, as in ShardedStoreOptions::preceding; a value with a different
+  /// number is refused. If this is not set and the object `info` at the store's root describes multi-resolution meshes,
+  /// create() sets it. If it remains unset, the bytes are not checked.
   std::function<Result<std::uint64_t>(std::span<const std::byte> value)> preceding = {};
-  /// A value larger than limits.chunk_bytes is refused, as reads would refuse it.
+  /// A value larger than limits.chunk_bytes is refused, because reads would refuse it too.
   Config config = {};
 };
 
@@ -46,7 +46,7 @@ struct BuildReport {
   std::uint64_t bytes = 0;  ///< of all shards
 };
 
-/// If destroyed before finish() has succeeded, it leaves nothing behind.
+/// A builder that is destroyed before finish() has succeeded leaves nothing behind.
 class SHERD_API ShardedBuilder {
  public:
   /// `sharding` is the member `sharding` of an info document. Nothing is written to the store before finish().
@@ -59,20 +59,20 @@ class SHERD_API ShardedBuilder {
   struct Value {
     std::uint64_t id = 0;
     std::span<const std::byte> bytes;
-    /// Stored as they are, immediately before the value: the fragments of a multi-resolution mesh before its manifest
+    /// Stored unchanged, immediately before the value: the fragments of a multi-resolution mesh before its manifest
     /// (BuildOptions::preceding).
     std::span<const std::byte> preceding = {};
   };
-  /// Encodes a value on the calling thread and keeps it; thread-safe. The bytes are not looked at afterwards.
+  /// Encodes a value on the calling thread and keeps the encoding, so the bytes may change afterwards. Thread-safe.
   Result<void> add(const Value& value);
   Result<void> add(std::uint64_t id, std::span<const std::byte> bytes) { return add({.id = id, .bytes = bytes}); }
-  /// The same for several, which are encoded by all threads.
+  /// Adds several values, which are encoded on all threads.
   Result<void> add(std::span<const Value> values);
 
-  /// Writes every shard; once, after every add() has returned. If one of them has failed this returns its error.
-  /// `invalid_argument` names an id that was added twice and `conflict` a shard that exists, both before the first
-  /// shard is written. Where writing fails, the shards that this build has made are erased again, unless with
-  /// `overwrite`: then each shard is the old one or the new one, whole.
+  /// Writes every shard. Call it once, after every add() has returned; if one of them failed, returns its error.
+  /// `invalid_argument` names an id that was added twice; `conflict` names a shard that exists; both before the first
+  /// shard is written. If writing fails, the shards written by this build are erased; with `overwrite`, each shard is
+  /// instead either the old or the new one, whole.
   Result<BuildReport> finish();
 
   class Build;  ///< internal
@@ -82,28 +82,28 @@ class SHERD_API ShardedBuilder {
   std::unique_ptr<Build> build_;
 };
 
-/// The largest size that choose_sharding() estimates for a shard; it can be exceeded, since compression is estimated.
+/// The shard size that choose_sharding() aims not to exceed; it may be exceeded, since compression is estimated.
 inline constexpr std::uint64_t kTargetShardBytes = std::uint64_t{128} << 20;
 
 /// A scale of a precomputed volume. Dimensions are x, y, z and, where shape has a fourth, the channel.
 struct VolumeToShard {
   Shape shape;
-  Shape chunk_shape;  ///< of three dimensions or four; channels are in one chunk
+  Shape chunk_shape;  ///< three or four dimensions; channels are in one chunk
   DType dtype;
   std::string encoding = "raw";
   std::uint64_t target_shard_bytes = kTargetShardBytes;
 };
-/// The member `sharding` for the chunks of a volume, whose ids are compressed Morton codes: neighbours share a shard.
-/// The rule is in docs/chunking.md. `invalid_argument` where the codes have more than 64 bits.
+/// Returns the member `sharding` for the chunks of a volume. Ids are compressed Morton codes, so neighbours share a
+/// shard. The rule: docs/chunking.md. `invalid_argument` if the codes have more than 64 bits.
 SHERD_API Result<Json> choose_sharding(const VolumeToShard& volume);
 
-/// Values by ids that have no spatial order: skeletons, meshes, annotations.
+/// Values by ids without spatial order: skeletons, meshes, annotations.
 struct ValuesToShard {
   std::uint64_t count = 0;
   std::uint64_t mean_bytes = 0;  ///< of one value, encoded
   std::uint64_t target_shard_bytes = kTargetShardBytes;
 };
-/// The member `sharding` for such values: ids are hashed. The rule is in docs/chunking.md.
+/// Returns the member `sharding` for such values; ids are hashed. The rule: docs/chunking.md.
 SHERD_API Result<Json> choose_sharding(const ValuesToShard& values);
 
 }  // namespace sherd::neuroglancer

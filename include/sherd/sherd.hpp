@@ -1,4 +1,4 @@
-// Everything a program needs: arrays and groups, stores, values by id, options, tools.
+// Everything that a program needs: arrays and groups, stores, values by id, options, tools.
 #pragma once
 
 #include "sherd/annotation_build.hpp"

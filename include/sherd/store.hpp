@@ -1,5 +1,5 @@
-// A store: bytes by key. The few operations that every format needs, and the two built-in stores.
-// Absence is nullopt or nullptr; keys are `/`-separated, never absolute, without `.` and `..` segments.
+// A store: bytes by key. The operations that every format needs, and the built-in stores. An absent object is nullopt
+// or nullptr. Keys are `/`-separated, never absolute, and have no `.` or `..` segments.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,20 @@
 
 namespace sherd {
 
-/// Which version of an object this is; equal generations mean equal bytes. Opaque.
+/// Identifies a version of an object; equal generations mean equal bytes. Opaque.
 struct Generation {
   std::string token;
   friend bool operator==(const Generation&, const Generation&) = default;
 };
 
-/// A read of `into.size()` bytes that begin at `offset`.
+/// A read of `into.size()` bytes, beginning at `offset`.
 struct RangeRead {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
 };
 
-/// Readable bytes with a name: an object, a range of one, a decoded buffer.
-/// A source reads one version of its object from beginning to end: a file stays open, an S3 source pins its ETag.
+/// Readable bytes with a name: an object, a range of one, or a decoded buffer. A source reads the same
+/// version of its object throughout its life: a file stays open, an S3 source pins its ETag.
 /// Thread-safe.
 class SHERD_API ByteSource {
  public:
@@ -43,25 +43,25 @@ class SHERD_API ByteSource {
   /// The size in bytes. May cost a request if nothing has been read yet.
   virtual Result<std::uint64_t> size() = 0;
   virtual Result<Generation> generation() = 0;
-  /// Reads all ranges, each whole: one that ends beyond the object is `corrupt`.
+  /// Reads all ranges, each in full; a range that ends beyond the object is `corrupt`.
   virtual Result<void> read(std::span<const RangeRead> ranges) = 0;
-  /// The bytes themselves where they are in memory; empty optional otherwise.
+  /// The bytes themselves if they are in memory, otherwise nullopt.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> view() const noexcept { return std::nullopt; }
 };
 
-/// One read of a batch: a range of an object that is open already, or of the present version of one that is not.
+/// One read of a batch: a range of an object that is already open, or of the present version of an object.
 struct ReadRequest {
   static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
 
-  std::string key = {};                      ///< of the object whose present version is opened; unused if `of` is set
+  std::string key = {};                      ///< opens the present version of this object; unused if `of` is set
   std::shared_ptr<ByteSource> of = nullptr;  ///< the version to read
   std::uint64_t offset = 0;                  ///< of the first byte; 0 if from_end is set
   std::uint64_t length = kToEnd;             ///< in bytes
   bool from_end = false;                     ///< the last `length` bytes; only without `of`
-  std::span<std::byte> into = {};            ///< where the bytes go, `length` of them; if empty, the store finds memory
+  std::span<std::byte> into = {};            ///< where the `length` bytes go; if empty, the store provides memory
 };
 
-/// What a store answers to a ReadRequest.
+/// A store's reply to a ReadRequest.
 struct ReadReply {
   std::shared_ptr<ByteSource> source = nullptr;  ///< the version that was read; nullptr if the object does not exist
   std::uint64_t offset = 0;                      ///< of the first of `bytes` in the object
@@ -72,7 +72,7 @@ struct ReadReply {
 /// Receives the reply to requests[request]. A failure returned from here ends the batch with that failure.
 using OnReply = std::function<Result<void>(std::size_t request, Result<ReadReply> reply)>;
 
-/// What must hold when an object is replaced or erased.
+/// The condition under which an object is replaced or erased.
 struct Condition {
   enum class Kind : std::uint8_t { always, absent, matches } kind = Kind::always;
   Generation generation;  ///< for `matches`
@@ -80,65 +80,65 @@ struct Condition {
   static Condition matches(Generation generation) { return {Kind::matches, std::move(generation)}; }
 };
 
-/// A new version of an object, visible only after commit(). Destroyed without commit it leaves no trace.
+/// A new version of an object, visible only after commit(). If destroyed without commit(), it leaves nothing behind.
 class SHERD_API ObjectWriter {
  public:
   virtual ~ObjectWriter() = default;
-  /// Writes bytes at an offset; writes may come in any order and from several threads, and must not overlap.
-  /// Bytes never written are zeros.
+  /// Writes bytes at an offset. Writes may come in any order and from several threads, and must not overlap. Bytes that
+  /// are never written are zeros.
   virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-  /// Copies bytes of another version to an offset, inside the kernel where that is possible.
+  /// Copies bytes of another version to an offset, inside the kernel if possible.
   virtual Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length, std::uint64_t to_offset);
-  /// Adds a second name, which commit() links in addition to the first: both are then one object of one
-  /// generation, and each name is replaced atomically. Every writer of such an object must call this, otherwise the
-  /// new version has one name only. To be called once, before commit().
-  /// `unsupported` if the store has no second names; `conflict` if the two names are different objects, unless an
-  /// interrupted commit left them so, which is repaired. The first name may exist without the second.
+  /// Adds a second name, which commit() links in addition to the first: both then name one object of one generation,
+  /// and each name is replaced atomically. Every writer of such an object must call this; otherwise the new version has
+  /// only one name. Call it once, before commit(). `unsupported` if the store has no second names. `conflict` if the
+  /// two names are different objects, unless an interrupted commit caused this, which is repaired. The first name may
+  /// exist without the second.
   virtual Result<void> link(const std::string& key);
-  /// Makes the new version visible, all at once, and durable where the store was opened so.
-  /// `conflict` where the condition does not hold; marked as lasting() where a new attempt would not help. Ends the
-  /// writer, also if it fails.
+  /// Makes the whole new version visible at once, and durable if the store was opened so. `conflict` if the
+  /// condition does not hold, marked as lasting() if a retry would not help. Ends the writer, even if it
+  /// fails.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
-  /// The generation of what commit() has made visible; empty before, and where the store does not know.
+  /// The generation that commit() made visible; empty before commit(), and if the store does not know it.
   [[nodiscard]] virtual Generation committed() const { return {}; }
 };
 
-/// Held while an object is read, changed and replaced; released by the destructor.
+/// Held while an object is read, changed and replaced. The destructor releases it.
 class SHERD_API StoreLock {
  public:
   virtual ~StoreLock() = default;
 };
 
-/// What requests cost, so that a plan can choose between few large and many small ones.
+/// The cost of requests, so that a plan can choose between few large and many small ones.
 struct StoreTraits {
-  std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are one
-  std::uint64_t tail_read_bytes = 0;                      ///< objects no larger are read whole at the first request
-  std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< coalesced reads end here
+  std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are merged
+  std::uint64_t tail_read_bytes = 0;                      ///< objects up to this size are read whole at first
+  std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< maximum length of a merged read
   unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
-  bool locks = false;              ///< lock() excludes other writers, also of other processes
-  bool conditional_write = false;  ///< commit() compares and replaces in one step, also without lock()
+  bool locks = false;              ///< lock() excludes other writers, including other processes
+  bool conditional_write = false;  ///< commit() compares and replaces in one step, even without lock()
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
   bool can_list = true;            ///< visit() works, and with it everything that removes or moves a prefix
-  /// The longest key. S3 allows 1024 bytes.
+  /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
 };
 
-/// An object that a list contains or, in a list of ListDepth::children, the objects below a longer prefix.
+/// An entry of a list: an object or, with ListDepth::children, the prefix of deeper objects.
 struct ListEntry {
-  std::string_view name;   ///< without the listed prefix, and for a prefix without the `/` at its end
+  std::string_view name;   ///< without the listed prefix, and without the trailing `/` of a prefix
   std::uint64_t size = 0;  ///< of an object, in bytes
   bool is_prefix = false;
 };
 
-/// Which objects below a prefix a list contains: its direct children, deeper ones being one entry for each name, or
-/// every object.
+/// Which objects below a prefix are listed: its direct children, with deeper objects combined into one entry per next
+/// segment; or every object.
 enum class ListDepth : std::uint8_t { children, all };
 
-/// Receives an entry, which is valid during the call. False ends the list; a failure ends it with that failure.
+/// Receives an entry, which is valid during the call. False ends the list; so does a failure, which is returned.
 using OnEntry = std::function<Result<bool>(const ListEntry& entry)>;
 
-/// What list_dir returns: names without the prefix.
+/// The result of list_dir(): names without the prefix.
 struct Listing {
   struct Object {
     std::string name;
@@ -148,91 +148,91 @@ struct Listing {
   std::vector<std::string> prefixes;  ///< without the trailing `/`
 };
 
-/// Whether the call that this thread works for is to end: Config::interrupted has returned true. False outside of calls.
-/// Store::read() and other functions of a store that wait for long ask at least every 20 ms, on a thread that the engine
-/// called them on, and return `unavailable` when it is true.
+/// Whether the call for which this thread works should end, because Config::interrupted returned true. False outside of
+/// calls. Store::read() and other store functions that may wait long check this at least every 20 ms, on a thread on
+/// which the engine called them, and return `unavailable` if it is true.
 [[nodiscard]] SHERD_API bool call_interrupted();
 
 class Store;
-/// The store around another one.
+/// The store that contains another store.
 struct ParentStore {
   std::shared_ptr<Store> store;
-  std::string name;  ///< one segment: the inner store's `key` is `name/key` there
+  std::string name;  ///< one segment: the key `key` of the inner store is `name/key` in this one
 };
 
 class SHERD_API Store {
  public:
   virtual ~Store() = default;
-  /// How a user would name it, such as `file:///data/a.zarr` or `memory:`.
+  /// The store's name for users, such as `file:///data/a.zarr` or `memory:`.
   [[nodiscard]] virtual const std::string& url() const noexcept = 0;
   [[nodiscard]] virtual StoreTraits traits() const noexcept = 0;
   [[nodiscard]] virtual bool read_only() const noexcept { return false; }
-  /// The store whose keys begin one segment further up; nullopt if there is none. Costs no request. Default: none.
+  /// The store whose keys begin one segment higher; nullopt (the default) if there is none. Costs no request.
   [[nodiscard]] virtual Result<std::optional<ParentStore>> parent() const;
 
   /// The object's present version, or nullptr if it does not exist.
   virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
-  /// Answers all requests, each as soon as it can and in any order, by calls of `reply` from the calling thread.
-  /// A request that opens an object gets as much of its range as exists, and costs one request of the store, not one
-  /// more for the size; the source in its reply knows size and generation. A range of a version that is open is read
-  /// whole: `corrupt` if it ends beyond the object, `conflict` if the store cannot read that version any longer. A
-  /// request that fails does not end the batch: its failure is its reply. `unavailable` if the call that this thread
-  /// works for was interrupted. The default opens and reads one object after the other.
+  /// Answers all requests, each as soon as possible and in any order, by calls of `reply` from the calling thread. A
+  /// request that opens an object gets the part of its range that exists. It costs one request to the store, without a
+  /// second one for the size; the source in its reply knows size and generation. A range of an open version is read in
+  /// full: `corrupt` if it ends beyond the object, `conflict` if the store can no longer read that version. A request
+  /// that fails does not end the batch; its reply is the failure. `unavailable` if the call for which this thread works
+  /// was interrupted. The default opens and reads one object after the other.
   virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
-  /// A writer of the object's next version. `size_hint` is the expected size, 0 where unknown.
+  /// A writer of the object's next version. `size_hint` is the expected size, or 0 if unknown.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
-  /// A writer of a version that adds bytes after the end of the version `of`, and changes few bytes before it.
-  /// `conflict`, now or at commit(), if `of`, which the caller has read, is no longer the present version. Bytes that
-  /// are not written stay as they are. A write must not cross the present end. Stores that can change an object in
-  /// place copy nothing: they store the added bytes first, and commit() then overwrites bytes before the end, one write
-  /// after the other, each of at most 16 aligned bytes and atomic. Meanwhile readers may see some of these writes;
-  /// readers of the old version still find its bytes where they were, but its source may return `conflict`. Other
-  /// stores write a copy, which becomes visible as a whole. The writer holds the key's lock, as that of write() does.
+  /// A writer of a version that appends bytes to the version `of` and changes a few bytes before its end. `conflict`,
+  /// now or at commit(), if `of`, which the caller has read, is no longer the present version. Bytes that are not
+  /// written stay as they are. A write must not cross the present end. Stores that can change an object in place copy
+  /// nothing: they store the appended bytes first; commit() then overwrites bytes before the end with consecutive
+  /// atomic writes of at most 16 aligned bytes. Meanwhile readers may see some of these writes. Readers of the old
+  /// version still find its bytes in place, but its source may return `conflict`. Other stores write a copy, which
+  /// becomes visible as a whole. Like the writer of write(), this one holds the key's lock.
   virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
-  /// Waits until no other writer holds the key. Where traits().locks is false this only excludes the threads of
-  /// this process, or nothing, and conditions do the rest: a caller that changes an object commits, amends or erases
-  /// on the condition that it is the version that it read, and begins again after a `conflict`. `unsupported` if
-  /// neither is available, unless Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(),
-  /// erase() and further lock() of the key go on under it, those of all others wait. A writer holds the lock from
-  /// write() on, with or without lock(), until it has committed or is destroyed; this also ends an earlier lock().
-  /// A thread has one writer of a key at a time, and makes writers of several keys in sorted order.
+  /// Waits until no other writer holds the key. If traits().locks is false, this excludes only threads of this process,
+  /// or nothing, and the caller must use conditions: it commits, amends or erases on condition that the object is the
+  /// version that it read, and starts again after a `conflict`. `unsupported` if neither is available, unless
+  /// Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(), erase() and further lock()
+  /// of the key proceed under it; those of other threads wait. A writer holds the lock, with or without lock(), from
+  /// write() until it commits or is destroyed, which also ends an earlier lock(). A thread has at most one writer of a
+  /// key at a time, and makes writers of several keys in sorted order.
   virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
-  /// Whether there was anything to erase. `conflict` if the condition does not hold; `unsupported` if the store
-  /// cannot compare (traits().conditional_erase).
+  /// Erases an object; returns whether it existed. `conflict` if the condition does not hold; `unsupported` if the
+  /// store cannot compare (traits().conditional_erase).
   virtual Result<bool> erase(const std::string& key, const Condition& condition = {}) = 0;
   /// Erases objects, in any version; missing ones are skipped. As many at a time as the store can; the
   /// default erases one after the other. The first failure ends it.
   virtual Result<void> erase_all(std::span<const std::string> keys);
-  /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: one that
+  /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: a writer that
   /// commits later creates its object again, or fails with `conflict`.
   virtual Result<void> erase_prefix(const std::string& prefix) = 0;
-  /// Waits until every writer, also of another process, that holds a key below `prefix` has ended; not for those of
-  /// this thread, nor for those that begin meanwhile. The default, for stores without locks, does not wait.
+  /// Waits for every writer, also of other processes, that holds a key below `prefix` to end; not for writers of this
+  /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
-  /// Moves every object below `from` to the same key below `to` (both end in `/` or are empty), replacing existing
-  /// ones, each atomically; deeper keys first, so that a document is moved after what it describes. There must be
-  /// no other writer below either: what one stores meanwhile may be lost.
+  /// Moves every object below `from` to the same key below `to` (both end in `/` or are empty), replacing each existing
+  /// one atomically. Deeper keys are moved first, so that a document follows what it describes. There must be no other
+  /// writers below either prefix: what they store meanwhile may be lost.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
-  /// Moves them in one step, with the locks of the writers at work below `from`: what these commit appears below `to`.
-  /// Returns false, and has changed nothing, if the store cannot do that or there is something at `to`. The default
-  /// returns false.
+  /// Moves them in one step, together with the locks of active writers below `from`; what these commit appears below
+  /// `to`. Returns false, having changed nothing, if the store cannot do that or if anything exists at `to`. The
+  /// default returns false.
   virtual Result<bool> move_at_once(const std::string& from, const std::string& to);
   /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
-  /// a page of entries is in memory at a time, with ListDepth::all possibly also the names of prefixes still to be
-  /// visited. `visit` may use the store; what it stores or erases may or may not be visited. Returns whether all was
-  /// visited, false where `visit` ended the list. A prefix that does not exist has no entries. `unsupported` if the
-  /// store cannot list (traits().can_list).
+  /// one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to be
+  /// visited. `visit` may use the store; objects that it stores or erases may or may not be visited. Returns true if
+  /// everything was visited, false if `visit` ended the list. A prefix that does not exist has no entries.
+  /// `unsupported` if the store cannot list (traits().can_list).
   virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
 
-  /// The whole object, or nullopt; `unsupported` where it is larger than `max_bytes`.
+  /// The whole object, or nullopt; `unsupported` if it is larger than `max_bytes`.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes = ~std::uint64_t{0});
   /// Replaces the whole object.
   Result<void> set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition = {});
   Result<void> set(const std::string& key, std::string_view text, const Condition& condition = {});
-  /// The direct children of `prefix`, all at once and sorted by name.
+  /// The direct children of `prefix`, all together and sorted by name.
   Result<Listing> list_dir(const std::string& prefix);
   /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted. Holds the names of one directory
-  /// per level in memory. Ends early if `visit` returns false.
+  /// per level in memory. Stops, and returns false, if `visit` returns false.
   Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
 };
 
@@ -250,12 +250,12 @@ class SHERD_API Recorder {
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
   };
 
-  /// Requests are kept only between start() and stop(); counters always run. Both may be nested: stop() returns the
-  /// requests since the start() that belongs to it.
+  /// Requests are kept only between start() and stop(); counters always run. Calls may be nested: stop() returns the
+  /// requests since the matching start().
   void start();
   std::vector<Request> stop();
   [[nodiscard]] Stats stats() const noexcept;
-  /// Calls `visit` for every request, as soon as it is answered, one call at a time. To be called before requests are
+  /// Calls `visit` for every request as soon as it is answered, one call at a time. Call this before any requests are
   /// made.
   void follow(std::function<void(const Request&)> visit) { visit_ = std::move(visit); }
 
@@ -271,15 +271,15 @@ class SHERD_API Recorder {
   std::function<void(const Request&)> visit_;
 };
 
-/// An empty store in this process's memory. Uses config.lock_timeout, where a handle has no other.
+/// An empty store in this process's memory. Uses config.lock_timeout for handles that do not set their own.
 SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
-/// A directory of the local file system, made when first written to. Uses config.durable, config.follow_symlinks and
+/// A directory of the local file system, created by the first write. Uses config.durable, config.follow_symlinks and
 /// config.lock.
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
-/// The same store, its requests counted by `recorder`, once also if it counts them already.
+/// The same store with its requests counted by `recorder`, only once even if it counts them already.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
-/// The same store, in which every request takes `latency` longer, and at most `parallel` of them are in flight: to
-/// measure with a local store how a program behaves with a remote one.
+/// The same store with each request delayed by `latency`, and at most `parallel` requests in flight: to measure with a
+/// local store how a program behaves with a remote one.
 SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
                                                unsigned parallel);
 /// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.

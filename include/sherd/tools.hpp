@@ -1,4 +1,4 @@
-// What is done with whole arrays and hierarchies: copy, check, import, export, picture.
+// Operations on whole arrays and hierarchies: copy, check, import, export, picture.
 #pragma once
 
 #include <array>
@@ -17,29 +17,29 @@
 
 namespace sherd {
 
-/// Coarser resolutions of an image, each half of the one before along some axes, or less by other factors. If a length
-/// is not a multiple of the factor, elements at the edge are computed from fewer.
+/// Coarser resolutions of an image, each half of the previous one along some axes, or reduced by other factors. If a
+/// length is not a multiple of the factor, elements at the edge are computed from fewer elements.
 struct Pyramid {
-  /// How much coarser a level is than the one before, along an axis; all of them together 512 at most.
+  /// How much coarser a level is than the previous one along an axis; the product over all axes is at most 512.
   struct Factor {
-    std::string axis = {};  ///< its name, such as "z"; empty: factors are in the order of the axes
+    std::string axis = {};  ///< name of the axis, such as "z"; empty: factors are in the order of the axes
     std::uint64_t factor = 2;
   };
-  /// The mean, rounded half to even for integers, or the most frequent value. If several are equally frequent, the
-  /// smallest of them.
+  /// The mean, rounded half to even for integers, or the most frequent value (of several equally frequent values, the
+  /// smallest).
   enum class Method : std::uint8_t { mean, mode };
   Method method = Method::mean;
-  std::optional<std::uint64_t> levels = {};  ///< default: until one chunk holds the image
-  bool ignore_zero = false;                  ///< mode: 0 is used only if there is no other value
-  /// One per axis, or one for each of x, y and z, or by name (others have 1). Empty: for each level, those of x, y and
-  /// z are halved whose spacing is less than twice the finest, so that planes of 40 nm with pixels of 4 nm stay until
-  /// pixels have 32 nm.
+  std::optional<std::uint64_t> levels = {};  ///< default: until the image fits in one chunk
+  bool ignore_zero = false;                  ///< with mode: 0 is used only if there is no other value
+  /// One per axis, or one for each of x, y and z, or by name (axes not named: 1). Empty: each level halves those of x,
+  /// y and z with a spacing less than twice the finest one, so that planes 40 nm apart with pixels of 4 nm are kept
+  /// until pixels have 32 nm.
   std::vector<Factor> factors = {};
 };
 
-/// What copy() changes; anything not set is kept from the source. In a hierarchy, chunks and shards apply to
+/// What copy() changes; options that are not set are kept from the source. In a hierarchy, chunks and shards apply to
 /// the arrays of their rank.
-/// A Neuroglancer volume ("precomputed") is made from an array, an OME-NGFF group of one image, or a volume; copies of
+/// A Neuroglancer volume ("precomputed") is made from an array, an OME-NGFF group of one image, or a volume. Copies of
 /// volumes are arrays with dimensions c, z, y, x. Chunks are in the order of the copy's dimensions.
 struct CopyOptions {
   std::optional<Shape> chunks = {};
@@ -47,135 +47,135 @@ struct CopyOptions {
   bool auto_shards = false;
   std::optional<std::vector<Json>> codecs = {};
   std::optional<IndexLocation> index_location = {};
-  /// Continues an interrupted copy with the same options. In a store without locks no other process may be at work on
-  /// it.
+  /// Continues an interrupted copy with the same options. If the store has no locks, no other process may be working on
+  /// the copy.
   bool resume = false;
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
-  /// What the dimensions of a Zarr array are, in its order: x, y, z, c (channel), t (time). Of a source: where empty,
-  /// its documents say it. Of the copy of a volume: where empty, c, z, y, x, without c where there is one channel.
+  /// The dimensions of a Zarr array, in its order: x, y, z, c (channel), t (time). Of a source; default: from its
+  /// metadata. Of the copy of a volume; default: c, z, y, x, without c if there is one channel.
   std::vector<std::string> axes = {};
   std::optional<Pyramid> pyramid = {};  ///< add coarser resolutions; an array becomes a group
-  /// What the elements are, "image" or "segmentation" (integers): the `type` of a volume, `image-label` of an OME-NGFF
-  /// group. Empty: as the source says; segmentation with a pyramid of modes or compressed_segmentation.
+  /// What the elements are: "image" or "segmentation" (integers). It is the `type` of a volume and sets `image-label`
+  /// of an OME-NGFF group. Default: as in the source; segmentation with a pyramid of modes or compressed_segmentation.
   std::string type = {};
   std::string encoding = {};  ///< of a volume's chunks: raw, jpeg, png, compressed_segmentation
-  /// Nanometres per voxel along x, y and z in the finest resolution; coarser ones keep their factors. Default: the
-  /// source's. Allowed if the source or the copy is a volume, or with a pyramid.
+  /// Nanometres per voxel along x, y and z in the finest resolution; coarser ones keep their factors. Default: as in
+  /// the source. Allowed if the source or the copy is a volume, or with a pyramid.
   std::optional<std::array<double, 3>> resolution = {};
-  /// The voxel of the finest resolution at which the image begins, along x, y and z, likewise.
+  /// Likewise, the voxel of the finest resolution at which the image begins, along x, y and z.
   std::optional<std::array<std::int64_t, 3>> voxel_offset = {};
-  /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for none.
+  /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for unsharded.
   std::optional<Json> sharding = {};
-  /// The box of the source that is copied, as Selection::parse() reads it, with steps of 1; of a dimension with an
-  /// integer that element is copied, and the copy does not have the dimension. Of an image with several resolutions the
-  /// finest is copied alone. Metadata says where the copy begins (docs/copy.md).
+  /// The box of the source to copy, as read by Selection::parse(), with steps of 1. An integer selects one element, and
+  /// the copy does not have that dimension. Of an image with several resolutions only the finest is copied. The copy's
+  /// metadata record where it begins (docs/copy.md).
   std::optional<std::string> select = {};
-  /// The copy's data type. Numbers become the nearest ones; one that is out of range is invalid_argument.
+  /// The copy's data type. Numbers are rounded to the nearest value; one that is out of range is invalid_argument.
   std::optional<DType> dtype = {};
-  /// Whether to remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that
-  /// refer to nothing in the copy, because their target is outside the source or does not exist.
+  /// Remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that refer to
+  /// nothing in the copy, because their target is outside the source or does not exist.
   bool drop_dangling = false;
-  /// Called for what is not known of the source: the unit of a volume's voxels, or where labels are in their image.
+  /// Called for what is unknown about the source: the unit of a volume's voxels, or where labels are in their image.
   std::function<void(const std::string&)> note = {};
   Config config = {};  ///< memory_budget bounds the whole copy
 };
 struct CopyReport {
   std::uint64_t arrays = 0, groups = 0;
-  std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and found there already
+  std::uint64_t shards = 0, shards_skipped = 0;  ///< stored objects: written, and already present
   std::uint64_t chunks_moved = 0, chunks_encoded = 0;
   /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
   /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
-  /// What the copy does not have, and how it is copied: documents of netcdf-c 4.8.0.
+  /// What was left out of the copy, and how it was copied: documents of netcdf-c 4.8.0.
   std::vector<std::string> warnings = {};
 };
-/// Copies an array or a whole hierarchy. Chunks whose codecs and grid agree are moved encoded. Bounded memory,
-/// parallel, resumable: a finished target object is never written twice (docs/copy.md).
-/// An existing destination is `conflict` unless overwritten or resumed, and so is a file in it that is not part of it.
+/// Copies an array or a whole hierarchy. Chunks with the same codecs and grid are moved encoded. Bounded memory,
+/// parallel, resumable: a finished object of the destination is never written twice (docs/copy.md). An existing
+/// destination is a `conflict` unless overwritten or resumed, and so is a file in it that is not part of it.
 SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination,
                                   const CopyOptions& options = {});
 /// The same between stores, at options.source_path and options.destination_path.
 SHERD_API Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
                                   const CopyOptions& options = {});
 
-/// One thing that is wrong with a store.
+/// One fault found in a store.
 struct Fault {
   enum class Severity : std::uint8_t { warning, error } severity = Severity::error;
   std::string code;  ///< such as "index_checksum", "extent_out_of_bounds", "chunk_decode" (docs/check.md)
   std::string key;
-  std::optional<std::uint64_t> slot;    ///< of the innermost shard, which the message names where shards are nested
+  std::optional<std::uint64_t> slot;    ///< in the innermost shard; if shards are nested, the message identifies it
   std::optional<std::uint64_t> offset;  ///< byte offset inside the object
   std::string message;
 };
 struct CheckOptions {
   std::string path = {};
   bool data = false;  ///< also decode every chunk
-  /// The parameters of shards of values by id at the URL itself, needed if no info document describes them,
-  /// as the member `sharding` of an info document.
+  /// As the member `sharding` of an info document: the parameters of shards of values by id at the URL itself. Required
+  /// if no info document describes them.
   std::optional<Json> sharding = {};
   Config config = {};
 };
 struct CheckReport {
   std::uint64_t documents = 0, shards = 0, chunks = 0;
-  /// Of stored chunks: what is referenced, what is kept for growth, and what nothing refers to.
+  /// Of stored chunks: bytes in use, bytes kept for growth, and bytes to which nothing refers.
   std::uint64_t live_bytes = 0, slack_bytes = 0, dead_bytes = 0;
   std::vector<Fault> faults;
   [[nodiscard]] SHERD_API bool ok() const noexcept;  ///< no fault of severity error
   [[nodiscard]] SHERD_API Json to_json() const;
 };
-/// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk.
-/// Looks at what is stored only. not_found if the node does not exist; damage is a fault, not an error.
+/// Verifies every metadata document, key, shard index (bounds, overlaps, checksum) and, with `data`, every chunk. Looks
+/// only at what is stored. not_found if the node does not exist; damage is a fault, not an error.
 SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
 SHERD_API Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options = {});
 
-/// How a file becomes an array. Formats: nifti, npy, raw, png, pgm, tiff.
-/// Images may be a directory or a pattern of files (`slice_*.png`, `slice_%04d.png`) of one size, in natural order.
+/// How a file is imported as an array. Formats: nifti, npy, raw, png, pgm, tiff. Images may be a directory or a pattern
+/// of files (`slice_*.png`, `slice_%04d.png`) of the same size, in natural order.
 struct ImportOptions {
   std::string from = {};            ///< empty: by suffix
   Shape shape = {};                 ///< raw only
   std::optional<DType> dtype = {};  ///< raw only
   bool big_endian = false;          ///< raw only
   bool apply_scale = false;         ///< NIfTI: multiply by scl_slope and add scl_inter, as float
-  /// What the dimensions of the array are, in its order: x, y, z, c (channel), t (time); they become its names.
+  /// The dimensions of the array, in its order: x, y, z, c (channel), t (time); they become its dimension names.
   std::vector<std::string> axes = {};
-  /// The attributes of these names: an entry per dimension, or one per dimension x, y and z in the order of the array.
+  /// The attributes of these names: one entry per dimension, or one for each of x, y and z in the order of the array.
   std::vector<double> spacing = {};
-  std::vector<std::string> units = {};  ///< as spacing, or one for all of x, y and z; empty text: none
-  /// Nanometres per voxel along x, y and z: spacing and units in one.
+  std::vector<std::string> units = {};  ///< like spacing, or one for all of x, y and z; empty text: none
+  /// Nanometres per voxel along x, y and z; sets spacing and units.
   std::optional<std::array<double, 3>> resolution = {};
-  /// Called for each part of the file that is left out, and for what is not known, as in CopyOptions.
+  /// Called for each part of the file that is left out, and for what is unknown, as in CopyOptions.
   std::function<void(const std::string&)> note = {};
-  /// Makes an OME-NGFF group of the array, as "0", and coarser resolutions of it. The dimensions of the file must be
-  /// known, by it or by `axes`; channels are put before space.
+  /// Makes the array an OME-NGFF group, with the array as "0" and coarser resolutions. The dimensions of the file must
+  /// be known, from the file or from `axes`; channels are moved before space.
   std::optional<Pyramid> pyramid = {};
-  /// The voxel at which the image begins, along x, y and z; becomes the attribute of this name.
+  /// The voxel at which the image begins, along x, y and z; becomes the attribute `voxel_offset`.
   std::optional<std::array<std::int64_t, 3>> voxel_offset = {};
-  std::string type = {};  ///< as in CopyOptions: with a pyramid, or of a volume (create.format "precomputed")
-  /// Of a volume, as in CopyOptions.
+  std::string type = {};  ///< as in CopyOptions; with a pyramid or a volume (create.format "precomputed")
+  /// For volumes, as in CopyOptions.
   std::string encoding = {};
   std::optional<Json> sharding = {};
   CreateOptions create = {};  ///< shape and dtype are taken from the source
 };
-/// Makes an array of a file's elements, in memory bounded by create.config.memory_budget. If it fails, no array
-/// remains. Spatial metadata becomes attributes (docs/files.md); those of create.attributes take precedence. A volume
-/// has its resolution and offset from the spacing, units and affine of the file, and from an image one slice.
-/// Returns the array; of a pyramid or a volume the finest level.
+/// Creates an array with the elements of a file, in memory bounded by create.config.memory_budget. If it fails, no
+/// array remains. Spatial metadata becomes attributes (docs/files.md); create.attributes take precedence. A volume gets
+/// its resolution and offset from the spacing, units and affine of the file; made from an image, it has one slice.
+/// Returns the array; of a pyramid or a volume, the finest level.
 SHERD_API Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options = {});
 
 struct ExportOptions {
   std::string to = {};  ///< empty: by suffix
   bool overwrite = true;
-  /// Is called with a sentence on what of the array the file cannot say.
+  /// Called with a sentence for each property of the array that the file format cannot express.
   std::function<void(const std::string&)> note = {};
 };
-/// Writes an array as a file, or as a directory of images, one per plane. A file appears whole or not at all. Uses the
-/// array's config: memory_budget, durable, progress, interrupted.
+/// Writes an array as a file, or as a directory of images, one per plane. A file appears whole or not at all. Uses
+/// these settings of the array's config: memory_budget, durable, progress, interrupted.
 SHERD_API Result<void> export_file(const Array& array, const std::string& destination,
                                    const ExportOptions& options = {});
 
-/// The header of an .npy file in C order and the machine's byte order.
+/// The header of an .npy file in C order and native byte order.
 SHERD_API Result<std::string> npy_header(const DType& dtype, const Shape& shape);
 
 /// An axis of an array: its name (x, y, z, t, c, or the array's own) or its number.
@@ -188,7 +188,7 @@ struct AxisId {
   AxisId(T number) : text(std::to_string(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// An index on an axis: a number, negative from the axis' end, or on the axis c the name of a channel.
+/// An index on an axis: a number, which counts from the end if negative, or, on the axis c, the name of a channel.
 struct AxisIndex {
   std::string text = {};
   AxisIndex() = default;
@@ -199,28 +199,28 @@ struct AxisIndex {
 };
 
 /// Which plane of an array is drawn, and how. Axes are known from dimension names, from the OME-NGFF group that
-/// contains the array, or from the volume's format. Rows are along y and columns along x. If one of them has an index,
+/// contains the array, or from the volume's format. Rows are along y and columns along x. If one of these has an index,
 /// or is the axis across which the plane is cut, rows and columns are the remaining two of z, y, x. Without names they
 /// are the last two dimensions.
 struct PictureOptions {
-  /// The axis across which the plane is cut. Default: z, or without names the first.
+  /// The axis across which the plane is cut. Default: z, or the first axis if axes have no names.
   AxisId axis = {};
-  /// Where on that axis. Default: the middle.
+  /// The position on that axis. Default: the middle.
   std::optional<AxisIndex> index = {};
-  /// Black and white of every channel. Default: the window in `omero` or `channels` or, without one, the smallest and
-  /// the largest finite value of the plane; of bool false and true. Labels are drawn as numbers.
+  /// The values drawn as black and white, for every channel. Default: the window in `omero` or `channels`; without one,
+  /// the minimum and maximum finite value of the plane (for bool, false and true). Labels are drawn as numbers.
   std::optional<std::pair<double, double>> range = {};
   /// Indices on axes that are not drawn. Default: the middle of z, 0 of others, and all channels, each in its colour.
   std::vector<std::pair<AxisId, AxisIndex>> at = {};
-  /// Of the picture, in pixels. Default: that of the plane, elements being repeated where their spacing along rows and
-  /// columns differs, so that lengths are those of the object. A side may be 65535 pixels long, or as long as the
-  /// plane, and has at least 2.
+  /// Width of the picture in pixels. Default: that of the plane; if the spacings along rows and columns differ,
+  /// elements are repeated so that lengths are in proportion. A side may be 65535 pixels long, or as long as the plane,
+  /// and has at least 2.
   std::optional<std::uint64_t> width = {};
 };
-/// Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file. Gray; in colour where the
-/// axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels; labels in the colours of the image's
-/// `image-label`, otherwise in colours of their own, 0 black. A picture is never one pixel wide or high: axes of length
-/// 1 are not drawn, and if that leaves fewer than two it is `invalid_argument`.
+/// Draws one plane of an array into a PNG file or, if it has the suffix .jpg or .jpeg, a JPEG file. The picture is
+/// gray. It is in colour if the axis c holds 3 or 4 uint8 (red, green, blue, opacity) or several channels. Labels have
+/// the colours of the image's `image-label`, otherwise built-in colours, 0 black. A picture is never one pixel wide or
+/// high: axes of length 1 are not drawn, and if fewer than two axes are left, it is `invalid_argument`.
 SHERD_API Result<void> picture(const Array& array, const std::string& file, const PictureOptions& options = {});
 
 }  // namespace sherd

@@ -1,5 +1,5 @@
-// Strided views of memory that the caller owns: the destination of reads and the source of writes.
-// Strides are in bytes for AnyView and in elements for StridedView; both may be negative or 0.
+// Strided views of memory owned by the caller: the destination of reads and the source of writes. Strides are in bytes
+// for AnyView and in elements for StridedView; both may be negative or 0.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct BasicAnyView {
 using AnyView = BasicAnyView<std::byte>;
 using ConstAnyView = BasicAnyView<const std::byte>;
 
-/// A typed view; T may be const. Converts to and from std::mdspan where the standard library has it.
+/// A typed view; T may be const. Converts from std::mdspan if the standard library has it.
 template <class T>
 class StridedView {
  public:
@@ -63,7 +63,7 @@ class StridedView {
     return data_[offset];
   }
 
-  /// The same elements without their type; strides become bytes.
+  /// The same view without the element type; strides are in bytes.
   [[nodiscard]] auto untyped() const {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
     BasicAnyView<Byte> view{reinterpret_cast<Byte*>(data_), DType::of<std::remove_const_t<T>>(), shape_, strides_};

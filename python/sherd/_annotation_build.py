@@ -1,4 +1,4 @@
-"""Annotations with all of their indices, from columns."""
+"""Writing annotations with all of their indexes, from columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _dimensions(given: Any) -> dict[str, list[Any]]:
 
 
 def _geometry(given: Any, kind: str, rank: int) -> tuple[Any, Any, int]:
-    """Flat coordinates, numbers of points (polylines), and how many annotations there are."""
+    """Flat coordinates, numbers of points (polylines), and the number of annotations."""
     if kind == "polyline":
         lines = [np.asarray(line, "f4") for line in given]
         for row, line in enumerate(lines):
@@ -44,7 +44,7 @@ def _geometry(given: Any, kind: str, rank: int) -> tuple[Any, Any, int]:
 
 
 def _enumerated(values: np.ndarray, spec: dict[str, Any]) -> np.ndarray:
-    """Numbers for texts, which become the labels."""
+    """Numbers that stand for texts; the texts become the labels."""
     labels, numbers = np.unique(values.astype(str), return_inverse=True)
     spec["type"] = "uint8" if len(labels) <= 2**8 else "uint16" if len(labels) <= 2**16 else "uint32"
     spec["enum_values"], spec["enum_labels"] = list(range(len(labels))), labels.tolist()
@@ -68,7 +68,7 @@ def _numbers(values: np.ndarray, member: str, type: str | None) -> tuple[str, np
 
 
 def _property(name: str, given: Any) -> tuple[dict[str, Any], np.ndarray]:
-    """As the info document has it, and its values."""
+    """The property's entry in the info document, and its values."""
     member = f"properties.{name}"
     spec = dict(given) if isinstance(given, Mapping) else {"values": given}
     if "values" not in spec:
@@ -82,7 +82,7 @@ def _property(name: str, given: Any) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def _related(name: str, given: Any, count: int) -> tuple[Any, Any]:
-    """How many ids each annotation has, and all of them."""
+    """The number of ids of each annotation, and all ids."""
     member = f"relationships.{name}"
     if len(given) != count:
         raise InvalidArgument(f"must have an element for each of {count} annotations, not {len(given)}", member=member)
@@ -113,25 +113,25 @@ def write_annotations(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, int]:
-    """Writes a directory of annotations with all of its indices: by id, by related object, and by location. Returns
+    """Writes a directory of annotations with all of its indexes: by id, by related object, and by location. Returns
     {"annotations", "levels", "cells", "related"}.
 
         sherd.neuroglancer.write_annotations("em/synapses", table[["x", "y", "z"]], kind="point", dimensions=(8, 8, 40),
             properties={"score": table["score"], "type": table["type"]}, relationships={"segment": table["segment"]})
 
-    geometry: float32, of shape (n, rank) for points; (n, 2, rank) for lines (ends), axis_aligned_bounding_boxes (corners)
-    and ellipsoids (centre, radii); for polylines a list of arrays of shape (points, rank).
-    dimensions: scale and unit of each by name, {"x": (8e-9, "m"), …}, or nanometres along x, y and z. Coordinates are in
-    these units.
-    ids: unsigned integers, each once; default: 0 to n - 1.
-    properties: values by name, one for each annotation. float32, integers of up to 32 bits and bool; (n, 3) and (n, 4) of
-    uint8 are colours; texts are stored as numbers with labels. Or a dict with `values` and members of the info document, such
-    as {"values": …, "type": "rgb", "description": "…"}.
-    relationships: by name, an object for each annotation, or a list of objects for each.
+    geometry: float32, of shape (n, rank) for points; (n, 2, rank) for lines (ends), axis_aligned_bounding_boxes
+    (corners) and ellipsoids (centre, radii); for polylines a list of arrays of shape (points, rank).
+    dimensions: scale and unit of each dimension by name, {"x": (8e-9, "m"), …}, or nanometres along x, y and z.
+    Coordinates are in these units.
+    ids: distinct unsigned integers; default: 0 to n - 1.
+    properties: values by name, one for each annotation: float32, integers of up to 32 bits or bool; (n, 3) and (n, 4)
+    of uint8 for colours; texts, which are stored as numbers with labels. Or a dict with `values` and members of the
+    info document, such as {"values": …, "type": "rgb", "description": "…"}.
+    relationships: by name, one object or a list of objects for each annotation.
     lower_bound, upper_bound: default: those of the annotations.
-    limit: annotations per cell of the spatial index. Each level has a random sample of the annotations that coarser levels
-    do not have; only the last one may have cells with more.
-    sharding: of all indices. "auto" chooses the parameters, None stores each value as an object of its own.
+    limit: maximum number of annotations per cell of the spatial index. Each level has a random sample of the
+    annotations that are in no coarser level; only cells of the last level may exceed the limit.
+    sharding: of all indexes. "auto" chooses the parameters, None stores each value as a separate object.
     overwrite: replace a collection. Nothing is written if an argument is wrong; the info document is written last.
     """
     if kind not in ("point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"):

@@ -1,4 +1,4 @@
-"""Arguments that are checked before the engine sees them, so that the error names them."""
+"""Checks of arguments before they reach the engine, so that the error names the argument."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _wrong(value: Any, name: str, wanted: str) -> TypeError:
 
 
 def _instead_of(value: Any) -> str:
-    """What to pass instead of a store or a handle of zarr-python's."""
+    """What to pass instead of a store or a handle of zarr-python."""
     if type(value).__module__.partition(".")[0] != "zarr":
         return ""
     inner = getattr(value, "store", value)
@@ -34,7 +34,7 @@ def _instead_of(value: Any) -> str:
 
 
 def store(value: Any, name: str = "store") -> Any:
-    """A path, a URL, an os.PathLike or a Store, as it is."""
+    """A path, a URL, an os.PathLike or a Store, unchanged."""
     if not isinstance(value, (str, bytes, os.PathLike, _sherd.Store)):
         wrong = _wrong(value, name, "a path, a URL, an os.PathLike or a sherd.Store")
         raise TypeError(f"{wrong}{_instead_of(value)}")
@@ -42,7 +42,7 @@ def store(value: Any, name: str = "store") -> Any:
 
 
 def settings(config: Any, storage_options: Any, *stores: Any) -> Any:
-    """`config` with the options of the stores that paths and URLs name."""
+    """`config` with storage options added for the stores that paths and URLs name."""
     if storage_options is None:
         return config
     if any(isinstance(each, _sherd.Store) for each in stores):
@@ -51,7 +51,7 @@ def settings(config: Any, storage_options: Any, *stores: Any) -> Any:
 
 
 def text(value: Any, name: str) -> str:
-    """A str, as it is."""
+    """A str, unchanged."""
     if not isinstance(value, str):
         raise _wrong(value, name, "a str")
     try:
@@ -62,7 +62,7 @@ def text(value: Any, name: str) -> str:
 
 
 def new_name(value: Any, name: str, frames: int = 2) -> str:
-    """The path of a node that is to be made; warns of one that looks like another one. frames: how far up from here the
+    """The path of a node to be created; warns if it looks like another one. frames: how many frames above this one the
     user's call is."""
     if not unicodedata.is_normalized("NFKC", text(value, name)):
         normal = unicodedata.normalize("NFKC", value)
@@ -85,13 +85,13 @@ def _check_finite(value: Any, where: str) -> None:
 
 
 def attributes(value: Any) -> Any:
-    """Attributes, as they are; NaN and infinities are refused by the name of the attribute."""
+    """Attributes, unchanged; NaN and infinities are refused, and the error names the attribute."""
     _check_finite(value, "attributes")
     return value
 
 
 def count(value: Any, name: str) -> int:
-    """A whole number from 0 on, as an int."""
+    """A whole number from 0 to 2^64 - 1, as an int."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -127,7 +127,7 @@ def triple(values: Any, name: str, convert: Callable[[Any], Any]) -> list[Any]:
 
 
 def flag(value: Any, name: str) -> bool:
-    """True or False, as it is."""
+    """True or False, unchanged."""
     if not isinstance(value, bool):
         raise _wrong(value, name, "True or False")
     return value

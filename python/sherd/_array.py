@@ -1,4 +1,4 @@
-"""Members of sherd.Array beyond those of the engine: names that zarr-python's arrays have."""
+"""Members of sherd.Array in addition to those of the engine, named as in zarr-python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SERIALIZERS = _sherd.serializers() | {"sharding_indexed", "jpeg", "png", "compr
 
 
 def codec_parts(array: _sherd.Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Filters, serializer and compressors of the chunks; of a sharded array those inside the shards."""
+    """Filters, serializer and compressors of the chunks; in a sharded array, of the inner chunks."""
     chain = array.codecs
     if [codec["name"] for codec in chain] == ["sharding_indexed"]:
         chain = chain[0]["configuration"]["codecs"]
@@ -67,17 +67,17 @@ def _given(result: Any, out: Any) -> Any:
 
 
 class ArrayNames(_Base):
-    """Members of sherd.Array. A selection means what zarr-python 3 means by it."""
+    """Members of sherd.Array. Selections have the same meaning as in zarr-python 3."""
 
     @property
     def name(self) -> str:
-        """The path with a slash before it; "/" for the root."""
+        """The path with a leading slash; "/" for the root."""
         return "/" + self.path
 
     @property
     def order(self) -> str:
-        """ "C" or "F". In Zarr v2 and the draft of 2022 the order of the elements in a stored chunk, as in zarr-python; in
-        other formats the order in memory of what is read, which is `config["order"]`."""
+        """ "C" or "F". In Zarr v2 and the draft of 2022 the order of the elements in a stored chunk, as in zarr-python;
+        in other formats the order in memory of arrays that are read, which is `config["order"]`."""
         metadata = self.metadata
         stored = metadata.get(".zarray", {}).get("order", metadata.get("chunk_memory_layout"))
         if stored is None or (stored == "C" and self.ndim < 2):  # of one dimension both are the same
@@ -91,17 +91,17 @@ class ArrayNames(_Base):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements in memory; for strings and bytes, of the references."""
+        """The bytes of all elements in memory; for strings and bytes, the size of the references."""
         return self.size * self.dtype.itemsize
 
     @property
     def cdata_shape(self) -> tuple[int, ...]:
-        """How many (inner) chunks there are along each dimension, whether or not they are stored."""
+        """The number of (inner) chunks along each dimension, whether or not they are stored."""
         return _blocks.counts(self, self.chunks)
 
     @property
     def nchunks(self) -> int:
-        """How many (inner) chunks there are, whether or not they are stored."""
+        """The number of (inner) chunks, whether or not they are stored."""
         return math.prod(self.cdata_shape)
 
     @property
@@ -111,7 +111,7 @@ class ArrayNames(_Base):
 
     @property
     def serializer(self) -> dict[str, Any]:
-        """The codec that makes bytes of elements; in a sharded array that of the inner chunks."""
+        """The codec that converts elements to bytes; in a sharded array that of the inner chunks."""
         return dict(codec_parts(self)[1])
 
     @property
@@ -121,8 +121,9 @@ class ArrayNames(_Base):
 
     @property
     def blocks(self) -> _blocks.BlockIndexer:
-        """The elements by stored object, a shard or, without shards, a chunk: array.blocks[0, 2:4]. Integers and slices
-        with step 1 count such objects; every dimension stays. IndexError for what is out of bounds. Can be assigned to."""
+        """The elements by stored object (a shard or, without shards, a chunk): array.blocks[0, 2:4]. The index counts
+        objects and has integers and slices with step 1; all dimensions are kept. IndexError if it is out of bounds.
+        Supports assignment."""
         return _blocks.BlockIndexer(self)
 
     @property
@@ -133,21 +134,22 @@ class ArrayNames(_Base):
 
     @property
     def at_offset(self) -> _voxels.VoxelIndexer:
-        """The elements by voxel coordinates, as Neuroglancer shows them: array.at_offset[100:200, 0:64, 7]. They begin at
-        `voxel_offset`, and negative ones are coordinates, too. IndexError for what is out of bounds. Can be assigned to."""
+        """The elements by voxel coordinates, as Neuroglancer shows them: array.at_offset[100:200, 0:64, 7]. Coordinates
+        begin at `voxel_offset`; negative numbers are coordinates too. IndexError if they are out of bounds. Supports
+        assignment."""
         return _voxels.VoxelIndexer(self)
 
     def get_basic_selection(self, selection: Any = ..., *, out: Any = None) -> Any:
-        """array[selection] for integers, slices and '...'; anything else is IndexError. With `out`, an ndarray of the
-        result's shape and dtype, reads into it and returns it."""
+        """array[selection] for integers, slices and '...'; anything else is an IndexError. `out`: an ndarray of the
+        result's shape and dtype to read into; it is returned."""
         return self.read(_check_basic(selection), out=out)
 
     def set_basic_selection(self, selection: Any, value: Any) -> None:
-        """array[selection] = value for integers, slices and '...'; anything else is IndexError."""
+        """array[selection] = value for integers, slices and '...'; anything else is an IndexError."""
         self[_check_basic(selection)] = value
 
     def get_orthogonal_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """array.oindex[selection]. With `out`, an ndarray of the result's shape, copies into it and returns it."""
+        """array.oindex[selection]. `out`: an ndarray of the result's shape to copy into; it is returned."""
         return _given(self.oindex[selection], out)
 
     def set_orthogonal_selection(self, selection: Any, value: Any) -> None:
@@ -155,8 +157,8 @@ class ArrayNames(_Base):
         self.oindex[selection] = value
 
     def get_coordinate_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """The elements at points: integer arrays for all dimensions; their broadcast shape is that of the result.
-        IndexError for masks, slices and what is out of bounds. `out` as in get_orthogonal_selection."""
+        """The elements at points, given as one integer array per dimension; the result has their broadcast shape.
+        IndexError for masks, slices and points out of bounds. `out` as in get_orthogonal_selection."""
         return _given(self.vindex[_coordinates(selection)], out)
 
     def set_coordinate_selection(self, selection: Any, value: Any) -> None:
@@ -164,17 +166,16 @@ class ArrayNames(_Base):
         self.vindex[_coordinates(selection)] = value
 
     def get_mask_selection(self, mask: Any, *, out: Any = None) -> Any:
-        """The elements, in C order, where a boolean array of the array's shape is true; another one is IndexError. `out`
-        as in get_orthogonal_selection."""
+        """The elements, in C order, at which a boolean array of the array's shape is true; a mask of another shape is
+        an IndexError. `out` as in get_orthogonal_selection."""
         return _given(self.vindex[_mask(self, mask)], out)
 
     def set_mask_selection(self, mask: Any, value: Any) -> None:
-        """Assigns to the elements where a boolean array of the array's shape is true."""
+        """Assigns to the elements at which a boolean array of the array's shape is true."""
         self.vindex[_mask(self, mask)] = value
 
     def get_block_selection(self, selection: Any, *, out: Any = None) -> Any:
-        """array.blocks[selection]. With `out`, an ndarray of the result's shape and dtype, reads into it and returns
-        it."""
+        """array.blocks[selection]. `out`: an ndarray of the result's shape and dtype to read into; it is returned."""
         return self.read(_blocks.elements(self, selection), out=out)
 
     def set_block_selection(self, selection: Any, value: Any) -> None:

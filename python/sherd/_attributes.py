@@ -18,12 +18,12 @@ def _text(value: Any) -> str | None:
 
 
 class Attributes(MutableMapping[str, Any]):
-    """The user's attributes of an array or a group. Values are what JSON can say. NaN and infinities, which JSON does not
-    have and zarr-python stores, are read as floats; they can be stored again where they are, and nowhere else.
+    """The user's attributes of an array or a group. Values are JSON values. NaN and infinities, which JSON does not
+    have but zarr-python stores, are read as floats; they can only be stored again under the same name.
 
-    Every change is one atomic write of the node's document, which keeps what other writers changed in the meantime;
-    update() makes many changes in one. What is read is as this handle last saw the document: when it was opened, or at
-    its last change. Values are copies: to change something inside one, assign it again.
+    Every change is one atomic write of the node's document, which preserves changes by other writers; update() makes
+    several changes in one write. Reads return the document as this handle last saw it: when it was opened, or at its
+    last change. Values are copies: to change part of one, assign it again.
     """
 
     def __init__(self, node: Any) -> None:
@@ -49,7 +49,7 @@ class Attributes(MutableMapping[str, Any]):
             raise KeyError(name)
 
     def update(self, other: Any = (), /, **more: Any) -> None:
-        """Changes many attributes in one atomic write."""
+        """Changes several attributes in one atomic write."""
         changes = {**dict(other), **more}
         if changes:
             self._node._update_attributes(self._checked(changes))

@@ -1,4 +1,4 @@
-"""Indices of stored objects, and the elements that those hold."""
+"""Indices of stored objects, and the elements in them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 def _begins(each: int | tuple[int, ...], length: int) -> Callable[[int], int]:
-    """The first element of the i-th block along a dimension, by i; that of the one after the last is the length."""
+    """A function of i that returns the first element of the i-th block along a dimension, or the length after the last
+    block."""
     if isinstance(each, tuple):
         return (0, *accumulate(each)).__getitem__
     return lambda i: min(i * each, length)
 
 
 def counts(array: _sherd.Array, lengths: tuple[Any, ...]) -> tuple[int, ...]:
-    """How many chunks or shards of these lengths there are along each dimension."""
+    """The number of chunks or shards of these lengths along each dimension."""
     return tuple(
         len(each) if isinstance(each, tuple) else -(-length // each)
         for each, length in zip(lengths, array.shape, strict=True)
@@ -29,7 +30,7 @@ def counts(array: _sherd.Array, lengths: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _items(key: Any, ndim: int) -> list[Any]:
-    """One item a dimension."""
+    """One item per dimension."""
     items = list(key) if isinstance(key, tuple) else [key]
     dots = [i for i, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
@@ -61,7 +62,7 @@ def _span(item: Any, count: int, d: int) -> tuple[int, int]:
 
 
 def elements(array: _sherd.Array, key: Any) -> tuple[slice, ...]:
-    """The box of elements that the stored objects `key` hold."""
+    """The box of elements in the stored objects that `key` selects."""
     lengths = array.shards or array.chunks
     box = []
     for d, (item, count) in enumerate(zip(_items(key, array.ndim), counts(array, lengths), strict=True)):
@@ -72,7 +73,7 @@ def elements(array: _sherd.Array, key: Any) -> tuple[slice, ...]:
 
 
 def boxes(array: _sherd.Array) -> Iterator[tuple[slice, ...]]:
-    """The elements of each stored object that the array can have, one after the other."""
+    """The elements of each stored object that the array can have, as an iterator."""
     return (elements(array, index) for index in np.ndindex(counts(array, array.shards or array.chunks)))
 
 

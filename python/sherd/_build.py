@@ -1,4 +1,4 @@
-"""Shards of ids: building them in bulk, and choosing their parameters."""
+"""Building shards of values by id in bulk, and choosing their parameters."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ def build(
         sharding = sherd.neuroglancer.choose_sharding_for_values(len(meshes), 20_000)
         sherd.neuroglancer.build("meshes", sharding, meshes.items())
 
-    url: the directory of the shards, where the `info` document's key leads. sharding: as the member `sharding` of that
-    document. items: pairs of an id and its value, which is encoded by all threads while the next ones are asked for; or
-    (id, value, preceding), where `preceding` is stored as it is, immediately before the value: the fragments of a
-    multi-resolution mesh before its manifest.
-    Values that do not fit into `memory` (at least 8MiB) wait, encoded, in a temporary file without a name, next to the
-    shards or in the directory `temporary`. The bytes of the shards depend on sharding and items alone, not on their order.
+    url: the directory of the shards, to which the key in the `info` document leads. sharding: as the member `sharding`
+    of that document. items: pairs of an id and its value; values are encoded on all threads while further items are
+    requested. Or (id, value, preceding), where `preceding` is stored unchanged, immediately before the value: the
+    fragments of a multi-resolution mesh before its manifest.
+    Values that do not fit into `memory` (at least 8MiB) are kept, encoded, in a temporary file without a name, next to
+    the shards or in the directory `temporary`. The bytes of the shards depend only on the sharding and the items, not
+    on their order.
 
-    A value that could not be read back is refused when it comes: Unsupported where it is larger than the limit
-    `chunk_bytes`, and InvalidArgument if the `info` next to the shards describes multi-resolution meshes and a manifest
-    comes with other than its fragments.
-    An id that comes twice is InvalidArgument and a shard that exists Conflict, before anything is written. With
-    `overwrite` shards are replaced, each at once; shards that get no id are left alone. Without it, a build that
-    fails leaves nothing.
+    A value that could not be read back is refused at once: Unsupported if it is larger than the limit `chunk_bytes`;
+    InvalidArgument if the `info` next to the shards describes multi-resolution meshes and the preceding bytes are not
+    the fragments of the manifest.
+    A repeated id is InvalidArgument and an existing shard is a Conflict, before anything is written. With `overwrite`,
+    shards are replaced, each atomically; shards that get no id are not touched. Without it, a build that fails leaves
+    nothing behind.
     """
     settings = {**(config or {}), "memory_budget": _bytes(memory, "memory")}
     if threads is not None:
@@ -69,11 +70,11 @@ def choose_sharding(
     encoding: str = "raw",
     target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES,
 ) -> dict[str, Any]:
-    """The member `sharding` for a scale of a precomputed volume: neighbouring chunks share a shard of about
+    """Returns the member `sharding` for a scale of a precomputed volume: neighbouring chunks share a shard of about
     `target_shard_bytes`.
 
-    shape: (x, y, z), or (x, y, z, channel); chunk_shape: the same, where the channel may be left out. encoding: as in
-    the `info` document. The rule is in docs/chunking.md.
+    shape: (x, y, z), or (x, y, z, channel). chunk_shape: the same; the channel may be omitted. encoding: as in the
+    `info` document. The rule is in docs/chunking.md.
     """
     options = encoding, _bytes(target_shard_bytes, "target_shard_bytes")
     return _sherd.choose_sharding(shape, chunk_shape, dtype, options)
@@ -82,8 +83,8 @@ def choose_sharding(
 def choose_sharding_for_values(
     count: int, mean_bytes: int, *, target_shard_bytes: int | str = _sherd.TARGET_SHARD_BYTES
 ) -> dict[str, Any]:
-    """The member `sharding` for values whose ids have no spatial order, such as skeletons, meshes and annotations, by their
-    number and their mean size in bytes, encoded. The rule is in docs/chunking.md."""
+    """Returns the member `sharding` for values whose ids have no spatial order, such as skeletons, meshes and
+    annotations. count: their number. mean_bytes: their mean encoded size. The rule is in docs/chunking.md."""
     _arguments.count(count, "count")
     _arguments.count(mean_bytes, "mean_bytes")
     return _sherd.choose_sharding_for_values(count, mean_bytes, _bytes(target_shard_bytes, "target_shard_bytes"))

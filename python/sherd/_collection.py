@@ -33,17 +33,17 @@ _COLLECTION_INFOS = {
 
 
 class Collection:
-    """A directory of skeletons, meshes, annotations or segment properties, as its info document describes it.
+    """A directory of skeletons, meshes, annotations or segment properties, described by its info document.
 
         info = SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "sharding": choose_sharding_for_values(1000, 5000)})
         skeletons = Collection.create("em/skeletons", info)
         skeletons.write(17, Skeleton(vertices, edges))
         skeletons.read(17).vertices
 
-    url: a path, a URL or a Store; path leads on from there. mode: "r" reads, "r+" writes too. Sharded and unsharded
-    collections are read and written alike. `read` returns and `write` accepts a `Skeleton`, a dict of `Mesh` by the
-    names of its parts (legacy meshes), a `MultiscaleMesh` or an `Annotation`; None if the object does not exist.
-    Segment properties are stored in `info` as a whole.
+    url: a path, a URL or a Store. path: of the collection, relative to url. mode: "r" reads, "r+" also writes. Sharded
+    and unsharded collections are read and written in the same way. `read` returns and `write` accepts a `Skeleton`, a
+    dict of `Mesh` by the names of its parts (legacy meshes), a `MultiscaleMesh` or an `Annotation`; `read` returns None
+    if the object does not exist. Segment properties are all stored in `info`.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class Collection:
         overwrite: bool = False,
         config: dict[str, Any] | None = None,
     ) -> Collection:
-        """Writes the info document of a new collection and opens it for writing. An existing one is a Conflict,
-        or goes first where `overwrite` says so; a file there that is not part of a collection is Conflict even then."""
+        """Writes the info document of a new collection and opens it for writing. An existing one is a Conflict, unless
+        `overwrite` is set, which erases it; a file that is not part of the collection is a Conflict even then."""
         options = {"path": path, "overwrite": _arguments.flag(overwrite, "overwrite"), "config": config}
         _sherd.Collection.create(_arguments.store(url, "url"), info.to_json(), options)
         return cls(url, path=path, mode="r+", config=config)
@@ -84,16 +84,16 @@ class Collection:
 
     @property
     def url(self) -> str:
-        """Where the collection is."""
+        """The location of the collection."""
         return self._collection.url
 
     @property
     def read_only(self) -> bool:
-        """Whether it refuses to write."""
+        """Whether writes are refused."""
         return self._opened[2] == "r"
 
     def read(self, id: int) -> Any:
-        """The object of an id, or None. Corrupt names the object and its id."""
+        """The object with this id, or None. Corrupt names the object and its id."""
         parts = self._collection.read(id)
         if parts is None:
             return None
@@ -107,8 +107,9 @@ class Collection:
         return Annotation._from_parts(parts, self._annotations())
 
     def write(self, id: int, value: CollectionObject) -> None:
-        """Stores an object, or replaces the one of this id. A `Mesh` alone becomes the only part of a legacy mesh. Of an
-        annotation this is the value of its id; `write_related` and `write_cell` fill the other indices."""
+        """Stores an object, or replaces the object with this id. A single `Mesh` becomes the only part of a legacy
+        mesh. For annotations this writes only the index by id; `write_related` and `write_cell` write the other
+        indexes."""
         self._collection.write(id, self._parts_of(value, id))
 
     def _parts_of(self, value: CollectionObject, id: int) -> Any:
@@ -145,7 +146,8 @@ class Collection:
         return names.index(name)
 
     def read_related(self, relationship: str, id: int) -> Annotations | None:
-        """The annotations of an object, by the id of the relationship; None if there are none."""
+        """The annotations of an object; `relationship` is the id of a relationship in the info. None if there are
+        none."""
         parts = self._collection.read_related(self._relationship(relationship), id)
         return None if parts is None else Annotations._from_parts(parts, self._annotations())
 
@@ -169,8 +171,8 @@ class Collection:
         return self._collection.list()
 
     def delete(self, id: int) -> bool:
-        """Deletes an object, and returns whether it existed. For a legacy mesh only the manifest is deleted, for an
-        annotation only what is stored under its id."""
+        """Deletes an object, and returns whether it existed. Of a legacy mesh only the manifest is deleted, of an
+        annotation only its value in the index by id."""
         return self._collection.erase(id)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""New arrays: the keywords of create_array, for every function that creates an array."""
+"""Creates arrays: the keywords of create_array, for all functions that create one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._errors import Error, InvalidArgument
 
 
 def is_stored(data: Any) -> bool:
-    """Whether the data are read piece by piece: an array of Sherd's, zarr-python's or dask's."""
+    """Whether the data are read in parts: an array of Sherd, zarr-python or dask."""
     return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
 
 
@@ -49,7 +49,7 @@ def make_array(
     config: dict[str, Any] | None = None,
     **unknown: Any,
 ) -> Array:
-    """Calls `create` with the engine's options, which write the data, where there is any."""
+    """Calls `create` with the options for the engine, which include a function that writes the data, if any."""
     for name in unknown:
         near = _sherd.did_you_mean(name, list(make_array.__kwdefaults__))
         raise TypeError(f"create_array() got an unexpected keyword argument {name!r}{near}")

@@ -19,7 +19,8 @@ _PARTS = ("chunks", "shards", "filters", "serializer", "compressors", "index_loc
 
 
 def _chunks(chunks: Any, shape: Any) -> Any:
-    """zarr-python's words for chunks: one length for all dimensions, True and None for a choice, False for one chunk."""
+    """Converts zarr-python's forms of chunks: one length for all dimensions; True or None: chosen by size; False: one
+    chunk."""
     if chunks is None or chunks is True:
         return "auto"
     lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -33,10 +34,10 @@ def _chunks(chunks: Any, shape: Any) -> Any:
 def create(
     shape: Any, *, store: StoreLike | None = None, path: str = "", dtype: Any = None, chunks: Any = None, **options: Any
 ) -> Array:
-    """Makes an array with the keywords of create_array.
+    """Creates an array with the keywords of create_array.
 
-    shape: an int, or one per dimension. store: None: a new MemoryStore. path: below the store's root.
-    dtype: None: float64. chunks: what create_array accepts, or one int for all dimensions; False: one chunk for all.
+    shape: an int, or one per dimension. store: default: a new MemoryStore. path: below the store's root.
+    dtype: default: float64. chunks: as in create_array, or one int for all dimensions; False: one chunk for everything.
     """
     return create_array(
         _store(store),
@@ -49,12 +50,12 @@ def create(
 
 
 def _store(store: StoreLike | None) -> StoreLike:
-    """The store, or a new one in memory where none is given."""
+    """The store, or a new one in memory if it is None."""
     return _sherd.MemoryStore() if store is None else store
 
 
 def empty(shape: Any, **options: Any) -> Array:
-    """create() with the fill value of the type, which is what elements are that were never written."""
+    """create() with the fill value of the type, which is what elements that were never written read as."""
     return create(shape, **options)
 
 
@@ -69,12 +70,12 @@ def ones(shape: Any, **options: Any) -> Array:
 
 
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:
-    """create() with a fill value. The type is float64 where dtype does not say another one."""
+    """create() with a fill value. The type is float64 unless dtype is set."""
     return create(shape, fill_value=fill_value, **options)
 
 
 def _kept(array: Array, given: dict[str, Any]) -> dict[str, Any]:
-    """How an array's chunks are stored, in the keywords of create_array; what is given goes before it."""
+    """The storage of an array's chunks, as keywords of create_array; given keywords take precedence."""
     if given.get("codecs") is not None or array.format != "zarr3":
         return {name: getattr(array, name) for name in ("chunks", "shards") if given.get("codecs") is None}
     stored = array.shards or array.chunks
@@ -91,12 +92,13 @@ def _kept(array: Array, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chunks_of(a: Any) -> dict[str, Any]:
-    """Of another library's array. dask has every chunk's length in `chunks`, and that of the largest one in `chunksize`."""
+    """The chunks of another library's array. dask has the lengths of all chunks in `chunks`, and of the largest in
+    `chunksize`."""
     return {"chunks": getattr(a, "chunksize", a.chunks), "shards": getattr(a, "shards", None)}
 
 
 def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
-    """An array with the shape, type and, where it has them, chunks and codecs of `a`."""
+    """An array with the shape and type of `a`, and its chunks and codecs if it has them."""
     shape = options.pop("shape", None)
     found: dict[str, Any] = {"dtype": getattr(a, "dtype", None)}
     if isinstance(a, Array):
@@ -109,32 +111,32 @@ def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
 
 
 def empty_like(a: Any, **options: Any) -> Array:
-    """An array with the shape, type, chunks, shards, codecs and fill value of `a`, an array of Sherd's, in a new
-    MemoryStore or `store`. Of NumPy's arrays shape and type, of others also chunks and shards, are taken over. Keywords
-    are those of create() and go before. Attributes and names of dimensions are not taken over."""
+    """An array like `a`, in a new MemoryStore or `store`. Shape, type, chunks, shards, codecs and fill value are those
+    of `a` if it is an array of Sherd; of NumPy arrays only shape and type are used, of others also chunks and shards.
+    Keywords are those of create() and take precedence. Attributes and dimension names are not copied."""
     return _like(a, options, True)
 
 
 def zeros_like(a: Any, **options: Any) -> Array:
-    """As empty_like(), with zeros, False or empty texts."""
+    """empty_like() with zeros, False or empty texts."""
     return _like(a, options, False)
 
 
 def ones_like(a: Any, **options: Any) -> Array:
-    """As empty_like(), with ones."""
+    """empty_like() with ones."""
     return _like(a, {"fill_value": 1} | options, False)
 
 
 def full_like(a: Any, **options: Any) -> Array:
-    """As empty_like(), with `fill_value`, which is needed where `a` has none."""
+    """empty_like() with `fill_value`, which is required if `a` has none."""
     if "fill_value" not in options and not isinstance(a, Array):
         raise InvalidArgument("is missing", member="fill_value")
     return _like(a, options, True)
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str = "", **options: Any) -> Array:
-    """An array of these elements, in a new MemoryStore or `store`. Keywords are those of create(). Of an array that has
-    chunks these are kept (see from_array)."""
+    """An array with these elements, in a new MemoryStore or `store`. Keywords are those of create(). If the data are an
+    array with chunks, these are kept (see from_array)."""
     if is_stored(data):
         return from_array(_store(store), data=data, name=path or None, **options)
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
@@ -147,13 +149,14 @@ def array(data: Any, *, store: StoreLike | None = None, path: str = "", **option
 def from_array(
     store: StoreLike, *, data: Any, write_data: bool = True, name: str | None = None, **options: Any
 ) -> Array:
-    """Makes an array of the elements of another one, and appears with them, or not at all.
+    """Creates an array with the elements of another one. It appears with all of its elements, or not at all.
 
-    data: array-like. An array of Sherd's, zarr-python's or dask's is read one stored object at a time; of Sherd's, and as
-    far as they have them of others, shape, type, chunks, shards, codecs, fill value and names of dimensions are kept.
-    write_data: False: nothing is written but the document.
-    options: the keywords of create_array, which go before; "keep" is what is left out. Attributes are not kept.
-    sherd.copy() keeps all, and moves chunks as they are stored.
+    data: array-like. An array of Sherd, zarr-python or dask is read one stored object at a time. Shape, type, chunks,
+    shards, codecs, fill value and dimension names are kept, as far as the source has them.
+    write_data: False: only the metadata document is written.
+    options: keywords of create_array, which take precedence; "keep" has the same effect as omitting one. Attributes are
+    not kept.
+    sherd.copy() keeps everything, and moves chunks without decoding them.
     """
     options = {key: value for key, value in options.items() if not (isinstance(value, str) and value == "keep")}
     found: dict[str, Any] = {}
@@ -170,15 +173,16 @@ def from_array(
 
 
 def save_array(store: StoreLike, arr: Any, *, path: str = "", **options: Any) -> None:
-    """Makes an array of these elements, in short array(arr, store=store, …). Conflict where something is there already."""
+    """Creates an array with these elements; the same as array(arr, store=store, …). Conflict if anything exists
+    there."""
     array(arr, store=store, path=path, **options)
 
 
 def save_group(
     store: StoreLike, *args: Any, path: str = "", zarr_format: Literal[2, 3] | None = None, **arrays: Any
 ) -> None:
-    """Makes a group of arrays: those with a keyword under that name, the others as arr_0, arr_1, and so on. They join the
-    members of a group that is there; Conflict where a name is taken."""
+    """Creates a group of arrays: those passed by keyword under that name, the others as arr_0, arr_1, and so on. They
+    are added to an existing group; Conflict if a name exists already."""
     group = open_group(store, mode="a", path=path, zarr_format=zarr_format)
     for name, data in {**{f"arr_{i}": each for i, each in enumerate(args)}, **arrays}.items():
         group.create_array(name, data=data)
@@ -187,7 +191,7 @@ def save_group(
 def save(
     store: StoreLike, *args: Any, path: str = "", zarr_format: Literal[2, 3] | None = None, **arrays: Any
 ) -> None:
-    """save_array() of one array, save_group() of several and of those with a keyword."""
+    """Calls save_array() for one positional array, otherwise save_group()."""
     if not args and not arrays:
         raise InvalidArgument("at least one array must be given")
     if len(args) == 1 and not arrays:
@@ -197,7 +201,7 @@ def save(
 
 
 def load(store: StoreLike, path: str | None = None, zarr_format: Literal[2, 3] | None = None) -> Any:
-    """All elements of an array, as an ndarray; of a group a dict of those directly below, by name. NotFound if there is
+    """All elements of an array, as an ndarray; for a group, a dict of its direct arrays by name. NotFound if there is
     neither."""
     node = open(store, path="" if path is None else path, zarr_format=zarr_format)
     if isinstance(node, Group):

@@ -1,4 +1,4 @@
-"""The exceptions of Sherd. A program reads `code`, never the text."""
+"""The exceptions of Sherd. Programs should test `code`, never the text."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import re
 
 
 def _named(message: str, member: str | None) -> str:
-    """The message with the argument that it is about, unless it names that already."""
+    """The message, prefixed with the argument that it is about unless it names it already."""
     name = re.sub(r"\[\d+\]", "", member).split(".")[-1] if member else ""
     return message if not name or re.search(rf"\b{re.escape(name)}\b", message) else f"{member}: {message}"
 
 
 class Error(Exception):
-    """What every failure of Sherd is.
+    """The base class of all failures of Sherd.
 
     code: one of invalid_argument, corrupt, unsupported, not_found, conflict, io, unavailable.
-    key: the key of the object in the store, where one is known.
-    slot: the number of the inner chunk inside the shard, likewise.
-    member: the member of a metadata document or the argument, such as "codecs[0].configuration.level", likewise.
+    key: the key of the object in the store, if known.
+    slot: the number of the inner chunk inside the shard, if known.
+    member: the member of a metadata document, such as "codecs[0].configuration.level", or the argument, if known.
     """
 
     code: str = "unavailable"
@@ -58,26 +58,26 @@ class Corrupt(Error):
 
 
 class Unsupported(Error):
-    """Legal, but not known to Sherd, or beyond one of its limits."""
+    """Valid, but not supported by Sherd, or beyond one of its limits."""
 
     code = "unsupported"
 
 
 class NotFound(Error, FileNotFoundError):
-    """What was named does not exist. `errno` is ENOENT, or what the system call says."""
+    """The named object does not exist. `errno` is ENOENT, or the error of the system call."""
 
     code = "not_found"
     errno: int | None = errno.ENOENT
 
 
 class Conflict(Error):
-    """It exists already, or another writer was first."""
+    """The object exists already, or another writer was first."""
 
     code = "conflict"
 
 
 class Io(Error, OSError):
-    """The operating system or a server failed. `errno` is that of the system call; None where a server failed."""
+    """The operating system or a server failed. `errno` is that of the system call, or None if a server failed."""
 
     code = "io"
 
@@ -112,7 +112,7 @@ _SYSTEM_TEXTS = sorted(((os.strerror(number), number) for number in errno.errorc
 
 
 def _number(text: str) -> int | None:
-    """The errno that the engine's text speaks of; the engine hands on the system's text, not its number."""
+    """The errno in the engine's text, which contains the system's message but not its number."""
     return next((number for words, number in _SYSTEM_TEXTS if f": {words}" in text), None)
 
 

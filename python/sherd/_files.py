@@ -1,4 +1,4 @@
-"""Files of other formats: they become arrays, and arrays become files."""
+"""Import of files of other formats as arrays, and export of arrays as files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _whole(value: Any) -> int:
 
 
 def _byte_order(dtype: Any) -> str:
-    """"<" or ">", or "" of a type that has or says none. InvalidArgument for a struct that has both."""
+    """ "<" or ">", or "" if the type has no byte order or does not give it. InvalidArgument for a struct with both."""
     if isinstance(dtype, str) and dtype.startswith(("<", ">")):
         return dtype[0]
     try:
@@ -50,7 +50,8 @@ def _byte_order(dtype: Any) -> str:
 
 
 def _big_endian(dtype: Any, big_endian: Any) -> bool:
-    """Whether the most significant byte comes first in a raw file, as one of the two says; they must not contradict."""
+    """Whether the most significant byte comes first in a raw file, according to either argument; they must not
+    contradict."""
     order = "" if dtype is None else _byte_order(dtype)
     if _arguments.flag(big_endian, "big_endian") and order == "<":
         raise InvalidArgument(f"{dtype!r} is little-endian, which big_endian=True contradicts", member="dtype")
@@ -58,7 +59,7 @@ def _big_endian(dtype: Any, big_endian: Any) -> bool:
 
 
 def _of_file(axes: Any, spacing: Any, units: Any, resolution: Any, voxel_offset: Any) -> dict[str, Any]:
-    """What the caller says of the axes of a file."""
+    """Options that describe the axes of a file."""
     options: dict[str, Any] = {}
     if axes is not None:
         options["axes"] = [name for name in axes if name not in ", "]
@@ -107,25 +108,28 @@ def import_(
     format: str | None = None,
     config: dict[str, Any] | None = None,
 ) -> Array:
-    """Makes an array of a file's elements, in memory bounded by config["memory_budget"], and returns it, writable.
+    """Creates an array with the elements of a file, in memory bounded by config["memory_budget"], and returns it,
+    writable.
 
         sherd.import_("brain.nii.gz", "brain.zarr", chunks=(64, 64, 64), shards=(256, 256, 256))
 
-    source: a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw", which needs shape and dtype; with big_endian, or a
-    dtype such as ">u2", the most significant byte comes first); for images also a directory or a pattern such as "slice_*.png".
-    from_: which of these it is; None: by its suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
-    axes: what the dimensions are, in the order of the array: "tczyx" or a list. spacing: from element to element, one
-    number per dimension, or one for each of x, y and z; units: of the spacing, a text per dimension or one for x, y and z.
-    resolution: nanometres along x, y and z: spacing and units in one. voxel_offset: the voxel at which the image begins,
-    likewise. They go before what the file says.
-    pyramid, factors, ignore_zero: as `copy` has them: store becomes an OME-NGFF image of several resolutions, whose finest
-    one, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that image.
-    to: the format of the array, as `copy` has it; `format`, the keyword of create_array, is the same. "precomputed" makes a
-    volume of Neuroglancer's, with type, encoding and sharding as `copy` has them, and chunks as (x, y, z); its finest scale
-    is returned. A plane becomes one slice.
-    The other arguments are those of create_array; attributes are added to those that the file has, and take
-    precedence. A warning lists what was left out of a file. If something fails, no array remains. NotFound if the file
-    does not exist, Corrupt if it is damaged, Conflict if the destination exists, unless it is to be overwritten.
+    source: a file of NIfTI, NPY, TIFF, PNG, PGM or plain numbers ("raw", which needs shape and dtype; with big_endian,
+    or a dtype such as ">u2", the most significant byte comes first); for images also a directory or a pattern such as
+    "slice_*.png".
+    from_: the format; default: by suffix. apply_scale: NIfTI: multiply by scl_slope and add scl_inter.
+    axes: the dimensions, in the order of the array: "tczyx" or a list. spacing: between elements, one number per
+    dimension, or one for each of x, y and z. units: of the spacing, one text per dimension, or one for x, y and z.
+    resolution: nanometres along x, y and z; sets spacing and units. voxel_offset: the voxel at which the image begins,
+    along x, y and z. These take precedence over the file.
+    pyramid, factors, ignore_zero: as in `copy`. The store becomes an OME-NGFF image of several resolutions, and the
+    finest, "0", is returned; open the others with `sherd.ome.open`. A store IMAGE/labels/NAME becomes labels of that
+    image.
+    to: the format of the array, as in `copy`; the same as `format`, the keyword of create_array. "precomputed" creates
+    a Neuroglancer volume, with type, encoding and sharding as in `copy`, and chunks as (x, y, z), and returns its
+    finest scale. A plane becomes one slice.
+    The other arguments are those of create_array; attributes are added to those of the file, and take precedence. A
+    warning lists what was left out of a file. If anything fails, no array remains. NotFound if the file does not exist,
+    Corrupt if it is damaged, Conflict if the destination exists, unless overwritten.
     """
     _arguments.store(store)
     url = store.url if isinstance(store, _sherd.Store) else os.fsdecode(store)
@@ -163,12 +167,12 @@ def export(
 
         sherd.export("cells.ome.zarr", "cells.nii.gz", level=1)
 
-    array: an Array, or what can be opened: a path, a URL, a Store or a Group. level: of an OME-NGFF image or a volume,
-    which resolution, counted from the finest.
-    file: its suffix says the format, unless `to` does; for images also a directory or a pattern such as "z_%04d.png", and
-    one file is made a plane of x and y. It appears whole or not at all, in place of an older one unless overwrite=False,
-    which is Conflict then. Spacing, units and channels go along as far as the format has them (docs/files.md); a warning
-    says what of them a TIFF file of 64-bit integers lacks.
+    array: an Array, or anything that can be opened: a path, a URL, a Store or a Group. level: the resolution of an
+    OME-NGFF image or a volume, 0 being the finest.
+    file: its suffix determines the format, unless `to` is set. For images also a directory or a pattern such as
+    "z_%04d.png", with one file per plane of x and y. The file appears whole or not at all. It replaces an existing
+    file; with overwrite=False that is a Conflict. Spacing, units and channels are written as far as the format has them
+    (docs/files.md); for a TIFF file of 64-bit integers a warning lists those that it lacks.
     Unsupported if the format cannot store such elements or dimensions.
     """
     name = "" if to is None else _arguments.text(to, "to")

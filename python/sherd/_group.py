@@ -18,15 +18,14 @@ from ._info import Info, group_info
 
 
 def wrap(node: Any) -> Array | Group:
-    """A node of the engine as its public class."""
+    """A node of the engine as an object of its public class."""
     return Group(node) if isinstance(node, _sherd.GroupHandle) else node
 
 
 class Group:
-    """A node that holds arrays and further groups. Names may be paths: g["a/b"].
+    """A node that contains arrays and groups. Names may be paths: g["a/b"].
 
-    A group that is opened for reading answers from its consolidated metadata where it has any. Handles pickle as URL
-    and settings.
+    A group opened for reading uses its consolidated metadata, if any. Handles are pickled as URL and settings.
     """
 
     def __init__(self, handle: _sherd.GroupHandle) -> None:
@@ -44,7 +43,7 @@ class Group:
 
     @property
     def name(self) -> str:
-        """The path with a slash before it; "/" for the root."""
+        """The path with a leading slash; "/" for the root."""
         return "/" + self.path
 
     @property
@@ -54,7 +53,7 @@ class Group:
 
     @property
     def store(self) -> _sherd.Store:
-        """The Store that the group is in."""
+        """The Store that contains the group."""
         return self._handle.store
 
     @property
@@ -64,7 +63,7 @@ class Group:
 
     @property
     def url(self) -> str:
-        """Store and path, as a user would name it."""
+        """Store and path, in the form that users write."""
         return self._handle.url
 
     @property
@@ -74,28 +73,28 @@ class Group:
 
     @property
     def read_only(self) -> bool:
-        """Whether writing is InvalidArgument."""
+        """Whether writes are refused with InvalidArgument."""
         return self._handle.read_only
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata document, as it is stored."""
+        """The metadata document, as stored."""
         return self._handle.metadata
 
     def keys(self) -> list[str]:
-        """The names of the direct members, sorted; of broken ones, too."""
+        """The names of the direct members, sorted, including broken ones."""
         return [name for name, _ in self._handle.members()]
 
     def array_keys(self) -> list[str]:
-        """The names of the arrays directly below, sorted. Opens none of them."""
+        """The names of the direct arrays, sorted. Opens none of them."""
         return [name for name, kind in self._handle.members() if kind == "array"]
 
     def group_keys(self) -> list[str]:
-        """The names of the groups directly below, sorted. Opens none of them."""
+        """The names of the direct groups, sorted. Opens none of them."""
         return [name for name, kind in self._handle.members() if kind == "group"]
 
     def _each_member(self) -> Iterator[tuple[str, str, Any]]:
-        """Name, kind and node of each member; the Error in place of the node of one that cannot be opened."""
+        """Name, kind and node of each member; if a member cannot be opened, the Error instead of its node."""
         members = self._handle.members()
         opened = self._handle.open_all([name for name, _ in members])
         for (name, kind), node in zip(members, opened, strict=True):
@@ -116,19 +115,19 @@ class Group:
         return opened
 
     def arrays(self) -> list[tuple[str, Array]]:
-        """Names and handles of the arrays directly below, sorted by name; see members()."""
+        """Names and handles of the direct arrays, sorted by name; see members()."""
         return self._open_members("array")
 
     def groups(self) -> list[tuple[str, Group]]:
-        """Names and handles of the groups directly below, sorted by name; see members()."""
+        """Names and handles of the direct groups, sorted by name; see members()."""
         return self._open_members("group")
 
     def array_values(self) -> list[Array]:
-        """The arrays directly below, sorted by name; see members()."""
+        """The direct arrays, sorted by name; see members()."""
         return [node for _, node in self._open_members("array")]
 
     def group_values(self) -> list[Group]:
-        """The groups directly below, sorted by name; see members()."""
+        """The direct groups, sorted by name; see members()."""
         return [node for _, node in self._open_members("group")]
 
     def items(self) -> list[tuple[str, Array | Group]]:
@@ -140,8 +139,8 @@ class Group:
         return [node for _, node in self._open_members(None)]
 
     def members(self, max_depth: int | None = 0) -> list[tuple[str, Array | Group]]:
-        """Paths and handles of the members, sorted, a group before what is in it. One that cannot be opened is left out
-        with a BrokenMemberWarning; group[path] raises what is wrong with it.
+        """Paths and handles of the members, sorted; a group precedes its members. A member that cannot be opened is
+        left out with a BrokenMemberWarning; group[path] raises the error.
 
         max_depth: 0 returns direct members, 1 also those of their groups, and so on; None returns all.
         """
@@ -162,9 +161,9 @@ class Group:
         return len(self.members(max_depth))
 
     def tree(self, level: int | None = None) -> Tree:
-        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error, and after the
-        scales of a volume the collections in its directory with their kind. level: the depth down to which groups are
-        opened, 0 for direct members; None for all."""
+        """Everything below as text: print(group.tree()). A node that cannot be opened is shown with its error. After
+        the scales of a volume, the collections in its directory are listed with their kind. level: the depth down to
+        which groups are opened, 0 for direct members; None for all."""
         return Tree(self, level)
 
     def get(self, path: str, default: Any = None) -> Any:
@@ -197,9 +196,9 @@ class Group:
             raise KeyError(path) from error
 
     def move(self, source: str, dest: str) -> None:
-        """Moves a member, with everything below it, to the path `dest` below this group or, with "/" at its start, below the
-        root of the store. Missing groups on the path are created. KeyError if `source` does not exist, Conflict if anything
-        exists at `dest`."""
+        """Moves a member, with everything below it, to the path `dest` below this group or, if it begins with "/",
+        below the root of the store. Missing groups on the path are created. KeyError if `source` does not exist,
+        Conflict if anything exists at `dest`."""
         _arguments.text(source, "source")
         _arguments.new_name(dest, "dest")
         try:
@@ -208,8 +207,8 @@ class Group:
             raise KeyError(source) from error
 
     def __setitem__(self, path: str, value: Any) -> None:
-        """Makes an array of the value, with create_array's defaults, and replaces an array at the path. A group at the path
-        is a Conflict, because it would be erased with all its members."""
+        """Creates an array from the value, with create_array's defaults, replacing an array at the path. A group at the
+        path is a Conflict, because it would be erased with all its members."""
         if isinstance(self.get(path), Group):
             raise Conflict(f"a group is at {path!r}; del group[{path!r}] erases it with its members", member="path")
         self.create_array(path, data=value, overwrite=path in self)
@@ -222,8 +221,7 @@ class Group:
 
     def create_group(self, name: str, *, attributes: dict[str, Any] | None = None, overwrite: bool = False) -> Group:
         """Creates a group below this one, and missing groups on the path `name`. An existing node is a Conflict, unless
-        it is to be overwritten, which erases it and its members; a file that is not part of them is a Conflict
-        even then."""
+        `overwrite` is set, which erases it and its members; a file that is not part of them is a Conflict even then."""
         _arguments.new_name(name, "name")
         _arguments.flag(overwrite, "overwrite")
         given = {} if attributes is None else _arguments.attributes(attributes)
@@ -235,8 +233,8 @@ class Group:
         return make_array(lambda made: self._handle.create_array(name, made), **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
-        """The group of this name, which is created if it does not exist. TypeError if it is an array. With `overwrite`, a new
-        group replaces what exists."""
+        """The group with this name, which is created if it does not exist. TypeError if it is an array. With
+        `overwrite`, a new group replaces what exists."""
         found = None if _arguments.flag(overwrite, "overwrite") else self.get(name)
         if isinstance(found, Array):
             raise TypeError(f"{name!r} is an array, not a group")
@@ -247,9 +245,9 @@ class Group:
         return tuple(self.require_group(name) for name in names)
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
-        """The array of this name, which is created with create_array's keywords if it does not exist. TypeError if it is a
-        group, has another shape, or has a type that NumPy does not cast safely to `dtype` (exact: another type). dtype:
-        may be None if the array exists."""
+        """The array with this name, which is created with create_array's keywords if it does not exist. TypeError if it
+        is a group, has another shape, or has a type that NumPy does not cast safely to `dtype` (with exact: another
+        type). dtype may be None if the array exists."""
         found = self.get(name)
         if found is None:
             return self.create_array(name, shape=shape, dtype=dtype, **options)

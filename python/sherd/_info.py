@@ -1,4 +1,4 @@
-"""What an array or a group is, in short."""
+"""Summaries of arrays and groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Info(dict[str, Any]):
 
 
 def _name(extension: Any) -> str:
-    """A data type or a codec in short: its name and what it is configured to."""
+    """A data type or a codec in short form: its name and its configuration."""
     if not isinstance(extension, dict):  # of Zarr v2 a type is "<i4" or a list of fields
         return str(extension)
     configuration = extension.get("configuration", {})
@@ -41,7 +41,7 @@ def _chain(codecs: list[Any]) -> str:
 
 
 def info(array: _sherd.Array) -> Info:
-    """The facts of an array, without a look at its chunks."""
+    """The properties of an array, without looking at its chunks."""
     metadata = array.metadata
     volume = metadata.get("info")  # a scale is described in the document of its volume
     document = volume or metadata.get(".zarray", metadata)
@@ -65,7 +65,7 @@ def info(array: _sherd.Array) -> Info:
 
 
 def group_info(group: Any) -> Info:
-    """The facts of a group, without a look at its members."""
+    """The properties of a group, without looking at its members."""
     return Info(
         url=group.url,
         format=group.format,

@@ -1,4 +1,4 @@
-"""Limits as sherd.config shows them, and those that the environment raises: SHERD_LIMIT_<NAME>, as for the command."""
+"""Limits as shown by sherd.config, and those set by the environment: SHERD_LIMIT_<NAME>, as for the command."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _UNITS = (
 
 
 class Limits(Mapping[str, int]):
-    """The limits by name, as they were when they were asked for. They are changed by assigning those that are to
-    change: sherd.config.limits = {"chunk_bytes": 1 << 33}."""
+    """The limits by name, as of the time when they were requested. To change some of them, assign a dict:
+    sherd.config.limits = {"chunk_bytes": 1 << 33}."""
 
     def __init__(self, limits: dict[str, int]) -> None:
         self._limits = limits
@@ -56,7 +56,7 @@ def _size(text: str) -> int | None:
 
 
 def limits_from_environment(names: Iterable[str]) -> dict[str, int]:
-    """Those of these limits that SHERD_LIMIT_<NAME> sets."""
+    """Those of these limits for which SHERD_LIMIT_<NAME> is set."""
     limits = {}
     variables = {f"SHERD_LIMIT_{name.upper()}": name for name in names}
     for variable, text in os.environ.items():

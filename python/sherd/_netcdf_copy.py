@@ -78,18 +78,20 @@ def copy(
         sherd.netcdf.copy("ocean.nc", "ocean.zarr", deflate=1, chunks={"time": 12, "lat": None, "lon": None})
         sherd.netcdf.copy("ocean.zarr", "ocean.nc")
 
-    Both are paths or URLs, of netCDF files or of datasets in Zarr with a fragment such as "#mode=zarr". kind: "nczarr" or
-    the kind of a file, such as "classic" or "netCDF-4"; None: a file if the destination ends in .nc, .nc3, .nc4, .cdf or
-    .netcdf, otherwise "nczarr". format: of the nodes of a dataset in Zarr. chunks: lengths by dimensions, None for whole
-    ones, or shapes by variables; (): one chunk per variable. shards: likewise, of "zarr3", rounded up to whole chunks where they
-    are by dimensions; "auto": by size. deflate: a level from 0 to 9; it replaces the filters of the
-    source, and so do filters, lists of (number, parameter, …) as HDF5 numbers them, for all variables or by name.
-    variables, groups: the only variables, and groups of variables, to copy, by names or paths. data_variables, data_groups:
-    likewise, but everything is defined, and what is not named has fill values. fixed_dimensions: unlimited dimensions become
-    fixed.
+    source, destination: paths or URLs, of netCDF files or of datasets in Zarr with a fragment such as "#mode=zarr".
+    kind: "nczarr" or the kind of a file, such as "classic" or "netCDF-4"; default: a file if the destination ends in
+    .nc, .nc3, .nc4, .cdf or .netcdf, otherwise "nczarr". format: of the nodes of a dataset in Zarr.
+    chunks: lengths by dimension, None for the whole dimension, or shapes by variable; (): one chunk per variable.
+    shards: likewise, for "zarr3"; lengths by dimension are rounded up to whole chunks; "auto": by size.
+    deflate: a level from 0 to 9, which replaces the filters of the source. filters: also replaces them: lists of
+    (number, parameter, …) with HDF5's numbers, for all variables or by name.
+    variables, groups: copy only these variables, or the variables of these groups, by names or paths. data_variables,
+    data_groups: likewise, but everything is defined, and variables that are not named have fill values.
+    fixed_dimensions: unlimited dimensions become fixed.
 
-    Raises Conflict if the destination exists, unless overwrite; Unsupported if it cannot have a filter of the source, or
-    for files in a build without libnetcdf. A failed copy leaves nothing behind. config["memory_budget"] bounds the memory."""
+    Raises Conflict if the destination exists, unless overwrite is set; Unsupported if the destination cannot have a
+    filter of the source, or for files in a build without libnetcdf. A failed copy leaves nothing behind.
+    config["memory_budget"] bounds the memory."""
     options = {
         "kind": "" if kind is None else _arguments.text(kind, "kind"),
         "format": _arguments.text(format, "format"),

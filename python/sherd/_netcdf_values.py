@@ -1,4 +1,4 @@
-"""Types of netCDF and their values, between NumPy and the engine; indices and modes."""
+"""netCDF types and their values, converted between NumPy and the engine; indices and modes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES = {dtype: name for name, dtype in NUMPY.items()}
 
 
 def modes(mode: str, compat: str | None) -> tuple[bool, bool, bool]:
-    """pure, noxarray and compat=seed, of the modes of a URL's fragment."""
+    """The flags pure, noxarray and compat=seed for the modes of a URL's fragment."""
     given = {each.strip().lower() for each in mode.split(",")} - {"", "file", "nczarr"}
     if unknown := given - {"zarr", "xarray", "noxarray"}:
         raise InvalidArgument(f"the mode {sorted(unknown)[0]!r} is not supported; choose of nczarr, zarr, noxarray, file")
@@ -50,7 +50,7 @@ def expanded(key: Any, rank: int) -> list[Any]:
 
 
 def type_name(given: Any) -> str:
-    """The name in CDL of a type: that name, or what np.dtype() takes; str is "string"."""
+    """The CDL name of a type, given by that name or by anything that np.dtype() accepts; str is "string"."""
     if isinstance(given, str) and given in NUMPY:
         return given
     try:
@@ -74,7 +74,7 @@ def _bytes_of(text: Any) -> bytes:
 
 
 def _texts(value: Any) -> Any:
-    """Texts as NumPy's S, for a variable of characters."""
+    """Texts as NumPy's S type, for a variable of characters."""
     array = np.asarray(value)
     if array.dtype.kind in "UOT":
         array = np.array([_bytes_of(each) for each in array.ravel().tolist()], "S").reshape(array.shape)
@@ -84,7 +84,8 @@ def _texts(value: Any) -> Any:
 
 
 def _plain_integers(value: Any) -> Any:
-    """Integers of Python as objects; None if there is anything else. NumPy makes floats of integers that share no type."""
+    """Python integers as an array of objects; None if there is anything else. NumPy converts integers without a common
+    type to floats."""
     if not isinstance(value, (int, list, tuple)):
         return None
     array = np.asarray(value, object)
@@ -112,7 +113,7 @@ def _numbers(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def elements(kind: str, value: Any) -> Any:
-    """An array of the type; of strings one of bytes as objects, of characters one of texts."""
+    """An array of the type; for strings an array of bytes objects, for characters an array of texts."""
     if kind == "char":
         return _texts(value)
     if kind != "string":
@@ -124,7 +125,7 @@ def elements(kind: str, value: Any) -> Any:
 
 
 def filled(kind: str, value: np.ma.MaskedArray[Any, Any], fill: Any) -> Any:
-    """elements() of a masked array, whose masked ones are the fill value; what is behind the mask does not count."""
+    """elements() of a masked array, with masked elements set to the fill value; values behind the mask are ignored."""
     mask = np.ma.getmaskarray(value)
     masked = elements(kind, fill)
     if mask.all():
@@ -135,14 +136,15 @@ def filled(kind: str, value: np.ma.MaskedArray[Any, Any], fill: Any) -> Any:
 
 
 def characters(texts: Any, length: int) -> Any:
-    """The single bytes of texts, in one dimension more: so many, or as many as the longest text has; at the end NULs."""
+    """The single bytes of texts, along one additional dimension, padded with NULs. It has the given length, or that of
+    the longest text if this is greater."""
     width = max(length, texts.dtype.itemsize)
     padded = np.ascontiguousarray(texts.astype(f"S{width}")).reshape(-1)
     return padded.view("S1").reshape(*texts.shape, width)
 
 
 def stored(array: Any) -> Any:
-    """What elements() makes, as the engine takes it."""
+    """The result of elements() in the form that the engine accepts."""
     return array.ravel().tolist() if array.dtype == object else np.ascontiguousarray(array)
 
 
@@ -157,7 +159,7 @@ def _whole_type(low: int, high: int) -> str:
 
 
 def _inferred(value: Any) -> str:
-    """The type of an attribute: that of NumPy's values; whole numbers are the smallest of int, int64 and uint64."""
+    """The type of an attribute: that of NumPy values; whole numbers have the smallest of int, int64 and uint64."""
     if isinstance(value, (str, bytes)):
         return "char"
     plain = _plain_integers(value)
@@ -175,7 +177,7 @@ def _inferred(value: Any) -> str:
 
 
 def attribute(name: str, value: Any, kind: Any = None) -> tuple[str, str, Any]:
-    """An attribute as the engine takes it: its name, its type, and one or a list of values."""
+    """An attribute in the form that the engine accepts: its name, its type, and one value or a list of values."""
     chosen = _inferred(value) if kind is None else type_name(kind)
     if chosen == "char":
         if isinstance(value, np.ndarray) and value.dtype.kind == "S":

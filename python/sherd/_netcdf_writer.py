@@ -1,4 +1,4 @@
-"""Datasets of netCDF that are written: what sherd.netcdf.create_dataset() and edit_dataset() return."""
+"""Writers of netCDF datasets, returned by sherd.netcdf.create_dataset() and edit_dataset()."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _attributes(given: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
 
 
 class VariableWriter:
-    """A variable of a dataset that is being written. Assigning writes boxes: integers and slices with step 1. Texts that are
-    assigned to characters extend along the last dimension."""
+    """A variable of a dataset that is being written. Assignment writes boxes: indices are integers and slices with step
+    1. Texts that are assigned to characters extend along the last dimension."""
 
     def __init__(self, dataset: DatasetWriter, path: str, type: str, unlimited: tuple[bool, ...], fill: Any) -> None:
         self._dataset, self.full_name, self.type = dataset, path, type
@@ -31,7 +31,7 @@ class VariableWriter:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The lengths of the dimensions as they are now."""
+        """The present lengths of the dimensions."""
         return self._dataset._bound.shape(self.full_name)
 
     @property
@@ -39,16 +39,16 @@ class VariableWriter:
         return len(self._unlimited)
 
     def set_attribute(self, name: str, value: Any, *, type: Any = None) -> None:
-        """Sets an attribute, as GroupWriter.set_attribute()."""
+        """Sets an attribute; see GroupWriter.set_attribute()."""
         self._dataset._set_attribute(self.full_name, name, value, type)
 
     def rename_attribute(self, name: str, to: str) -> None:
-        """Renames an attribute, as GroupWriter.rename_attribute()."""
+        """Renames an attribute; see GroupWriter.rename_attribute()."""
         self._dataset._rename_attribute(self.full_name, name, to)
 
     def _box(self, key: Any, given: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
-        """Origin and lengths, and the lengths without those of integers. An open slice of an unlimited dimension is as long
-        as what is written."""
+        """Origin and lengths, and the lengths without those of integers. An open slice of an unlimited dimension has
+        the length of the data that are written."""
         parts = _netcdf_values.expanded(key, self.ndim)
         kept = [d for d, part in enumerate(parts) if isinstance(part, slice)]
         origin, lengths = [], []
@@ -109,7 +109,7 @@ class GroupWriter:
         return f"{self.path.rstrip('/')}/{_arguments.text(name, 'name')}"
 
     def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> GroupWriter:
-        """A new group; Conflict if there is a member of this name."""
+        """Creates a group; Conflict if a member with this name exists."""
         self._dataset._check_open()
         path = self._member(name)
         self._dataset._bound.define_group(path, _attributes(attributes))
@@ -117,8 +117,8 @@ class GroupWriter:
         return group
 
     def create_dimension(self, name: str, length: int | None = None) -> None:
-        """A new dimension, known in this group and all below. Without a length it is unlimited, and grows when a variable
-        is written beyond its length."""
+        """Creates a dimension, visible in this group and all groups below. Without a length it is unlimited, and grows
+        when a variable is written beyond its length."""
         self._dataset._check_open()
         count = 0 if length is None else _arguments.count(length, "length")
         self._dataset._bound.define_dimension(self.path, _arguments.text(name, "name"), count, length is None)
@@ -148,15 +148,16 @@ class GroupWriter:
         codecs: Any = None,
         endian: Literal["little", "big", None] = None,
     ) -> VariableWriter:
-        """A new variable; Conflict if there is a member of this name.
+        """Creates a variable; Conflict if a member with this name exists.
 
-        type: a name of CDL ("float" has 32 bits, "int" also), or what np.dtype() takes; str is "string".
-        dimensions: names, each that of the nearest group, or "/g/x"; none: a scalar.
-        attributes: by name; see set_attribute(). fill_value: of the variable's type, stored as `_FillValue`; None: the default
-        of netCDF; False: elements that are never written are undefined.
-        chunks, shards: a length for each dimension; shards need Zarr v3. None: chosen by size; none.
-        deflate_level: 0 to 9, shuffle, fletcher32: the filters of netCDF; or codecs: as for sherd.create_array().
-        endian: of the stored elements; None: that of `type`, otherwise little.
+        type: a CDL name ("float" and "int" have 32 bits), or anything that np.dtype() accepts; str is "string".
+        dimensions: names, each that of the nearest group, or paths such as "/g/x"; none: a scalar.
+        attributes: by name; see set_attribute(). fill_value: of the variable's type, stored as `_FillValue`; None: the
+        default of netCDF; False: elements that are never written are undefined.
+        chunks: a length per dimension; default: chosen by size. shards: likewise, in Zarr v3 only; default: none.
+        deflate_level (0 to 9), shuffle, fletcher32: the filters of netCDF. Instead of them, codecs: as for
+        sherd.create_array().
+        endian: of the stored elements; default: that of `type`, otherwise little.
         """
         self._dataset._check_open()
         kind = _netcdf_values.type_name(type)
@@ -192,38 +193,39 @@ class GroupWriter:
         return made
 
     def set_attribute(self, name: str, value: Any, *, type: Any = None) -> None:
-        """Sets an attribute; one of the same name is replaced. type: as for create_variable(). None: a str is "char", a list
-        of str "string", values of NumPy have their types, ints are int, or int64 and uint64 if they do not fit, floats are
-        double. It is stored by the next write or sync()."""
+        """Sets an attribute, replacing one with the same name. type: as for create_variable(). Default: a str is
+        "char", a list of str "string", NumPy values have their own type, ints are int, or int64 or uint64 if they do
+        not fit, floats are double. The attribute is stored by the next write or sync()."""
         self._dataset._set_attribute(self.path, name, value, type)
 
     def rename_dimension(self, name: str, to: str) -> None:
-        """Renames a dimension of this group, and stores that at once. A variable with the dimension's name keeps its own: rename
-        it, too. The same call finishes what a killed process began. Conflict if the group has a dimension `to`, or in pure Zarr if
-        variables of a group would have two of that name; Unsupported there if no variable of the group has it."""
+        """Renames a dimension of this group, and stores the change at once. A variable named like the dimension keeps
+        its name; rename it too. The same call completes a renaming that was interrupted by a kill. Conflict if the
+        group has a dimension `to` or, in pure Zarr, if a variable of a group would have two dimensions `to`;
+        Unsupported there if no variable of the group has the dimension."""
         self._dataset._check_open()
         self._dataset._bound.rename_dimension(self._member(name), _arguments.text(to, "to"))
         unlimited = self._dataset._unlimited
         unlimited[self._member(to)] = unlimited.pop(self._member(name), unlimited.get(self._member(to), False))
 
     def rename_variable(self, name: str, to: str) -> None:
-        """Renames a variable of this group, and stores that at once. Conflict if there is a member `to`."""
+        """Renames a variable of this group, and stores the change at once. Conflict if a member `to` exists."""
         self._dataset._check_open()
         self._dataset._bound.rename_variable(self._member(name), _arguments.text(to, "to"))
         self._dataset._follow(self._member(name), self._member(to))
 
     def rename_group(self, name: str, to: str) -> None:
-        """Renames a group in this group, and stores that at once. Conflict if there is a member `to`."""
+        """Renames a group in this group, and stores the change at once. Conflict if a member `to` exists."""
         self._dataset._check_open()
         self._dataset._bound.rename_group(self._member(name), _arguments.text(to, "to"))
         self._dataset._follow(self._member(name), self._member(to))
 
     def rename_attribute(self, name: str, to: str) -> None:
-        """Renames an attribute, and stores that at once. Conflict if there is an attribute `to`."""
+        """Renames an attribute, and stores the change at once. Conflict if an attribute `to` exists."""
         self._dataset._rename_attribute(self.path, name, to)
 
     def __getitem__(self, path: str) -> VariableWriter | GroupWriter:
-        """The variable or group at a path from here, or from the root: "/g/v"."""
+        """The variable or group at a path relative to this group, or from the root: "/g/v"."""
         whole = path if path.startswith("/") else self._member(path)
         return self._dataset._members[whole.rstrip("/") or "/"]
 
@@ -235,7 +237,8 @@ class GroupWriter:
 
 
 class DatasetWriter(GroupWriter):
-    """The root group of a dataset that is written. Several threads may write. Leaving a `with` block closes it."""
+    """The root group of a dataset that is being written. Several threads may write. Leaving a `with` block closes
+    it."""
 
     def __init__(self, bound: _sherd.NetcdfWriter) -> None:
         super().__init__(None, "/")
@@ -257,7 +260,7 @@ class DatasetWriter(GroupWriter):
         self._bound.rename_attribute(path, _arguments.text(name, "name"), _arguments.text(to, "to"))
 
     def _follow(self, old: str, new: str) -> None:
-        """After a member was renamed: its path, and those of what is below it."""
+        """Updates the paths of a renamed member and of everything below it."""
 
         def moved(path: str) -> str:
             return new + path[len(old) :] if path == old or path.startswith(old + "/") else path
@@ -271,20 +274,20 @@ class DatasetWriter(GroupWriter):
                 member.path = moved(member.path)
 
     def sync(self) -> None:
-        """Stores all definitions, attributes and lengths, and the consolidated metadata. What is stored before a sync()
-        that succeeds survives the end of the process."""
+        """Stores all definitions, attributes and lengths, and the consolidated metadata. Everything stored before a
+        successful sync() survives the end of the process."""
         self._check_open()
         self._bound.sync()
 
     def close(self) -> None:
-        """sync(), and the end of writing. Closing again does nothing."""
+        """Calls sync() and ends writing. Closing again has no effect."""
         if not self._closed:
             self._bound.sync()
             self._closed = True
 
     def discard(self) -> None:
-        """Erases everything that is stored of the dataset, which cannot be written after that. An error in a `with` block does
-        not: what was written before it is kept."""
+        """Erases everything that is stored of the dataset, which cannot be written afterwards. An error in a `with`
+        block does not do this: what was written before it is kept."""
         self._check_open()
         self._bound.discard()
         self._closed = True
@@ -311,12 +314,12 @@ def create_dataset(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> DatasetWriter:
-    """Makes a dataset for writing; Conflict if there is a node and not `overwrite`.
+    """Creates a dataset for writing; an existing node is a Conflict unless `overwrite` is set.
 
-    zarr_format: 2 for readers such as netcdf-c, 3 for shards. mode, compat: as for open_dataset(), and of the URL: "zarr"
-    writes no metadata of NCZarr, "noxarray" no names of dimensions for xarray. path: of the root group below the store's root.
-    attributes: of the root group; see DatasetWriter.set_attribute(). consolidated: whether sync() writes consolidated metadata.
-    storage_options: of the store that a path or URL names.
+    zarr_format: 2 for readers such as netcdf-c, 3 for shards. mode, compat: as for open_dataset(), in addition to the
+    URL: "zarr" writes no NCZarr metadata, "noxarray" no dimension names for xarray. path: of the root group, below the
+    store's root. attributes: of the root group; see DatasetWriter.set_attribute(). consolidated: whether sync() writes
+    consolidated metadata. storage_options: of the store that a path or URL names.
     """
     _arguments.store(store)
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)

@@ -1,4 +1,4 @@
-"""The ways to arrays and groups: open, create, consolidate."""
+"""Opening and creating arrays and groups, and consolidating metadata."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _check_mode(mode: str) -> None:
 
 
 def _store_or_new(store: StoreLike | None, mode: str) -> StoreLike:
-    """The store, or where none is given a new one in memory, if something may be made in it."""
+    """The store; if it is None, a new one in memory, provided that the mode may create a node."""
     return _sherd.MemoryStore() if store is None and mode not in ("r", "r+") else _arguments.store(store)
 
 
@@ -30,7 +30,8 @@ ZARR_FORMATS = {2: "zarr2", 3: "zarr3"}
 
 
 def format_name(format: str | None, zarr_format: int | None) -> str:
-    """The engine's name of a format, by its name or, as in zarr-python, by the version of Zarr; "" where neither is given."""
+    """The engine's name of a format, given by that name or, as in zarr-python, by the version of Zarr; "" if neither is
+    given."""
     if zarr_format is not None and (isinstance(zarr_format, bool) or zarr_format not in ZARR_FORMATS):
         raise InvalidArgument(f"zarr_format is 2 or 3, not {zarr_format!r}", member="zarr_format")
     name = "" if zarr_format is None else ZARR_FORMATS[zarr_format]
@@ -81,12 +82,12 @@ def open(
 ) -> Array | Group:
     """Opens the node at a path, a URL or in a Store: an Array or a Group.
 
-    mode: "r" reads, "r+" reads and writes what exists (both: NotFound where nothing does); "a" makes a group where
-    nothing exists, "w" makes one in place of what exists, "w-" makes one where nothing exists (otherwise Conflict).
-    With `shape`, `data` or other keywords of create_array these make an array, as open_array() does.
-    store: None, where a mode may make something: a new MemoryStore. path: below its root. format: such as "zarr3"; None:
-    found out, or where a group is made that of the hierarchy around it, elsewhere "zarr3". zarr_format: 3 is
-    format="zarr3", 2 is "zarr2". attributes: of what is made.
+    mode: "r" reads, "r+" reads and writes an existing node (both: NotFound if there is none); "a" creates a group if
+    nothing exists, "w" creates one that replaces what exists, "w-" creates one and raises Conflict if anything exists.
+    With `shape`, `data` or other keywords of create_array, these modes create an array, as open_array() does.
+    store: None, with a mode that may create a node: a new MemoryStore. path: below its root.
+    format: such as "zarr3"; default: that of the existing node; for a new group, that of the hierarchy around it,
+    otherwise "zarr3". zarr_format: 3 is format="zarr3", 2 is "zarr2". attributes: of a new node.
     storage_options: of the store that a path or URL names, by name. config: settings of this handle.
     """
     name = format_name(format, zarr_format)
@@ -110,8 +111,8 @@ def open_group(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Opens a group as open() does; InvalidArgument for an array. attributes: of a new group; an existing
-    one keeps its own."""
+    """Opens a group as open() does; InvalidArgument for an array. attributes: of a new group; an existing group keeps
+    its own."""
     store = _store_or_new(store, mode)
     config = _arguments.settings(config, storage_options, store)
     node = _open_or_make(store, mode, path, format_name(format, zarr_format), attributes, config)
@@ -133,12 +134,13 @@ def open_array(
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array:
-    """Opens an array; InvalidArgument for a group, except for a precomputed volume: then a scale is opened.
+    """Opens an array. InvalidArgument for a group, except for a precomputed volume, of which a scale is opened.
 
-    store, format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, counted from the finest;
-    NotFound if it has fewer. resolution: instead, nanometres per voxel along x, y and z, as in (8, 8, 40).
-    The modes that may make an array ("a", "w", "w-"; see open()) accept the keywords of create_array; dtype is float64
-    where neither it nor data is given.
+    store, format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, 0
+    being the finest; NotFound if it has fewer. resolution: alternatively, the nanometres per voxel along x, y and z, as
+    in (8, 8, 40).
+    The modes that may create an array ("a", "w", "w-"; see open()) accept the keywords of create_array; dtype is
+    float64 if neither it nor data is given.
     """
     _check_mode(mode)
     store = _store_or_new(store, mode)
@@ -189,8 +191,8 @@ def create_group(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Group:
-    """Creates a group, and missing groups on the path. An existing node is a Conflict, unless it is to be
-    overwritten, which erases it and all its members; files that are not part of it are Conflict even then.
+    """Creates a group, and missing groups on the path. An existing node is a Conflict, unless `overwrite` is set, which
+    erases it and all its members; files that are not part of it are a Conflict even then.
     format, zarr_format, storage_options: as for open()."""
     config = _arguments.settings(config, storage_options, store)
     _arguments.new_name(path, "path")
@@ -225,16 +227,17 @@ def create_array(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Array:
-    """Makes an array. Shape and dtype are needed, or `data`: the array then appears with it, all at once, or not at all.
+    """Creates an array. Shape and dtype are required, or `data`: the array then appears with all of its elements, or
+    not at all.
 
     name: the path below the store's root; None: the root itself.
     dtype: a NumPy dtype; a name as in Zarr metadata ("uint16", "r24", "string", "bytes", "bfloat16"); a JSON object.
     chunks: the (inner) chunk, an int per dimension; "auto": by size; a dict: the chunk grid as in metadata. For chunks
     of different lengths (a rectilinear grid), a list of lengths per dimension: chunks=[[3, 3, 4], [5]].
-    shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object. Lists of lengths
-    as for chunks, which then are given, too.
+    shards: the stored object, multiples of `chunks`; "auto": by size; None: every chunk is an object. May also be lists
+    of lengths, as for chunks; then `chunks` is required.
     filters, serializer, compressors: codecs, each a string such as "zstd:3", a JSON object, or an object with
-    to_dict(). "auto": none; little-endian bytes, vlen-utf8 or vlen-bytes; zstd. None: none.
+    to_dict(). "auto": no filters; little-endian bytes, vlen-utf8 or vlen-bytes; zstd. None: none.
     codecs: the whole chain as a list of JSON objects; cannot be combined with the three above or with shards.
     index_location, index_codecs: of the index of a shard.
     fill_value: a Python or NumPy scalar, or as in metadata; None: zero, False, "".
@@ -243,9 +246,10 @@ def create_array(
     volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
     data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
-    order: short for config={"order": …}, the order in memory of what is read; in Zarr v2 also that of stored elements, as a
-    dtype such as ">i4" is their byte order there. format, zarr_format: as for open().
-    overwrite: erase an existing node; otherwise it is a Conflict. Files that are not part of it are always a Conflict.
+    order: short for config={"order": …}, the order in memory of arrays that are read. In Zarr v2 it is also the order
+    of stored elements; there, a dtype such as ">i4" also sets their byte order. format, zarr_format: as for open().
+    overwrite: erase an existing node, which is otherwise a Conflict. Files that are not part of it are always a
+    Conflict.
     storage_options: as for open(). config: settings of this handle; see sherd.config.
     """
     config = _arguments.settings(config, storage_options, store)
@@ -265,9 +269,10 @@ def consolidate_metadata(
     storage_options: dict[str, Any] | None = None,
 ) -> Group:
     """Writes the metadata of all nodes below a group into the group's document, in one atomic write, so that readers
-    need one request. Later changes by Sherd below the group are also written there; changes by other software only by the
-    next call. zarr-python does not open a group where these name a data type or codec that it does not know, unless it is
-    told use_consolidated=False. Returns the group, opened for reading. format, zarr_format, storage_options: as for open()."""
+    need one request. Later changes by Sherd below the group are also written there; changes by other software only by
+    the next call. If these metadata contain a data type or codec that zarr-python does not know, zarr-python opens the
+    group only with use_consolidated=False. Returns the group, opened for reading. format, zarr_format, storage_options:
+    as for open()."""
     name = format_name(format, zarr_format) or None
     path = "" if path is None else path
     open_group(store, mode="r+", path=path, format=name, storage_options=storage_options)._handle.consolidate()
@@ -275,5 +280,5 @@ def consolidate_metadata(
 
 
 def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> Array | Group:
-    """What a pickled handle becomes."""
+    """Opens the node of a pickled handle."""
     return wrap(_sherd.open_node(url, path, writable, format, config))

@@ -1,4 +1,4 @@
-"""Skeletons and meshes of collections as files of other programs."""
+"""Import and export of skeletons and meshes of collections as files of other programs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ def import_object(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Adds the skeleton of a SWC file, or the mesh of a PLY or OBJ file, to a collection, and returns {"id", "vertices",
-    "edges" or "triangles", "lower_bound", "upper_bound", "created"}; bounds are in nanometres.
+    """Adds the skeleton of an SWC file, or the mesh of a PLY or OBJ file, to a collection, and returns {"id",
+    "vertices", "edges" or "triangles", "lower_bound", "upper_bound", "created"}; bounds are in nanometres.
 
         sherd.neuroglancer.import_object("17.swc", "em/skeletons")
 
-    A collection that does not exist is made: skeletons with `radius` and `vertex_types`, or legacy meshes. id: default: the
-    number with which the file's name begins. from_: default: by the suffix. units: of the coordinates; default: "um" in SWC,
-    "nm" in PLY and OBJ. An object of this id is Conflict unless overwritten; Corrupt names the line or the byte.
+    A collection that does not exist is created: skeletons with `radius` and `vertex_types`, or legacy meshes. id:
+    default: the number at the beginning of the file's name. from_: the format; default: by suffix. units: of the
+    coordinates; default: "um" in SWC, "nm" in PLY and OBJ. An existing object with this id is a Conflict unless
+    overwritten. Corrupt names the line or the byte.
     """
     return _move(file, url, _options(from_, units, overwrite, config, id), True)
 
@@ -61,9 +62,9 @@ def export_object(
     overwrite: bool = True,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Writes an object of a collection as a SWC, PLY or OBJ file, and returns what import_object does. Of a mesh of several
-    resolutions it is the finest. A warning says how many edges of a cycle SWC cannot have. NotFound if the object does not
-    exist.
+    """Writes an object of a collection as an SWC, PLY or OBJ file, and returns the same as import_object. Of a mesh
+    with several resolutions the finest is written. SWC cannot have cycles: a warning gives the number of edges left
+    out. NotFound if the object does not exist.
 
         sherd.neuroglancer.export_object("em/mesh", 17, "17.ply")
     """

@@ -1,4 +1,5 @@
-"""Neuroglancer's objects as arrays: skeletons, meshes, annotations and segment properties, from bytes and back."""
+"""Neuroglancer's objects as arrays: skeletons, meshes, annotations and segment properties, converted from and to
+bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _ANNOTATION_VECTORS = {"point": 1, "line": 2, "axis_aligned_bounding_box": 2, "e
 
 
 def can_decode_draco() -> bool:
-    """Whether this Sherd was built with libdraco, which `QuantizedMesh.from_draco` needs."""
+    """Whether this Sherd was built with libdraco, which `QuantizedMesh.from_draco` requires."""
     return _sherd.can_decode_draco
 
 
@@ -47,26 +48,27 @@ class Skeleton:
 
     @classmethod
     def from_bytes(cls, data: BytesLike, vertex_attributes: VertexAttributes = ()) -> Skeleton:
-        """From an object's bytes. `vertex_attributes` are those of the info document (or a SkeletonInfo): the
-        bytes do not say which there are. Corrupt names what does not fit, such as an edge to a vertex that is not there.
+        """From the bytes of an object. `vertex_attributes` are those of the info document (or a SkeletonInfo), since
+        the bytes do not describe them. Corrupt names what does not fit, such as an edge to a vertex that does not
+        exist.
         """
         return cls(*_sherd.parse_skeleton(data, _skeleton_info(vertex_attributes)))
 
     def to_bytes(self, vertex_attributes: VertexAttributes | None = None) -> bytes:
-        """The bytes to store. InvalidArgument where the arrays do not fit each other or `vertex_attributes`, which by
-        default are those that the arrays have."""
+        """The bytes to store. InvalidArgument if the arrays do not fit each other or `vertex_attributes`, which default
+        to those of the arrays."""
         described = self.vertex_attributes if vertex_attributes is None else vertex_attributes
         return _sherd.print_skeleton(self.vertices, self.edges, self.attributes, _skeleton_info(described))
 
     @classmethod
     def from_swc(cls, data: BytesLike | str) -> Skeleton:
-        """From the text of a SWC file, whose numbers stay as they are (SWC has micrometres); with the attributes `radius`
-        (float32) and `vertex_types` (uint8). Corrupt names the line that is wrong."""
+        """From the text of an SWC file, with the attributes `radius` (float32) and `vertex_types` (uint8). Numbers are
+        not converted (SWC uses micrometres). Corrupt names the line that is wrong."""
         return cls(*_sherd.parse_swc(data.encode() if isinstance(data, str) else data))
 
     def to_swc(self) -> str:
-        """As SWC, with the attributes `radius` and `vertex_types`, or 0. Trees have no cycles: a warning says how many edges
-        were left out."""
+        """As SWC, with the attributes `radius` and `vertex_types`, or 0 without them. Trees have no cycles: a warning
+        gives the number of edges left out."""
         text, left_out = _sherd.print_swc(self.vertices, self.edges, self.attributes, _skeleton_info(self.vertex_attributes))
         if left_out:
             warnings.warn(f"{left_out} edges close a cycle and are left out: SWC has trees", stacklevel=2)
@@ -74,7 +76,7 @@ class Skeleton:
 
     @property
     def vertex_attributes(self) -> list[dict[str, Any]]:
-        """What the info document has to say of the attributes."""
+        """The description of the attributes for the info document."""
         described = []
         for name, values in self.attributes.items():
             array = np.asarray(values)
@@ -85,7 +87,7 @@ class Skeleton:
 
 @dataclass(eq=False)
 class Mesh:
-    """A triangulated surface; what one fragment of a legacy mesh holds, in nanometres.
+    """A triangulated surface; also one fragment of a legacy mesh, with positions in nanometres.
 
     vertices: float32, (n, 3). triangles: uint32, (m, 3), vertex numbers.
     """
@@ -133,8 +135,8 @@ class QuantizedMesh:
 
     @classmethod
     def from_draco(cls, data: BytesLike) -> QuantizedMesh:
-        """Decodes a Draco fragment. Unsupported where Sherd was built without libdraco, and where positions are no
-        integers, which Neuroglancer cannot read either."""
+        """Decodes a Draco fragment. Unsupported if Sherd was built without libdraco, or if positions are not integers,
+        which Neuroglancer cannot read either."""
         return cls(*_sherd.decode_draco(data))
 
 
@@ -154,11 +156,11 @@ class MeshLevel:
 
 @dataclass(eq=False)
 class MultiscaleMeshManifest:
-    """A segment's levels of detail, finest first, and where their fragments lie.
+    """The levels of detail of a segment, finest first, and the sizes of their fragments.
 
-    chunk_shape, grid_origin: float32, (3,), in stored model coordinates. The fragments follow each other, in the
-    order of the manifest: unsharded in the object `<segment id>` next to the manifest's `<segment id>.index`, sharded
-    right before the manifest as it is stored.
+    chunk_shape, grid_origin: float32, (3,), in stored model coordinates. The fragments are contiguous, in the order of
+    the manifest: in an unsharded collection in the object `<segment id>` next to the manifest `<segment id>.index`, in
+    a sharded one immediately before the stored manifest.
     """
 
     chunk_shape: np.ndarray
@@ -167,7 +169,7 @@ class MultiscaleMeshManifest:
 
     @classmethod
     def from_bytes(cls, data: BytesLike) -> MultiscaleMeshManifest:
-        """From a manifest's bytes; Corrupt where their length is not what the counts say."""
+        """From the bytes of a manifest; Corrupt if their length does not match the counts."""
         shape, origin, levels = _sherd.parse_mesh_manifest(data)
         return cls(shape, origin, [MeshLevel(*level) for level in levels])
 
@@ -176,29 +178,29 @@ class MultiscaleMeshManifest:
         return self.chunk_shape, self.grid_origin, levels
 
     def to_bytes(self) -> bytes:
-        """The bytes to store; InvalidArgument where a level's positions are not in Z-curve order."""
+        """The bytes to store; InvalidArgument if a level's positions are not in Z-curve order."""
         return _sherd.print_mesh_manifest(self._parts())
 
     @property
     def fragments_size(self) -> int:
-        """Bytes of all fragments together. In a shard they begin that many bytes before the manifest."""
+        """The total bytes of all fragments. In a shard they begin that many bytes before the manifest."""
         return sum(int(np.asarray(level.sizes, "u8").sum()) for level in self.levels)
 
     def fragment_range(self, level: int, fragment: int) -> tuple[int, int]:
-        """Offset and length of one fragment within all of them together."""
+        """Offset and length of one fragment within all fragments together."""
         sizes = [np.asarray(each.sizes, "u8") for each in self.levels]
         offset = sum(int(each.sum()) for each in sizes[:level]) + int(sizes[level][:fragment].sum())
         return offset, int(sizes[level][fragment])
 
     def place(self, mesh: QuantizedMesh, level: int, fragment: int, vertex_quantization_bits: int) -> Mesh:
-        """A decoded fragment in stored model coordinates; Corrupt where a position does not fit the bits."""
+        """A decoded fragment in stored model coordinates; Corrupt if a position does not fit in the bits."""
         parts = self._parts(), mesh.vertices, mesh.triangles
         return Mesh(*_sherd.place_mesh_fragment(*parts, (level, fragment), vertex_quantization_bits))
 
 
 @dataclass(eq=False)
 class MultiscaleMesh:
-    """A mesh of several resolutions: its manifest, and all its Draco fragments one after the other, in that order."""
+    """A mesh of several resolutions: its manifest, and all its Draco fragments in the order of the manifest."""
 
     manifest: MultiscaleMeshManifest
     fragments: BytesLike = b""
@@ -226,11 +228,11 @@ def _flat(geometry: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 @dataclass(eq=False)
 class Annotation:
-    """One annotation, as the index by id holds it.
+    """One annotation, as stored in the index by id.
 
     geometry: float32; (rank,) for a point, (2, rank) for a line's ends, a box's corners and an ellipsoid's centre and
-    radii, (points, rank) for a polyline. properties: by id, arrays of length 1 (rgb and rgba: uint8, (1, 3) and (1, 4)).
-    related: object ids, uint64, by relationship.
+    radii, (points, rank) for a polyline. properties: by id, arrays of length 1 (rgb and rgba: uint8, (1, 3) and (1,
+    4)). related: object ids, uint64, by relationship.
     """
 
     geometry: np.ndarray
@@ -239,7 +241,7 @@ class Annotation:
 
     @classmethod
     def from_bytes(cls, data: BytesLike, info: AnnotationInfo | Mapping[str, Any]) -> Annotation:
-        """From the bytes under an annotation's id, whose layout the info document describes."""
+        """From the bytes stored under an annotation's id, whose layout the info document describes."""
         info = _annotation_info(info)
         return cls._from_parts(_sherd.parse_annotation(data, info), info)
 
@@ -252,7 +254,7 @@ class Annotation:
         return cls(geometry.reshape(shape), properties, dict(zip(info.relationships, related)))
 
     def to_bytes(self, info: AnnotationInfo | Mapping[str, Any]) -> bytes:
-        """The bytes to store under the annotation's id. Relationships that `related` lacks have no objects."""
+        """The bytes to store under the annotation's id. Relationships missing from `related` have no objects."""
         info = _annotation_info(info)
         return _sherd.print_annotation(*self._parts(info), info)
 
@@ -269,11 +271,11 @@ class Annotation:
 
 @dataclass(eq=False)
 class Annotations:
-    """A list of annotations, as the spatial index and the indices by related object hold it.
+    """A list of annotations, as stored in the spatial index and the indexes by related object.
 
-    ids: uint64, (n,). geometry: float32; (n, rank) for points, (n, 2, rank) for lines, boxes and ellipsoids, (all points,
-    rank) for polylines; points, uint32, (n,), is the number of points of each. properties: by id, (n,), or (n, 3) and
-    (n, 4) of uint8 for rgb and rgba.
+    ids: uint64, (n,). geometry: float32; (n, rank) for points, (n, 2, rank) for lines, boxes and ellipsoids, (all
+    points, rank) for polylines. points: uint32, (n,), for polylines: the number of points of each. properties: by id,
+    (n,), or (n, 3) and (n, 4) of uint8 for rgb and rgba.
     """
 
     ids: np.ndarray
@@ -293,7 +295,7 @@ class Annotations:
         return cls(ids, geometry.reshape(-1, *_vector_shape(info)), properties, points)
 
     def to_bytes(self, info: AnnotationInfo | Mapping[str, Any]) -> bytes:
-        """The bytes to store; InvalidArgument where the arrays do not fit each other or the info."""
+        """The bytes to store; InvalidArgument if the arrays do not fit each other or the info."""
         info = _annotation_info(info)
         return _sherd.print_annotations(*self._parts(info), info)
 
@@ -306,8 +308,8 @@ class Annotations:
 class SegmentProperty:
     """One property of all segments.
 
-    type: label, description, string, tags or number. values: a list of str; for tags, of lists of ascending indices of
-    `tags`; for number an array of float32 or of integers of at most 32 bits. other: members that are not known here.
+    type: label, description, string, tags or number. values: a list of str; for tags, of lists of ascending indexes
+    into `tags`; for number an array of float32 or of integers of at most 32 bits. other: unknown members.
     """
 
     id: str
@@ -336,9 +338,9 @@ _PROPERTY_MEMBERS = {"id", "type", "values", "description", "tags", "tag_descrip
 
 @dataclass(eq=False)
 class SegmentProperties:
-    """The info document `neuroglancer_segment_properties`, which holds all values itself.
+    """The info document `neuroglancer_segment_properties`, which contains all values.
 
-    ids: uint64, (n,). properties: each with a value per segment. other: members of the document that are not known here.
+    ids: uint64, (n,). properties: each with a value per segment. other: unknown members of the document.
     """
 
     ids: np.ndarray = _empty("u8", 0)
@@ -361,7 +363,7 @@ class SegmentProperties:
         return cls(ids, properties, other | ({"inline": extra} if extra else {}))
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON document, as it is to be stored under the name `info`."""
+        """The JSON document, to be stored under the name `info`."""
         inline = {
             "ids": [str(each) for each in np.asarray(self.ids).tolist()],
             "properties": [each._to_json() for each in self.properties],

@@ -1,4 +1,5 @@
-"""Optional elements as NumPy has them, masked arrays, and as the engine has them: a value, and whether it is present."""
+"""Converts optional elements between masked arrays of NumPy and the engine's form: a value, and whether it is
+present."""
 
 from typing import Any
 
@@ -23,7 +24,8 @@ def _is_masked(mask: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
 
 
 def masked(stored: np.ndarray[Any, Any]) -> Any:
-    """Elements of the engine. Of types that are optional twice, the elements are structs of "value" and "present"."""
+    """Elements of the engine as a masked array. For types that are optional twice, its elements are structs of "value"
+    and "present"."""
     return np.ma.MaskedArray(stored["value"], mask=~stored["present"])
 
 

@@ -1,4 +1,4 @@
-"""The arguments of create_array as the engine expects them."""
+"""Converts the arguments of create_array to the form that the engine expects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ._info import info
 
 
 def codec(value: Any) -> Any:
-    """A codec as its JSON object, or a string such as "zstd:3" as it is. Codecs of numcodecs have an id."""
+    """A codec as its JSON object; a string such as "zstd:3" is unchanged. Codecs of numcodecs are recognized by their
+    id."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Mapping) and hasattr(value, "get_config"):
@@ -54,7 +55,7 @@ def is_dual_format(config: Mapping[str, Any] | None) -> bool:
 
 
 def chain(filters: Any, serializer: Any, compressors: Any, compressor: str) -> list[Any] | None:
-    """The codecs of a chunk, or None where all of them are left to the engine."""
+    """The codecs of a chunk, or None if the engine chooses all of them."""
     if is_auto(filters) and is_auto(serializer) and is_auto(compressors):
         return None
     before = [] if is_auto(filters) else codec_list(filters)
@@ -67,7 +68,8 @@ _CHAIN = r"(raw_)?codecs\[(\d+)\]((?:\.configuration\.codecs\[\d+\])*)"
 
 
 def argument_of(member: str, given: Mapping[str, Any]) -> str:
-    """The keyword of create_array that a member of the engine's options comes from, with what follows it."""
+    """The keyword of create_array that is responsible for a member of the engine's options, with the rest of the
+    member's path."""
     found = re.match(_CHAIN, member)
     if member.startswith("chunk_grid.") and not isinstance(given["chunks"], Mapping):
         lengths = "chunks" if has_edges(given["chunks"]) else "shards"
@@ -85,7 +87,7 @@ def argument_of(member: str, given: Mapping[str, Any]) -> str:
 
 
 def key_encoding(value: Any) -> Any:
-    """A chunk key encoding as metadata has it; {"name", "separator"} and a bare name are short for it."""
+    """A chunk key encoding as in metadata; {"name", "separator"} and a bare name are short forms."""
     if isinstance(value, str):
         return {"name": value}
     if hasattr(value, "to_dict"):
@@ -96,7 +98,7 @@ def key_encoding(value: Any) -> Any:
 
 
 def number_json(value: Any, name: str) -> Any:
-    """A Python number as the metadata of the type `name` has it."""
+    """A Python number as in metadata of the type `name`."""
     if isinstance(value, complex):
         return [number_json(value.real, "float64"), number_json(value.imag, "float64")]
     if name.startswith("complex"):
@@ -116,7 +118,7 @@ def number_json(value: Any, name: str) -> Any:
 
 
 def fill_json(value: Any, dtype: Any) -> Any:
-    """A fill value as metadata has it: from a Python or NumPy scalar, bit for bit, or from JSON as it is."""
+    """A fill value as in metadata: a Python or NumPy scalar is converted bit for bit, JSON is unchanged."""
     json, native = _sherd.describe_dtype(dtype)
     name = json if isinstance(json, str) else json["name"]
     if isinstance(value, (np.generic, np.ndarray)):
@@ -146,7 +148,7 @@ def object_dtype(data: np.ndarray[Any, Any]) -> str:
 
 
 def _dtype_of(data: Any) -> Any:
-    """The element type of data that have a shape."""
+    """The element type of data that has a shape."""
     if isinstance(data, Array):
         return info(data)["dtype"]
     return object_dtype(data) if data.dtype == object else data.dtype
@@ -158,7 +160,7 @@ def has_edges(lengths: Any) -> bool:
 
 
 def numpy_dtype(dtype: Any, data: Any) -> np.dtype[Any]:
-    """NumPy's type of the elements; V1 if the name is one that only Sherd knows."""
+    """NumPy's type of the elements; V1 if only Sherd knows the name."""
     try:
         return np.dtype(getattr(data, "dtype", data) if dtype is None else dtype)
     except (TypeError, ValueError, KeyError):
@@ -166,19 +168,20 @@ def numpy_dtype(dtype: Any, data: Any) -> np.dtype[Any]:
 
 
 def is_big_endian(dtype: np.dtype[Any]) -> bool:
-    """Whether numbers, or those in some field of a struct, are of the other byte order."""
+    """Whether numbers, or the numbers in any field of a struct, are big-endian."""
     if dtype.fields is None:
         return dtype.byteorder == ">"
     return any(is_big_endian(field[0]) for field in dtype.fields.values())
 
 
 def rectilinear(axes: Any) -> dict[str, Any]:
-    """The chunk grid, as metadata has it, of one list of lengths per dimension; an int is one length for all of it."""
+    """The chunk grid, as in metadata, with one list of lengths per dimension; an int is one length for the whole
+    dimension."""
     return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": list(axes)}}
 
 
 def layout(chunks: Any, shards: Any) -> dict[str, Any]:
-    """Chunks and shards. A dict is the chunk grid as metadata has it."""
+    """Chunks and shards. A dict is a chunk grid as in metadata."""
     found: dict[str, Any] = {}
     if isinstance(chunks, Mapping):
         found["chunk_grid"] = dict(chunks)
@@ -212,7 +215,7 @@ def node(
     overwrite: bool,
     config: Any,
 ) -> dict[str, Any]:
-    """What an array is apart from its chunks and codecs."""
+    """The properties of an array other than its chunks and codecs."""
     if data is not None:
         shape = data.shape if shape is None else shape
         dtype = _dtype_of(data) if dtype is None else dtype
@@ -240,7 +243,7 @@ def codecs(
     index_codecs: Any,
     compressor: str,
 ) -> dict[str, Any]:
-    """The codecs of chunks and of shard indices."""
+    """The codecs of chunks and of shard indexes."""
     found: dict[str, Any] = {"index_location": index_location}
     chosen = chain(filters, serializer, compressors, compressor)
     if codecs is not None:
@@ -255,7 +258,7 @@ def codecs(
 
 
 def _factors(given: Any) -> list[tuple[str, int]] | None:
-    """Axis and factor of each; the axis is empty where factors are in the order of the axes."""
+    """Pairs of axis and factor; the axis is empty if factors are in the order of the axes."""
     if given is None or given == "auto":
         return None
     if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
@@ -265,7 +268,7 @@ def _factors(given: Any) -> list[tuple[str, int]] | None:
 
 
 def pyramid(method: Any, factors: Any, ignore_zero: Any) -> dict[str, Any]:
-    """The options of coarser resolutions, as the engine has them; method is such as "mean" or "mode:3"."""
+    """The engine's options for coarser resolutions; method is, for example, "mean" or "mode:3"."""
     options: dict[str, Any] = {"ignore_zero": _arguments.flag(ignore_zero, "ignore_zero")}
     if ignore_zero and method is None:
         raise InvalidArgument("can only be used with pyramid='mode'", member="ignore_zero")

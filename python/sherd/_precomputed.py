@@ -26,7 +26,7 @@ _KEYWORDS = ("type", "dtype", "num_channels", "scales", "path", "overwrite", "me
 
 
 def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: str = "", others: Sequence[str] = ()) -> None:
-    """Refuses misspelt members by name. others: names that could be meant, too."""
+    """Refuses unknown members by name, with a suggestion. others: further names to suggest."""
     for name in names:
         if name not in known:
             hint = _sherd.did_you_mean(name, [*known, *others]) or "; a member of another program goes to members={...}"
@@ -34,7 +34,7 @@ def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: 
 
 
 def _foreign(members: Any, known: Sequence[str], name: str) -> dict[str, Any]:
-    """Members that no specification has, which the caller adds on purpose."""
+    """Members that are in no specification and that the caller adds on purpose."""
     if members is None:
         return {}
     if not isinstance(members, Mapping):
@@ -87,8 +87,8 @@ def _scale(index: int, scale: Mapping[str, Any], dtype: np.dtype[Any], num_chann
 def links(
     store: StoreLike, *, path: str = "", storage_options: dict[str, Any] | None = None, config: dict[str, Any] | None = None
 ) -> dict[str, str]:
-    """The collections to which the info of a volume refers: {"mesh": …, "skeletons": …, "segment_properties": …}, those
-    that it has. The paths lead on from the directory of the volume."""
+    """The collections to which the info of a volume refers: {"mesh": …, "skeletons": …, "segment_properties": …},
+    without those that it lacks. Paths are relative to the directory of the volume."""
     settings = _arguments.settings(config, storage_options, store)
     return _sherd.volume_links(_arguments.store(store), _arguments.text(path, "path"), settings)
 
@@ -103,12 +103,12 @@ def link(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Makes the info of a volume refer to collections, in one atomic write, and returns what `links` then does.
+    """Makes the info of a volume refer to collections, in one atomic write, and returns the same as `links`.
 
         sherd.neuroglancer.link("seg", mesh="mesh", segment_properties="../names")
 
-    Each is a path from the directory of the volume; None removes a link, and the collection stays. NotFound if a path does
-    not lead to a collection, InvalidArgument if it is of another kind; nothing is written then.
+    Each is a path relative to the directory of the volume; None removes a link, but not the collection. NotFound if a
+    path does not lead to a collection, InvalidArgument if it is of another kind; nothing is written then.
     """
     given = {"mesh": mesh, "skeletons": skeletons, "segment_properties": segment_properties}
     wanted: dict[str, str] = {}
@@ -142,14 +142,16 @@ def create_precomputed(
         array[:] = data
 
     dtype: uint8 to uint64, int8 to int32 or float32.
-    scales: fine to coarse, each in the words of the info document: size (voxels), resolution (nanometres),
-    voxel_offset, key (the resolution, joined by "_"), chunk_size (64, 64, 64), encoding ("raw", "jpeg", "png" or
-    "compressed_segmentation"; "raw"), jpeg_quality, png_level, compressed_segmentation_block_size (8, 8, 8), and sharding,
-    "auto", what `choose_sharding` returns, or a dict of such parameters (None: every chunk is an object).
-    Further keywords are members of the info document: mesh="mesh", skeletons, segment_properties, redirect.
-    members: a dict of foreign members, which neither Neuroglancer's specification nor Sherd knows. They are stored as they
-    are; a scale has its own in scale["members"]. Any other name that is not known is InvalidArgument.
-    overwrite: erase what exists there; otherwise it is a Conflict. Files that are not part of it are always a Conflict.
+    scales: fine to coarse, each with members of the info document: size (voxels), resolution (nanometres),
+    voxel_offset, key (default: the resolution, joined by "_"), chunk_size (default: 64, 64, 64), encoding ("raw", the
+    default, "jpeg", "png" or "compressed_segmentation"), jpeg_quality, png_level, compressed_segmentation_block_size
+    (default: 8, 8, 8), and sharding: "auto", the result of `choose_sharding`, or a dict of such parameters (None: every
+    chunk is an object).
+    Other keywords are members of the info document: mesh="mesh", skeletons, segment_properties, redirect.
+    members: a dict of foreign members, which neither Neuroglancer's specification nor Sherd defines. They are stored
+    unchanged; those of a scale are in scale["members"]. Any other unknown name is InvalidArgument.
+    overwrite: erase what exists there, which is otherwise a Conflict. Files that are not part of it are always a
+    Conflict.
     """
     _arguments.store(store)
     _arguments.flag(overwrite, "overwrite")

@@ -1,4 +1,4 @@
-"""What the store was asked for."""
+"""Recording requests to stores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import _sherd
 
 
 class Log:
-    """What happened in a `with sherd.record()` block; filled when the block ends.
+    """The requests of a `with sherd.record()` block; filled in when the block ends.
 
     requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase or list.
     stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written"}.
@@ -32,10 +32,10 @@ class Log:
 
 
 def record() -> Log:
-    """Records every store request of this process in a block, also of handles that were opened before it:
+    """Records every store request of this process in a block, including requests of handles that were opened before:
 
-    with sherd.record() as log:
-        array[0, 0]
-    print(log.requests, log.stats)
+        with sherd.record() as log:
+            array[0, 0]
+        print(log.requests, log.stats)
     """
     return Log()

@@ -1,4 +1,4 @@
-"""What is done with whole arrays and hierarchies."""
+"""Operations on whole arrays and hierarchies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _store(source: Source, name: str) -> str | os.PathLike[str] | _sherd.Store:
 
 
 def _selection_text(selection: Any) -> str:
-    """A box, as the command names it: "3,:,100:200"."""
+    """A box in the form that the command accepts: "3,:,100:200"."""
     if isinstance(selection, str):
         return selection
     texts = []
@@ -91,37 +91,39 @@ def copy(
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Copies an array or a whole hierarchy, and returns a report: {"arrays", "groups", "shards", "shards_skipped",
-    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped", "warnings"}. Each of the warnings is a UserWarning, too.
+    "chunks_moved", "chunks_encoded", "dangling_kept", "dangling_dropped", "warnings"}. Each warning is also issued as a
+    UserWarning.
 
         sherd.copy("em.zarr", "em", to="precomputed", sharding="auto", pyramid="mean")
 
-    None keeps the source's value; shards=() removes sharding. Chunks whose codecs and grid agree are moved
-    as they are. Memory stays within config["memory_budget"], except for a chunk that is larger by itself. With `resume`,
+    None keeps the source's value; shards=() removes sharding. Chunks with the same codecs and grid are moved without
+    decoding them. Memory is bounded by config["memory_budget"], except for single chunks that are larger. `resume`
     continues an interrupted copy with the same options.
 
-    to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a volume of Neuroglancer's, of an array, a group
-    that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given as (x, y, z).
-    axes: what the dimensions of the Zarr array are, in its order, such as "zyx" or ["c", "z", "y", "x"]: those of the source, if
-    its dimension names or OME-NGFF axes do not describe them; those of the copy, if the source is a volume (default: "czyx").
-    pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default: until
-    one chunk holds the image. ignore_zero: "mode" uses 0 only if there is no other value.
-    factors: how much coarser each level of a pyramid is: a factor for each of x, y and z in the order of the axes, or for every
-    axis, or by name as in {"z": 1, "y": 2, "x": 2}, also for t and c. "auto", the default, halves the axes whose spacing is less than twice the
-    finest.
-    type: what the elements are; if None, what the source says, and a segmentation with "mode" or compressed_segmentation. It
-    is the `type` of a volume and `image-label` of an OME-NGFF group; a segmentation has integers.
-    encoding, sharding: of a volume's chunks. sharding is "auto" for what `sherd.neuroglancer.choose_sharding` returns, a
+    to: the format of the copy: "zarr3", "zarr2", "draft2022", or "precomputed" for a Neuroglancer volume, made from an
+    array, a group that is one image in several resolutions (OME-NGFF), or another volume. Chunks of a volume are given
+    as (x, y, z).
+    axes: the dimensions of the Zarr array, in its order, such as "zyx" or ["c", "z", "y", "x"]. Of the source, if its
+    dimension names or OME-NGFF axes do not describe them; of the copy, if the source is a volume (default: "czyx").
+    pyramid: adds coarser resolutions: "mean" for images, "mode" for labels, with their number as in "mean:3"; default:
+    until the image fits in one chunk. ignore_zero: "mode" uses 0 only if there is no other value.
+    factors: how much coarser each level of a pyramid is: a factor for each of x, y and z in the order of the axes, or
+    for every axis, or by name as in {"z": 1, "y": 2, "x": 2}, also for t and c. "auto", the default, halves the axes
+    with a spacing less than twice the finest.
+    type: what the elements are; default: as in the source, and segmentation with "mode" or compressed_segmentation. It
+    is the `type` of a volume and sets `image-label` of an OME-NGFF group; a segmentation has integers.
+    encoding, sharding: of a volume's chunks. sharding: "auto" for the result of `sherd.neuroglancer.choose_sharding`, a
     dict of such parameters, or None for one object per chunk; default: "auto" if the source is sharded.
-    select: the box of the source that is copied, such as np.s_[3, :, 100:200] or the text "3,:,100:200": slices with step 1,
+    select: the box of the source to copy, such as np.s_[3, :, 100:200] or the text "3,:,100:200": slices with step 1,
     '...', and integers, whose dimensions the copy does not have. Of an image the finest resolution is copied. Spacing,
-    offsets, channels and names of dimensions are those of the box.
-    dtype: of the copy. Numbers become the nearest ones; the first that is found out of range is InvalidArgument, with its
+    offsets, channels and dimension names are those of the box.
+    dtype: of the copy. Numbers are rounded to the nearest value; a number out of range is InvalidArgument, with its
     position.
-    resolution, voxel_offset: nanometres per voxel, and the voxel at which the image begins, along x, y and z in the finest
-    resolution; coarser ones keep their factors. If None, what the source says; a warning says what a volume takes as
-    nanometres because its unit is not known. Allowed if one side of the copy is a volume, or with a pyramid.
-    dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if what they refer to is
-    not part of the copy. The report names those members and their paths.
+    resolution, voxel_offset: nanometres per voxel, and the voxel at which the image begins, along x, y and z in the
+    finest resolution; coarser ones keep their factors. Default: as in the source; if its unit is unknown, a warning
+    says what a volume assumes to be nanometres. Allowed if one side of the copy is a volume, or with a pyramid.
+    dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if their targets
+    are not part of the copy. The report names those members and their paths.
     storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
@@ -163,11 +165,11 @@ def check(
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Verifies every metadata document and every shard index below a node and, with `data`, every chunk. With `sharding`,
-    the parameters of shards of values by id, src is a directory of such shards, which no document needs to describe.
+    """Verifies every metadata document and every shard index below a node and, with `data`, every chunk. `sharding`:
+    the parameters of shards of values by id; src is then a directory of such shards, which needs no document.
 
-    Returns {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults": [{"severity",
-    "code", "key", "slot", "offset", "message"}], "repaired": []}.
+    Returns {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults":
+    [{"severity", "code", "key", "slot", "offset", "message"}], "repaired": []}.
     """
     _arguments.flag(data, "data")
     config = _arguments.settings(config, storage_options, src)
@@ -189,18 +191,20 @@ def picture(
     range: tuple[float, float] | None = None,
     width: int | None = None,
 ) -> None:
-    """Draws one plane of an array into a PNG or, by the suffixes .jpg and .jpeg, a JPEG file.
+    """Draws one plane of an array into a PNG file or, if it has the suffix .jpg or .jpeg, a JPEG file.
 
         sherd.picture("cells.ome.zarr", "cells.png", level=1, axis="z", index=-1, at={"t": 3})
 
-    array: an Array, or what can be opened: a path, a URL, a Store or a Group. level: of an OME-NGFF image or a volume,
-    which resolution, counted from the finest.
-    axis, index: across which axis the plane is cut, by name (x, y, z, t, c) or number, and where; the middle of z, so that
-    rows are along y and columns along x, or without names of the first axis. Negative indices count from the end.
-    at: indices on axes that are not drawn, of channels also their names; 0 if omitted, and all channels, each in its colour.
-    range: the values that are black and white; the window of the OME-NGFF image's channel if omitted, or the smallest and
-    largest value of the plane.
-    width: in pixels, 2 or more; if omitted, as many as elements, or more along the axis with the wider spacing.
+    array: an Array, or anything that can be opened: a path, a URL, a Store or a Group. level: the resolution of an
+    OME-NGFF image or a volume, 0 being the finest.
+    axis, index: the axis across which the plane is cut, by name (x, y, z, t, c) or number, and the position on it.
+    Default: the middle of z, with rows along y and columns along x; without names, of the first axis. Negative indexes
+    count from the end.
+    at: indices on axes that are not drawn, or names of channels. Default: the middle of z, 0 of others, and all
+    channels, each in its colour.
+    range: the values drawn as black and white. Default: the window of the OME-NGFF image's channel, or the minimum and
+    maximum of the plane.
+    width: in pixels, at least 2. Default: the number of elements, or more along the axis with the wider spacing.
     """
     indices = {} if at is None else at
     options: dict[str, Any] = {"at": [(_name_or_number(name, "at"), _name_or_number(where, "at")) for name, where in indices.items()]}

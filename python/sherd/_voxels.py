@@ -1,4 +1,4 @@
-"""Elements by voxel coordinates, which begin at an offset."""
+"""Access to elements by voxel coordinates, which begin at an offset."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _coordinate(value: Any) -> int:
 
 
 def _element(item: Any, begin: int, length: int, d: int) -> int | slice:
-    """The element, or the elements, of coordinates along a dimension."""
+    """The element or elements at coordinates along a dimension."""
     end = begin + length
     if not isinstance(item, slice):
         at = _coordinate(item)

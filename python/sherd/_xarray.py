@@ -1,7 +1,7 @@
-"""engine="sherd" of xarray: datasets of netCDF over Zarr, and Neuroglancer volumes, as xarray's lazily read variables.
+"""engine="sherd" of xarray: netCDF datasets over Zarr, and Neuroglancer volumes, as lazily read variables of xarray.
 
-xarray imports this module when it looks for engines; `import sherd` does not. xarray decodes what CF describes; it is handed
-the variables as they are stored.
+xarray imports this module when it looks for engines; `import sherd` does not. It passes the variables to xarray as they
+are stored; xarray decodes CF conventions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def _float_of(text: Any) -> Any:
 
 
 def _decoded_fill(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The attribute `_FillValue` of Zarr v3: xarray writes floats as the base64 of a double, and bytes as base64."""
+    """Decodes the attribute `_FillValue` of Zarr v3: xarray writes floats as the base64 of a double, and bytes as
+    base64."""
     try:
         if dtype.kind == "f":
             return _float_of(value)
@@ -43,7 +44,8 @@ def _decoded_fill(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _codecs2(document: dict[str, Any]) -> dict[str, Any]:
-    """Codecs of Zarr v2 as zarr-python takes them: objects of numcodecs; none if it is missing or lacks one of them."""
+    """The codecs of Zarr v2 as zarr-python accepts them: objects of numcodecs; empty if numcodecs is missing or lacks
+    one of them."""
     compressor, filters = document.get("compressor"), document.get("filters") or ()
     try:
         import numcodecs
@@ -56,7 +58,7 @@ def _codecs2(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _encoding(array: Any, dims: tuple[str, ...]) -> dict[str, Any]:
-    """Chunks, shards and codecs, such that to_zarr() of zarr-python stores the variable in the same way."""
+    """Chunks, shards and codecs with which zarr-python's to_zarr() stores the variable in the same way."""
     if len(dims) != array.ndim:
         return {"chunks": (), "shards": None, "preferred_chunks": {}}
     stored = array.shards or array.chunks
@@ -87,7 +89,7 @@ class SherdDataStore(AbstractDataStore):
         self._fill_as_mask = fill_as_mask
 
     def _fill(self, node: Node, dtype: np.dtype[Any], attrs: dict[str, Any], encoding: dict[str, Any]) -> None:
-        """`_FillValue` as engine="zarr" sets it. NCZarr has that attribute where elements are missing."""
+        """Sets `_FillValue` as engine="zarr" does. In NCZarr that attribute marks missing elements."""
         array, document = node.array, node.array.metadata
         if self._opened.noted or "info" in document:
             return
@@ -146,7 +148,8 @@ class SherdBackendEntrypoint(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether it is a Store, a URL with modes of NCZarr, a name with the ending ".zarr", or a directory with metadata."""
+        """Whether it is a Store, a URL with modes of NCZarr, a name that ends in ".zarr", or a directory with
+        metadata."""
         if isinstance(filename_or_obj, _sherd.Store):
             return True
         if not isinstance(filename_or_obj, (str, os.PathLike)):
@@ -180,10 +183,10 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         use_zarr_fill_value_as_mask: bool | None = None,
         config: dict[str, Any] | None = None,
     ) -> xarray.Dataset:
-        """One group of a dataset, or one scale of a volume: the finest, or that with the key `group`.
+        """Opens one group of a dataset, or one scale of a volume: the finest, or the one with the key `group`.
 
-        mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. NotFound, which is a
-        FileNotFoundError, if there is no dataset, or no group of that name."""
+        mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. Raises NotFound, which
+        is a FileNotFoundError, if the dataset or the group does not exist."""
         opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
         decoding = {
             "drop_variables": drop_variables,
@@ -209,8 +212,8 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         config: dict[str, Any] | None = None,
         **decoding: Any,
     ) -> dict[str, xarray.Dataset]:
-        """All groups by their paths, or those from `group` on. Of a volume the root has its attributes, and each scale is
-        a group. Arguments are those of open_dataset()."""
+        """All groups by their paths, or `group` and the groups below it. Of a volume the root has its attributes, and
+        each scale is a group. Arguments are those of open_dataset()."""
         opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
         above = _group_path(group)
         found = {}

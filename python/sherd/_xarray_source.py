@@ -1,6 +1,7 @@
-"""What xarray's engine "sherd" has opened: a dataset or a volume, its variables, and their elements, read when they are indexed.
+"""A dataset or volume opened by xarray's engine "sherd": its variables, and their elements, which are read when they
+are indexed.
 
-What is opened is pickled as its address. Handles are safe in threads, so that dask needs no lock.
+It is pickled as its address. Handles are thread-safe, so dask needs no lock.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else crea
 
 
 def _public(config: Any) -> dict[str, Any]:
-    """The settings without what may be secret."""
+    """The settings without possible secrets."""
     kept = dict(config or {})
     options = kept.get("storage_options")
     if options:
@@ -44,14 +45,14 @@ def _public(config: Any) -> dict[str, Any]:
 
 
 def _completed(config: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a pickle, with the storage options of this process where the pickle has none."""
+    """The settings of a pickle; storage options that the pickle lacks come from this process."""
     if "storage_options" not in config:
         return config
     return {**config, "storage_options": {**_sherd.config.storage_options, **config["storage_options"]}}
 
 
 class Node:
-    """A variable as xarray is to see it."""
+    """A variable in the form that xarray sees."""
 
     def __init__(self, name: str, dims: tuple[str, ...], attrs: dict[str, Any], source: Any) -> None:
         self.name, self.dims, self.attrs, self.source = name, dims, attrs, source
@@ -71,7 +72,7 @@ def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_numbers(stored: dict[str, Any], node: netcdf.Group | netcdf.Variable) -> dict[str, Any]:
-    """Attributes as they are stored, but for the numbers that JSON lacks, which Zarr has as strings."""
+    """Attributes as stored, except for numbers that JSON lacks, which Zarr stores as strings."""
 
     def number(name: str, value: Any) -> Any:
         lacks = any(isinstance(each, str) and each in _NOT_JSON for each in (value if isinstance(value, list) else [value]))
@@ -162,7 +163,7 @@ class Lazy(BackendArray):
 
 
 class Opened:
-    """A dataset or a volume that has been opened. Its pickle is its address."""
+    """An open dataset or volume. It is pickled as its address."""
 
     _all: weakref.WeakValueDictionary[str, Opened] = weakref.WeakValueDictionary()
 
@@ -271,7 +272,7 @@ def _reopened(token: str, address: str, mode: str, compat: str | None, config: d
 
 
 def _scales(store: Any, config: Any) -> dict[str, Any]:
-    """The arrays of a precomputed volume by their keys, the finest first; empty if there is none."""
+    """The arrays of a precomputed volume by their keys, finest first; empty if there is no volume."""
     try:
         first = open_array(store, config=config)
     except (NotFound, InvalidArgument):
@@ -285,8 +286,8 @@ def _scales(store: Any, config: Any) -> dict[str, Any]:
 
 
 def _other(array: Any, sizes: dict[str, int]) -> Node:
-    """An array of a type that netCDF lacks. Dimensions are anonymous if they have no names, or if another variable has another
-    length along them."""
+    """An array of a type that netCDF lacks. Dimensions are anonymous if they have no names, or if another variable has
+    a different length along them."""
     names = array.dimension_names or (None,) * array.ndim
     if not all(names) or any(sizes.get(name, n) != n for name, n in zip(names, array.shape, strict=True)):
         names = tuple(f"_Anonymous_Dim_{n}" for n in array.shape)
@@ -294,7 +295,7 @@ def _other(array: Any, sizes: dict[str, int]) -> Node:
 
 
 def without_fragment(text: str) -> tuple[str, str]:
-    """A path or URL, and its fragment in front or behind."""
+    """A path or URL, and its fragment, which may be in front of it or behind it."""
     path, mark, fragment = text.partition("#")
     if in_front := re.match(r"\[([^]]*)\](.*)", text):
         fragment, path = in_front.groups()

@@ -1,4 +1,4 @@
-"""A Store of Sherd's for zarr-python, which is imported when one is made."""
+"""A Store of Sherd for zarr-python, which is imported only when one is created."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def zarr_store(store: _sherd.Store, *, read_only: bool = False) -> ZarrStore:
-    """A store for zarr-python (version 3) whose objects are those of a Store: zarr-python, and what is built on it, then read
-    and write the same arrays, also in memory.
+    """A store for zarr-python (version 3) with the objects of a Store: zarr-python, and libraries based on it, then
+    read and write the same arrays, also in memory.
 
         store = sherd.MemoryStore()
         sherd.save(store, data)
         zarr.open_array(sherd.zarr_store(store), mode="r")
 
-    zarr-python encodes and decodes; the store locks and replaces objects. For a directory its path is enough.
+    zarr-python encodes and decodes; the store locks and replaces objects. For a directory its path is sufficient.
     """
     from ._zarr_store import ZarrStore
 

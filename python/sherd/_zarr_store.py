@@ -1,4 +1,4 @@
-"""A Store of Sherd's as a store of zarr-python's."""
+"""A Store of Sherd as a store of zarr-python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import Corrupt
 
 
 def _range(wanted: ByteRequest | None) -> tuple[int, int | None]:
-    """Offset and length of what zarr-python asks for; None: to the end."""
+    """Offset and length of the bytes that zarr-python requests; a length of None means to the end."""
     if wanted is None:
         return 0, None
     if isinstance(wanted, RangeByteRequest):
@@ -27,7 +27,7 @@ def _range(wanted: ByteRequest | None) -> tuple[int, int | None]:
 
 
 class ZarrStore(Store):
-    """A store of zarr-python's whose objects are those of a sherd.Store."""
+    """A store of zarr-python with the objects of a sherd.Store."""
 
     supports_writes = True
     supports_deletes = True
@@ -42,7 +42,7 @@ class ZarrStore(Store):
 
     @property
     def store(self) -> _sherd.Store:
-        """The Store whose objects these are."""
+        """The Store with these objects."""
         return self._store
 
     def __eq__(self, other: object) -> bool:

@@ -1,5 +1,5 @@
-"""Arrays of dask from Sherd's arrays, and into them: from_zarr and to_zarr as in dask.array, which accepts only handles of
-zarr-python. The engine reads and writes, one task for each stored object.
+"""Converts arrays of Sherd to dask arrays and stores dask arrays: from_zarr and to_zarr as in dask.array, which accepts
+only handles of zarr-python. The engine reads and writes, one task for each stored object.
 
     import sherd.dask
 
@@ -54,11 +54,12 @@ def from_zarr(
     *,
     config: dict[str, Any] | None = None,
 ) -> dask.array.Array:
-    """An array of dask whose tasks read an array, in any format that Sherd opens.
+    """A dask array whose tasks read an array, in any format that Sherd opens.
 
-    url: an array or group of Sherd's, or what sherd.open() accepts. component: the path of the array below it.
-    chunks: of the result, as dask.array.from_array accepts them; None: those of the stored objects, shards if there are any.
-    name, inline_array: as in dask.array.from_array. storage_options, config: as in sherd.open().
+    url: an array or group of Sherd, or anything that sherd.open() accepts. component: the path of the array below it.
+    chunks: of the result, as for dask.array.from_array; default: those of the stored objects (shards, if there are
+    any).
+    name, inline_array: as for dask.array.from_array. storage_options, config: as for sherd.open().
     """
     array = _opened(url, component, storage_options, config)
     if chunks is None:
@@ -68,12 +69,12 @@ def from_zarr(
 
 
 def _ends(lengths: Any, size: int) -> list[int] | range:
-    """Where the objects along one dimension end."""
+    """The ends of the objects along one dimension."""
     return range(lengths, size + lengths, lengths) if isinstance(lengths, int) else list(itertools.accumulate(lengths))
 
 
 def _aligned(chunks: tuple[int, ...], ends: list[int] | range, start: int) -> tuple[int, ...]:
-    """Chunks of dask's that begin at `start`, with their borders moved to where stored objects end."""
+    """Chunks of a dask array that begin at `start`, with their borders moved to the ends of stored objects."""
     stop = start + sum(chunks)
     borders = {start, stop}
     for border in itertools.accumulate(chunks, initial=start):
@@ -112,13 +113,13 @@ def to_zarr(
     mode: Literal["a", "w", "w-"] = "a",
     **options: Any,
 ) -> Any:
-    """Stores an array of dask in an array of Sherd's, or in a new one.
+    """Stores a dask array in an existing or a new array of Sherd.
 
-    url: an array that was opened for writing: its elements, or those of `region`, a slice or a tuple of slices, are replaced.
-    Otherwise a path, a URL, a Store or a Group, in which an array is made, at the path `component`. Its chunks are those of
-    dask unless `options`, the keywords of sherd.create_array, say otherwise. mode: "a" and "w-": an existing node is Conflict;
-    "w": it is replaced. compute, return_stored: as in dask.array.store.
-    Chunks of dask whose borders are inside a stored object are joined, so that each object is written once.
+    url: an array that was opened for writing: its elements, or those of `region`, a slice or a tuple of slices, are
+    replaced. Otherwise a path, a URL, a Store or a Group, in which an array is created at the path `component`. Its
+    chunks are those of dask unless `options`, the keywords of sherd.create_array, set them. mode: "a" and "w-": an
+    existing node is a Conflict; "w": it is replaced. compute, return_stored: as for dask.array.store.
+    Chunks of dask with borders inside a stored object are merged, so that each object is written once.
     """
     if isinstance(url, Array):
         if options or component is not None:

@@ -1,7 +1,7 @@
-"""Arrays in the Zarr v3 draft of 2022, as zarr-python 2.12 to 2.18 wrote them behind a switch: its hierarchy, and chunks
-in shards by the storage transformer `indexed`. `sherd.open` and all else work on them as on any array; what the
-format is made of is in docs/format/draft2022.md. `ShardingTransformer` is what the draft describes: a key-value store
-of encoded chunks."""
+"""Arrays in the Zarr v3 draft of 2022, which zarr-python 2.12 to 2.18 wrote as an experimental feature: its hierarchy,
+and chunks in shards through the storage transformer `indexed`. `sherd.open` and all other functions work on them as on
+any array. The format is described in docs/format/draft2022.md. `ShardingTransformer` is the interface of the draft: a
+key-value store of encoded chunks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _lengths(value: Any) -> Level:
 
 
 def _levels(chunks_per_shard: Any, rank: int) -> list[Level]:
-    """The chunks per shard of each transformer, from the innermost out."""
+    """The number of chunks per shard of each transformer, innermost first."""
     if chunks_per_shard is None:
         return []
     stacked = not isinstance(chunks_per_shard, (int, np.integer)) and any(
@@ -46,7 +46,7 @@ def _levels(chunks_per_shard: Any, rank: int) -> list[Level]:
 
 
 def _shard(chain: list[Any], shape: Level) -> list[Any]:
-    """The codecs of shards whose inner chunks have this shape and these codecs."""
+    """The codecs of shards with inner chunks of this shape and with these codecs."""
     configuration = {
         "chunk_shape": list(shape),
         "codecs": chain,
@@ -75,17 +75,18 @@ def create_array(
     overwrite: bool = False,
     config: dict[str, Any] | None = None,
 ) -> _sherd.Array:
-    """Makes an array. Shape and dtype are needed, or `data`, which is written; everything else is as in
-    sherd.create_array. A dtype such as ">i4" says the byte order in which elements are stored.
+    """Creates an array. Shape and dtype are required, or `data`, which is written; other arguments are as in
+    sherd.create_array. A dtype such as ">i4" sets the byte order of stored elements.
 
-    chunks_per_shard: how many chunks a shard holds along each dimension, and needs `chunks`; None: every chunk is an
-    object. A list of such lists is a stack of transformers, the innermost first.
+    chunks_per_shard: the number of chunks in a shard along each dimension; requires `chunks`. None: every chunk is an
+    object. A list of such lists is a stack of transformers, innermost first.
     separator: between the numbers in a chunk's key.
-    uri: the name given to the sharding transformer. "zarr-python" is the one that its releases know; "seed" is that of
-    the draft's own example, and is required for the draft's key `c` for an array without dimensions.
+    uri: the name of the sharding transformer. "zarr-python" is the name known to its releases; "seed" is that of the
+    draft's own example, and is required for the draft's key `c` of an array without dimensions.
     order: of the elements in a chunk.
-    compressors: a codec; "auto": Blosc with LZ4, which all of zarr-python's releases for the draft know; None: none.
-    dimension_names: a name for every dimension, kept in the attribute in which xarray looks for them.
+    compressors: a codec; "auto": Blosc with LZ4, which all releases of zarr-python that read the draft support; None:
+    none.
+    dimension_names: a name for every dimension, stored in the attribute that xarray uses.
     """
     if order not in ("C", "F"):
         raise InvalidArgument(f'order is "C" or "F", not {order!r}', member="order")
@@ -148,7 +149,7 @@ Values = list[bytes | None]
 
 
 def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
-    """The path of this document's array in the hierarchy of a store; the root if there is no hierarchy."""
+    """The path of the array with this document in the hierarchy of a store; the root if there is no hierarchy."""
     try:
         root = open_node(store, format="draft2022")
     except NotFound:
@@ -169,22 +170,24 @@ def _path_of(store: StoreLike, document: Mapping[str, Any]) -> str:
 
 
 class ShardingTransformer:
-    """The sharding of one array as a key-value store: keys and values of chunks above, those of shards below.
+    """The sharding of one array as a key-value store: it offers the keys and values of chunks, and stores those of
+    shards.
 
         transformer = sherd.draft2022.ShardingTransformer("old.zarr", "vol/em")
         transformer.get("data/root/vol/em/c2/5")
 
-    store: of the hierarchy. metadata: the array's path in it, or the array's document as a dict; then `path` says where
-    the array is; not needed if only one array of the hierarchy has this document, or if there is no hierarchy
-    and the array is its root. erase: how chunks are erased if others in their shard stay: "rewrite" moves those
-    together, "in_place" leaves them where they are and marks the index. config: settings of this handle; see sherd.config.
+    store: of the hierarchy. metadata: the array's path in it, or the array's document as a dict. path: with a document,
+    the path of the array; not needed if only one array of the hierarchy has this document, or if there is no hierarchy
+    and the array is its root. erase: how chunks are erased from a shard that keeps others: "rewrite" compacts the
+    others, "in_place" leaves them where they are and marks the index. config: settings of this handle; see
+    sherd.config.
 
-    Keys are those of the store: `data/root/PATH/c2/5` is a chunk's, and its value the chunk as it is encoded. Keys that
-    are not chunks of the array go to the store as they are. All transformers of the document are applied.
+    Keys are those of the store: `data/root/PATH/c2/5` is the key of a chunk, and its value is the encoded chunk. Keys
+    that are not chunks of the array are passed to the store unchanged. All transformers of the document are applied.
 
-    Nothing is kept between calls, so many chunks are best read or written in one: it reads all indices and then all
-    values, and writes each shard once. Writers of one shard, also in other processes, lose nothing of each other's.
-    The array's shape is that of the document: make a new transformer after a resize.
+    Nothing is cached between calls, so read or write many chunks in one call: it reads all indexes and then all values,
+    and writes each shard once. Concurrent writers of a shard, also in other processes, do not lose each other's
+    changes. The array's shape is that of the document: make a new transformer after a resize.
     """
 
     def __init__(
@@ -224,9 +227,9 @@ class ShardingTransformer:
         return self._handle.get_partial_values([(key, (0, None))])[0]
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, tuple[int, int | None]]]) -> Values:
-        """A value for each (key, (start, length)), None if it does not exist. A negative start counts from the value's
-        end, a length of None means everything that follows, and ranges are cut off where the value ends.
-        A key may come more than once."""
+        """One value for each (key, (start, length)); None if the value does not exist. A negative start counts from the
+        value's end, a length of None means the rest of the value, and ranges are cut off where the value ends. A key
+        may be repeated."""
         return self._handle.get_partial_values(key_ranges)
 
     def set(self, key: str, value: BytesLike) -> None:
@@ -234,27 +237,27 @@ class ShardingTransformer:
         self._handle.set_values([(key, value)])
 
     def set_values(self, key_values: Iterable[tuple[str, BytesLike]]) -> None:
-        """Sets whole values, each key once. Of a shard whose chunks inside the array are all given nothing is read; of
-        others the index, and the other chunks are moved as they are."""
+        """Sets whole values; each key may occur once. A shard is not read if all of its chunks inside the array are
+        given. Otherwise its index is read, and its other chunks are moved unchanged."""
         self._handle.set_values(key_values)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, BytesLike]]) -> None:
-        """Sets parts of values from (key, start, value). Parts of a key must not overlap and leave no gap after what
-        there is (InvalidArgument). Chunks that are only partly replaced are read too. Without a compressor, parts that
-        cover a chunk are a whole value."""
+        """Sets parts of values from (key, start, value). Parts of a key must not overlap, nor leave a gap after
+        existing bytes (InvalidArgument). Chunks that are only partly replaced are read too. Without a compressor, parts
+        that cover a chunk are treated as a whole value."""
         self._handle.set_partial_values(key_start_values)
 
     def erase(self, key: str) -> None:
-        """Erases a value; a missing value is not an error. A shard is erased with its last chunk."""
+        """Erases a value; a missing value is not an error. Erasing its last chunk erases the shard."""
         self._handle.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Erases values. Of a shard whose chunks inside the array are all given nothing is read."""
+        """Erases values. A shard is not read if all of its chunks inside the array are given."""
         self._handle.erase_values(keys)
 
     def erase_prefix(self, prefix: str) -> None:
         """Erases all keys that begin with a prefix, which is empty or ends in "/"; among the keys of chunks it may end
-        anywhere. Shards that go as a whole are not read."""
+        anywhere. Shards that are erased as a whole are not read."""
         self._handle.erase_prefix(prefix)
 
     def list(self) -> Keys:
@@ -266,8 +269,8 @@ class ShardingTransformer:
         return self._handle.list_prefix(prefix)
 
     def list_dir(self, prefix: str) -> tuple[Keys, Keys]:
-        """Keys directly below a prefix, which is empty or ends in "/", and the prefixes of what lies deeper. Keys
-        exist; a prefix of chunks may be empty, because no index is read."""
+        """The keys directly below a prefix, which is empty or ends in "/", and the prefixes of deeper keys. Keys exist;
+        a prefix of chunks may be empty, because no index is read."""
         return self._handle.list_dir(prefix)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,5 +281,5 @@ class ShardingTransformer:
 
 
 def _remade(store: Any, metadata: Any, path: Any, erase: Any, config: Any) -> ShardingTransformer:
-    """What a pickled transformer becomes."""
+    """Makes the transformer of a pickled one."""
     return ShardingTransformer(store, metadata, path=path, erase=erase, config=config)

@@ -1,5 +1,5 @@
-"""The netCDF data model over Zarr: datasets that netcdf-c (NCZarr of any generation), xarray or zarr-python has written, and
-new ones.
+"""The netCDF data model over Zarr: reading datasets written by netcdf-c (any generation of NCZarr), xarray or
+zarr-python, and writing new ones.
 
     dataset = sherd.netcdf.open_dataset("ocean.zarr")
     dataset["temperature"][0, :, 10:20]
@@ -52,7 +52,7 @@ class Variable:
 
     @property
     def full_name(self) -> str:
-        """With the path of the group: "/g1/v"."""
+        """The name with the path of the group: "/g1/v"."""
         return self._bound.full_name
 
     @property
@@ -81,7 +81,7 @@ class Variable:
 
     @property
     def array(self) -> Any:
-        """The sherd.Array behind it, where a scalar has one element; None for a variable of a netCDF file."""
+        """The sherd.Array of the variable, in which a scalar has one element; None for a variable of a netCDF file."""
         return self._bound.array
 
     def __getitem__(self, key: Any) -> Any:
@@ -115,7 +115,7 @@ class Variable:
 
 
 class Group:
-    """Dimensions, variables and groups by their names, in the order of their creation where that is known."""
+    """Dimensions, variables and groups by name, in order of creation if it is known."""
 
     def __init__(self, bound: _sherd.NetcdfGroup, root: Group | None = None) -> None:
         self._group = bound
@@ -143,13 +143,13 @@ class Group:
 
     @property
     def stored_attributes(self) -> dict[str, Any]:
-        """The attributes as JSON has them, the reserved ones too."""
+        """The attributes as stored in JSON, including the reserved ones."""
         return self._group.stored_attributes
 
     @property
     def other_arrays(self) -> dict[str, Any]:
-        """Arrays that are no variables, because netCDF has no type for their elements, such as complex numbers: by name, each a
-        sherd.Array."""
+        """Arrays that are not variables, because netCDF has no type for their elements, such as complex numbers: a dict
+        of sherd.Array by name."""
         return {each.basename: each for each in self._group.other_arrays}
 
     @property
@@ -161,7 +161,8 @@ class Group:
         return {each.name: Group(each, self._root) for each in self._group.groups}
 
     def __getitem__(self, path: str) -> Variable | Group:
-        """The variable or group at a path from here, such as "g1/v", or from the root: "/g1/v". "/" is the root."""
+        """The variable or group at a path relative to this group, such as "g1/v", or from the root: "/g1/v". "/" is the
+        root."""
         node: Variable | Group = self._root if path.startswith("/") else self
         names = path.strip("/")
         for name in names.split("/") if names or not path else ():
@@ -183,7 +184,7 @@ class Group:
 
 
 class Dataset(Group):
-    """The root group of a dataset as it was when it was opened, and what is true of all of it."""
+    """The root group of a dataset as it was when it was opened, and the properties of the whole dataset."""
 
     def __init__(self, bound: _sherd.NetcdfDataset) -> None:
         super().__init__(bound.root)
@@ -200,17 +201,18 @@ class Dataset(Group):
 
     @property
     def kind(self) -> str:
-        """As `ncdump -k` says: "netCDF-4", of files also "classic", "64-bit offset", "cdf5", "netCDF-4 classic model"."""
+        """As printed by `ncdump -k`: "netCDF-4"; for files also "classic", "64-bit offset", "cdf5", "netCDF-4 classic
+        model"."""
         return self._dataset.kind
 
     @property
     def generation(self) -> str:
-        """Whose metadata were used: "pure", or NCZarr's "v1", "v2a", "v2b", "v2c"."""
+        """The kind of metadata that was used: "pure", or NCZarr's "v1", "v2a", "v2b", "v2c"."""
         return self._dataset.generation
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence for each part that was left out, or read in spite of a fault."""
+        """One sentence for each part that was left out, or read despite an error."""
         return self._dataset.warnings
 
     def dump(self, *, header_only: bool = False) -> str:
@@ -227,8 +229,8 @@ def open_dataset(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> Dataset:
-    """Opens a dataset for reading. `mode` and `compat` are those of a URL's fragment, such as "zarr" or "nczarr,noxarray",
-    and are added to what the URL says. storage_options: of the store that a path or URL names."""
+    """Opens a dataset for reading. `mode` and `compat` are those of a URL's fragment, such as "zarr" or
+    "nczarr,noxarray", and are added to those of the URL. storage_options: of the store that a path or URL names."""
     _arguments.store(store)
     config = _arguments.settings(config, storage_options, store)
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)
@@ -236,7 +238,7 @@ def open_dataset(
 
 
 def _adopt(writer: DatasetWriter, group: Group) -> None:
-    """Names in a writer what an existing dataset has."""
+    """Registers the members of an existing dataset in a writer."""
     base = group.path.rstrip("/")
     for dimension in group.dimensions.values():
         writer._unlimited[f"{base}/{dimension.name}"] = dimension.unlimited
@@ -258,13 +260,13 @@ def edit_dataset(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> DatasetWriter:
-    """Opens an existing dataset for writing: elements, attributes, new dimensions, variables and groups, and longer unlimited
-    dimensions. NotFound if there is none.
+    """Opens an existing dataset for writing: elements, attributes, new dimensions, variables and groups, and longer
+    unlimited dimensions. NotFound if it does not exist.
 
-    It keeps its form: that of Sherd or of netcdf-c from 4.9.1 on, or pure Zarr, and everything that is not changed. A dataset of an
-    earlier netcdf-c is Unsupported, and so are writes of elements that netcdf-c stored otherwise than its metadata say. Consolidated
-    metadata are renewed by sync() if there are any. Another process must not change the same groups or lengths meanwhile.
-    Arguments are those of open_dataset().
+    The dataset keeps its form (that of Sherd, of netcdf-c 4.9.1 or later, or pure Zarr) and everything that is not
+    changed. A dataset of an earlier netcdf-c is Unsupported, and so is writing elements that netcdf-c stored
+    differently than its metadata say. sync() updates consolidated metadata if they exist. Meanwhile, no other process
+    may change the same groups or lengths. Arguments are those of open_dataset().
     """
     _arguments.store(store)
     config = _arguments.settings(config, storage_options, store)

@@ -1,5 +1,5 @@
-"""Neuroglancer's precomputed format: values by id in shards, and the objects among them: skeletons, meshes, annotations
-and segment properties.
+"""Neuroglancer's precomputed format: values by id in shards, and the objects that they hold: skeletons, meshes,
+annotations and segment properties.
 
     from sherd.neuroglancer import Skeleton
 
@@ -7,19 +7,19 @@ and segment properties.
     skeleton.vertices          # float32, shape (n, 3)
     skeleton.to_bytes()
 
-    skeletons = Collection("em/skeletons", mode="r+")    # where an `info` says what is there, sharded or not
+    skeletons = Collection("em/skeletons", mode="r+")    # its `info` describes it, sharded or not
     skeletons.read(17), skeletons.write(18, skeleton), skeletons.list()
 
-    write_annotations("em/synapses", positions, kind="point", dimensions=(8, 8, 40))    # with all indices
-    link("em", skeletons="skeletons")           # the info of the volume refers to them
+    write_annotations("em/synapses", positions, kind="point", dimensions=(8, 8, 40))    # with all indexes
+    link("em", skeletons="skeletons")           # makes the info of the volume refer to them
 
     build("skeletons", sharding, items)         # pairs of an id and bytes, in any order
-    store = ShardedStore("skeletons")           # values of shards, as bytes
+    store = ShardedStore("skeletons")           # values in shards, as bytes
     store.get(17), 18 in store, store.list()
 
-`Collection`, `ShardedStore` and `build` read and write stores; everything else is bytes and arrays. Bytes that contradict
-the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
-`sherd.InvalidArgument`. Source of the layouts: Neuroglancer's docs/datasource/precomputed.
+`Collection`, `ShardedStore` and `build` read and write stores; everything else works on bytes and arrays. Bytes that
+contradict the format are `sherd.Corrupt`; values that cannot be stored, and documents with wrong members, are
+`sherd.InvalidArgument`. Specification of the layouts: Neuroglancer's docs/datasource/precomputed.
 """
 
 from __future__ import annotations

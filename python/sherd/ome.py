@@ -1,4 +1,4 @@
-"""Images by OME-NGFF (OME-Zarr), versions 0.4 and 0.5: their resolutions, axes, positions and labels.
+"""OME-NGFF (OME-Zarr) images, versions 0.4 and 0.5: their resolutions, axes, positions and labels.
 
     image = sherd.ome.open("cells.ome.zarr")
     [axis.name for axis in image.axes]                  # ["c", "z", "y", "x"]
@@ -27,7 +27,7 @@ __all__ = ["Axis", "Image", "Labels", "Level", "open"]
 
 @dataclass(frozen=True)
 class Axis:
-    """A dimension of an image: x, y, z, c or t, its type ("space", "time", "channel"), and its unit, if that is known."""
+    """A dimension of an image: x, y, z, c or t, its type ("space", "time", "channel"), and its unit, if known."""
 
     name: str
     type: str
@@ -44,27 +44,27 @@ class Level:
 
     @property
     def path(self) -> str:
-        """Of the array, below the image."""
+        """The path of the array below the image."""
         return str(self._description["path"])
 
     @property
     def scale(self) -> tuple[float, ...]:
-        """From element to element along each axis, in the axis' unit."""
+        """The distance between elements along each axis, in the axis' unit."""
         return tuple(float(each) for each in self._description["scale"])
 
     @property
     def translation(self) -> tuple[float, ...]:
-        """Where the centre of the first element is, along each axis, in the axis' unit."""
+        """The position of the centre of the first element along each axis, in the axis' unit."""
         return tuple(float(each) for each in self._description["translation"])
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """The shape of the array."""
         return self.array.shape
 
     @cached_property
     def array(self) -> Array:
-        """The array, opened the first time it is asked for. NotFound if it does not exist."""
+        """The array, opened at the first access. NotFound if it does not exist."""
         node = wrap(self._group._handle.open(self.path))
         if not isinstance(node, Array):
             raise InvalidArgument(f"the level {self.path!r} is a group, not an array")
@@ -75,7 +75,7 @@ class Level:
 
 
 class Labels(Mapping[str, "Image"]):
-    """The labels of an image by name, each an image of integers. They are opened when they are asked for."""
+    """The labels of an image by name, each an image of integers. They are opened when they are accessed."""
 
     def __init__(self, group: Group, names: list[str]) -> None:
         self._group = group
@@ -97,7 +97,7 @@ class Labels(Mapping[str, "Image"]):
 
 
 class Image:
-    """One image in several resolutions, the finest first."""
+    """One image in several resolutions, finest first."""
 
     def __init__(self, group: Group, description: dict[str, Any]) -> None:
         self._description = description
@@ -107,13 +107,13 @@ class Image:
 
     @property
     def name(self) -> str | None:
-        """Of the image, if it has one."""
+        """The name of the image, or None."""
         name = self._description["name"]
         return None if name is None else str(name)
 
     @property
     def version(self) -> str:
-        """Of OME-NGFF: "0.4" or "0.5"."""
+        """The version of OME-NGFF: "0.4" or "0.5"."""
         return str(self._description["version"])
 
     @property
@@ -123,13 +123,13 @@ class Image:
 
     @property
     def channels(self) -> list[dict[str, Any]]:
-        """How channels are shown, as OME-NGFF's `omero` has them: label, color, window; empty if it says nothing."""
+        """How channels are displayed, according to OME-NGFF's `omero`: label, color, window; empty without it."""
         omero = self._description["omero"]
         return list(omero.get("channels", [])) if isinstance(omero, dict) else []
 
     @property
     def labels(self) -> Labels:
-        """The labels that are listed for the image."""
+        """The labels listed for the image."""
         return Labels(self.group, list(self._description["labels"]))
 
     def __repr__(self) -> str:
@@ -154,15 +154,15 @@ def open(
 ) -> Image:
     """Opens an image for reading: a group with OME-NGFF's `multiscales`. The arguments are those of `sherd.open`.
 
-    InvalidArgument if the node is not such a group (of a plate, open one of its images, such as "A/1/0"), NotFound if there
-    is none, and Corrupt if its metadata cannot be understood.
+    InvalidArgument if the node is not such a group (for a plate, open one of its images, such as "A/1/0"); NotFound if
+    it does not exist; Corrupt if its metadata are invalid.
     """
     node = _open_node(store, path=path, format=format, storage_options=storage_options, config=config)
     return _image(node, node.url)
 
 
 def level_of(source: Array | Group | StoreLike, level: int = 0) -> Array:
-    """An array as it is, or the resolution `level` of an image or a volume that is there. NotFound if it has fewer."""
+    """The array itself, or the resolution `level` of an image or a volume. NotFound if it has fewer resolutions."""
     number = _arguments.count(level, "level")
     if not isinstance(source, (Array, Group)):
         _arguments.store(source, "array")

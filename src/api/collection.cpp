@@ -1,4 +1,4 @@
-// The public ways into a collection of Neuroglancer's objects: joins the store of a URL and the codecs of its shards.
+// The public entry points for collections of Neuroglancer's objects: opens the store of a URL and adds the codecs.
 #include "neuroglancer/collection.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Result<AnnotationBuilder> AnnotationBuilder::create(std::shared_ptr<Store> store
                                                     AnnotationBuildOptions options) {
   return as_call(options.config, [&]() -> Result<AnnotationBuilder> {
     SHERD_TRY(location, collection_location(std::move(store), options.path, true, options.config));
-    return Build::start(std::move(location), std::move(info), options);  // whose hooks the call needs to its end
+    return Build::start(std::move(location), std::move(info), options);  // the call needs its hooks until the end
   });
 }
 

@@ -1,5 +1,5 @@
-// From a store and a path or an array document to the sharding transformer of the 2022 draft: the tables that the
-// document is understood with come from here.
+// Makes the sharding transformer of the 2022 draft from a store and a path or an array document, and provides the
+// tables that are needed to interpret the document.
 #include "sherd/draft2022.hpp"
 
 #include "api/location.hpp"
@@ -27,7 +27,7 @@ Result<ShardingTransformer> ShardingTransformer::make(std::shared_ptr<Store> sto
     SHERD_TRY(location, make_location(std::move(store), path, options.config));
     const EntryPoint& hierarchy = *capability<EntryPoint>(*find_format("draft2022"));
     SHERD_TRY(format, hierarchy.bind(*location.store, options.config.limits));
-    // The transformer needs no hierarchy, and one of another format does not prevent it.
+    // The transformer needs no hierarchy, and works even if the store has one of another format.
     location.format = format != nullptr ? std::move(format) : hierarchy.created();
     location.writable = !location.store->read_only();
     SHERD_TRY(node, location.format->lower(document, options.config.limits));

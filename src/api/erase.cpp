@@ -1,4 +1,4 @@
-// Erases the node of a URL: finds it as opening does, and erases it as its group would.
+// Erases the node at a URL: finds it as open() does, and erases it as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
 #include "array/hierarchy.hpp"
@@ -54,7 +54,7 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
   });
 }
 
-// In the hierarchy around it, if there is one: other processes that create a node there take that hierarchy's lock.
+// Uses the hierarchy around the node, if any: other processes that create a node there take that hierarchy's lock.
 Result<void> erase(std::string_view url, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(store, open_store(url, options.config));

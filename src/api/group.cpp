@@ -1,6 +1,6 @@
-// Joins URL, store, format and node: the public ways in. A URL names a store, and its root is the node, so
-// "data/a.zarr/b/c" opens the node c as the root of a store of its own; OpenOptions::path goes on from there.
-// What is made at a URL becomes part of the hierarchy around it.
+// The public entry points: combine URL, store, format and node. A URL names a store whose root is the node, so
+// "data/a.zarr/b/c" opens the node c as the root of its own store; OpenOptions::path continues from there. A node
+// created at a URL becomes part of the hierarchy around it.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -31,7 +31,7 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
   return invalid_argument(url_of(*node) + " is " + std::string(found) + ", not " + std::string(wanted));
 }
 
-// Where the arrays are of a group that is an OME-NGFF image.
+// Says where the arrays are in a group that is an OME-NGFF image.
 std::string hint_at_resolutions(const Group& group) {
   const auto image = image_of_group(group.attributes());
   if (image && *image && !(*image)->levels.empty())
@@ -50,7 +50,7 @@ std::uint64_t scale_count(const Format& format, const Json& group) {
   return count;
 }
 
-// Opening an array means one of its resolutions where it is stored in several.
+// For data stored in several resolutions, opening an array means opening one of them.
 Result<Array> expect_array(Result<Node> node, const OpenOptions& options) {
   Group* group = node ? std::get_if<Group>(&*node) : nullptr;
   const Format* format = group != nullptr ? find_format(group->format()) : nullptr;
@@ -101,7 +101,7 @@ Result<Node> open_at(std::string_view url, const OpenOptions& options) {
 
 }  // namespace
 
-// Each of these is one call, so that waits for requests can be interrupted.
+// Each of these is a call, so that waits for requests can be interrupted.
 Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&] { return open_in(std::move(store), options); });
 }

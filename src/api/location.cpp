@@ -1,5 +1,5 @@
-// Knows how a location gets its format, and which hierarchy a URL lies in. Formats are asked in the order of their
-// table; the first that knows a node wins.
+// Determines the format of a location, and the hierarchy that contains a URL. Formats are asked in the order of their
+// table; the first that recognizes a node is used.
 #include "api/location.hpp"
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace sherd {
 
 namespace {
 
-/// By convention a hierarchy begins at such a name.
+/// By convention a hierarchy begins at a directory with such a name.
 bool is_named_zarr(std::string_view url) {
   if (url.ends_with('/')) url.remove_suffix(1);
   return url.ends_with(".zarr");
@@ -76,7 +76,7 @@ Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const 
     location.format = there.format = std::move(bound);
     const auto found = presence(there);
     if (!found && unreadable == Unreadable::fails) return found.error();
-    // What exists there but cannot be opened is reported by the reader of the document.
+    // A node that exists but cannot be opened is reported by the reader of the document.
     if (!found || *found != Presence::none) return std::optional(std::move(location));
   }
   return std::optional<NodeLocation>();
@@ -90,7 +90,7 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
     SHERD_TRY(location, make_location(outer, path, config));
     const auto known = find_format_of(std::move(location), formats);
     if (known && *known) found = Enclosure{outer, path};
-    // An entry point that is damaged or not understood may be that of the hierarchy of this location.
+    // A damaged or unsupported entry point may be that of this location's hierarchy.
     if (!known && !refused && is_stored_fault(known.error())) refused = in_store(Error(known.error()), outer->url());
     return found.has_value();
   }));
@@ -135,8 +135,8 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
   SHERD_TRY(for_each_above(store, [&](const std::shared_ptr<Store>& outer, const std::string& path) -> Result<bool> {
     SHERD_TRY(root, make_location(outer, "", config));
     const auto hierarchy = find_format_of(std::move(root), formats, Unreadable::fails);
-    // A node that is created inside a hierarchy with a damaged or unknown entry point could be of another format.
-    // Other failures, such as a directory that cannot be read, mean that no hierarchy begins here.
+    // A node created inside a hierarchy with a damaged or unknown entry point could have another format. Other
+    // failures, such as a directory that cannot be read, mean that no hierarchy begins here.
     if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
     if (!hierarchy) return true;
     const bool is_there = hierarchy->has_value();

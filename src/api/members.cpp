@@ -1,4 +1,4 @@
-// Erases and moves the members of a group. The OME-NGFF metadata of the group that contains them follow.
+// Erases and moves the members of a group, and updates the OME-NGFF metadata of the group that contains them.
 #include "api/members.hpp"
 
 #include "array/consolidated.hpp"
@@ -15,12 +15,12 @@
 namespace sherd {
 namespace {
 
-/// What a group's metadata list as `name` has the name `to` or, without that, is not listed any more.
+/// Renames `name` to `to` in a group's metadata or, without `to`, removes it from them.
 Result<bool> rename_in_group(const NodeLocation& group, const std::string& name, const std::optional<std::string>& to) {
   const std::string url = group.store->url() + (group.path.empty() ? "" : "/" + group.path);
   const auto changed = [&](const NodeDocument& now) { return with_renamed_member(now.attributes, url, name, to); };
   const auto document = group.format->open(*group.store, group.path, group.config.limits);
-  // A directory without a document has no metadata, and damaged ones are not changed.
+  // A directory without a document has no metadata, and damaged metadata are not changed.
   if (!document || !*document || (*document)->type != NodeType::group || !changed(**document)) return false;
   auto edited = edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
     const auto attributes = changed(now);
@@ -35,7 +35,7 @@ Result<bool> rename_in_group(const NodeLocation& group, const std::string& name,
   return true;
 }
 
-/// Lists a node among the labels of an image, if it is one of labels and has moved there.
+/// Adds a node to the list of an image's labels, if it has been moved there.
 Result<bool> list_moved_labels(const NodeLocation& node) {
   const auto document = node.format->open(*node.store, node.path, node.config.limits);
   if (!document || !*document || (*document)->type != NodeType::group) return false;
@@ -70,7 +70,7 @@ Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<st
 
 namespace {
 
-/// The same for a member of `group`, whose handle has the attributes that were read last.
+/// The same for a member of `group`, whose handle has the attributes read last.
 Result<void> follow(Group& group, const NodeLocation& member, const std::optional<std::string>& to) {
   SHERD_TRY(changed, follow_in_metadata(member, to));
   if (changed) SHERD_TRY(group.update_attributes(Json(Json::Object{})));

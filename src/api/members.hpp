@@ -1,4 +1,4 @@
-// What the metadata of a group list by the names of its members, and a data model above the formats refers to.
+// Updates what the metadata of a group refer to by members' names, and what a data model above the formats refers to.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace sherd {
 
-/// After the node at `node` (writable, its format given) has moved to the path `to` of its store or, without that, was
-/// erased: the OME-NGFF metadata of the groups around it (resolutions, labels, images of a well, wells of a plate) have
-/// its new path or list it no longer, and those of an image list it if it is one of labels that has moved there.
-/// Returns whether any may have changed.
+/// To be called after the node at `node` (writable, its format given) was moved to the path `to` of its store or,
+/// without `to`, erased. OME-NGFF metadata of the groups around it (resolutions, labels, images of a well, wells of a
+/// plate) then have its new path, or no longer list it. If it is labels that were moved into an image, the image's
+/// metadata list it. Returns whether any metadata may have changed.
 Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<std::string>& to);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Where a netCDF dataset is: its URL with what the fragment asks for, or a store.
+// Finds a netCDF dataset: in a store, or at a URL whose fragment has options.
 #include "api/netcdf.hpp"
 
 #include <cstdlib>
@@ -58,18 +58,18 @@ Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Sto
 
 namespace {
 
-/// Erases the dataset that a new one in the other version of Zarr replaces.
+/// Erases the dataset that is replaced by a new one in the other version of Zarr.
 Result<void> make_room(const std::shared_ptr<Store>& store, const NewDataset& options) {
   if (!options.overwrite || !options.path.empty() || store->read_only()) return {};
   SHERD_TRY(other, dataset_of_other_version(store, options.format, options.config));
   if (!other) return {};
   SHERD_TRY(rehearsal, new_location(memory_store(), "", options.format, options.config));
-  SHERD_TRY(create_writer(std::move(rehearsal), options));  // what cannot be made is refused before
+  SHERD_TRY(create_writer(std::move(rehearsal), options));  // reports errors before anything is erased
   SHERD_TRY(check_clearable(*other, {.overwrite = true}));
   return erase_node(*other);
 }
 
-/// Opens a dataset in the store of its URL, with the modes that the URL adds to those of the options.
+/// Opens a dataset in the store of its URL, with the URL's modes added to those of the options.
 template <class Options, class Open>
 std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(const ParsedUrl& parsed, Options options,
                                                                                const Open& open) {

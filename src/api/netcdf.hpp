@@ -1,4 +1,4 @@
-// What opening and copying a netCDF dataset share: its URL as a store, and modes that are merged.
+// Shared by opening and copying a netCDF dataset: its URL as a store, and merged modes.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 namespace sherd::netcdf {
 
 [[nodiscard]] inline bool is_version_of_zarr(std::string_view format) { return format == "zarr2" || format == "zarr3"; }
-/// What is at the root of a store, if it is in the other one of the two versions of Zarr.
+/// The node at the root of a store, if it is in the other one of the two versions of Zarr.
 [[nodiscard]] Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Store> store,
                                                                            const std::string& format,
                                                                            const Config& config);
 [[nodiscard]] Mode merged_mode(const Mode& a, const Mode& b);
-/// With what the environment asks for: SHERD_COMPAT=seed is for programs whose URLs cannot be changed. An empty value
-/// is as none; others are invalid_argument.
+/// Adds the mode set by the environment: SHERD_COMPAT=seed is for programs whose URLs cannot be changed. An empty value
+/// counts as unset; other values are invalid_argument.
 [[nodiscard]] Result<Mode> with_environment(Mode mode);
-/// As open_store() takes it. netcdf-c reads `file://name` as a path from the working directory.
+/// In the form that open_store() accepts. netcdf-c reads `file://name` as a path relative to the working directory.
 [[nodiscard]] std::string store_of(const ParsedUrl& url);
 /// The same as a path of the file system; empty for other stores.
 [[nodiscard]] std::string file_path_of(const ParsedUrl& url);

@@ -1,5 +1,5 @@
-// Where a copy of a netCDF dataset comes from and goes to. In Zarr the copy is made next to its destination, and moved
-// there when it is complete.
+// Determines the source and the destination of a copy of a netCDF dataset. A copy in Zarr is made next to its
+// destination, and moved there when it is complete.
 #include "sherd/netcdf_copy.hpp"
 
 #include <filesystem>
@@ -37,12 +37,12 @@ Result<std::string> kind_of_copy(const Dataset& source, const ParsedUrl& to, con
   const bool wants_chunks = options.deflate_level.value_or(0) > 0 || !options.filters.empty() ||
                             !options.dimension_chunks.empty() || !options.variable_chunks.empty();
   const std::string kind(source.kind());
-  // As netcdf-c has it: what classic files cannot have makes it a netCDF-4 file of the classic model.
+  // As in netcdf-c: features that classic files lack make it a netCDF-4 file of the classic model.
   if (wants_chunks && (kind == "classic" || kind == "64-bit offset")) return std::string("netCDF-4 classic model");
   return wants_chunks && kind == "cdf5" ? std::string("netCDF-4") : kind;
 }
 
-/// A copy cannot go into its own source, nor replace it.
+/// A copy cannot be inside its own source, nor replace it.
 Result<void> check_apart(const std::string& source, const std::string& destination) {
   if (source.empty() || destination.empty()) return {};
   std::error_code failed;
@@ -81,7 +81,7 @@ Result<DatasetCopyReport> copy_to_file(const Dataset& source, const std::string&
   return copy_dataset({source, *sink, form, options}, std::move(report));
 }
 
-/// Where a copy goes. What it replaces may be in the other version of Zarr.
+/// The destination of a copy. The dataset that it replaces may be in the other version of Zarr.
 struct CopyPlace {
   NodeLocation location;
   std::shared_ptr<const Format> format;  ///< of the copy

@@ -1,4 +1,4 @@
-// New volumes of Neuroglancer's precomputed format.
+// Creating volumes of Neuroglancer's precomputed format.
 #include "sherd/precomputed.hpp"
 
 #include <algorithm>
@@ -44,13 +44,13 @@ std::string numbers_text(const std::array<double, 3>& numbers) {
   return text;
 }
 
-/// Numbers that differ in the last digits only are the same resolution: writers compute them.
+/// Whether two resolutions are equal except for the last digits, because writers compute them.
 bool same_resolution(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   constexpr double kTolerance = 1e-6;
   return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= kTolerance * std::abs(y); });
 }
 
-/// The number of the scale in the volume that `node` is.
+/// The number of the scale with this resolution in the volume that `node` is.
 Result<std::uint64_t> find_scale(const Node& node, const std::array<double, 3>& resolution) {
   const auto url = std::visit([](const auto& handle) { return handle.url(); }, node);
   const auto* group = std::get_if<Group>(&node);

@@ -33,11 +33,11 @@ struct FileKind {
   std::size_t offset;
   std::string_view bytes;
   std::string_view name, advice;
-  std::string_view suffix = {};  ///< if set, of this kind only
+  std::string_view suffix = {};  ///< if set, only files with this suffix have this kind
 };
 
 using namespace std::string_view_literals;
-// The first that fits.
+// The first that matches is used.
 constexpr FileKind kFileKinds[] = {
     {0, "\x89HDF\r\n\x1a\n"sv, "a netCDF-4 file", kNetcdf, ".nc"},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file",
@@ -78,7 +78,7 @@ constexpr FileKind kFileKinds[] = {
 };
 constexpr std::size_t kHeadBytes = 4096;
 
-/// A metadata document instead of the directory that it describes, or references to chunks of other files.
+/// For a metadata document given instead of its directory, or references to chunks of other files.
 std::optional<Error> recognized_text(const std::filesystem::path& path, std::string_view bytes) {
   const std::string name = path.filename().string();
   for (const Format* format : tables().formats)
@@ -94,7 +94,7 @@ std::optional<Error> recognized_text(const std::filesystem::path& path, std::str
   return std::nullopt;
 }
 
-/// With `to_import` only files that cannot be imported.
+/// With `to_import`, only files that cannot be imported.
 std::optional<Error> recognized_head(const std::filesystem::path& path, bool to_import = false) {
   std::array<char, kHeadBytes> head{};
   const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -107,7 +107,7 @@ std::optional<Error> recognized_head(const std::filesystem::path& path, bool to_
   return to_import ? std::nullopt : recognized_text(path, bytes);
 }
 
-/// What a directory without a node contains instead, and what to do.
+/// The contents of a directory without a node, and what to do about them.
 std::string hint_at_contents(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
   constexpr std::size_t kMaxEntries = 1000;
   std::string node, images;
@@ -133,7 +133,7 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
   return {};
 }
 
-/// A node of a format that was not asked for.
+/// The error if there is a node of a format that was not requested.
 std::optional<Error> other_format(const NodeLocation& location, const std::filesystem::path& directory,
                                   const std::vector<const Format*>& formats) {
   for (const Format* format : tables().formats)
@@ -186,7 +186,7 @@ std::optional<Error> no_file_to_import(const std::string& source) {
 
 namespace {
 
-/// That a node was being renamed when that was cut short, in this store, or in one in it or around it.
+/// Says that a move of the node was interrupted, in this store or in one inside or around it.
 std::string hint_at_moves(const NodeLocation& location) {
   std::string hint = hint_at_slow_move(location);
   for (const std::string& root : ancestors(location.path)) {

@@ -1,5 +1,5 @@
-// Knows every codec, store and format by name, and nothing else about them. A new one is its own file and one row here.
-// (Formats have virtual destructors and so are reached through functions; their table is made on first use.)
+// The tables of all codecs, stores and formats. A new one is a separate file and one row here. (Formats have virtual
+// destructors, so they are reached through functions; their table is made at first use.)
 #include "api/registry.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// The tables: which codecs, stores, formats and kinds of chunk storage there are. Handed down from here; no layer looks
-// a table up.
+// The tables of codecs, stores, formats and kinds of chunk storage. They are passed down from here; no layer looks up a
+// table itself.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace sherd {
 
-/// The scheme of the row that opens plain paths, too.
+/// The scheme of the row that also opens plain paths.
 inline constexpr std::string_view kPlainPaths = "file";
 
 /// One row of the store table: the scheme of its URLs, how a store is opened, and the names of the storage options that
-/// `open` finds in its Config.
+/// `open` reads from its Config.
 struct StoreEntry {
   std::string_view scheme;
   Result<std::shared_ptr<Store>> (*open)(std::string_view url, const Config& config);
@@ -24,8 +24,8 @@ struct StoreEntry {
 
 [[nodiscard]] Tables tables() noexcept;
 [[nodiscard]] std::span<const StoreEntry> store_table() noexcept;
-/// The store of a URL, by the row of its scheme; `unsupported` if there is none. invalid_argument for a storage option
-/// that the row does not have.
+/// Opens the store of a URL through the row of its scheme; `unsupported` if there is none. invalid_argument for a
+/// storage option that the row does not have.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, std::string_view url,
                                                            const Config& config);
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;

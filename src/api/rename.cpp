@@ -1,4 +1,4 @@
-// Renames the node of a URL: finds the hierarchy that contains it, and moves it there as its group would.
+// Renames the node at a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
 #include "array/hierarchy.hpp"
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-/// The path from the store's root: `to` begins there, or at the group that contains the node.
+/// The new path from the store's root: `to` is relative to the root or to the group that contains the node.
 Result<std::string> target_path(const std::string& node, std::string_view to) {
   SHERD_TRY(path, normal_path(to));
   const std::size_t end = to.starts_with('/') ? node.npos : node.rfind('/');

@@ -1,4 +1,4 @@
-// The public way to a build of shards: joins the store of a URL and the codecs to what builds.
+// The public entry point for building shards: opens the store of a URL and adds the codecs.
 #include "sherd/sharded_build.hpp"
 
 #include "api/location.hpp"
@@ -23,7 +23,7 @@ Result<ShardedBuilder> ShardedBuilder::create(std::shared_ptr<Store> store, cons
       options.preceding = std::move(rule);
     }
     if (options.config.recorder) store = recorded_store(std::move(store), options.config.recorder);
-    return Build::start(std::move(store), std::move(format), options);  // whose hooks the call needs to its end
+    return Build::start(std::move(store), std::move(format), options);  // the call needs its hooks until the end
   });
 }
 

@@ -1,6 +1,6 @@
-// Ways into a store of ids: which directory holds the shards, and where its sharding is written down. Every info
-// document of Neuroglancer's has it in a member `sharding`: at the top for skeletons and meshes, which are next to it,
-// and inside a member with a `key`, the path of a directory, for scales of a volume and indices of annotations.
+// Opens stores of ids: finds the directory of the shards and the document with its sharding. Neuroglancer's info
+// documents have it in a member `sharding`: at the top level for skeletons and meshes, which are next to the document,
+// and inside a member with a `key`, the path of a directory, for scales of a volume and indexes of annotations.
 #include "sherd/sharded_store.hpp"
 
 #include <filesystem>
@@ -20,11 +20,11 @@
 namespace sherd::neuroglancer {
 namespace {
 
-/// A directory of shards that an info document speaks of.
+/// A directory of shards described by an info document.
 struct ShardedPart {
   std::string key;  // relative to the document; empty: next to it
   Json sharding;
-  std::string member;                     // which that is
+  std::string member;                     // the member that describes it
   bool manifests = false;                 // of multi-resolution meshes
   bool dual_format = false;               // its shards are also those of a Zarr array
   std::string info = std::string(kInfo);  // the document
@@ -54,7 +54,7 @@ std::vector<ShardedPart> parts_of(const Json& info) {
   return parts;
 }
 
-/// The sharded parts that the object `info` in a store names; nullopt where there is none.
+/// The sharded parts described by the object `info` in a store; nullopt if there is none.
 Result<std::optional<std::vector<ShardedPart>>> read_parts(Store& store, const Limits& limits) {
   SHERD_TRY(text, store.get(std::string(kInfo), limits.metadata_bytes));
   if (!text) return std::optional<std::vector<ShardedPart>>();
@@ -76,12 +76,12 @@ Error ambiguous(const std::string& url, const std::vector<ShardedPart>& parts) {
       .in_key(std::string(kInfo));
 }
 
-/// What an info document in a directory above says of the directory of this store.
+/// The description of this store's directory by an info document in a parent directory.
 Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Config& config) {
   std::optional<ShardedPart> found;
   SHERD_TRY(for_each_above(store, [&](const std::shared_ptr<Store>& above, const std::string& path) -> Result<bool> {
     auto parts = read_parts(*above, config.limits);
-    // An info document further up that cannot be read has nothing to do with this location.
+    // An unreadable info document in a higher directory does not concern this location.
     if (!parts || !*parts) return false;
     for (const ShardedPart& part : **parts)
       if (part.key == path) found = part;
@@ -91,7 +91,7 @@ Result<std::optional<ShardedPart>> part_from_above(const Store& store, const Con
   return found;
 }
 
-/// One value more would be unknown to the array's own index.
+/// A value added here would be unknown to the array's own index.
 Result<void> refuse_dual_format(const ShardedPart& part) {
   if (!part.dual_format) return {};
   return unsupported("'" + std::string(kLayoutMember) +
@@ -101,7 +101,7 @@ Result<void> refuse_dual_format(const ShardedPart& part) {
       .in_key(std::string(kInfo));
 }
 
-/// A reader that follows the document would look for values where they are not, or decode what is not encoded.
+/// A reader that uses the document would look for values in wrong places, or decode what is not encoded.
 Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) {
   const auto said = Uint64Sharding::parse(part.sharding);
   if (said && *said == given) return {};
@@ -115,7 +115,7 @@ Result<void> refuse_other(const ShardedPart& part, const Uint64Sharding& given) 
 
 Result<void> check_given(Store& store, const Uint64Sharding& sharding, const Config& config) {
   const auto described = read_parts(store, config.limits);
-  if (!described && !is_stored_fault(described.error())) return described.error();  // a faulty document says nothing
+  if (!described && !is_stored_fault(described.error())) return described.error();  // a damaged document is ignored
   if (described && *described)
     for (const ShardedPart& part : **described)
       if (part.key.empty()) SHERD_TRY(refuse_other(part, sharding));

@@ -1,4 +1,4 @@
-// From a URL to the store that the table has for its scheme.
+// Opens the store of a URL according to the table's row for its scheme.
 #include "sherd/store.hpp"
 
 #include <algorithm>

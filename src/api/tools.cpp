@@ -1,5 +1,5 @@
-// The public ways into what is done with whole trees: copy, check and import. A URL names a store whose root is the
-// node; the format is the first of the table that knows something there, readable or not.
+// The public entry points for operations on whole trees: copy, check and import. A URL names a store whose root is the
+// node; the format is the first in the table that recognizes something there, readable or not.
 #include <filesystem>
 
 #include "api/location.hpp"
@@ -26,7 +26,7 @@ Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const st
   return nothing_found(location, formats);
 }
 
-/// The store in which a URL's node is, and its path there.
+/// The store that contains a URL's node, and the path of the node in it.
 Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
   const auto location = find_location(store, path, config);
@@ -37,7 +37,7 @@ Result<Enclosure> find_store(std::string_view url, const std::string& path, cons
   return Enclosure{around->store, around->path + "/" + path};
 }
 
-/// Where a node is, as a prefix of everything below it; for files without the symbolic links on the way there.
+/// The location of a node, as a prefix of everything below it; for files with symbolic links resolved.
 Result<std::string> location_text(const NodeLocation& location) {
   std::string text = url_below(location.store->url(), location.path);
   if (const auto path = path_of_store(text)) {
@@ -49,11 +49,11 @@ Result<std::string> location_text(const NodeLocation& location) {
   return text.ends_with('/') ? text : text + "/";
 }
 
-/// A copy cannot go into its own source, nor, where it replaces something, around it.
+/// A copy cannot be inside its own source nor, if it replaces something, contain it.
 Result<void> check_apart(const NodeLocation& source, const NodeLocation& destination, bool one_store) {
   SHERD_TRY(from, location_text(source));
   SHERD_TRY(to, location_text(destination));
-  if (!one_store && is_anonymous(source.store->url())) return {};  // two stores of one URL
+  if (!one_store && is_anonymous(source.store->url())) return {};  // two stores with the same URL
   if (!to.starts_with(from) && !from.starts_with(to)) return {};
   return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
 }
@@ -67,7 +67,7 @@ Result<CollectionCopy> collection_copy(NodeLocation location) {
   SHERD_TRY(there, collection_location(location.store, location.path, false, location.config));
   const auto found = neuroglancer::Collection::State::find(std::move(there));
   if (!found && !is_stored_fault(found.error())) return found.error();
-  const bool is_there = !found || *found;  // also one whose info is damaged
+  const bool is_there = !found || *found;  // even if its info is damaged
   return CollectionCopy{std::move(location), is_there};
 }
 
@@ -104,7 +104,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   });
 }
 
-// A copy joins the hierarchy around its destination, and is of that one's format.
+// A copy joins the hierarchy around its destination, and has its format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   return as_call(options.config, [&]() -> Result<CopyReport> {
     SHERD_TRY(from, find_store(source, options.source_path, options.config));
@@ -166,7 +166,7 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
 
 namespace {
 
-/// What an array on its own cannot have.
+/// Refuses options that a single array cannot have.
 Result<void> refuse_image_options(const ImportOptions& options) {
   SHERD_TRY(refuse_volume_options({.encoding = options.encoding, .sharding = options.sharding}));
   if (options.type.empty()) return {};

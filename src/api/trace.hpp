@@ -1,5 +1,5 @@
-// Tracing: each request of a store as a line on standard error, as the environment's NCTRACING or the command's --trace
-// asks for it.
+// Tracing: prints each request to a store as a line on standard error, if requested by the environment's NCTRACING or
+// the command's --trace.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace sherd {
 
-/// The level that NCTRACING asks for; 0 if it is not set.
+/// The level set by NCTRACING; 0 if it is not set.
 [[nodiscard]] unsigned trace_level() noexcept;
-/// Prints what a recorder counts. From level 1 on what changes a store, from 2 on every request.
+/// Prints what a recorder counts. Level 1: requests that change a store; level 2 and above: every request.
 void trace(Recorder& recorder, unsigned level);
-/// The configuration with a recorder that traces, if the environment asks for it and there is no other recorder.
+/// The configuration with a recorder that traces, if the environment requests it and there is no other recorder.
 [[nodiscard]] Config traced(Config config);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Array handles: what they say of themselves, and reading. Writing is in write.cpp, resizing in resize.cpp.
+// Array handles: their properties, and reading. Writing is in write.cpp, resizing in resize.cpp.
 #include "sherd/array.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool all_regular(const ChunkGrid& grid) {
   return true;
 }
 
-// Edge lengths that are not the first cell's must fit the shard's inner chunks too.
+// Edges that differ from the first cell's must be compatible with the shard's inner chunks too.
 Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const Limits& limits) {
   const auto* grid = std::get_if<RectilinearGrid>(&spec.grid);
   if (grid == nullptr) return {};
@@ -47,13 +47,13 @@ Result<void> check_edges(const ArraySpec& spec, const ChunkLayout& layout, const
   return layout.check_shape(largest, limits);
 }
 
-// Metadata of chunks with ids does not say at which level gzip compresses.
+// Metadata of chunks with ids do not contain the gzip level.
 void set_gzip_level(std::vector<CodecSpec>& codecs, int level) {
   for (CodecSpec& codec : codecs)
     if (codec.name == "gzip") codec = gzip_spec(level);
 }
 
-// An error of the chain of codecs, with the member that the array's document has.
+// An error of the codec chain, naming the member of the array's document.
 Error chain_error(const Format& format, const NodeDocument& array, Error error) {
   const auto* own = capability<CodecMembers>(format);
   if (own == nullptr) return error;
@@ -139,7 +139,7 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
 
 void Array::State::adopt(NodeDocument node) const {
   const std::lock_guard hold(mutex_);
-  node.array->codecs = document_.array->codecs;  // which may say more than the document does
+  node.array->codecs = document_.array->codecs;  // which may contain more than the document
   document_ = std::move(node);
 }
 
@@ -297,7 +297,7 @@ namespace {
 /// What one call reads.
 class RegionsRead {
  public:
-  /// For up to `count` regions. Begins with the shape that all of them are checked against.
+  /// For up to `count` regions. Reads the shape against which all of them are checked.
   RegionsRead(const Array::State& state, std::size_t count) : state_(state), shape_(state.shape()) {
     selected_.reserve(count);
     parts_.reserve(count);
@@ -327,7 +327,7 @@ class RegionsRead {
  private:
   const Array::State& state_;
   const Shape shape_;
-  std::vector<SelectedRegion> selected_;  // have the lists that the parts point to
+  std::vector<SelectedRegion> selected_;  // own the lists that the parts point to
   std::vector<ReadPart> parts_;
 };
 

@@ -12,7 +12,7 @@ void ArrivingSource::hold(ReadReply part) {
 }
 
 std::optional<std::span<const std::byte>> ArrivingSource::find(Extent range) const {
-  constexpr int kParts = 4;  // parts that overlap are few; a range that is not found is read again
+  constexpr int kParts = 4;  // few parts overlap; a range that is not found is requested again
   auto next = parts_.upper_bound(range.offset);
   for (int i = 0; i < kParts && next != parts_.begin(); ++i) {
     const ReadReply& part = (--next)->second;

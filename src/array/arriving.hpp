@@ -1,6 +1,6 @@
-// One version of an object whose bytes arrive in batches of requests. What reads it in the usual way, such as the
-// reader of an index, fails where bytes have not arrived yet; they are noted, and the reader is called again once they
-// are there. So it needs no second form for stores whose requests have latency.
+// A version of an object whose bytes arrive in batches of requests. A consumer that reads it in the usual way, such as
+// the reader of an index, fails if bytes have not arrived yet. The missing ranges are noted, and the consumer is called
+// again once they are there, so it needs no second form for stores whose requests have latency.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace sherd {
 /// Used by one thread at a time, except for find(), which others may call while nothing arrives.
 class ArrivingSource final : public ByteSource {
  public:
-  /// The object and its version. Until a request confirms it, the version is that of an earlier call.
+  /// The object and its version. Until a request confirms it, this is the version of an earlier call.
   struct Version {
     std::string name;
     Generation generation;
@@ -42,14 +42,14 @@ class ArrivingSource final : public ByteSource {
   Result<void> read(std::span<const RangeRead> ranges) override;
 
   [[nodiscard]] const Version& version() const noexcept { return version_; }
-  /// The source that was opened; null if the version is only believed to be the present one.
+  /// The source that was opened; null if the version is only assumed to be the present one.
   [[nodiscard]] const std::shared_ptr<ByteSource>& opened() const noexcept { return opened_; }
-  /// Keeps the bytes of a reply, which is of this version.
+  /// Keeps the bytes of a reply, which must be of this version.
   void hold(ReadReply part);
-  /// The bytes of a range if one reply has brought them all.
+  /// The bytes of a range if a single reply contains all of them.
   [[nodiscard]] std::optional<std::span<const std::byte>> find(Extent range) const;
 
-  /// Whether a read has failed only because of bytes that have not arrived.
+  /// Whether a read failed only because bytes have not arrived.
   [[nodiscard]] bool waits() const noexcept { return !missing_.empty(); }
   /// The ranges that were missing since the last call.
   [[nodiscard]] std::vector<Extent> take_missing() { return std::exchange(missing_, {}); }
@@ -61,7 +61,7 @@ class ArrivingSource final : public ByteSource {
   std::vector<Extent> missing_;
 };
 
-/// Whether `source` is one that waits: then a failed read of it may only mean that bytes have not arrived.
+/// Whether `source` is one that waits: then a failed read may only mean that bytes have not arrived.
 [[nodiscard]] bool waits_for_bytes(const ByteSource& source) noexcept;
 
 }  // namespace sherd

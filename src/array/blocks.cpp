@@ -1,4 +1,4 @@
-// Knows which box of a chunk is contiguous and divides it.
+// Determines which boxes of a chunk are contiguous, and divides the chunk into them.
 #include "array/blocks.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kMinBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
 
-// Contiguous, at most kBlockBytes, and a whole number of it makes the chunk.
+// A contiguous box of at most kBlockBytes, of which a whole number makes up the chunk.
 Shape block_shape(const Shape& chunk, std::uint64_t element_size) {
   Shape block(chunk.size(), 1);
   std::uint64_t bytes = element_size;

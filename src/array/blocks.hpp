@@ -1,4 +1,4 @@
-// A chunk cut into contiguous blocks of equal size, for work that never holds a large chunk whole.
+// Cuts a chunk into contiguous blocks of equal size, for work that never holds a large chunk as a whole.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace sherd {
 
 class Blocks {
  public:
-  /// Blocks of a dense chunk whose `part` is read or written; nullopt if its lengths allow only very small blocks.
+  /// Blocks of a dense chunk of which `part` is read or written; nullopt if its lengths allow only very small blocks.
   static std::optional<Blocks> cut(const Shape& chunk, const Region& part, std::uint64_t element_size);
 
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return cell_of_block_.size(); }
-  /// Of one block: 16 to 256 KiB.
+  /// The bytes of one block: 16 to 256 KiB.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// The last block in which something of the part lies.
+  /// The last block that contains any of the part.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
-  /// What of the part lies in a block, relative to it; false where nothing does.
+  /// The portion of the part in a block, relative to the block; false if there is none.
   bool get(std::uint64_t number, Region& part) const;
 
  private:

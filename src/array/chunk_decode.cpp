@@ -1,6 +1,6 @@
-// The other half of ChunkReader: what is done with bytes that are in memory. A chunk is decoded straight into the
-// caller's memory where it lands there densely, streamed in blocks where it is large, and otherwise goes through
-// this thread's scratch.
+// The second part of ChunkReader: decoding bytes in memory. A chunk is decoded directly into the caller's memory
+// if it is dense there, streamed in blocks if it is large, and otherwise decoded through this thread's scratch
+// memory.
 #include <algorithm>
 
 #include "array/blocks.hpp"
@@ -15,14 +15,14 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed where they can be
-constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // what each thread may use without asking
+constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;  // larger chunks are streamed if possible
+constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 20;    // each thread may use this much without asking
 
 bool is_affine(const ReadPart& part) {
   return !part.region.points && std::ranges::none_of(part.region.axes, &AxisPart::is_list);
 }
 
-/// Where a part is the whole chunk and dense in memory, that memory; nullptr where none is.
+/// The destination memory if a part is the whole chunk and dense in memory; otherwise nullptr.
 std::byte* dense_target(const Piece& piece, std::span<const std::int64_t> strides) {
   for (const ReadPart& part : piece.parts)
     if (std::byte* to = dense_target(part.region, piece.shape, strides, part.target)) return to;
@@ -36,7 +36,7 @@ Budget::Share ChunkReader::take(std::uint64_t bytes) const {
   return budget_.decoded.take(bytes);
 }
 
-// For this much scratch, and what the chain needs in addition.
+// For this much scratch memory, and what the chain needs in addition.
 Budget::Share ChunkReader::take_for(const Piece& stored, std::uint64_t encoded, std::uint64_t scratch) const {
   const std::uint64_t chunk = chunk_bytes(stored.layout, stored.shape);
   if (taken_ || chunk + encoded <= kFreeBytes / 8) return {};
@@ -83,7 +83,7 @@ Result<void> ChunkReader::shard_in_memory(std::span<const std::byte> shard, cons
 Result<void> ChunkReader::opaque_in_memory(std::span<const std::byte> encoded, const Piece& piece) const {
   const ChunkLayout& layout = piece.layout;
   const Piece stored = stored_piece(piece);
-  // The shard; on either side of array codecs all its elements; what its chunks are decoded with, by all threads.
+  // The shard; all its elements on each side of array codecs; the memory for decoding its chunks on all threads.
   const std::uint64_t copies =
       (layout.chain.has_bytes_codecs() ? 1U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U) + 1U;
   const auto share = take(copies * chunk_bytes(layout, stored.shape));
@@ -153,7 +153,7 @@ Result<void> ChunkReader::leaf_in_memory(std::span<const std::byte> encoded, con
   return {};
 }
 
-// Of a chunk whose parts can be decoded alone, those from the first to the last byte that is wanted.
+// For a chunk whose parts can be decoded separately: those from the first to the last byte that is needed.
 Result<bool> ChunkReader::decode_wanted(std::span<const std::byte> encoded, const Piece& stored) const {
   const std::size_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
@@ -165,7 +165,7 @@ Result<bool> ChunkReader::decode_wanted(std::span<const std::byte> encoded, cons
   return begin.has_value();
 }
 
-// A chunk is decoded up to the last byte that is wanted.
+// A chunk is decoded up to the last byte that is needed.
 Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, const Piece& stored) const {
   const std::size_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
@@ -174,7 +174,7 @@ Result<bool> ChunkReader::decode_beginning(std::span<const std::byte> encoded, c
   Scratch beginning;
   SHERD_TRY(beginning->resize(end));
   std::uint64_t decoded = 0;
-  // Copied at once: what follows goes through the same block where a checksum is verified.
+  // Copied at once, because the rest goes through the same block if a checksum is verified.
   SHERD_TRY(done, stored.layout.chain.decode_blocks(stored.shape, encoded, beginning->span(),
                                                     [&](std::uint64_t, std::span<const std::byte> bytes) {
                                                       decoded = bytes.size();
@@ -209,16 +209,16 @@ Result<bool> ChunkReader::stream_leaf(std::span<const std::byte> encoded, const 
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
-  std::vector<Blocks> wanted;  // by each part
+  std::vector<Blocks> wanted;  // one for each part
   std::uint64_t last = 0;
   for (const ReadPart& part : stored.parts) {
     auto blocks = Blocks::cut(stored.shape, part.region, element);
-    if (!blocks) return false;  // one whole decode is cheaper
+    if (!blocks) return false;  // a single decode of everything is cheaper
     last = std::max(last, blocks->last());
     wanted.push_back(*std::move(blocks));
   }
   const std::uint64_t block_bytes = wanted.front().bytes();
-  // Behind the last block that is wanted, decoding goes on only where it verifies a checksum.
+  // After the last block that is needed, decoding continues only if it verifies a checksum.
   const bool ends_early = layout.chain.decodes_prefixes();
   Scratch scratch;
   SHERD_TRY(scratch->resize(block_bytes));

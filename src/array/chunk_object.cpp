@@ -1,5 +1,5 @@
-// A stored chunk or shard among many that are read together, where requests have latency: how much of it is read
-// together with opening it, and then the same plan and the same decoding as for one by itself.
+// A stored chunk or shard among many that are read together if requests have latency: how much of it is read together
+// with opening it, then the same plan and decoding as for a single one.
 #include <algorithm>
 
 #include "array/arriving.hpp"
@@ -19,7 +19,7 @@ class ChunkReader::Object final : public ObjectRead {
         outcome_(std::move(outcome)) {}
 
   [[nodiscard]] ReadRequest first() const override;
-  // Also of one that is kept whole: the version says which one that is.
+  // Even for one that is kept whole, since the version identifies it.
   [[nodiscard]] bool has_index() const noexcept override {
     return piece_.layout.shard || reader_.config_.cache != CacheMode::index;
   }
@@ -49,13 +49,13 @@ class ChunkReader::Object final : public ObjectRead {
   Plan plan_;
 };
 
-// Enough to plan the rest, or everything if that is wanted and fits a run.
+// Enough to plan the rest, or everything if that is needed and fits in a run.
 ReadRequest ChunkReader::Object::first() const {
   const ChunkLayout& layout = piece_.layout;
   ReadRequest request{.key = key_, .length = 0};
   const auto if_few = [&](std::uint64_t bytes) { return bytes <= reader_.run_bytes() ? bytes : 0; };
   if (!layout.shard && layout.chain.raw_word_size() == 0) {
-    request.length = layout.max_encoded_size(piece_.shape) + 1;  // one that is too large shows itself
+    request.length = layout.max_encoded_size(piece_.shape) + 1;  // reveals an object that is too large
   } else if (!layout.shard) {
     request.length = if_few(wants_all() ? chunk_bytes(layout, piece_.shape) : raw_part(request));
   } else {
@@ -70,7 +70,7 @@ ReadRequest ChunkReader::Object::first() const {
   return request;
 }
 
-// The first run of what is wanted of a chunk without codecs, to which the request is moved.
+// Moves the request to the first run that is needed of a chunk without codecs.
 std::uint64_t ChunkReader::Object::raw_part(ReadRequest& request) const {
   const Piece stored = stored_piece(piece_);
   const std::uint64_t element = stored.layout.dtype.size();

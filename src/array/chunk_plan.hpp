@@ -1,21 +1,21 @@
-// The plan of a read, as its two ways share it: of one object by the threads that decode it, and of one among many that
-// are read in batches.
+// The plan of a read, shared by its two forms: reading one object with the threads that decode it, and reading many
+// objects in batches.
 #pragma once
 
 #include "array/chunk_reader.hpp"
 
 namespace sherd {
 
-// One shard on the way down, and what is wanted of its inner chunks.
+// A shard on the way down, and the elements requested of its inner chunks.
 struct ChunkReader::Level {
   const ChunkLayout& layout;  // of the inner chunks
   Shape shape;                // of the inner chunks
   ReadCells cells;
-  bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and all is in stored order
+  bool blocks = false;  // the cells are blocks of one raw chunk of `shape`, and everything is in stored order
   const ShardLayout* shard = nullptr;
   Shape shard_shape = {};  // where the inner chunks end
 
-  // Which inner chunk the i-th is, and what is wanted of it.
+  // The i-th inner chunk, and the elements requested of it.
   void get(std::uint64_t i, Shape& cell, Piece& piece) const {
     cells.get(i, cell, piece.parts);
     if (shard != nullptr) piece.shape = shard->inner_shape_at(cell, shard_shape);
@@ -39,7 +39,7 @@ struct ChunkReader::Job {
   }
 };
 
-// What reading one object comes to.
+// The plan for reading one object.
 struct ChunkReader::Plan {
   std::deque<Level> levels;
   std::vector<Job> jobs;

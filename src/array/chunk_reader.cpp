@@ -1,6 +1,6 @@
-// The plan of a read. Shards are divided into slots, slots become extents of the object, extents become few runs;
-// a run is read once and its chunks are decoded by any free thread. Chunks without compression are divided into
-// blocks that fit the cache, as if they were shards with a known index, so a box of them reads only its own bytes.
+// The plan of a read. Shards are divided into slots, slots become extents of the object, and extents become few runs; a
+// run is read once, and any free thread decodes its chunks. Chunks without compression are divided into blocks that fit
+// the cache, as if they were shards with a known index, so reading a box reads only its own bytes.
 #include "array/chunk_plan.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10;  // stays in a core's own cache
+constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10;  // fits in a core's own cache
 
-// The largest box of a dense chunk that is contiguous and within kPieceBytes.
+// The largest contiguous box of a dense chunk within kPieceBytes.
 Shape piece_shape(const Shape& shape, std::uint64_t element_size) {
   Shape block(shape.size(), 1);
   std::uint64_t bytes = element_size;
@@ -92,14 +92,14 @@ void ChunkReader::count_decoded() const noexcept {
   if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Whether CacheMode::chunks keeps a chunk: what is encoded as one, if it is not too large.
+// Whether CacheMode::chunks keeps a chunk: anything encoded as one, unless it is too large.
 bool ChunkReader::keeps(const ChunkLayout& layout, const Shape& shape) const {
   if (config_.cache != CacheMode::chunks || chunk_bytes(layout, shape) > config_.cache_bytes) return false;
   if (!layout.shard) return true;
-  return layout.opaque_shard() && !config_.missing_is_error;  // decoded chunks no longer show what was missing
+  return layout.opaque_shard() && !config_.missing_is_error;  // decoded chunks do not show what was missing
 }
 
-// So many that all threads find something to do within the budget.
+// Small enough that all threads get work within the budget.
 std::uint64_t ChunkReader::run_bytes() const {
   const std::uint64_t fair = config_.memory_budget / (std::uint64_t{4} * thread_count(config_.threads));
   return std::min(traits_.max_run_bytes, std::max(fair, kBatchBytes));
@@ -148,7 +148,7 @@ Result<bool> ChunkReader::wants_whole(ByteSource& source, std::uint64_t size, co
   const ReadCells cells(inner.parts, regular_axes(layout.shard->inner_shape));
   if (cells.size() >= available) return true;
   const std::uint64_t missing = available - cells.size();
-  // What would be read in vain costs less than a second request.
+  // Reading bytes that are not needed costs less than a second request.
   const bool cheap = missing <= gap() / std::max<std::uint64_t>(1, size / available);
   if (!cheap) return false;
   SHERD_TRY(generation, source.generation());
@@ -329,18 +329,18 @@ Result<void> ChunkReader::decode_job(ByteSource& source, const Job& job, std::sp
 
 namespace {
 
-// A decoded chunk as CacheMode::chunks keeps it.
+// A decoded chunk in the form that CacheMode::chunks keeps.
 struct Decoded {
   Buffer elements;
   VarBytesArena arena;
 
-  // With what its elements point to.
+  // Includes the bytes to which its elements point.
   [[nodiscard]] std::uint64_t bytes(const DType& dtype) const {
     return elements.size() + (dtype.is_variable() ? text_bytes(elements.span()) : 0);
   }
 };
 
-// With the shape: entries of a damaged shard may name the same bytes for chunks of several shapes.
+// Includes the shape, because entries of a damaged shard may name the same bytes for chunks of several shapes.
 std::string decoded_name(const ByteSource& source, Extent where, const Shape& shape) {
   return source.name() + "#" + std::to_string(where.offset) + "+" + std::to_string(where.length) + to_string(shape);
 }

@@ -1,5 +1,5 @@
-// From stored chunks to elements in the caller's memory: one planner for whole, subset, strided, indexed and point
-// access, for one region or many, at any depth of nesting, from a store or from bytes that are already in memory.
+// From stored chunks to elements in the caller's memory. One planner serves whole, subset, strided, indexed and point
+// access, for one region or many, at any depth of nesting, from a store or from bytes already in memory.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@
 
 namespace sherd {
 
-/// Decoded bytes that are worth a task of their own.
+/// Decoded bytes above which work is worth a separate task.
 inline constexpr std::uint64_t kBatchBytes = std::uint64_t{512} << 10;
 
-/// What is wanted of one chunk of `shape`: at least one part, none empty. Array order of its layout.
+/// The elements requested of one chunk of `shape`: at least one part, none empty. In array order of its layout.
 struct Piece {
   const ChunkLayout& layout;
   Shape shape;
@@ -33,8 +33,8 @@ struct Piece {
   std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
 };
 
-/// What reading may hold at one time: half of it as stored, half decoded. A holder of the first half may use
-/// the second, a holder of the second asks for nothing else; so one of them can always go on.
+/// What reading may hold in memory: half of it stored, half decoded bytes. A holder of the first half may wait for the
+/// second, a holder of the second waits for nothing else, so one of them can always proceed.
 struct ReadBudget {
   explicit ReadBudget(std::uint64_t bytes) noexcept : stored(bytes / 2), decoded(bytes / 2) {}
   Budget stored;
@@ -43,27 +43,27 @@ struct ReadBudget {
 
 class ChunkReader {
  public:
-  /// `arena` may be null where the type is of fixed size. All references must outlive the reader.
+  /// `arena` may be null for types of fixed size. All references must outlive the reader.
   ChunkReader(const Config& config, StoreTraits traits, Cache& cache, ReadBudget& budget, VarBytesArena* arena)
       : config_(config), traits_(traits), cache_(cache), budget_(budget), arena_(arena) {}
 
-  /// Reads a stored object. `valid` is the part of its shape inside the array: where all of that is wanted, a shard
-  /// is read with one request.
+  /// Reads a stored object. `valid` is the part of its shape inside the array: if all of it is requested, a shard is
+  /// read with one request.
   Result<void> from_object(ByteSource& source, const Piece& piece, const Shape& valid) const;
-  /// What read_objects() does with a stored object: as from_object(), but a missing one is read, too.
+  /// The actions of read_objects() for a stored object: as from_object(), but a missing object is read, too.
   struct Outcome {
     std::function<void()> finished;       ///< everything has been read
     std::function<Result<void>()> again;  ///< ObjectRead::again()
   };
   [[nodiscard]] std::unique_ptr<ObjectRead> object_read(std::string key, Piece piece, Shape valid,
                                                         Outcome outcome) const;
-  /// From what a cache keeps of a stored object that is read as a whole; false if it keeps nothing of that version.
+  /// From what a cache keeps of a stored object that is read as a whole; false if it has nothing of that version.
   Result<bool> from_kept(ByteSource& source, const Piece& piece) const;
-  /// Decodes such an object, and keeps what the configuration asks for.
+  /// Decodes such an object, and keeps what the configuration requests.
   Result<void> from_whole(ByteSource& source, std::span<const std::byte> encoded, const Piece& piece) const;
-  /// Decodes what is in memory; `encoded` is the whole chunk.
+  /// Decodes bytes in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
-  /// The same reader, whose variable-length elements live in another arena.
+  /// The same reader with another arena for variable-length elements.
   [[nodiscard]] ChunkReader with_arena(VarBytesArena& arena) const {
     ChunkReader reader = *this;
     reader.arena_ = &arena;
@@ -71,7 +71,7 @@ class ChunkReader {
   }
   /// Puts the fill value everywhere.
   Result<void> fill(const Piece& piece) const;
-  /// Chunks closer than this are read together, up to so many bytes.
+  /// Chunks closer than this are read together, up to a maximum number of bytes.
   [[nodiscard]] std::uint64_t gap() const { return config_.coalesce_gap.value_or(traits_.coalesce_gap); }
   [[nodiscard]] std::uint64_t run_bytes() const;
 
@@ -112,7 +112,7 @@ class ChunkReader {
   Result<bool> stream_leaf(std::span<const std::byte> encoded, const Piece& stored) const;
   void count_decoded() const noexcept;
 
-  /// The part of the budget for `bytes` that decoding takes; nothing where they are few or have been taken already.
+  /// The share of the budget for `bytes` that decoding uses; none if they are few or were taken already.
   [[nodiscard]] Budget::Share take(std::uint64_t bytes) const;
   [[nodiscard]] Budget::Share take_for(const Piece& stored, std::uint64_t encoded, std::uint64_t scratch) const;
   [[nodiscard]] ChunkReader taken() const {
@@ -135,9 +135,9 @@ Piece stored_piece(Piece piece);
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape);
 /// A cell's number in C order.
 std::uint64_t ravel(const Shape& cell, const Shape& grid) noexcept;
-/// The other way round.
+/// The inverse: the cell of a number.
 Shape unravel(std::uint64_t number, const Shape& grid);
-/// Piece for the whole chunk, dense in memory.
+/// A piece for the whole chunk, dense in memory.
 Piece whole_piece(const ChunkLayout& layout, const Shape& shape, std::byte* to);
 
 }  // namespace sherd

@@ -1,5 +1,5 @@
-// The plan of a write. The touched slots of a shard are put in the order that was asked for and encoded in batches
-// by any free thread; of the old version only those chunks are decoded that are partly overwritten.
+// The plan of a write. The affected slots of a shard are sorted into the requested order and encoded in batches by any
+// free thread. Of the old version, only chunks that are partly overwritten are decoded.
 #include "array/chunk_writer.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
   return result;
 }
 
-// Shards inside a shard are moved, and read whole to be changed, without a look at what is in them.
+// Shards inside a shard are moved, and read whole to be changed, without examining their contents.
 Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const auto extent = index.extent(slot);
@@ -38,7 +38,7 @@ Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
   return {};
 }
 
-// Whether chunks are where the second index begins: a program has written the shard that knows the first one only.
+// Whether chunks overlap the second index: a program that knows only the first one has written the shard.
 bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
   const std::uint64_t head = second.index.format.sharding.head_bytes();
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
@@ -48,7 +48,7 @@ bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
   return false;
 }
 
-// Of the slots that stay, in the order of their numbers, the first index determines the second one.
+// For the remaining slots, in the order of their numbers, the first index determines the second one.
 Result<void> check_indices_agree(const ShardLocation& shard, const ShardIndex& index,
                                  std::span<const std::uint64_t> changed, const Limits& limits) {
   SHERD_TRY(entries, read_second_index(shard, limits));
@@ -74,8 +74,8 @@ struct ChunkWriter::SlotPlan {
 };
 
 struct ChunkWriter::SlotPlans {
-  std::vector<SlotPlan> slots;  ///< in the order in which they are written
-  std::uint64_t slot_bytes;     ///< decoded bytes of one, text among them as far as it is written now, on the average
+  std::vector<SlotPlan> slots;  ///< in the order of writing
+  std::uint64_t slot_bytes;     ///< average decoded bytes of a slot, with the variable-length bytes written now
 };
 
 WritePiece stored_piece(const WritePiece& piece) {
@@ -95,8 +95,8 @@ std::uint64_t ChunkWriter::writing_bytes(const ChunkLayout& layout, const Shape&
   // The elements and their encoding; the old encoding.
   if (!layout.shard)
     return bytes * (update ? 3 : 2) + layout.chain.decoding_bytes(layout.chain.stored_shape(shape), bytes);
-  // The chunks that are worked on; the shard, which is moved as it grows; its encoding; the same two of the old
-  // version; the elements on either side of array codecs.
+  // The chunks in progress; the shard, which is moved as it grows; its encoding; the same two of the old version; the
+  // elements on each side of array codecs.
   return bytes * (5U + (update ? 2U : 0U) + (layout.chain.has_array_codecs() ? 2U : 0U));
 }
 
@@ -126,7 +126,7 @@ Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::op
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
   SHERD_TRY(scratch.resize(bytes));
   if (!stored.covered() && old) {
-    // `old` is in the layout's own encoding, and the reader wants array order: a view with the permuted strides.
+    // `old` has the layout's own encoding, and the reader needs array order: a view with permuted strides.
     const Piece whole = whole_piece(layout, stored.shape, scratch.data());
     const auto& permutation = layout.chain.permutation();
     Piece natural = whole;
@@ -227,7 +227,7 @@ Result<bool> ChunkWriter::opaque_to_memory(const WritePiece& stored, std::option
 
 Result<bool> ChunkWriter::shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                           Buffer& to) const {
-  // So that it seldom has to move as it grows.
+  // So that it rarely has to be moved as it grows.
   SHERD_TRY(to.resize(std::min(chunk_bytes(stored.layout, stored.shape), kReservedBytes)));
   BufferWriter writer(to);
   if (!old || stored.covered()) return to_object(stored, nullptr, writer);
@@ -326,12 +326,12 @@ Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans&
 }
 
 struct ChunkWriter::OldChunks {
-  std::vector<std::optional<std::span<const std::byte>>> chunks;  ///< of the first slots, as they are stored
+  std::vector<std::optional<std::span<const std::byte>>> chunks;  ///< the stored chunks of the first slots
   Scratch bytes;
 };
 
-// Of as many slots as their stored bytes are worth a batch; of one in any case. So a batch of small chunks waits for
-// one round trip, and what is read for it stays within thread_bytes().
+// Reads as many slots as their stored bytes allow in a batch, at least one. So a batch of small chunks waits for one
+// round trip, and its bytes stay within thread_bytes().
 Result<ChunkWriter::OldChunks> ChunkWriter::read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
                                                             const OldVersion* old) const {
   const ChunkLayout& layout = *stored.layout.shard->inner;

@@ -1,5 +1,5 @@
-// From the caller's memory to encoded chunks: what the write covers is encoded, what it does not is taken over
-// encoded from the version before.
+// From the caller's memory to encoded chunks: chunks that the write covers are encoded, other chunks are taken over,
+// encoded, from the previous version.
 #pragma once
 
 #include <cstdint>
@@ -15,56 +15,56 @@
 
 namespace sherd {
 
-/// What is written of one chunk. Array order of its layout, or stored order where said.
+/// What is written of one chunk. In array order of its layout, or stored order where stated.
 struct WritePiece {
   const ChunkLayout& layout;
   Shape shape;  ///< declared
-  Shape valid;  ///< inside the array; what lies beyond is filled
+  Shape valid;  ///< the part inside the array; the rest is filled
   Region part;
   WriteSource from;
   std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
-  bool has_object = false;     ///< also where all is fill value: a chunk of it, or a shard without chunks
+  bool has_object = false;     ///< even if everything is the fill value: a chunk of it, or a shard without chunks
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
-  /// What its elements point to, where they are of variable length.
+  /// The bytes to which its elements point, if they are variable-length.
   [[nodiscard]] std::uint64_t text() const noexcept { return layout.dtype.is_variable() ? text_bytes(part, from) : 0; }
 };
 
 class ChunkWriter {
  public:
-  /// `reader` decodes what is only partly overwritten. Up to `waiting` encoded bytes of one shard wait for those before
-  /// them. References must outlive the writer.
+  /// `reader` decodes chunks that are only partly overwritten. Up to `waiting` encoded bytes of one shard may wait for
+  /// those before them. References must outlive the writer.
   ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader)
       : config_(config), waiting_(waiting), reader_(reader) {}
 
-  /// About what to_memory() holds while it makes a chunk of this shape and encodes it, without variable-length bytes.
+  /// Approximate memory of to_memory() for a chunk of this shape, with its encoding, without variable-length bytes.
   [[nodiscard]] static std::uint64_t writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update);
-  /// About what each thread holds that works on a shard, and the decoded bytes of what is put into it at one time.
+  /// Approximate memory of each thread that works on a shard, and of the decoded bytes put into it at a time.
   [[nodiscard]] static std::uint64_t thread_bytes(const ChunkLayout& shard);
   [[nodiscard]] static std::uint64_t batch_bytes(const ChunkLayout& shard);
 
-  /// The chunk's encoded bytes after the write; `old` is its present version where the piece does not cover it.
-  /// False: all is fill value, so that nothing is to be stored. Not where the piece has_object.
+  /// The encoded bytes of the chunk after the write; `old` is its present version if the piece does not cover it. False
+  /// if everything is the fill value, so that nothing is stored; never if the piece has_object.
   Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
 
-  /// Writes a chunk that is stored as it is (no codec but bytes), piece in stored order and covered, block by block.
+  /// Writes a chunk that is stored raw (no codec but bytes), block by block; `stored` must cover the chunk.
   Result<bool> to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const;
 
-  /// The chunks of a shard of ids after the write, each in a batch of its own, for a shard to which they are added.
+  /// The chunks of a shard of ids after the write, each in its own batch, for a shard to which they are added.
   Result<std::vector<EncodedBatch>> to_batches(const WritePiece& stored, ByteSource& old) const;
 
-  /// Writes a shard (not an opaque one), piece in stored order; `old` may be null. False as above.
+  /// Writes a shard (not an opaque one), with the piece in stored order; `old` may be null. False as for to_memory().
   Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;
 
  private:
   struct SlotPlan;
   struct SlotPlans;
-  /// The version before, and what a write reads of it.
+  /// The previous version, and what a write reads of it.
   struct OldVersion {
     ByteSource& source;
     OldShard shard;
   };
-  /// Chunks of it that are only partly overwritten, read together.
+  /// Its chunks that are only partly overwritten, which are read together.
   struct OldChunks;
   Result<OldVersion> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.

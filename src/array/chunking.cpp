@@ -1,6 +1,6 @@
-// Knows how chunk and shard lengths are chosen where the user leaves them open (docs/chunking.md): near-cubes whose
-// lengths are powers of two, cut off at the array's own lengths, grown from the shortest side until the target size
-// is reached. An axis of length 0 is one that will be appended to; it grows last.
+// Chooses chunk and shard lengths that the user has not set (docs/chunking.md): near-cubes with lengths that are powers
+// of two, clipped to the array's lengths, grown from the shortest side until the target size is reached. An axis of
+// length 0 will be appended to; it grows last.
 #include <algorithm>
 
 #include "array/create.hpp"
@@ -15,9 +15,9 @@ constexpr std::uint64_t inner_target = mebibyte;
 constexpr std::uint64_t chunk_ceiling = 64 * mebibyte;
 constexpr std::uint64_t chunk_count_target = 4096;
 constexpr std::uint64_t shard_target = 128 * mebibyte;
-constexpr std::uint64_t most_inner_chunks = 65536;  // whose index, which readers read first, has 1 MiB
+constexpr std::uint64_t most_inner_chunks = 65536;  // so that their index, which readers read first, has 1 MiB
 
-// The size of one element for this purpose; strings count as their handle.
+// The element size for this purpose; strings count as their handle.
 std::uint64_t element_bytes(const DType& dtype) { return std::max<std::uint64_t>(dtype.size(), 1); }
 
 std::optional<std::uint64_t> bytes_of(const Shape& lengths, const DType& dtype) {
@@ -28,8 +28,8 @@ std::optional<std::uint64_t> bytes_of(const Shape& lengths, const DType& dtype) 
   return bytes;
 }
 
-/// Doubles the shortest side that can still grow, later axes first, for as long as the result stays within `target`.
-/// `ends` are the lengths at which a side stops.
+/// Doubles the shortest side that can still grow, later axes first, as long as the result stays within `target`. `ends`
+/// are the lengths at which a side stops growing.
 Shape grown(Shape lengths, const Shape& ends, const DType& dtype, std::uint64_t target) {
   while (true) {
     std::optional<std::size_t> shortest;
@@ -47,7 +47,7 @@ Shape grown(Shape lengths, const Shape& ends, const DType& dtype, std::uint64_t 
   }
 }
 
-/// First the axes that have a length, then those that will be appended to.
+/// First the axes with a length, then those that will be appended to.
 Shape grown_in_turn(const Shape& start, const Shape& ends, const DType& dtype, std::uint64_t target) {
   Shape present = ends;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -80,7 +80,7 @@ Shape dividing_chunks(const Shape& chunks, const Shape& shards) {
     std::uint64_t most = fewest;
     while (shard % fewest != 0) --fewest;
     while (shard % most != 0) ++most;
-    // A length of few divisors (a prime, say) is better left whole than cut into slivers.
+    // A length with few divisors (a prime, say) is better left whole than cut into slivers.
     dividing.push_back(shard / most >= chunks[i] / 4 ? shard / most : shard / fewest);
   }
   return dividing;

@@ -1,4 +1,4 @@
-// A capability of formats (array/format.hpp) whose array documents have no single list of codecs.
+// A capability of formats (array/format.hpp) whose array documents do not have a single list of codecs.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace sherd {
 
-/// Capability: documents of arrays name the codecs of a chunk in members of their own. Errors of the chain name those.
+/// Capability: array documents have separate members for the codecs of a chunk. Errors of the chain name these members.
 class CodecMembers {
  public:
-  /// The member of the stored document that `member` of the chain comes from, such as "codecs[1].configuration.level".
+  /// The member of the stored document for `member` of the chain, such as "codecs[1].configuration.level".
   [[nodiscard]] virtual std::string stored_member(const NodeDocument& array, std::string_view member) const = 0;
 
  protected:

@@ -1,6 +1,6 @@
-// Knows how the copies of documents in consolidated metadata follow the documents. Each group around a changed node is
-// edited under the lock of its own document, and what it is to say is read while that lock is held, after the change:
-// of two writers the later one to get the lock reads both changes, so that the last version always ends up there.
+// Keeps the document copies in consolidated metadata up to date. Each group around a changed node is edited under the
+// lock of its own document, and the new contents are read while that lock is held, after the change. Of two writers,
+// the later one to get the lock reads both changes, so the last version always ends up there.
 #include "array/consolidated.hpp"
 
 #include <algorithm>
@@ -43,11 +43,11 @@ void put(Entries& list, const Format& format, const std::string& path, Json docu
     at->second = std::move(document);
 }
 
-/// Makes the entry of a node what its document says; whether a group exists there.
+/// Updates the entry of a node from its document; returns whether a group exists there.
 Result<bool> take_over(Entries& list, const std::string& group, const NodeLocation& node, Store& documents) {
   const std::string within(*path_from(group, node.path));
   auto present = node.format->open(documents, node.path, node.config.limits);
-  if (!present && is_stored_fault(present.error())) return false;  // no worse than it was, and a fault of its own
+  if (!present && is_stored_fault(present.error())) return false;  // stays as it was, and is reported separately
   if (!present) return std::move(present).error();
   if (!*present) {
     remove(list, within);
@@ -66,11 +66,11 @@ Result<bool> is_consolidated(const NodeLocation& location) {
   return *node && (*node)->type == NodeType::group && consolidated_entries(*location.format, (*node)->document);
 }
 
-/// Whether a later attempt may succeed: the store could not be reached, or the call was interrupted.
+/// Whether a retry may succeed: the store could not be reached, or the call was interrupted.
 bool is_unavailable(const Error& error) { return error.code() == ErrorCode::unavailable; }
 
-/// What the consolidated metadata of the group at `location` says of the nodes below `path`, a path from there; nullopt
-/// if it has none, or does not know that path.
+/// The entries in the consolidated metadata of the group at `location` for the nodes below the relative path `path`;
+/// nullopt if it has none, or lacks that path.
 Result<std::optional<Entries>> entries_below(const NodeLocation& location, const std::string& path) {
   auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node && !is_stored_fault(node.error())) return std::move(node).error();
@@ -89,16 +89,16 @@ Result<std::optional<Entries>> entries_below(const NodeLocation& location, const
 /// Paths of a store; groups come before their members.
 using Paths = std::set<std::string>;
 
-/// How many documents of nodes are in memory at a time.
+/// The number of node documents in memory at a time.
 constexpr std::size_t kTakenTogether = 128;
 
-/// Makes the entries of all changed nodes below a group what their documents say.
+/// Updates the entries of all changed nodes below a group from their documents.
 Result<void> take_over_all(Entries& list, const std::string& group, const NodeLocation& around, const Paths& changed) {
   std::vector<std::string> paths;
   for (const std::string& path : changed)
     if (path_from(group, path)) paths.push_back(path);
   const Format* const format = around.format.get();
-  std::set<std::string, std::less<>> ends;  // what is no group, and has nothing below it
+  std::set<std::string, std::less<>> ends;  // paths that are not groups and have nothing below them
   for (std::size_t i = 0; i < paths.size();) {
     const std::size_t end = std::min(i + kTakenTogether, paths.size());
     std::vector<std::string> keys;
@@ -134,7 +134,7 @@ Result<void> edit_lists(const NodeLocation& location, const Paths& groups, const
   return {};
 }
 
-/// Makes the lists of `groups` say what the documents of `changed` nodes say.
+/// Updates the lists of `groups` from the documents of `changed` nodes.
 Result<void> renew(const NodeLocation& location, const Paths& groups, const Paths& changed) {
   auto renewed = edit_lists(location, groups, [&](Entries& list, const std::string& group) {
     return take_over_all(list, group, location, changed);

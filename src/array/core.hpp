@@ -1,4 +1,4 @@
-// The inside of an Array handle.
+// The internals of an Array handle.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ struct Array::State {
   const std::shared_ptr<const ChunkLayout> shared_layout;
   const ChunkLayout& layout;    ///< the same
   const std::string prefix;     ///< of chunk keys
-  Shape chunks;                 ///< innermost; empty where they differ
-  std::optional<Shape> shards;  ///< empty where they differ
+  Shape chunks;                 ///< innermost; empty if they differ
+  std::optional<Shape> shards;  ///< empty if they differ
   mutable Cache cache;
 
   [[nodiscard]] const Config& config() const noexcept { return location.config; }
@@ -41,49 +41,49 @@ struct Array::State {
   /// ChunkStorage::first_id() of this array.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
   [[nodiscard]] NodeDocument document() const;
-  /// A copy of what `part` finds in the document.
+  /// A copy of what `part` selects in the document.
   template <class Part>
   [[nodiscard]] auto of_document(Part part) const {
     const std::lock_guard hold(mutex_);
     return part(document_);
   }
   [[nodiscard]] Shape shape() const;
-  /// Changes the document, in the store and here; the changes of one handle come one after the other. Renews
-  /// consolidated metadata, unless the caller does.
+  /// Changes the document, in the store and here; changes through one handle are made one after the other. Renews
+  /// consolidated metadata unless the caller does.
   enum class Renewal : std::uint8_t { now, by_caller };
   Result<void> edit(const DocumentEdit& change, Renewal renewal = Renewal::now);
-  /// Confirms that chunks are still what they were when the array was opened, and returns its shape. A shape and
-  /// attributes that another handle has changed become this one's; `conflict` if the array was erased or replaced.
-  /// A writer calls this while it holds the lock of the object that it is about to change: erasing or shrinking the
-  /// array changes the document first and then waits for the holders of such locks (docs/decisions/0014).
-  /// Attributes that have a document of their own are looked at once in a call (Confirmed::attributes), not for each
-  /// object.
+  /// Confirms that the array still has the same chunks as when it was opened, and returns its shape. If another
+  /// handle has changed the shape or attributes, this handle adopts them; `conflict` if the array was erased or
+  /// replaced. A writer calls this while it holds the lock of the object that it is about to change: erasing or
+  /// shrinking the array changes the document first and then waits for the holders of such locks
+  /// (docs/decisions/0014). Attributes with a document of their own are checked once per call
+  /// (Confirmed::attributes), not for each object.
   enum class Confirmed : std::uint8_t { chunks, attributes };
   Result<Shape> confirm(Confirmed what = Confirmed::chunks) const;
-  /// Why nothing of its chunks can be read or written, where that is so.
+  /// The reason if none of its chunks can be read or written.
   [[nodiscard]] Result<void> check_access() const;
   /// Whether elements can be changed.
   [[nodiscard]] Result<void> check_change() const;
-  /// invalid_argument where a view's elements are not this array's.
+  /// invalid_argument if a view's element type is not this array's.
   [[nodiscard]] Result<void> check_elements(const DType& of_view) const;
   /// The error of a handle whose array was `how`: erased or replaced.
   [[nodiscard]] Error replaced_error(std::string_view how) const;
-  /// The part of a chunk that lies inside an array of this shape.
+  /// The part of a chunk that is inside an array of this shape.
   [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
 
  private:
   std::mutex editing_;
-  /// `conflict` if an array of this document has other chunks than this one.
+  /// `conflict` if the array of this document has different chunks.
   Result<void> check_same(const NodeDocument& now) const;
   void adopt(NodeDocument now) const;
-  /// Whether the documents other than the one that makes the array visible are those that were seen last.
+  /// Whether documents other than the one that makes the array visible are unchanged since they were last seen.
   Result<bool> saw_attributes() const;
 
   mutable std::mutex mutex_;       ///< guards what follows
-  mutable NodeDocument document_;  ///< as it was last seen in the store; its shape and attributes may change
+  mutable NodeDocument document_;  ///< as last seen in the store; its shape and attributes may change
 };
 
-/// One chunk of the grid that a call is about.
+/// One chunk of the grid that a call accesses.
 struct CellAccess {
   Shape cell;
   Shape shape;  ///< declared
@@ -98,26 +98,26 @@ struct CellAccess {
 
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
 
-/// What is written, and within which bounds. The budget is that of the call, however many regions it writes.
+/// What is written, and within which bounds. The budget belongs to the call, which may write several regions.
 struct RegionWrite {
   const WriteSource& from;
   Budget& budget;
-  const Shape& shape;  ///< of the array, inside which the region was found to be
-  /// Where set, the array may be smaller now, and this writes what is beyond its end: each version that was replaced,
-  /// and the one that replaced it (none where nothing remained). Of one chunk.
+  const Shape& shape;  ///< of the array; the region was found to be inside it
+  /// If set, the array may be smaller now, and this writes beyond its end. Records each version that was replaced and
+  /// its replacement (empty if nothing remained). For one chunk only.
   std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
 };
 
-/// One chunk of a read call: where it is stored, and what is wanted of it.
+/// One chunk of a read call: where it is stored, and the requested elements.
 struct CellRead {
   CellAccess at;
   Piece piece;
 };
 
-/// The chunks of one read call, each once however many regions want something of it.
+/// The chunks of one read call, each occurring once even if several regions need it.
 struct CellsRead {
   const Array::State& state;
-  const Shape& shape;  ///< of the array, inside which the regions were found to be
+  const Shape& shape;  ///< of the array; the regions were found to be inside it
   const Config& config;
   const ReadCells& cells;
   const ChunkReader& reader;
@@ -125,22 +125,22 @@ struct CellsRead {
   std::uint64_t elements;            ///< of all regions
 
   [[nodiscard]] CellRead cell(std::uint64_t i) const;
-  /// Adds what is wanted of a chunk to what is done.
+  /// Adds the requested bytes of a chunk to the progress.
   void count(const Piece& piece) const noexcept;
 };
 
-/// Opens and reads one stored chunk into memory; again if the object was replaced meanwhile.
+/// Opens one stored chunk and reads it into memory; starts again if the object was replaced meanwhile.
 Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
-/// Fill values instead of a stored chunk, inside the array or not, if it is still this version; otherwise
-/// `conflict`. Erases it if the store can do so on that condition.
+/// Replaces a stored chunk, inside the array or not, with fill values if it is still this version; otherwise
+/// `conflict`. Erases it if the store supports that condition.
 Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget);
-/// On at most as many threads as the memory budget allows to write at a time.
+/// The configuration with at most as many threads as the memory budget allows to write at a time.
 Config writing_config(Config config, const ChunkLayout& layout);
 
-/// Receives a stored chunk: its cell, and the key and the size in bytes of its object.
+/// Receives a stored chunk: its cell, and the key and size in bytes of its object.
 using OnStored = std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>;
 
 }  // namespace sherd

@@ -1,5 +1,5 @@
-// Knows what CreateOptions mean: which options exclude each other, which lengths must divide which, what a codec's
-// short form means, which codecs are the default, and how the chain of a sharded array is built.
+// Interprets CreateOptions: which options exclude each other, which lengths must divide which, short forms of codecs,
+// default codecs, and how the chain of a sharded array is built.
 #include "array/create.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string at(std::string_view member, std::size_t index) {
   return std::string(member) + "[" + std::to_string(index) + "]";
 }
 
-/// The shape of stored objects, and of inner chunks where these are shards.
+/// The shapes of stored objects and, if these are shards, of inner chunks.
 struct ChunkShapes {
   Shape stored;
   std::optional<Shape> inner;
@@ -93,7 +93,7 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   return CodecSpec{std::string(entry->name), std::move(configuration)};
 }
 
-/// The codecs as objects, those inside shards, too.
+/// The codecs as objects, including those inside shards.
 Result<Json> long_forms(Json::Array codecs, const DType& dtype, CodecTable table) {
   for (std::size_t i = 0; i < codecs.size(); ++i) {
     if (codecs[i].is_string()) {
@@ -116,7 +116,7 @@ Result<Json> long_forms(Json::Array codecs, const DType& dtype, CodecTable table
   return Json(std::move(codecs));
 }
 
-/// A name that is not a codec's is a wrong argument here. In a stored document it is unsupported.
+/// A name that is not a codec's is an invalid argument here. In a stored document it is unsupported.
 Result<void> check_names(std::span<const CodecSpec> specs, CodecTable table) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name != sharding_name) {
@@ -126,7 +126,7 @@ Result<void> check_names(std::span<const CodecSpec> specs, CodecTable table) {
     for (const std::string_view member : {"codecs", "index_codecs"}) {
       const Json* list = specs[i].configuration.find(member);
       const auto inner = list != nullptr ? parse_codec_list(*list) : std::vector<CodecSpec>();
-      if (!inner) continue;  // for the codec itself to refuse
+      if (!inner) continue;  // refused by the codec itself
       SHERD_TRY(check_names(*inner, table).in_member(member).in_member(at("", i) + ".configuration"));
     }
   }
@@ -137,7 +137,7 @@ Result<std::vector<CodecSpec>> listed_codecs(const std::vector<Json>& list, cons
   SHERD_TRY(objects, long_forms(list, dtype, table));
   SHERD_TRY(specs, parse_codec_list(objects));
   SHERD_TRY(check_names(specs, table));
-  // numcodecs' own names have configurations of their own, so only old and bare names are brought up to date.
+  // numcodecs' names have configurations of their own, so only old and bare names are updated.
   for (CodecSpec& spec : specs) {
     const CodecEntry* entry = find_codec(table, spec.name);
     if (entry != nullptr && !spec.name.starts_with("numcodecs.")) spec.name = entry->name;
@@ -152,7 +152,7 @@ Result<CodecSpec> default_serializer(const DType& dtype, CodecTable table) {
   return short_codec("bytes", dtype, table);
 }
 
-/// Puts the default array->bytes codec after the array->array codecs where none is given; `bytes` in this byte order.
+/// Adds the default array->bytes codec after the array->array codecs if there is none; `bytes` with this byte order.
 Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTable table, bool big_endian = false) {
   const auto has_maker = [table](const CodecSpec& spec, auto maker) {
     const CodecEntry* entry = find_codec(table, spec.name);
@@ -165,7 +165,7 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
   SHERD_TRY(serializer, default_serializer(dtype, table));
   const auto location = std::find_if_not(
       specs.begin(), specs.end(), [&](const CodecSpec& spec) { return has_maker(spec, &CodecEntry::array_codec); });
-  // A filter can make wider elements, and `endian` is allowed for elements of one byte.
+  // A filter may produce wider elements, and `endian` is allowed for one-byte elements.
   const bool may_widen =
       std::any_of(specs.begin(), location, [](const CodecSpec& spec) { return spec.name != "transpose"; });
   if (may_widen && serializer.name == "bytes" && serializer.configuration.find("endian") == nullptr)
@@ -175,7 +175,7 @@ Result<void> complete(std::vector<CodecSpec>& specs, const DType& dtype, CodecTa
   return {};
 }
 
-/// The orders that the options ask for, as codecs, in a chain that does not have them.
+/// Adds codecs for the orders that the options request to a chain that lacks them.
 Result<void> add_orders(const CreateOptions& options, std::vector<CodecSpec>& specs, CodecTable table) {
   if (options.big_endian) {
     for (const CodecSpec& spec : specs) {
@@ -206,7 +206,7 @@ Result<CodecSpec> sharding_codec(const CreateOptions& options, const Shape& inne
   return CodecSpec{std::string(sharding_name), std::move(configuration)};
 }
 
-/// Of the codecs in this list, without the checksums that no caller has asked for.
+/// Removes checksums that no caller has requested from the codecs in this list.
 void remove_default_checksums(std::span<const Json> list, std::vector<CodecSpec>& specs) {
   for (std::size_t i = 0; i < specs.size() && i < list.size(); ++i) {
     const Json* given = list[i].find("configuration");

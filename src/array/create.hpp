@@ -1,4 +1,4 @@
-// What a new array becomes: from CreateOptions to an ArraySpec, with everything chosen that was left open.
+// The properties of a new array: from CreateOptions to an ArraySpec, with defaults chosen.
 #pragma once
 
 #include "array/format.hpp"
@@ -7,18 +7,18 @@
 
 namespace sherd {
 
-/// invalid_argument where an option is of the index of shards, and there are to be none.
+/// invalid_argument if an option refers to the index of shards and the array has no shards.
 [[nodiscard]] Result<void> check_index_options(const CreateOptions& options);
 
-/// The array that `options` ask for. Chunk shapes that were left open are chosen as docs/chunking.md says, codecs are
-/// `defaults`.
-/// Errors are invalid_argument and name the option as its member, such as "shards[1]".
+/// The array that `options` describe. Chunk shapes that are not set are chosen as described in docs/chunking.md;
+/// codecs default to `defaults`. Errors are invalid_argument and name the option as their member, such as
+/// "shards[1]".
 [[nodiscard]] Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs,
                                                const DefaultCodecs& defaults);
 
-/// Chunk lengths for an array of this shape, no larger than chunk_bytes_target() as far as one element allows that.
+/// Chunk lengths for an array of this shape, of at most chunk_bytes_target() unless a single element is larger.
 [[nodiscard]] Shape auto_chunks(const Shape& shape, const DType& dtype, std::uint64_t target_bytes);
-/// What an unsharded chunk, or an inner one, should have in bytes, decoded.
+/// The desired size of an unsharded or inner chunk, in decoded bytes.
 [[nodiscard]] std::uint64_t chunk_bytes_target(const Shape& shape, const DType& dtype, bool sharded);
 /// Chunk lengths near `chunks` that divide `shards`.
 [[nodiscard]] Shape dividing_chunks(const Shape& chunks, const Shape& shards);

@@ -1,6 +1,6 @@
-// Replaces metadata documents without losing another writer's change. A lock, if the store has one, makes writers wait
-// for each other. The conditions on generations catch the others: an edit reads, changes and replaces the documents,
-// and begins again if another writer was first.
+// Replaces metadata documents without losing changes by other writers. A lock, if the store has one, makes writers wait
+// for each other. Conditions on generations handle the others: an edit reads, changes and replaces the documents, and
+// starts again if another writer was first.
 #include "array/document.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ const DocumentVersion* find_version(const NodeDocument& node, const std::string&
   return found == node.versions.end() ? nullptr : &*found;
 }
 
-/// Replaces the documents of `present` that differ from those in `next`, and returns the versions of all.
+/// Replaces the documents of `present` that differ in `next`, and returns the versions of all documents.
 Result<std::vector<DocumentVersion>> replace_documents(const NodeLocation& location, const NodeDocument& present,
                                                        std::span<const Document> next) {
   SHERD_TRY(check_texts(next, location.config.limits));
@@ -73,21 +73,21 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
   const std::vector<Document> next = format.documents(location.path, document);
   if (same_texts(format.documents(location.path, present->document), next)) return *std::move(present);
   SHERD_TRY(changed, format.lower(std::move(document), location.config.limits).in_key(key));
-  // Where chunks are can be more than the document says; only open() looks at them.
+  // The location of chunks may depend on more than the document; only open() determines it.
   if (changed.array && present->array) changed.array->keys = present->array->keys;
   SHERD_TRY(versions, replace_documents(location, *present, next));
   changed.versions = std::move(versions);
   return changed;
 }
 
-/// Makes a node of several documents where there is none. Only the last one shows which of two creators was first, and
-/// without locks both may be at work. So that the node gets the attributes of the creator that made it visible
-///   - documents that make nothing visible, left by a killed creator or written by one that is still at work, are
-///     replaced only if the node is not visible after they were read, and stays so for a while: a creator that is at
-///     work makes it visible soon;
-///   - a creator that comes second puts back what it has replaced.
+/// Creates a node with several documents. Only the last document shows which of two creators was first, and without
+/// locks both may be active. So that the node gets the attributes of the creator that made it visible
+///   - documents that make nothing visible, left by a killed creator or written by an active one, are replaced only if
+///     the node is not visible after they were read, and stays so for a while: an active creator makes it visible
+///     soon;
+///   - a creator that comes second restores what it has replaced.
 /// Each replacement is conditional on the version that was read, so that none is undone twice, and no later edit is
-/// undone. If the second creator is killed before it has put back the attributes, its own stay.
+/// undone. If the second creator is killed before it has restored the attributes, its own remain.
 class NewDocuments {
  public:
   NewDocuments(const NodeLocation& location, std::span<const Document> documents)
@@ -116,9 +116,9 @@ class NewDocuments {
     return {};
   }
 
-  /// Waits while a document changes, and then a little longer, in case the creator that wrote it is still at work.
+  /// Waits while a document changes, and then a little longer, in case its creator is still active.
   Result<void> wait_for_creator(const std::string& key) const {
-    constexpr int kWaits = 7;  // some 30 ms
+    constexpr int kWaits = 7;  // about 30 ms
     SHERD_TRY(seen, stored_generation(store_, key));
     Backoff backoff(location_.config.interrupted);
     for (int waits = 0; seen && waits < kWaits; ++waits) {
@@ -139,7 +139,7 @@ class NewDocuments {
     if (left != nullptr) {
       SHERD_TRY(generation, left->generation());
       SHERD_TRY(size, left->size());
-      if (size <= location_.config.limits.metadata_bytes) {  // what is larger no creator has written
+      if (size <= location_.config.limits.metadata_bytes) {  // no creator writes a larger one
         text.emplace(size, '\0');
         SHERD_TRY(read_into(*left, 0, std::as_writable_bytes(std::span(*text))));
       }
@@ -152,7 +152,7 @@ class NewDocuments {
     return {};
   }
 
-  /// After another creator was first. What fails here is theirs by now.
+  /// After another creator was first. Failures here concern that creator's documents.
   Error put_back(Error error) {
     if (error.code() == ErrorCode::conflict)
       for (const Replaced& each : replaced_) (void)write_one(store_, each.before, Condition::matches(each.by));
@@ -211,7 +211,7 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
   return {};
 }
 
-// By trying: no file system says so.
+// By trying it, because no file system tells.
 Result<void> check_links(const NodeLocation& location, const NodeDocument& node) {
   if (!node.counterpart) return {};
   Store& store = *location.store;

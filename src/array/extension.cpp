@@ -1,6 +1,6 @@
-// Knows the chunk grids regular (core specification 3.1) and rectilinear (registered 2026-03: kind "inline", a length
-// or a list of lengths and [length, count] runs for each dimension), and the chunk key encodings default and v2.
-// Whether such an extension must be understood makes no difference: without it no chunk is found.
+// The chunk grids regular (core specification 3.1) and rectilinear (registered 2026-03: kind "inline", a length or a
+// list of lengths and [length, count] runs for each dimension), and the chunk key encodings default and v2.
+// must_understand makes no difference for these extensions: without them no chunk can be found.
 #include "array/extension.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Result<RegularGrid> parse_regular(const CodecSpec& extension, const ArraySpec& a
   return RegularGrid{std::move(chunk_shape)};
 }
 
-// One element of a rectilinear axis: an edge length, or [edge length, how often].
+// One element of a rectilinear axis: an edge length, or [edge length, count].
 Result<std::pair<std::uint64_t, std::uint64_t>> parse_run(const Json& json) {
   if (!json.is_array()) {
     SHERD_TRY(edge, parse_length(json, 1));
@@ -151,7 +151,7 @@ Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits&
   return lengths;
 }
 
-// Lengths of 0 are left out: strides and offsets are made of the other ones all the same.
+// Lengths of 0 are skipped, because strides and offsets are still computed from the others.
 Result<void> check_bytes(const Shape& shape, const DType& dtype) {
   std::optional<std::uint64_t> bytes = std::max<std::uint64_t>(dtype.size(), 1);
   for (const std::uint64_t length : shape) {

@@ -1,5 +1,5 @@
-// Chunk grids and chunk key encodings as JSON, in the words of Zarr v3, and what their readers are made of.
-// Metadata and CreateOptions say both this way. Wrong values are invalid_argument, unknown names and exceeded
+// Parses and prints chunk grids and chunk key encodings as JSON in the form of Zarr v3, which metadata and
+// CreateOptions share, with the helpers of their readers. Wrong values are invalid_argument, unknown names and exceeded
 // limits `unsupported`; every error names its member.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace sherd {
 [[nodiscard]] Result<CodecSpec> parse_extension(const Json& json);
 /// A list of at most limits.dimensions integers from `least` to 2^63-1.
 [[nodiscard]] Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits& limits);
-/// `unsupported` where so many elements are more than 2^63-1 bytes; lengths of 0 count as 1.
+/// `unsupported` if the elements have more than 2^63-1 bytes; lengths of 0 count as 1.
 [[nodiscard]] Result<void> check_bytes(const Shape& shape, const DType& dtype);
-/// invalid_argument if there are `count` things for an array of `rank` dimensions.
+/// invalid_argument if `count` things do not match an array of `rank` dimensions.
 [[nodiscard]] Result<void> check_rank(std::size_t count, std::size_t rank, std::string_view things);
-/// invalid_argument: the value "must be" something else; says a number's text.
+/// invalid_argument: the value "must be" `expected`; for numbers the error gives their text.
 [[nodiscard]] Error wrong_value(const Json& value, std::string_view expected);
 
 using GridSpec = std::variant<RegularGrid, RectilinearGrid>;

@@ -1,6 +1,6 @@
-// Knows which of the objects below a node are its own or its members': documents, chunks by the names that their array
-// gives them, and what a writer that was killed has left. Anything else was put there by a program that did not know
-// that overwriting the node would erase it too. If a document cannot be read, what belongs to it is unknown, so
+// Determines which objects below a node belong to it or to its members: documents, chunks (by the names that their
+// array gives them), and leftovers of a killed writer. Anything else was put there by a program that did not expect
+// that overwriting the node would erase it too. If a document cannot be read, it is unknown what belongs to it, so
 // nothing does.
 #include <algorithm>
 #include <functional>
@@ -19,14 +19,14 @@ namespace sherd {
 
 namespace {
 
-/// Whether an object is the node's own, by its name below the node.
+/// Whether an object belongs to the node, judging by its name below the node.
 using Own = std::function<bool(std::string_view name)>;
 
 bool nothing(std::string_view) { return false; }
 
 bool is_scratch(std::string_view name) { return is_ours(name) || is_ours(split_key(name).name); }
 
-/// Names the first object below `prefix` that is not the node's own.
+/// Reports the first object below `prefix` that does not belong to the node.
 Result<void> refuse_below(const NodeLocation& location, const std::string& prefix, const Own& own) {
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
     if (!is_scratch(entry.name) && !own(entry.name)) return foreign_object_error(prefix + std::string(entry.name));
@@ -44,14 +44,14 @@ Own own_of_array(const NodeLocation& location, const NodeDocument& node) {
   };
 }
 
-/// A directory below a group whose document has its arrays: of an array's chunks, or of a collection whose objects have
-/// been examined.
+/// A directory below a group whose document describes its arrays: of an array's chunks, or of a collection whose
+/// objects have been examined.
 struct Directory {
   std::string prefix;
   bool has_chunks;
 };
 
-// The directories of its arrays.
+// The directories of the group's arrays.
 Result<std::vector<Directory>> arrays_of(const NodeLocation& location) {
   std::vector<Directory> arrays;
   SHERD_TRY(members, location.format->members(*location.store, location.path, location.config.limits, {}));
@@ -64,8 +64,8 @@ Result<std::vector<Directory>> arrays_of(const NodeLocation& location) {
   return arrays;
 }
 
-// A group whose document has its arrays: its documents, their chunks, and the collections that it refers to, whose
-// objects are examined first.
+// For a group whose document describes its arrays: its documents, their chunks, and the collections to which it refers,
+// whose objects are examined first.
 Result<Own> own_of_group(const NodeLocation& location, const NodeDocument& group) {
   SHERD_TRY(directories, arrays_of(location));
   for (const auto& [member, path] : references_of(*location.format, group.document)) {
@@ -89,7 +89,7 @@ Result<Own> own_of(const NodeLocation& location, const NodeDocument& node) {
   return node.type == NodeType::array ? own_of_array(location, node) : own_of_group(location, node);
 }
 
-// The objects of its counterpart are among an array's own. If that cannot be read, they are foreign objects.
+// An array's own objects include those of its counterpart. If that cannot be read, they are foreign objects.
 Result<Own> own_of_counterpart(const NodeLocation& location, const NodeDocument& node) {
   SHERD_TRY(other, find_counterpart(location, node));
   if (!other || other->format == nullptr) return Own(nothing);
@@ -98,7 +98,7 @@ Result<Own> own_of_counterpart(const NodeLocation& location, const NodeDocument&
   return found && *found ? own_of(*other, **found) : Own(nothing);
 }
 
-// An array, or a group whose document has its arrays: nothing below has a document of its own.
+// For an array, or a group whose document describes its arrays: nothing below has a document of its own.
 Result<void> refuse_in_leaf(const NodeLocation& location, const NodeDocument& node) {
   SHERD_TRY(one, own_of(location, node));
   SHERD_TRY(two, own_of_counterpart(location, node));
@@ -109,7 +109,7 @@ Result<void> refuse_in_leaf(const NodeLocation& location, const NodeDocument& no
   return {};
 }
 
-// What is directly in a group; its members are looked into later.
+// Examines the direct contents of a group; its members are examined later.
 Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>& members) {
   const NodeKeys keys = location.format->keys(location.path);
   for (const std::string& prefix : keys.contents) {
@@ -132,8 +132,8 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
   return {};
 }
 
-// A document that only arrays have, and that says what this version does not support, such as a codec: the chunks of
-// the array may be erased.
+// For a document that only arrays have, and that contains something unsupported, such as a codec: the chunks of the
+// array may be erased.
 Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& error) {
   const NodeKeys keys = location.format->keys(location.path);
   const bool is_array = error.code() == ErrorCode::unsupported && !error.member().empty() &&
@@ -153,7 +153,7 @@ Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& err
   return {};
 }
 
-/// Of the node of one format, which can be read, and its members.
+/// For a node that can be read in one format, and its members.
 Result<void> refuse_in_format(const NodeLocation& location) {
   NodeLocation reading = location;
   reading.writable = false;
@@ -172,7 +172,7 @@ Result<void> refuse_in_format(const NodeLocation& location) {
   return {};
 }
 
-/// What has been looked into: prefixes, and keys of documents.
+/// What has been examined: prefixes, and keys of documents.
 class Known {
  public:
   explicit Known(const NodeLocation& location) {
@@ -211,7 +211,7 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location) {
   return {};
 }
 
-// What is overwritten may be of another format than what comes there, and then be less than that erases.
+// The overwritten node may have another format than the new one, and may be less than what the new one erases.
 Result<void> refuse_foreign_objects(const NodeLocation& location) {
   Known known(location);
   std::vector<std::pair<NodeLocation, Error>> unreadable;
@@ -227,7 +227,7 @@ Result<void> refuse_foreign_objects(const NodeLocation& location) {
     known.add(there);
     return false;
   }));
-  if (known.has_nothing()) {  // otherwise it is a foreign object of the node that can be read
+  if (known.has_nothing()) {  // otherwise it is a foreign object of the readable node
     for (const auto& [there, error] : unreadable) {
       SHERD_TRY(refuse_in_unreadable(there, error));
       known.add(there);

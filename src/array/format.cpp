@@ -1,4 +1,4 @@
-// What every format answers from its keys and traits, and what is said of formats without a capability.
+// The properties that every format derives from its keys and traits, and defaults for formats without a capability.
 #include "array/format.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// A format: metadata documents <-> ArraySpec, and nothing else. Rows of the format table in src/api/registry.cpp.
-// A node's metadata is one Json value, from which the format makes the documents that are stored. Values are kept as
-// parsed, so that what a format does not know survives a rewrite verbatim. What only some formats have is a capability:
-// an interface of its own, which a format implements too.
+// A format converts metadata documents to ArraySpec and back, and nothing else. The formats are rows of a table in
+// src/api/registry.cpp. The metadata of a node is one Json value, from which the format makes the stored documents.
+// Values are kept as parsed, so what a format does not know survives a rewrite verbatim. Features of only some formats
+// are capabilities: separate interfaces that a format may also implement.
 #pragma once
 
 #include <functional>
@@ -24,22 +24,22 @@ class MemberNotes;
 class StorageKind;
 struct NodeLocation;
 
-/// The tables of src/api/registry.cpp, handed down.
+/// The tables of src/api/registry.cpp, passed down.
 struct Tables {
   CodecTable codecs;
   std::span<const Format* const> formats;
-  std::span<const StorageKind* const> storages;  ///< the first one that stores an array does
+  std::span<const StorageKind* const> storages;  ///< the first one that applies to an array stores it
   std::span<const MemberNotes* const> notes = {};
 };
 using FormatTable = std::span<const Format* const>;
 
-/// One metadata document, as it is stored.
+/// One metadata document, as stored.
 struct Document {
   std::string key;
   std::string text;
 };
 
-/// Which version of a document was read or written.
+/// The version of a document that was read or written.
 struct DocumentVersion {
   std::string key;
   Generation generation;  ///< empty if the store does not know it
@@ -54,7 +54,7 @@ struct CounterpartDocument {
 /// A node as described by its metadata. Paths are relative to the store, without leading and trailing `/`.
 struct NodeDocument {
   NodeType type = NodeType::group;
-  Json document;                          ///< all of its metadata; Format::documents() says how they are stored
+  Json document;                          ///< all of its metadata; Format::documents() describes how they are stored
   std::vector<DocumentVersion> versions;  ///< of the stored documents; the last one makes the node visible
   std::optional<ArraySpec> array;         ///< set for arrays
   Json attributes;                        ///< an object, also if the document has none (see stored_attributes())
@@ -65,7 +65,7 @@ struct NodeDocument {
   [[nodiscard]] Generation generation() const { return versions.empty() ? Generation() : versions.back().generation; }
 };
 
-/// Where a node at some path is stored. Prefixes are empty or end in `/`.
+/// Where a node at a path is stored. Prefixes are empty or end in `/`.
 struct NodeKeys {
   std::string array;                   ///< the document that makes an array visible
   std::string group;                   ///< the document that makes a group visible
@@ -76,26 +76,26 @@ struct NodeKeys {
   [[nodiscard]] bool is_document(std::string_view key) const noexcept;
 };
 
-/// What a new array's codecs are unless a caller says otherwise; as CreateOptions has them.
+/// The default codecs of a new array, in the form of CreateOptions.
 struct DefaultCodecs {
   std::vector<Json> chunks;
   std::vector<Json> index;
-  /// Whether documents say the order of elements and of their bytes apart from the codecs; see CreateOptions.
+  /// Whether documents give the order of elements and of their bytes separately from the codecs; see CreateOptions.
   bool has_orders = false;
-  /// Whether zstd stores its checksum unless a caller says otherwise. False where readers of the format refuse it.
+  /// Whether zstd stores its checksum by default. False if readers of the format refuse it.
   bool has_checksums = true;
 };
 
-/// What is the same for all nodes of a format.
+/// Properties shared by all nodes of a format.
 struct FormatTraits {
-  std::string_view name;  ///< as in `info` and --store-format, such as "zarr3"
+  std::string_view name;  ///< as used by `info` and --store-format, such as "zarr3"
   DefaultCodecs default_codecs = {};
-  /// The index_codecs of every shard, whose index is at its end, if the format cannot express others.
+  /// The index_codecs of every shard, with the index at its end, if the format cannot express others.
   std::optional<Json> only_index = {};
-  std::optional<CodecTable> codecs = {};  ///< that its chunks can have, if not those of Tables
-  /// False if the documents of groups describe their arrays, so that arrays are not created and erased alone.
+  std::optional<CodecTable> codecs = {};  ///< the codecs that its chunks can have, if different from those of Tables
+  /// False if the documents of groups describe their arrays, so that arrays are not created or erased separately.
   bool arrays_have_documents = true;
-  /// Whether readers ignore an unknown member that is an object with "must_understand": false.
+  /// Whether readers ignore unknown members that are objects with "must_understand": false.
   bool ignores_members = false;
   /// Whether floats in an array's attribute `_FillValue` are the base64 of a double, which xarray requires there.
   bool encodes_fill_attribute = false;
@@ -105,7 +105,7 @@ struct FormatTraits {
 struct NodeChange {
   std::optional<Shape> shape = {};
   std::optional<Json> attributes = {};
-  const ArraySpec* chunks = nullptr;  ///< whose chunk grid and codecs it gets
+  const ArraySpec* chunks = nullptr;  ///< gives the new chunk grid and codecs
 };
 
 class Format {
@@ -113,20 +113,20 @@ class Format {
   virtual ~Format() = default;
   [[nodiscard]] virtual const FormatTraits& traits() const noexcept = 0;
   [[nodiscard]] virtual NodeKeys keys(const std::string& path) const = 0;
-  /// Refuses node names the format does not allow.
+  /// Refuses node names that the format does not allow.
   [[nodiscard]] virtual Result<void> check_name(std::string_view name) const = 0;
-  /// Whether an object below an array's chunk prefix is a chunk of some array, by its name. False for names that files
-  /// of other programs often have.
+  /// Whether an object below an array's chunk prefix is named like a chunk. False for names that files of other
+  /// programs often have.
   [[nodiscard]] virtual bool names_chunk(std::string_view name) const noexcept = 0;
 
-  /// Reads and lowers the node at `path`; nullopt if this format has none there.
+  /// Reads and lowers the node at `path`; nullopt if there is none in this format.
   virtual Result<std::optional<NodeDocument>> open(Store& store, const std::string& path,
                                                    const Limits& limits) const = 0;
-  /// As open(), from parsed metadata (of consolidated metadata, or about to be written). Errors are invalid_argument;
-  /// where the metadata was stored, open() and stored_error() turn them into `corrupt`.
+  /// Like open(), from parsed metadata (consolidated, or about to be written). Errors are invalid_argument; for stored
+  /// metadata, open() and stored_error() turn them into `corrupt`.
   [[nodiscard]] virtual Result<NodeDocument> lower(Json document, const Limits& limits) const = 0;
-  /// Members found by listing the store, sorted by name; `unknown` if the document is broken. `known` may return the
-  /// type of one whose document need not be read then; it may be empty.
+  /// Members found by listing the store, sorted by name; `unknown` if the document is broken. `known` may be empty; it
+  /// may return the type of a member whose document then is not read.
   using KnownType = std::function<std::optional<NodeType>(const std::string& name)>;
   virtual Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                         const Limits& limits,
@@ -136,7 +136,7 @@ class Format {
   [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;
   [[nodiscard]] virtual Result<Json> group_document(const Json& attributes) const = 0;
   [[nodiscard]] virtual Result<Json> changed(Json document, const NodeChange& change) const = 0;
-  /// The documents that store this metadata, in the order in which they are written: the last one makes the node
+  /// The documents that store this metadata, in the order of writing; the last one makes the node
   /// visible.
   [[nodiscard]] virtual std::vector<Document> documents(const std::string& path, const Json& document) const = 0;
 
@@ -144,42 +144,42 @@ class Format {
   [[nodiscard]] bool arrays_have_documents() const noexcept { return traits().arrays_have_documents; }
   /// The key of the document that makes a node of this type visible.
   [[nodiscard]] std::string document_key(const std::string& path, NodeType type) const;
-  /// The key at which a node's document is most likely.
+  /// The key where a node's document is most likely to be.
   [[nodiscard]] std::string likeliest_key(const std::string& path) const;
   [[nodiscard]] std::string chunk_prefix(const std::string& path) const;
   [[nodiscard]] std::vector<std::string> contents(const std::string& path) const;
-  /// The format as the hierarchy in `store` has it; see EntryPoint. nullptr if the store begins another hierarchy.
+  /// This format as the hierarchy in `store` uses it; see EntryPoint. nullptr if another hierarchy begins there.
   [[nodiscard]] Result<std::shared_ptr<const Format>> in(Store& store, const Limits& limits) const;
 };
 
-/// Capability: a document at the root of a store begins a hierarchy of this format, and chooses some of its names.
+/// Capability: a document at the root of a store begins a hierarchy of this format, and determines some of its names.
 class EntryPoint {
  public:
   [[nodiscard]] virtual std::string_view key() const noexcept = 0;
-  /// The format as the entry point of this store has it, or as it would be without one; nullptr if the entry point is
-  /// another format's.
+  /// This format as determined by the entry point of this store, or the default without one; nullptr if the entry point
+  /// belongs to another format.
   [[nodiscard]] virtual Result<std::shared_ptr<const Format>> bind(Store& store, const Limits& limits) const = 0;
-  /// The same, after writing the entry point if the store has none.
+  /// The same, but writes the entry point if the store has none.
   virtual Result<std::shared_ptr<const Format>> create(Store& store, const Limits& limits) const = 0;
-  /// As if the store had the entry point: for nodes that are made in another store and then moved.
+  /// The format as if the store had the entry point: for nodes that are made in another store and then moved.
   [[nodiscard]] virtual std::shared_ptr<const Format> created() const = 0;
 
  protected:
   ~EntryPoint() = default;
 };
 
-/// Capability: documents of members, or other objects of the format, lie directly below a group's contents.
+/// Capability: documents of members, or other objects of the format, are directly below a group's contents.
 class MemberDocuments {
  public:
-  /// The name of the member whose document an object is; empty for another object of the format, nullopt for a foreign
-  /// one.
+  /// The name of the member whose document this object is; empty for another object of the format, nullopt for a
+  /// foreign one.
   [[nodiscard]] virtual std::optional<std::string> member_of(std::string_view object) const = 0;
 
  protected:
   ~MemberDocuments() = default;
 };
 
-/// Capability: a group can be one array in several resolutions.
+/// Capability: a group can represent one array in several resolutions.
 class Multiscale {
  public:
   /// The name of a member, in the document's order; empty if it does not exist.
@@ -189,14 +189,14 @@ class Multiscale {
   ~Multiscale() = default;
 };
 
-/// Capability: groups refer to collections of objects that belong to the format and are not nodes.
+/// Capability: groups refer to collections of objects that belong to the format but are not nodes.
 class Collections {
  public:
-  /// The members of a group's document that refer to collections, and their relative paths.
+  /// The members of a group's document that refer to collections, with their relative paths.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> references(const Json& group) const = 0;
   /// Whether a collection is stored at `location`.
   [[nodiscard]] virtual Result<bool> holds_objects(const NodeLocation& location) const = 0;
-  /// The first object there that does not belong to the collection; without a collection, the first of all.
+  /// The first object there that does not belong to the collection; without a collection, the first object.
   [[nodiscard]] virtual Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location) const = 0;
 
  protected:
@@ -207,16 +207,16 @@ class Collections {
 class Consolidation {
  public:
   using Entries = std::vector<std::pair<std::string, Json>>;  ///< relative path and metadata, sorted by path
-  /// Removes the entries from the metadata of the group. nullopt, and nothing is changed, if it has none.
+  /// Removes the entries from the metadata of the group. nullopt, changing nothing, if it has none.
   [[nodiscard]] virtual std::optional<Entries> take_entries(Json& group) const = 0;
   [[nodiscard]] virtual Result<Json> with_entries(Json group, Entries entries) const = 0;
-  /// A node's metadata without the entries, as they are in the entries of a group around it.
+  /// A node's metadata without its own entries, as stored in the entries of a group around it.
   [[nodiscard]] virtual Json without_entries(Json node) const = 0;
   /// Whether an entry is an array's or a group's, regardless of its other members.
   [[nodiscard]] virtual Result<NodeType> type(const Json& entry) const = 0;
-  /// The name of the document that has the entries; empty if it is the one that makes the group visible.
+  /// The name of the document that contains the entries; empty if it is the one that makes the group visible.
   [[nodiscard]] virtual std::string_view entries_document() const noexcept { return {}; }
-  /// Adds what open() finds in the store in addition to the documents to a node that was lowered from an entry.
+  /// Completes a node that was lowered from an entry with what open() finds in the store in addition to the documents.
   virtual Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const {
     (void)store, (void)path, (void)node;
     return {};
@@ -226,13 +226,13 @@ class Consolidation {
   ~Consolidation() = default;
 };
 
-/// Capability: documents say more than what another format expresses: other spellings of the same values, and unknown
-/// members. A copy in a format that ignores unknown members keeps them in one, and a copy of that restores them.
+/// Capability: documents contain details that another format cannot express: other spellings of values, and unknown
+/// members. A copy in a format that ignores unknown members stores them in one, and a copy of that restores them.
 class Spelling {
  public:
   /// The name of the member in the copy.
   [[nodiscard]] virtual std::string_view member() const noexcept = 0;
-  /// What the node's documents spell otherwise than new ones of this format; null if nothing.
+  /// The parts of the node's documents that are spelled differently than in new ones; null if there are none.
   [[nodiscard]] virtual Json spelling(const NodeDocument& node) const = 0;
   /// The metadata with that spelling, as far as they still have the values that it spells and `accepts` returns true
   /// for the result.
@@ -249,8 +249,8 @@ struct StoredGroup {
   Json document;
 };
 
-/// What a data model above the formats keeps in a group's metadata about its members, so that its readers need not
-/// list the store, and in those of the members. No format knows it, so that it has a table of its own
+/// What a data model above the formats stores in a group's metadata about its members, so that its readers need not
+/// list the store, and in the members' metadata. No format knows about it, so it has its own table
 /// (array/member_notes.hpp, docs/decisions/0037).
 class MemberNotes {
  public:
@@ -259,37 +259,37 @@ class MemberNotes {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< of the model, for messages
   /// The members that a group lists; nullopt if the model keeps no list there.
   [[nodiscard]] virtual std::optional<Members> listed(const Json& group) const = 0;
-  /// Whether an object in a node's directory is a document of the model, by its name there.
+  /// Whether an object in a node's directory is a document of the model, judging by its name there.
   [[nodiscard]] virtual bool is_document(std::string_view name) const noexcept = 0;
-  /// Names of documents that the model may have next to those of this node. Copies of nodes leave them out.
+  /// Names of documents that the model may store next to those of this node. Copies of nodes leave them out.
   [[nodiscard]] virtual std::span<const std::string_view> documents_next_to(const Json& node) const noexcept = 0;
-  /// What such documents say, and what copies them; for messages.
+  /// What such documents contain, and what copies them; for messages.
   [[nodiscard]] virtual std::string_view said_there() const noexcept = 0;
-  /// The names that the metadata of an array give its dimensions, without their groups; empty if they give none.
+  /// The names of an array's dimensions in its metadata, without their groups; empty if it has none.
   [[nodiscard]] virtual std::vector<std::string> dimension_names(const NodeDocument& array) const = 0;
-  /// Whether a group has to list this node: not what the model's readers cannot open.
+  /// Whether a group must list this node: false if the model's readers cannot open it.
   [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
-  /// What is wrong with the metadata of a member of the last of `groups` (outermost first), so that
-  /// readers of the model do not open it.
+  /// What is wrong with the metadata of a member of the last of `groups` (outermost first) that keeps readers of the
+  /// model from opening it.
   using Faults = std::function<std::vector<std::string>(const NodeDocument& member)>;
   [[nodiscard]] virtual Faults faults(std::span<StoredGroup> groups) const = 0;
   /// The group's metadata with this member in the list; without a type, with no member of this name.
   [[nodiscard]] virtual Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const = 0;
-  /// The metadata of a node as a member of the last of `groups` (outermost first). The last one's
-  /// get what those of the node refer to.
+  /// The metadata of a node as a member of the last of `groups` (outermost first). What the node refers to is added to
+  /// the metadata of that group.
   [[nodiscard]] virtual Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const = 0;
 };
 
-/// That capability of a format; nullptr if it does not have it.
+/// This capability of a format; nullptr if it does not have it.
 template <class Capability>
 [[nodiscard]] const Capability* capability(const Format& format) noexcept {
   return dynamic_cast<const Capability*>(&format);
 }
 
-/// The keys of all documents that can make a node of one of these formats at `path`, entry points among them.
+/// The keys of all documents that can make a node of one of these formats at `path`, including entry points.
 [[nodiscard]] std::vector<std::string> document_keys(FormatTable formats, const std::string& path);
 
-/// What a capability answers, and nothing (nullopt, false, empty) for a format that does not have it.
+/// The result of a capability, or nothing (nullopt, false, empty) if the format does not have it.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> references_of(const Format& format, const Json& group);
 [[nodiscard]] std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number);
 [[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, Json group);
@@ -297,7 +297,7 @@ template <class Capability>
 /// Collections::holds_objects() and foreign_object_among() of the format of `location`.
 [[nodiscard]] Result<bool> holds_objects(const NodeLocation& location);
 [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location);
-/// The refusal of a location that lies in another hierarchy than one of this format.
+/// The error for a location in a hierarchy that is not of this format.
 [[nodiscard]] Error other_hierarchy(const Format& format);
 
 }  // namespace sherd

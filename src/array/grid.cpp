@@ -1,4 +1,4 @@
-// Cells by division where they are equal, by binary search over runs where they are not.
+// Finds cells by division if they are equal, and by binary search over runs if they are not.
 #include "array/grid.hpp"
 
 #include <algorithm>
@@ -191,7 +191,7 @@ std::uint64_t ChunkGrid::first_id(const Shape& cell) const {
   return shards_->morton.encode(chunk);
 }
 
-// The cell in which the chunk of this id lies.
+// The cell that contains the chunk with this id.
 Shape ChunkGrid::cell_of_id(std::uint64_t id) const {
   const Shape chunk = shards_->morton.decode(id);
   Shape cell(chunk.size());
@@ -236,7 +236,7 @@ std::string ChunkGrid::range_key(const Shape& cell) const {
   return key;
 }
 
-// The ends follow from the beginnings, so only those are looked at: the key of that cell decides the rest.
+// The ends follow from the beginnings, so only those are parsed; the key of that cell is then compared.
 std::optional<Shape> ChunkGrid::parse_range_key(std::string_view key) const {
   Shape cell(axes_.size(), 0);
   std::string_view rest = key;

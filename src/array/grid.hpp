@@ -11,7 +11,7 @@
 
 namespace sherd {
 
-/// The cells of one dimension: all of one length, or with edges of their own.
+/// The cells of one dimension: all of the same length, or with individual edges.
 class AxisGrid {
  public:
   /// Cells of `length` each, as many as there are coordinates.
@@ -23,16 +23,16 @@ class AxisGrid {
 
   [[nodiscard]] std::uint64_t cell_of(std::uint64_t coordinate) const noexcept;
   [[nodiscard]] std::uint64_t begin(std::uint64_t cell) const noexcept;
-  /// Whether begin() of a cell, and its end, are coordinates at all.
+  /// Whether a cell's begin() and end can be coordinates at all.
   [[nodiscard]] bool has(std::uint64_t cell) const noexcept;
-  /// The declared length of a cell, also where the array ends inside it.
+  /// The declared length of a cell, even if the array ends inside it.
   [[nodiscard]] std::uint64_t length(std::uint64_t cell) const noexcept;
-  /// Of the first cell, as if it were not clipped.
+  /// The length of the first cell, as if it were not clipped.
   [[nodiscard]] std::uint64_t first_length() const noexcept { return regular() ? length_ : runs_.front().length; }
   [[nodiscard]] bool regular() const noexcept { return runs_.empty(); }
-  /// Where a clipped grid ends; 2^64-1 for others.
+  /// Where a clipped grid ends; 2^64-1 for other grids.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-  /// Cells that a dimension of this extent needs.
+  /// The number of cells that a dimension of this extent needs.
   [[nodiscard]] std::uint64_t count(std::uint64_t extent) const noexcept;
   /// The lengths of these cells in runs of (length, count); the last one is cut off where the extent ends.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> runs(std::uint64_t extent) const;
@@ -57,13 +57,13 @@ class ChunkGrid {
   [[nodiscard]] Shape cell_begin(const Shape& cell) const;
   /// The declared chunk shape.
   [[nodiscard]] Shape cell_shape(const Shape& cell) const;
-  /// Chunks a dimension for an array of this shape.
+  /// The number of chunks per dimension of an array of this shape.
   [[nodiscard]] Shape count(const Shape& array_shape) const;
   /// The key of a chunk, without the array's own prefix.
   [[nodiscard]] std::string key(const Shape& cell) const;
-  /// The chunk of a key, strictly: `c/01` is none; nullopt where it is not a chunk key of this rank.
+  /// The chunk of a key, strictly: `c/01` is not one. nullopt if it is not a chunk key of this rank.
   [[nodiscard]] std::optional<Shape> parse_key(std::string_view key) const;
-  /// Where chunks have ids: the lowest one in a stored chunk; 0 otherwise.
+  /// The lowest id in a stored chunk, if chunks have ids; otherwise 0.
   [[nodiscard]] std::uint64_t first_id(const Shape& cell) const;
 
  private:
@@ -71,9 +71,9 @@ class ChunkGrid {
   struct Shards {
     Uint64Sharding sharding;
     CompressedMorton morton;
-    Shape chunks;         // in one, along each dimension
-    bool hashed = false;  // shards are not boxes: the cells of the grid are the chunks, and their ids are their keys
-    std::vector<std::size_t> order;  // the grid's dimension of each of the ids'
+    Shape chunks;         // in one shard, along each dimension
+    bool hashed = false;  // shards are not boxes: the cells of the grid are the chunks, and their keys are their ids
+    std::vector<std::size_t> order;  // the grid's dimension for each dimension of the ids
   };
   [[nodiscard]] Shape cell_of_id(std::uint64_t id) const;
   [[nodiscard]] std::string shard_key(const Shape& cell) const;

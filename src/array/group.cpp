@@ -1,8 +1,8 @@
-// Knows what a group handle keeps: its location, its document, and the consolidated metadata in it.
-// Consolidated metadata is a copy, and another program can change a node without updating it. So it decides neither
-// which nodes exist nor what they contain: the store is listed, and a node's own document is read. In groups that are
-// opened for reading only it has the types of listed nodes, which saves reading their documents. It is trusted only
-// if the store cannot list, because there is no other source then.
+// The state of a group handle: its location, its document, and the consolidated metadata in it. Consolidated metadata
+// is a copy, and another program can change a node without updating it. So it determines neither which nodes exist nor
+// what they contain: the store is listed, and each node's own document is read. In groups opened for reading only, it
+// provides the types of listed nodes, which saves reading their documents. It is trusted only if the store cannot list,
+// because there is no other source then.
 #include "sherd/group.hpp"
 
 #include <algorithm>
@@ -24,15 +24,15 @@ namespace sherd {
 
 namespace {
 
-/// A node below a group, by its consolidated metadata.
+/// A node below a group, according to its consolidated metadata.
 struct KnownNode {
   NodeType type = NodeType::unknown;
-  Json document;  ///< only where the store cannot list, and consolidated metadata is trusted
+  Json document;  ///< only if the store cannot list, so that consolidated metadata is trusted
 };
 
-/// The nodes below a group as consolidated metadata has them.
+/// The nodes below a group according to consolidated metadata.
 struct KnownNodes {
-  std::shared_ptr<const std::map<std::string, KnownNode>> by_path;  ///< from the group that is consolidated
+  std::shared_ptr<const std::map<std::string, KnownNode>> by_path;  ///< by path from the group that is consolidated
   std::string prefix;                                               ///< of this group in it: empty, or ending in `/`
 
   [[nodiscard]] const KnownNode* find(const std::string& path) const {
@@ -67,11 +67,11 @@ KnownNodes known_nodes(const NodeLocation& location, const NodeDocument& node) {
   return {std::make_shared<const std::map<std::string, KnownNode>>(std::move(nodes)), {}};
 }
 
-/// How many documents of members are in memory at a time.
+/// The number of member documents in memory at a time.
 constexpr std::size_t kOpenedTogether = 128;
 
 using OnDocument = std::function<Result<void>(std::size_t i, Result<std::optional<NodeDocument>> document)>;
-/// Reads the documents of members, many at a time where requests have latency, and visits them in the order of `names`.
+/// Reads the documents of members, many at a time if requests have latency, and visits them in the order of `names`.
 Result<void> read_members(const NodeLocation& group, std::span<const std::string> names, const OnDocument& visit) {
   const Format* const format = group.format.get();
   for (std::size_t first = 0; first < names.size(); first += kOpenedTogether) {
@@ -118,7 +118,7 @@ Result<Consolidation::Entries> documents_below(const NodeLocation& location) {
   return documents;
 }
 
-/// An entry of consolidated metadata as the node that it describes.
+/// The node that an entry of consolidated metadata describes.
 Result<std::optional<NodeDocument>> lowered(const NodeLocation& location, const Json& entry) {
   auto node = location.format->lower(entry, location.config.limits);
   if (!node) return stored_error(std::move(node).error()).in_key(location.format->likeliest_key(location.path));
@@ -164,7 +164,7 @@ struct Group::State {
   [[nodiscard]] std::string within(const NodeLocation& member) const {
     return member.path.substr(location.path.empty() ? 0 : location.path.size() + 1);
   }
-  /// A member as it was read.
+  /// The node of a member that was read.
   [[nodiscard]] Result<Node> node_of(NodeLocation member, Result<std::optional<NodeDocument>> read) const {
     SHERD_TRY(document, std::move(read));
     if (!document) return no_node_at(member);
@@ -291,8 +291,8 @@ Result<void> Group::consolidate() {
       SHERD_TRY(documents, documents_below(location));
       return consolidation->with_entries(now.document, std::move(documents));
     };
-    // A change that is made during the first edit finds no consolidated metadata to renew. Later changes renew them;
-    // the second edit takes over what changed in between.
+    // A change during the first edit does not yet find consolidated metadata to update. Later changes do; the second
+    // edit includes the changes in between.
     SHERD_TRY(state_->edit(documents_of_now));
     return state_->edit(documents_of_now);
   });

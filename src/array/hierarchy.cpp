@@ -1,8 +1,8 @@
-// Knows how nodes come to be and how they go. The order of requests is what matters here: everything is checked
-// before anything is written; missing parents are written first; a document appears only where none is, so that of
-// two creators one gets `conflict`. An erased node's documents go first, because an array without some of its objects
-// would read as fill values; so that a kill leaves no objects unknown to any reader, a note of the operation is stored
-// at the store's root (MovingNote) from before the first is erased until after the last.
+// Creates and erases nodes. The order of requests matters: everything is checked before anything is written; missing
+// parents are written first; a document is created only if none exists, so that one of two creators gets `conflict`.
+// When a node is erased, its documents go first, because an array without some of its objects would read as fill
+// values. A note of the operation (MovingNote) exists at the store's root from before the first object is erased until
+// after the last, so that a kill does not leave objects that no reader knows about.
 #include "array/hierarchy.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Result<void> check_names(const NodeLocation& location) {
   return {};
 }
 
-/// Whether a group is at `location`; `conflict` if an array is.
+/// Whether there is a group at `location`; `conflict` if there is an array.
 Result<bool> is_group(const NodeLocation& location) {
   SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
   if (node && node->type == NodeType::array)
@@ -56,7 +56,7 @@ Result<void> erase_contents(const NodeLocation& location) {
   return {};
 }
 
-/// Of the node, and of any that another format has at its path, which would lack its contents.
+/// Erases the documents of the node, and of any node of another format at its path, which would lose its contents.
 Result<void> erase_documents(const NodeLocation& location) {
   const NodeKeys own = location.format->keys(location.path);
   for (const std::string& key : own.documents) SHERD_TRY(location.store->erase(key));
@@ -73,7 +73,7 @@ Result<void> erase_documents(const NodeLocation& location) {
   return {};
 }
 
-/// Whether there are objects, other than documents, where those of a node would be.
+/// Whether there are objects other than documents where those of a node would be.
 Result<bool> has_contents(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
   for (const std::string& prefix : keys.contents) {
@@ -86,7 +86,7 @@ Result<bool> has_contents(const NodeLocation& location) {
   return false;
 }
 
-/// Whether what a new node would erase at `location` is everything that a node of another format has there.
+/// Whether the objects that a new node would erase at `location` are all that a node of another format has there.
 bool covers(const NodeLocation& location, const Format& other) {
   const std::vector<std::string> own = location.format->contents(location.path);
   return std::ranges::all_of(other.contents(location.path), [&](const std::string& prefix) {
@@ -100,8 +100,8 @@ bool is_own_fault(const NodeLocation& location, const Error& error) {
 
 using IsRefused = std::function<bool(const Format& format, const NodeDocument& node)>;
 
-/// Where the document of a node of any known format is, or could be, at `location`. `conflict` if objects are there,
-/// or a node of another format that is refused.
+/// The location of the document of a node of any known format at `location`, existing or possible. `conflict` if there
+/// are other objects, or a node of another format that is refused.
 Result<std::optional<std::string>> find_document(const NodeLocation& location, const IsRefused& refused) {
   std::optional<std::string> document;
   SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
@@ -129,7 +129,7 @@ Result<std::optional<std::string>> find_document(const NodeLocation& location, c
   return document;
 }
 
-/// Whether a new node below `group` needs this group to be created; `conflict` if it cannot be there.
+/// Whether a new node below `group` requires creating this group; `conflict` if that is not possible.
 Result<bool> must_create_group(const NodeLocation& group) {
   SHERD_TRY(is_there, is_group(group));
   const bool has_members = group.format->arrays_have_documents();
@@ -143,12 +143,12 @@ Result<bool> must_create_group(const NodeLocation& group) {
   return has_members;
 }
 
-/// What is at the location of a new node.
+/// What exists at the location of a new node.
 struct Site {
   std::vector<std::string> missing_groups;
   bool occupied = false;
-  bool foreign = false;    ///< objects, but no node, that may go
-  bool leftovers = false;  ///< which are chunks by their names
+  bool foreign = false;    ///< objects without a node, which may be erased
+  bool leftovers = false;  ///< those objects are named like chunks
 };
 
 Result<Site> inspect(const NodeLocation& location, bool overwrite) {
@@ -189,8 +189,8 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
   return site;
 }
 
-/// Held while a node of several documents is made; nullptr if there is one. The others do not show that another creator
-/// was first.
+/// Held while a node with several documents is created; nullptr if it has one. The first documents do not show that
+/// another creator was first.
 Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document) {
   if (location.format->documents(location.path, document).size() < 2) return std::unique_ptr<StoreLock>();
   return lock_node(location);
@@ -213,7 +213,7 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
   return {};
 }
 
-/// Adds the notes of a member of its group to `node`.
+/// Adds to `node` its group's notes about a member.
 Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Site& site, NodeDocument& node) {
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site));
@@ -345,7 +345,7 @@ Result<Array> create_array_of(NodeLocation location, NodeDocument node, bool ove
 
 namespace {
 
-// The layouts that lay arrays out in a way of their own, for messages.
+// The names of layouts, for messages.
 std::string layout_names(const Tables& tables) {
   std::string names;
   for (const StorageKind* kind : tables.storages)
@@ -368,7 +368,7 @@ Result<NodeDocument> make_document(const NodeLocation& location, const CreateOpt
   if (kind != nullptr) SHERD_TRY(kind->lay_out(location, node, options));
   NodeLocation reading = location;
   reading.writable = false;
-  SHERD_TRY(array, make_array(std::move(reading), node));  // what cannot be opened is not written
+  SHERD_TRY(array, make_array(std::move(reading), node));  // a node that cannot be opened is not written
   Shape last = array.state().grid.count(array.shape());
   const bool is_empty = std::ranges::find(last, 0U) != last.end();
   for (std::uint64_t& each : last) each -= is_empty ? 0 : 1;
@@ -382,13 +382,13 @@ Result<NodeDocument> make_document(const NodeLocation& location, const CreateOpt
 Result<NodeDocument> new_document(const NodeLocation& location, const CreateOptions& options) {
   auto node = make_document(location, options);
   if (node || node.error().code() == ErrorCode::corrupt) return node;
-  // Nothing is stored yet: what is wrong is an option, not the document.
+  // Nothing is stored yet, so the error is about an option, not about the document.
   return Error(node.error().code(), node.error().message()).in_member(node.error().member());
 }
 
 namespace {
 
-/// Stores the chunks that a reader of another format reads as another value while they are missing.
+/// Stores chunks that a reader of another format would read as another value if they were missing.
 Result<void> store_all(const Array& array) {
   if (!array.state().storage->stores_fill_values()) return {};
   return array.fill(Box{Shape(array.ndim(), 0), array.shape()}, array.fill_value());
@@ -432,9 +432,9 @@ Result<void> wait_for_writers(const NodeLocation& location) {
   });
 }
 
-// A writer that confirmed its array's document before that went may still store a chunk; later ones no longer do. So
-// after the documents are gone, those below among them, the writers at work are waited for, and what they have stored
-// goes too (docs/decisions/0014).
+// A writer that confirmed its array's document before that was erased may still store a chunk; later ones do not. So
+// after the documents are gone, including those below, this waits for active writers, and what they have stored is
+// erased too (docs/decisions/0014).
 Result<void> clear_location(const NodeLocation& location) {
   SHERD_TRY(listed, unlist_member(location));
   SHERD_TRY(unlist(location));

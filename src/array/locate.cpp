@@ -1,5 +1,5 @@
-// Locating chunks goes down the indices of a shard and reads nothing else. Where requests have latency, the indices of
-// all objects on one level of nesting are one batch (read_objects.hpp); otherwise each thread looks at an object.
+// Locating chunks reads only the indexes of a shard, level by level. If requests have latency, the indexes of all
+// objects on one level are read in one batch (read_objects.hpp); otherwise each thread handles an object.
 #include "array/locate.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace sherd {
 namespace {
 
-// Of the array at the beginning of a shard of ids; the rest, where there is more, costs a request of its own.
+// The part of the array at the beginning of a shard of ids that is read at once; a longer array costs another request.
 constexpr std::uint64_t kHeadBytes = std::uint64_t{64} << 10;
 
-/// A chunk or shard inside an object, and the part of it that is wanted; all in the array order of its layout.
+/// A chunk or shard inside an object, and the part that is needed; all in the array order of its layout.
 struct Level {
   ByteSource& source;
   Extent where;
@@ -27,12 +27,12 @@ struct Level {
   std::uint64_t first_id = 0;
 };
 
-/// Puts the chunks of one object together.
+/// Collects the chunks of one object.
 class Finder {
  public:
   Finder(const Array::State& array, std::vector<LocatedChunk>& to) : array_(array), to_(to) {}
 
-  /// Everything in the object that meets `box`.
+  /// Everything in the object that intersects `box`.
   Result<void> find(ByteSource& source, std::uint64_t size, const Shape& cell, const Box& box) {
     const Shape begin = array_.grid.cell_begin(cell);
     const Shape shape = array_.grid.cell_shape(cell);
@@ -101,7 +101,7 @@ class Finder {
   std::vector<LocatedChunk>& to_;
 };
 
-/// One object by itself; nullopt if it does not exist.
+/// A single object; nullopt if it does not exist.
 Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const Shape& cell, const Box& box) {
   LocatedObject object{.key = array.key(cell), .generation = {}, .chunks = {}};
   const auto look = [&]() -> Result<bool> {
@@ -117,7 +117,7 @@ Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const
   return exists ? std::optional(std::move(object)) : std::nullopt;
 }
 
-/// One of many that are looked at together.
+/// One of several objects that are located together.
 class LocateObject final : public ObjectRead {
  public:
   LocateObject(const Array::State& array, const Shape& cell, const Box& box, std::optional<LocatedObject>& to)
@@ -195,7 +195,7 @@ std::uint64_t first_index_bytes(const ChunkLayout& layout, const Shape& shape, c
   const ShardLayout& shard = *layout.shard;
   if (shard.ids() != nullptr) return std::min(shard.ids()->format.sharding.head_bytes(), kHeadBytes);
   const auto bytes = shard.slots()->encoded_size(shard.grid(layout.chain.stored_shape(shape)), limits);
-  return bytes ? *bytes : 0;  // where it is beyond a limit, reading the index says so
+  return bytes ? *bytes : 0;  // if it exceeds a limit, reading the index reports it
 }
 
 Result<std::vector<std::optional<LocatedObject>>> ChunkStorage::locate(const Array::State& array,

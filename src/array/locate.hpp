@@ -1,4 +1,4 @@
-// Where the innermost chunks of an array are stored: which object has them, and which of its bytes they are.
+// Locates the innermost chunks of an array: which objects store them, and at which bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct CellRange {
   /// The number of cells; 2^64-1 if there are more.
   [[nodiscard]] std::uint64_t count() const;
 };
-/// The cells of a grid that a box with elements meets.
+/// The cells of a grid that a box with elements intersects.
 [[nodiscard]] CellRange cells_of(const ChunkGrid& grid, const Box& box);
 
 /// Calls visit(cell) for each cell in C order until it returns false; then returns false.
@@ -42,26 +42,26 @@ Result<bool> for_each_cell(const CellRange& range, const Visit& visit) {
 
 /// A stored chunk.
 struct LocatedChunk {
-  Box box;        ///< of the array; may reach beyond its end
+  Box box;        ///< of the array; may extend beyond its end
   Extent extent;  ///< of its bytes in the object
 };
 
-/// An object, and those of its chunks that were looked for, in the version that it had.
+/// An object, and its chunks that were searched for, in the version that was read.
 struct LocatedObject {
   std::string key;
   Generation generation;
-  std::vector<LocatedChunk> chunks;  ///< in C order, of a shard inside a shard together
+  std::vector<LocatedChunk> chunks;  ///< in C order; chunks of the same shard inside a shard are adjacent
 };
 
-/// Which chunks are looked for: the innermost ones that meet `box`, in these cells of the grid. A shard that is
-/// readable only as a whole counts as one chunk.
+/// Which chunks to locate: the innermost ones that intersect `box`, in these cells of the grid. A shard that can only
+/// be read whole counts as one chunk.
 struct ChunksToLocate {
   const std::vector<Shape>& cells;
   const Box& box;
 };
 
-/// How much of a shard's index is read together with opening the object: all of it, or for ids the beginning of the
-/// array of extents; 0 where the index is beyond a limit.
+/// How much of a shard's index is read together with opening the object: all of it or, for ids, the beginning of the
+/// array of extents; 0 if the index exceeds a limit.
 [[nodiscard]] std::uint64_t first_index_bytes(const ChunkLayout& layout, const Shape& shape, const Limits& limits);
 
 }  // namespace sherd

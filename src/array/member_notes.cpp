@@ -13,14 +13,14 @@
 namespace sherd {
 namespace {
 
-/// A node in a group that keeps a list, as the outermost store has it.
+/// A node in a group that keeps a list, as seen from the outermost store.
 struct Listed {
   const MemberNotes* notes;
   NodeLocation node, group;
   std::string name;
 };
 
-/// The metadata of the group at `location`; nullopt if there is none that can be read.
+/// The metadata of the group at `location`; nullopt if there is no readable group.
 Result<std::optional<Json>> group_at(const NodeLocation& location) {
   auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node && !is_stored_fault(node.error())) return std::move(node).error();
@@ -46,7 +46,7 @@ Result<std::optional<Listed>> find_listed(const NodeLocation& location) {
   return std::optional(Listed{notes, std::move(outermost), std::move(group), std::move(name)});
 }
 
-/// The groups around a path of a store, the outermost first.
+/// The groups around a path of a store, outermost first.
 Result<std::vector<StoredGroup>> groups_around(const NodeLocation& node) {
   std::vector<StoredGroup> groups;
   for (std::string& path : ancestors(node.path)) {
@@ -56,7 +56,7 @@ Result<std::vector<StoredGroup>> groups_around(const NodeLocation& node) {
   return groups;
 }
 
-/// Changes a group's metadata, and the copy of them that it keeps itself.
+/// Changes a group's metadata, including the copy in its own consolidated metadata.
 Result<void> edit_group(const NodeLocation& group, const DocumentEdit& change) {
   SHERD_TRY(edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
     SHERD_TRY(next, change(now));
@@ -67,7 +67,7 @@ Result<void> edit_group(const NodeLocation& group, const DocumentEdit& change) {
   return {};
 }
 
-/// The stored node, with the notes of a member of a group that is stored next to it, and listed there.
+/// Adds the notes of a member to a stored node whose group is stored next to it, and lists the node there.
 Result<void> introduce_below(const MemberNotes& notes, const NodeLocation& location, std::vector<StoredGroup> groups) {
   SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
   if (!node || !notes.lists(*node)) return {};

@@ -1,8 +1,8 @@
-// Moves a node to another path of its store. Everything that a node of a format consists of lies below one prefix,
-// which stores move at once where they can, so that readers find the node at the old path or at the new one, and the
-// writers at work, whose locks move along, store at the new one. Otherwise see slow_move.cpp. As when a node is erased,
-// it is taken out of consolidated metadata first: a kill leaves a node that is not listed rather than a listed one that
-// does not exist.
+// Moves a node to another path of its store. If all objects of a node are below one prefix, stores that can do so
+// move it at once. Readers then find the node at the old or the new path, and active writers, whose locks move
+// along, store at the new one. Otherwise see slow_move.cpp. As when a node is erased, it is removed from
+// consolidated metadata first, so that a kill leaves a node that is not listed, instead of a listed one that does
+// not exist.
 #include <algorithm>
 
 #include "array/consolidated.hpp"
@@ -17,7 +17,7 @@
 namespace sherd {
 namespace {
 
-/// The prefix of everything that the node consists of; `unsupported` if the format has none.
+/// The prefix of all objects of the node; `unsupported` if the format has none.
 Result<std::string> prefix_of_node(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
   const auto is_inside = [&](const std::string& key) { return key.starts_with(keys.contents.front()); };
@@ -40,7 +40,7 @@ Result<void> check_paths(const NodeLocation& from, const std::string& to) {
   return unsupported("scales of a volume cannot be moved").in_key(from.format->likeliest_key(from.path));
 }
 
-/// The paths of all members from the node, groups before their members.
+/// The paths of all members relative to the node, groups before their members.
 Result<void> add_members(const NodeLocation& group, const std::string& path, std::vector<std::string>& paths) {
   SHERD_TRY(members, members_of(at_path(group, join_path(group.path, path))));
   for (const auto& [name, type] : members) {
@@ -73,9 +73,9 @@ struct BothLocks {
   }
 };
 
-/// What is listed around a node that was moved, at both paths.
+/// Updates the lists around a node that was moved, at both paths.
 Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const std::vector<std::string>& below) {
-  // What is alone in its old group keeps its notes.
+  // A node that is moved alone within its group keeps its notes.
   if (!below.empty() || split_key(from.path).prefix != split_key(to.path).prefix)
     SHERD_TRY(introduce_stored(to, to, below));
   SHERD_TRY(list_member(to));

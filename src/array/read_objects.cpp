@@ -1,7 +1,7 @@
-// The thread that calls sends batches of requests and hands replies to the pool. A batch is made of what has been asked
-// for until then: the runs and indices of objects that are planned, and the first reads of objects after them. Before
-// the next one all replies are planned, which takes little time, so that a level of nesting costs one batch; decoding
-// goes on meanwhile.
+// The calling thread sends batches of requests and passes replies to the pool. A batch contains everything that has
+// been requested by then: the runs and indexes of planned objects, then the first reads of further objects. Before the
+// next batch all replies are planned, which takes little time, so that a level of nesting costs one batch; decoding
+// continues meanwhile.
 #include "array/read_objects.hpp"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ class Reading {
     std::unique_ptr<ObjectRead> read;
     std::shared_ptr<ArrivingSource> source;
     std::vector<Run> runs;
-    std::size_t awaited = 0;           // replies before it is planned again
-    std::atomic<std::size_t> left{0};  // runs that are not taken, and other replies
+    std::size_t awaited = 0;           // replies needed before it is planned again
+    std::atomic<std::size_t> left{0};  // runs that have not been taken, and other replies
     std::atomic<bool> replaced{false};
     std::atomic<std::uint64_t>& in_use;
     std::uint64_t held = 0;  // bytes that the source has
@@ -97,22 +97,22 @@ class Reading {
     }
   }
 
-  // First reads leave memory for what follows from them, and a batch of them leaves some for the next one, so that
-  // there is decoding to do meanwhile.
+  // First reads leave memory for the reads that follow from them, and a batch of them leaves some for the next one, so
+  // that there is decoding to do meanwhile.
   std::vector<Ask> next_batch() {
     std::vector<Ask> batch;
     const std::lock_guard hold(mutex_);
     take(waiting_, fitting(waiting_, budget_, budget_), batch);
     take(opens_, fitting(opens_, budget_ / 4 * 3, budget_ / 2), batch);
-    if (batch.empty() && running_ == 0) {  // one by itself, although there is not enough memory for it
+    if (batch.empty() && running_ == 0) {  // a single request, although there is not enough memory for it
       auto& next = waiting_.empty() ? opens_ : waiting_;
       take(next, std::min<std::size_t>(1, next.size()), batch);
     }
     return batch;
   }
 
-  // How many of these there is memory for, as full round trips. While some memory is about to be free, few small ones
-  // are not worth a batch.
+  // The number of these for which there is memory, in full round trips. While some memory is about to be freed, a few
+  // small requests are not worth a batch.
   std::size_t fitting(const std::deque<Ask>& asks, std::uint64_t in_use, std::uint64_t in_batch) const {
     std::uint64_t bytes = 0;
     std::size_t count = 0;
@@ -173,7 +173,7 @@ class Reading {
     }
   }
 
-  // Whether the version that was only believed to be the present one is not.
+  // Whether the version that was assumed to be the present one is not.
   static bool is_superseded(const Object& object, const ReadReply& reply) {
     if (!object.source || object.source->opened()) return false;
     if (!reply.source) return true;
@@ -244,7 +244,7 @@ class Reading {
     return {};
   }
 
-  // A request for a range of the version, whether it is open or only believed to be the present one.
+  // A request for a range of the version, whether it is open or only assumed to be the present one.
   static ReadRequest request_of(const Object& object, Extent range) {
     ReadRequest request{.of = object.source->opened(), .offset = range.offset, .length = range.length};
     if (!request.of) request.key = object.read->first().key;
@@ -328,17 +328,17 @@ class Reading {
   std::uint64_t next_ = 0;
   std::atomic<std::uint64_t> in_use_{0};  // bytes of requests under way, and of replies in memory
   std::deque<Ask> opens_;
-  std::atomic<std::size_t> active_{0};    // objects that are not settled
-  std::atomic<std::size_t> planning_{0};  // of these, those with a plan to be made
+  std::atomic<std::size_t> active_{0};    // objects that are not finished
+  std::atomic<std::size_t> planning_{0};  // those that must be planned
   std::atomic<std::size_t> running_{0};   // tasks
-  std::mutex mutex_;                      // guards what waits
+  std::mutex mutex_;                      // guards the queues
   std::deque<Ask> waiting_;
   Tasks tasks_;
 };
 
 }  // namespace
 
-// A store that waits asks the call of its thread whether to go on, and a loop is what makes one.
+// A waiting store asks the call of its thread whether to continue, and only a loop creates a call.
 Result<void> read_objects(const ObjectsRead& call, std::uint64_t count,
                           const std::function<std::unique_ptr<ObjectRead>(std::uint64_t)>& make) {
   return parallel_for(1, call.config, [&](std::size_t) { return Reading(call, count, make).run(); });

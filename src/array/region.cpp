@@ -1,5 +1,5 @@
-// Division of ranges is arithmetic, of sorted lists a walk, of points a sort by cell. One part of a read is divided as
-// it is; the cells of several are listed, sorted, and grouped where they are the same.
+// Ranges are divided by arithmetic, sorted lists by a walk, points by sorting them by cell. A single part of a read is
+// divided directly; the cells of several parts are listed, sorted, and grouped if they are the same.
 #include "array/region.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace sherd {
 namespace {
 
-// How many coordinates start, start+step, … lie inside [begin, begin+length).
+// The number of coordinates start, start+step, … inside [begin, begin+length).
 std::uint64_t run_length(std::int64_t start, std::int64_t step, std::uint64_t begin, std::uint64_t length) {
   const auto inside = static_cast<std::uint64_t>(start) - begin;
   return step > 0 ? (length - 1 - inside) / static_cast<std::uint64_t>(step) + 1
@@ -22,7 +22,7 @@ bool is_sorted_list(const Indices& list) { return std::is_sorted(list.begin(), l
 bool AxisPart::covers(std::uint64_t length) const noexcept {
   if (length == 0) return true;
   if (!is_list()) return (step == 1 || step == -1) && count == length && lowest() == 0;
-  std::uint64_t next = 0;  // sorted, perhaps with repeats
+  std::uint64_t next = 0;  // sorted, possibly with repeats
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = coordinate(i);
     if (at > next) return false;
@@ -192,7 +192,7 @@ ReadCells::ReadCells(std::span<const ReadPart> parts, std::span<const AxisGrid> 
 
 void ReadCells::group() {
   std::vector<Member> listed;
-  std::vector<std::uint64_t> coordinates;  // of the cell of each member, one after the other
+  std::vector<std::uint64_t> coordinates;  // of the cell of each member, in sequence
   Shape cell;
   Region region;
   for (std::size_t part = 0; part < divided_.size(); ++part)

@@ -1,5 +1,5 @@
-// Pieces of selections, relative to one chunk, and their division among the cells of a grid.
-// One description serves whole, subset, strided, indexed and point access, at every level of nesting.
+// Pieces of selections, relative to one chunk, and how they are divided among the cells of a grid. One description
+// serves whole, subset, strided, indexed and point access, at every level of nesting.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace sherd {
 
-/// Coordinates of one dimension and the positions in the result where they go: either start + i*step at first + i,
-/// or coordinates[i] - shift at positions[i].
+/// Coordinates of one dimension and their positions in the result: either start + i*step at first + i, or
+/// coordinates[i] - shift at positions[i].
 struct AxisPart {
   std::int64_t start = 0;
   std::int64_t step = 1;
@@ -37,7 +37,7 @@ struct AxisPart {
   [[nodiscard]] std::uint64_t highest() const noexcept {
     return step > 0 || is_list() ? coordinate(count - 1) : coordinate(0);
   }
-  /// Whether every coordinate of [0, length) is in it.
+  /// Whether it contains every coordinate of [0, length).
   [[nodiscard]] bool covers(std::uint64_t length) const noexcept;
 };
 
@@ -46,7 +46,7 @@ struct Region {
   std::vector<AxisPart> axes;
   bool points = false;
 
-  /// Whether every element of [0, shape) is in it.
+  /// Whether it contains every element of [0, shape).
   [[nodiscard]] bool covers(const Shape& shape) const noexcept;
   /// Dimension j of the result is dimension permutation[j] of this.
   [[nodiscard]] Region permuted(std::span<const std::size_t> permutation) const;
@@ -70,13 +70,13 @@ struct Target {
 using ReadTarget = Target<std::byte>;
 using WriteSource = Target<const std::byte>;
 
-/// A region of a chunk (or of the array), and where its elements go.
+/// A region of a chunk (or of the array), and the destination of its elements.
 struct ReadPart {
   Region region;
   ReadTarget target;
 };
 
-/// Elements of all parts; one that several parts want counts once for each.
+/// The number of elements of all parts; an element in several parts counts once for each.
 [[nodiscard]] std::uint64_t element_count(std::span<const ReadPart> parts) noexcept;
 /// A whole selection as a Region; owns what its lists point to.
 class SelectedRegion {
@@ -89,7 +89,7 @@ class SelectedRegion {
   std::vector<std::vector<std::uint64_t>> storage_;
 };
 
-/// The cells of a grid that a region touches, each with its part of the region. Orthogonal regions keep one list a
+/// The cells of a grid that a region touches, each with its part of the region. Orthogonal regions keep one list per
 /// dimension, never the product.
 class Cells {
  public:
@@ -111,21 +111,21 @@ class Cells {
   std::vector<std::vector<Step>> axes_;  // orthogonal
   bool points_ = false;
   std::vector<std::uint64_t> group_begin_;               // points: group g is [group_begin_[g], group_begin_[g+1])
-  std::vector<std::vector<std::uint64_t>> coordinates_;  // one list a dimension, in group order
+  std::vector<std::vector<std::uint64_t>> coordinates_;  // one list per dimension, in group order
   std::vector<std::uint64_t> positions_;
   std::vector<AxisGrid> point_grid_;
 };
 
-/// The cells of a grid that any of the parts of a read touches. A cell that several touch appears once, with a part of
-/// each of them, so that an index or a chunk is read and decoded once for all; the same at every level of nesting.
-/// Lists that the parts point to must outlive this.
+/// The cells of a grid touched by any of the parts of a read. A cell that several parts touch occurs once, with a part
+/// of each of them, so an index or a chunk is read and decoded once for all of them; the same holds at every level of
+/// nesting. Lists that the parts point to must outlive this.
 class ReadCells {
  public:
   ReadCells(std::span<const ReadPart> parts, std::span<const AxisGrid> grid);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// The i-th touched cell (the last dimension fastest) and its parts, in the order in which they were given; both are
-  /// overwritten.
+  /// The i-th touched cell (the last dimension fastest) and its parts, in the order in which they were given.
+  /// Overwrites both arguments.
   void get(std::uint64_t i, Shape& cell, std::vector<ReadPart>& parts) const;
 
  private:
@@ -142,12 +142,12 @@ class ReadCells {
 
   std::uint64_t size_ = 0;
   std::vector<Divided> divided_;  // the parts that are not empty
-  // Where these are several: members of one cell are neighbours, cell i has [begins_[i], begins_[i + 1]).
+  // For several parts: members of the same cell are adjacent, cell i has [begins_[i], begins_[i + 1]).
   std::vector<Member> members_;
   std::vector<std::uint64_t> begins_;
 };
 
-/// One grid of equal cells a dimension.
+/// A grid of equal cells for each dimension.
 std::vector<AxisGrid> regular_axes(const Shape& cell_shape);
 
 }  // namespace sherd

@@ -1,10 +1,10 @@
-// Changing an array's shape, and what is known of its stored chunks without walking the absent ones.
-// What is cut off goes first and the document second, so that a kill in between leaves no old elements that appear
-// when the array grows. A writer that confirmed the old shape under the lock of its chunk may still store it after
-// that; so the writers at work are waited for, and what they have stored goes too. Changes of shape come one after the
-// other until all of that is done, by a lock of their own: that of the document ends when it is replaced
-// (docs/decisions/0014).
-// Where there are no locks, only versions are erased that are known to hold nothing of a later, larger array.
+// Changes an array's shape, and counts stored chunks without visiting missing ones.
+// Elements that are cut off are erased first and the document is changed second, so that a kill in between leaves no
+// old elements that reappear when the array grows. A writer that confirmed the old shape under the lock of its chunk
+// may still store it afterwards, so this waits for active writers, and erases what they have stored. Until all of that
+// is done, other changes of shape must wait. They use a separate lock, because that of the document ends when the
+// document is replaced (docs/decisions/0014).
+// Without locks, only versions are erased that are known to contain nothing of a later, larger array.
 #include "array/resize.hpp"
 
 #include <algorithm>
@@ -25,11 +25,11 @@
 namespace sherd {
 namespace {
 
-/// Behind the key of an array's document; no object of this name ever exists.
+/// Appended to the key of an array's document; no object has this name.
 constexpr std::string_view kShapeLock = ".sherd-shape";
 
-// The parts of a chunk beyond `valid`, as disjoint boxes: for each dimension what lies beyond it, inside in all
-// dimensions before.
+// The parts of a chunk outside `valid`, as disjoint boxes: for each dimension the part beyond it, restricted to the
+// inside in all previous dimensions.
 std::vector<Region> beyond(const Shape& shape, const Shape& valid) {
   std::vector<Region> parts;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -54,15 +54,15 @@ bool is_empty(const Region& part) {
   return std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.count == 0; });
 }
 
-/// From which shape to which, and the versions of the chunks across the new end from which all beyond it is gone.
+/// The old and the new shape, and the versions of chunks across the new end in which everything beyond it is erased.
 struct Shrinking {
   Shape from, to;
-  Generation of = {};  ///< the document's that has the first
+  Generation of = {};  ///< of the document with the first shape
   std::map<std::string, Generation> cut = {};
 };
 
 // Writes fill values over the elements of a stored chunk between the new shape and the old one. Returns the version
-// that is known to have them; none if the chunk is gone or must be looked at again.
+// that is known to have them; none if the chunk is gone or must be examined again.
 Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrinking& change, Budget& budget) {
   const std::string key = state.key(cell);
   const auto known = change.cut.find(key);
@@ -78,13 +78,13 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
       SHERD_TRY(state.storage->write(state, shifted(part, state.grid.cell_begin(cell)),
                                      {from, budget, change.from, &replaced}));
   for (std::size_t i = 1; i < replaced.size(); ++i)
-    if (replaced[i].first != replaced[i - 1].second) return Generation();  // another writer came between
+    if (replaced[i].first != replaced[i - 1].second) return Generation();  // another writer came in between
   return replaced.empty() ? Generation() : std::move(replaced.back().second);
 }
 
 using StoredCells = std::vector<std::pair<Shape, std::string>>;
 
-// The version of each chunk; none where it is missing.
+// The version of each chunk; none if it is missing.
 Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& state, const StoredCells& chunks) {
   std::vector<std::optional<Generation>> versions(chunks.size());
   std::vector<ReadRequest> requests;
@@ -101,9 +101,9 @@ Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& s
   return versions;
 }
 
-// Without locks another handle may make the array larger at any time and store elements in the same chunks. Only
-// versions are erased that were seen before the document was seen unchanged: who grows the array after that also stores
-// its chunks after that.
+// Without locks another handle may enlarge the array at any time and store elements in the same chunks. Only versions
+// are erased that were seen before the document was seen unchanged: whoever enlarges the array afterwards also stores
+// its chunks afterwards.
 Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks, const Shrinking& change,
                             Budget& budget) {
   if (chunks.empty()) return {};
@@ -116,7 +116,7 @@ Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks
   });
 }
 
-// Erases what stored chunks hold beyond the new shape, on disk too; walks only what is stored.
+// Erases the contents of stored chunks beyond the new shape, also on disk; visits only stored chunks.
 Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   StoredCells outside, across;
   const auto add = [&](const Shape& cell, const std::string& key, std::uint64_t) -> Result<void> {
@@ -144,7 +144,7 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   return state.storage->erase(state, keys);
 }
 
-// Innermost chunks that are stored in a shard and the shards inside it.
+// The number of innermost chunks stored in a shard and the shards inside it.
 Result<std::uint64_t> count_slots(const ShardLocation& shard, const Config& config, Cache& cache) {
   SHERD_TRY(index, read_index(shard, config.limits, cache));
   const ChunkLayout& inner = *shard.layout.inner;
@@ -172,10 +172,10 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
 }
 
-/// Chooses the new shape from the present one.
+/// Computes the new shape from the present one.
 using NextShape = std::function<Result<Shape>(const Shape& present)>;
 
-/// While it lives, nothing that this thread does for an array is interrupted.
+/// During its lifetime, nothing that this thread does for an array is interrupted.
 class Uninterrupted {
  public:
   explicit Uninterrupted(Config config) : config_(std::move(config)), call_(config_), working_(call_, true) {
@@ -189,8 +189,8 @@ class Uninterrupted {
   const Call::Working working_;
 };
 
-/// Of a shrink that could not wait for the writers under way: the array keeps its size, for what these have stored
-/// beyond the new end would come to light when it grows again.
+/// Undoes a shrink that could not wait for active writers: the array keeps its size, because elements that they have
+/// stored beyond the new end would reappear when it grows again.
 void take_back(Array::State& state, const Shrinking& change, Array::State::Renewal renewal) {
   const Uninterrupted rollback(state.config());
   (void)state.edit(
@@ -201,7 +201,7 @@ void take_back(Array::State& state, const Shrinking& change, Array::State::Renew
       renewal);
 }
 
-/// A format may derive parameters of codecs from the array's shape; with others the stored chunks would be misread.
+/// A format may derive codec parameters from the array's shape; with others the stored chunks would be misread.
 Result<void> check_codecs(const Array::State& state, const NodeDocument& present, const Json& document) {
   SHERD_TRY(resized, state.location.format->lower(document, state.config().limits));
   const auto &before = present.array->codecs, &after = resized.array->codecs;
@@ -236,7 +236,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next,
         return document;
       },
       renewal));
-  // Without locks there is no way to wait for writers, and the array may be growing again by now.
+  // Without locks writers cannot be waited for, and the array may be growing again by now.
   if (!shrinks || !state.location.store->traits().locks) return {};
   auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
@@ -256,7 +256,7 @@ Result<void> Array::resize(const Shape& shape) {
 
 Result<void> resize_from(const Array& array, const Shape& from, const Shape& to) {
   auto& state = const_cast<Array::State&>(array.state());  // handles share it, and it is never a const object
-  bool differs = false;                                    // not a conflict inside the edit, which would be tried again
+  bool differs = false;                                    // not a conflict inside the edit, which would be retried
   auto done = change_shape(
       state,
       [&](const Shape& present) -> Result<Shape> {
@@ -293,8 +293,8 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   origin[axis] = old_shape[axis];
   auto written = write(Box{origin, from.shape}, from);
   if (written) return origin;
-  // Taken back as far as that still can be: not if another writer has appended after it. An interruption ends the
-  // write, and not this.
+  // Undone as far as still possible: not if another writer has appended behind it. An interruption ends the write, but
+  // not this.
   const Uninterrupted rollback(state.config());
   const Array again = with_config(rollback.config());
   (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {

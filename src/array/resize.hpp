@@ -1,12 +1,12 @@
-// Changes of an array's shape for callers that keep shapes of several arrays alike.
+// Changes of an array's shape, for callers that keep the shapes of several arrays equal.
 #pragma once
 
 #include "array/state.hpp"
 
 namespace sherd {
 
-/// Array::resize(), but `conflict`, before anything is changed, if the stored shape is not `from`. The caller calls
-/// renew_consolidated_of() when it has changed all arrays.
+/// Array::resize(), but a `conflict`, before anything is changed, if the stored shape is not `from`. The caller must
+/// call renew_consolidated_of() after it has changed all arrays.
 Result<void> resize_from(const Array& array, const Shape& from, const Shape& to);
 
 }  // namespace sherd

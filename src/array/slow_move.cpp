@@ -1,16 +1,16 @@
-// Moves a node object after object. An array without some of its chunks would read as fill values, and a writer that
-// finds the document at the old path stores chunks there, so the documents are at neither path meanwhile, but in
-// `.sherd-new-HASH/` at the store's root, HASH being that of the old path (docs/decisions/0048):
-//   1. Note the move: `.sherd-new-HASH/rename.json` for the old path, then for the new one. While a note is there, no
+// Moves a node object by object. An array without some of its chunks would read as fill values, and a writer that finds
+// the document at the old path stores chunks there. So the documents are at neither path meanwhile, but in
+// `.sherd-new-HASH/` at the store's root, where HASH is that of the old path (docs/decisions/0048):
+//   1. Note the move: `.sherd-new-HASH/rename.json` for the old path, then for the new one. While a note exists, no
 //      node is created or erased at its path.
 //   2. Copy each document of the node and of its members below `.sherd-new-HASH/documents/`, and erase it if it is
-//      still what was copied; that of the node itself first. From now on writers of the array get a `conflict`.
-//   3. Wait for the writers that had seen a document before, and go on with 2. if there are new documents.
+//      still the version that was copied; the node's own first. From now on writers of the array get a `conflict`.
+//   3. Wait for the writers that had seen a document before, and repeat step 2 if there are new documents.
 //   4. Move everything else, and note that it is moved.
-//   5. Put the documents at the new path, that of the node itself last. Erase what writers have stored at the old path
-//      since: they were not told that it is stored. Erase the notes, by which a killed move is found, last.
-// If a step up to 4. fails, everything is moved back. If that fails too, or the process is killed, nothing is lost, and
-// the next move of the node goes on: each step can be repeated.
+//   5. Put the documents at the new path, the node's own last. Erase what writers have stored at the old path since:
+//      they were not told that it is stored. Finally erase the notes, by which an interrupted move is found.
+// If a step up to 4 fails, everything is moved back. If that fails too, or the process is killed, nothing is lost, and
+// the next move of the node continues: each step can be repeated.
 #include "array/slow_move.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct SlowMove {
 
 std::string move_note_of(const std::string& path) { return staging_name(path) + "/" + std::string(kMoveNote); }
 
-/// Whether a node can have been moved from one path to the other.
+/// Whether a node can be moved from one path to the other.
 bool can_be_moved(const std::string& from, const std::string& to) {
   const auto is_path = [](const std::string& path) {
     const auto normal = normal_path(path);
@@ -79,7 +79,7 @@ Result<std::optional<SlowMove>> noted_at(const NodeLocation& location) {
   return read_move_note(*location.store, move_note_of(location.path), location.config.limits);
 }
 
-/// Erases a note, and its directory unless there is something else in it.
+/// Erases a note, and its directory if that is empty.
 Result<void> erase_note(Store& store, const std::string& path) {
   SHERD_TRY(store.erase(move_note_of(path)));
   const std::string prefix = staging_name(path) + "/";
@@ -94,14 +94,14 @@ Result<void> erase_notes(const NodeLocation& location, const SlowMove& move) {
   return erase_note(*location.store, move.from);
 }
 
-/// `conflict` if there is something at the new path.
+/// `conflict` if anything exists at the new path.
 Result<void> check_free(Store& store, const SlowMove& move) {
   SHERD_TRY(free, store.visit(move.new_prefix(), ListDepth::all, [](const ListEntry&) { return false; }));
   if (free) return {};
   return conflict("there are objects at this path; remove them or choose another path").in_key(move.new_prefix());
 }
 
-/// Notes a move at one of its paths; `conflict` if a move is noted there.
+/// Stores the note of a move at one of its paths; `conflict` if a move is noted there.
 Result<void> note_at(const NodeLocation& location, const SlowMove& move) {
   auto noted = location.store->set(move_note_of(location.path), move.text(), Condition::absent());
   if (noted || noted.error().code() != ErrorCode::conflict) return noted;
@@ -109,8 +109,8 @@ Result<void> note_at(const NodeLocation& location, const SlowMove& move) {
   return noted;
 }
 
-/// Notes a move at its new path, too, and looks whether that is free; otherwise the move has not begun. Another process
-/// creates a node in the opposite order: it writes the documents, then looks for the note.
+/// Stores the note at the new path, too, and checks that the path is free; otherwise the move does not begin. Another
+/// process that creates a node does the opposite: it writes the documents, then looks for the note.
 Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& move) {
   const NodeLocation destination = at_path(location, move.to);
   const auto begin = [&]() -> Result<void> {
@@ -127,8 +127,8 @@ Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& mov
   return begun;
 }
 
-/// 0: an object that is not a document of any format. The documents of a node come to a path by increasing rank: those
-/// that make it visible last, and of these the ones of a format in which groups describe arrays first.
+/// 0 for an object that is not a document of any format. The documents of a node arrive at a path by increasing rank:
+/// those that make it visible last, and of these first the ones of a format in which groups describe arrays.
 int rank_of(const NodeLocation& location, const std::string& key) {
   const std::string_view prefix = split_key(key).prefix;
   const std::string path(prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1));
@@ -142,8 +142,8 @@ int rank_of(const NodeLocation& location, const std::string& key) {
   return rank;
 }
 
-/// The keys, relative to a prefix, of the documents below it, in the order in which they are erased: those of a node
-/// before those of its members, and first the one that makes it visible.
+/// The keys, relative to a prefix, of the documents below it, in the order of erasing: those of a node before those of
+/// its members, and first the one that makes it visible.
 Result<std::vector<std::string>> documents_below(const NodeLocation& location, const std::string& prefix) {
   struct Found {
     std::ptrdiff_t depth;
@@ -171,8 +171,8 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
   return writer->commit(condition);
 }
 
-/// Erases a document if it is still a certain version. Where the store does not erase on conditions, it is
-/// first replaced on one by an empty object, which readers do not take for a document.
+/// Erases a document if it is still a certain version. If the store cannot erase conditionally, it first replaces it
+/// conditionally with an empty object, which readers do not accept as a document.
 Result<void> erase_version(Store& store, const std::string& key, const Condition& condition) {
   if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
   SHERD_TRY(store.erase(key, store.traits().conditional_erase ? condition : Condition()));
@@ -186,13 +186,13 @@ Result<void> put_aside(const NodeLocation& location, const std::string& key, con
     SHERD_TRY(document, store.open(key));
     if (document == nullptr) return {};
     SHERD_TRY(size, document->size());
-    if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was cut short
+    if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was interrupted
     SHERD_TRY(condition, unchanged_since(document.get()));
     return erase_version(store, key, condition);
   });
 }
 
-/// Puts the documents that were put aside below `prefix`. One that is there was put there before, or is a later
+/// Puts the documents that were put aside below `prefix`. If one exists there, it was put there before, or is a later
 /// version of it.
 Result<void> put_in_place(const NodeLocation& location, const SlowMove& move, const std::string& prefix) {
   Store& store = *location.store;
@@ -278,7 +278,7 @@ Result<void> refuse_other_target(const NodeLocation& from, const std::string& no
 Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(move, noted_at(from));
   if (!move || move->from != from.path || move->to != to) return false;
-  // A process that was killed before it put a document aside may not have looked at the new path.
+  // A process that was killed before it put a document aside may not have checked the new path.
   SHERD_TRY(aside, documents_below(from, move->aside()));
   if (!move->moved && aside.empty()) SHERD_TRY(begin_at_new_path(from, *move));
   SHERD_TRY(carry_on(from, *std::move(move)));
@@ -339,7 +339,7 @@ Error no_node_at(const NodeLocation& location) {
 
 Result<std::optional<std::string>> unfinished_move(Store& store, const std::string& prefix, const Limits& limits) {
   SHERD_TRY(move, read_move_note(store, prefix + std::string(kMoveNote), limits));
-  const bool is_first = move && prefix.ends_with(staging_name(move->from) + "/");  // of two notes
+  const bool is_first = move && prefix.ends_with(staging_name(move->from) + "/");  // the first of two notes
   return is_first ? std::optional(move->advice()) : std::nullopt;
 }
 

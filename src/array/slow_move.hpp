@@ -1,4 +1,4 @@
-// Moves that take time: object after object, in stores that cannot move a node at once.
+// Moves that take time: object by object, in stores that cannot move a node at once.
 #pragma once
 
 #include <optional>
@@ -11,32 +11,32 @@
 namespace sherd {
 
 /// Moves everything below the path of the node at `from` to the same keys below the path `to`. The caller holds the
-/// locks of both. Writers at work are waited for, and what they were told is stored is moved, too. A failure leaves the
-/// node at `from`, or says that it is cut short.
+/// locks of both. Waits for active writers, and also moves what they store. If it fails, the node is still at `from`,
+/// or the error says that the move is incomplete.
 Result<void> move_slowly(const NodeLocation& from, const std::string& to);
 
-/// Where such a move of the node at `from` leads to, if one is under way or was cut short.
+/// The new path of such a move of the node at `from`, if one is under way or was interrupted.
 Result<std::optional<std::string>> slow_move_to(const NodeLocation& from);
-/// `conflict` in a store without locks unless `to` is the `noted` path: another program may still be moving the node
-/// there.
+/// `conflict` in a store without locks unless `to` is the `noted` path, because another program may still be moving the
+/// node there.
 Result<void> refuse_other_target(const NodeLocation& from, const std::string& noted, const std::string& to);
-/// Goes on with it, as move_slowly(); false if by now it has ended. The node need not be found at `from`.
+/// Continues the move, like move_slowly(); false if it has ended by now. The node need not be found at `from`.
 Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to);
 
 /// `conflict` if `location` is the old or the new path of such a move.
 Result<void> refuse_slow_move(const NodeLocation& location);
-/// The same if one of these paths is there or below: what is erased or moved there would be a part of that node.
+/// The same if one of these paths is at or below `location`: what is erased or moved there would be part of that node.
 Result<void> refuse_slow_moves_below(const NodeLocation& location);
-/// As write_documents() with Condition::absent(), for a new node; `conflict` if another comes to its path by such a
-/// move, or from its maker (array/staged.hpp), unless the caller excludes makers.
+/// write_documents() with Condition::absent(), for a new node. `conflict` if another node arrives at its path through
+/// such a move, or from its maker (array/staged.hpp), unless the caller excludes makers.
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
                                                       bool is_alone);
 
-/// For the message that there is no node: that such a move of it, or of a group around it, was cut short; or empty.
+/// For the message that there is no node: says that a move of it, or of a group around it, was interrupted; or empty.
 [[nodiscard]] std::string hint_at_slow_move(const NodeLocation& location);
 /// The error for a path where there is no node, in the format of the location.
 [[nodiscard]] Error no_node_at(const NodeLocation& location);
-/// What to say of such a move that is noted below `prefix`, which ends in the staging name of its old path.
+/// Describes the move noted below `prefix`, which ends in the staging name of its old path.
 Result<std::optional<std::string>> unfinished_move(Store& store, const std::string& prefix, const Limits& limits);
 
 }  // namespace sherd

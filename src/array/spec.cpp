@@ -1,4 +1,4 @@
-// Knows which members of a specification decide where chunks are stored and what their bytes mean.
+// Determines which members of a specification affect where chunks are stored and what their bytes mean.
 #include "array/spec.hpp"
 
 #include <algorithm>
@@ -6,14 +6,14 @@
 namespace sherd {
 namespace {
 
-/// A volume's info does not say how hard gzip tries, so a handle has a level of its own.
+/// A volume's info does not record the gzip level, so each handle has its own.
 bool encode_alike(const ArraySpec& a, const ArraySpec& b) {
   return std::ranges::equal(a.codecs, b.codecs, [&](const CodecSpec& one, const CodecSpec& other) {
     return one == other || (a.ids && one.name == "gzip" && other.name == "gzip");
   });
 }
 
-/// The shape decides how long the last chunks of a clipped grid are, and what they are called.
+/// The shape determines the length of the last chunks of a clipped grid, and their keys.
 bool ends_alike(const ArraySpec& a, const ArraySpec& b) {
   const auto* grid = std::get_if<RegularGrid>(&a.grid);
   return grid == nullptr || !grid->clipped || a.shape == b.shape;

@@ -1,14 +1,14 @@
-// The node is made below `.sherd-new-HASH/node/` at the store's root, HASH being that of its path, under a lock of that
-// name which ends with the process that holds it. So what is below it when the lock has been taken was left by
-// a process that has ended. `.sherd-new-HASH/moving` exists while the node is moved to its path: only then may what
-// exists there without being a node be part of it, and not foreign files. Everything that can fail before what
-// existed there is erased is tried first; after that what has been made is all there is, and nothing but success erases
-// it.
+// The node is created below `.sherd-new-HASH/node/` at the store's root, where HASH is that of its path, under a lock
+// of that name which ends with the process that holds it. So once the lock has been acquired, anything below the name
+// was left by a process that has ended. `.sherd-new-HASH/moving` exists while the node is moved to its path: only then
+// may objects at the path without a node be part of it, rather than foreign objects. Everything that can fail
+// before what existed there is erased is tried first. Afterwards the new node is the only copy, and only success
+// erases it.
 //
-// In a store without locks each maker has a name of its own, and makes its node below `.sherd-new-HASH/MAKER/node/`.
-// Each may go on until it stores `moving`, with its name and on the condition that this does not exist. The one that
-// has stored it erases, in the end, what the others have made, their notes first: a maker whose note is gone by the
-// time that it has stored `moving` has lost a part of its node.
+// In a store without locks each maker has its own name, and creates its node below `.sherd-new-HASH/MAKER/node/`.
+// Each may continue until it stores `moving`, with its name and on condition that this does not exist. The one that
+// succeeds finally erases what the others have made, their notes first: a maker whose note is gone when it has
+// stored `moving` has lost a part of its node.
 #include "array/staged.hpp"
 
 #include <random>
@@ -33,8 +33,8 @@ constexpr std::string_view kNode = "node/";
 constexpr std::string_view kNote = ".sherd-copy.json";
 constexpr std::string_view kMaker = "maker-";
 
-/// Whether a writer can come to where the node's document will be: through a link that leads nowhere, say, or on a
-/// disk that may only be read, it cannot.
+/// Whether a writer can write the node's document at its location. It cannot, for example, through a link that leads
+/// nowhere, or on a read-only disk.
 Result<void> try_location(const NodeLocation& location) {
   SHERD_TRY(reached, location.store->lock(location.format->likeliest_key(location.path)));
   return {};
@@ -51,7 +51,7 @@ std::string moving_key(const std::string& path) { return staging_name(path) + "/
 
 bool has_locks(const NodeLocation& location) { return location.store->traits().locks; }
 
-/// Below which a maker makes its node and what it notes about it.
+/// The prefix of a maker's node and of its note.
 std::string prefix_of_maker(const NodeLocation& location, const std::string& maker) {
   return staging_name(location.path) + "/" + (has_locks(location) ? "" : maker + "/");
 }
@@ -60,7 +60,7 @@ std::string note_of_maker(const NodeLocation& location, const std::string& maker
   return prefix_of_maker(location, maker) + std::string(kNote);
 }
 
-/// Those that have something below the staging name. With locks only one can, and needs no name.
+/// The makers that have something below the staging name. With locks there is only one, which needs no name.
 Result<std::vector<std::string>> makers_at(const NodeLocation& location) {
   if (has_locks(location)) return std::vector<std::string>{""};
   SHERD_TRY(listing, location.store->list_dir(staging_name(location.path) + "/"));
@@ -68,7 +68,7 @@ Result<std::vector<std::string>> makers_at(const NodeLocation& location) {
   return std::move(listing.prefixes);
 }
 
-/// Erases what a maker has made, its note first.
+/// Erases what a maker has created, its note first.
 Result<void> erase_maker(const NodeLocation& location, const std::string& maker) {
   SHERD_TRY(location.store->erase(note_of_maker(location, maker)));
   return location.store->erase_prefix(prefix_of_maker(location, maker));

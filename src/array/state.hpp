@@ -1,4 +1,4 @@
-// What an Array handle refers to. One State is shared by all copies of a handle.
+// The state of an Array handle, shared by all copies of the handle.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace sherd {
 struct NodeLocation {
   std::shared_ptr<Store> store;
   std::string path;
-  std::shared_ptr<const Format> format = {};  ///< as this store has it
+  std::shared_ptr<const Format> format = {};  ///< as used by this store
   Tables tables;
   bool writable = false;
   Config config = {};
@@ -23,7 +23,7 @@ struct NodeLocation {
   [[nodiscard]] CodecTable codecs() const noexcept { return format->traits().codecs.value_or(tables.codecs); }
 };
 
-/// An array handle from its metadata: builds grid and codec chains, and refuses what they refuse.
+/// An array handle from its metadata: builds grid and codec chains, and returns their errors.
 Result<Array> make_array(NodeLocation location, NodeDocument document);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Chunks and shards as objects of the array's store, and the choice among the kinds of storage that formats bring.
+// Chunks and shards as objects of the array's store, and the choice among the kinds of storage that formats provide.
 #include "array/storage.hpp"
 
 #include "base/call.hpp"
@@ -80,8 +80,8 @@ Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, c
   });
 }
 
-// What is not a chunk may be a link to a directory of chunks on a disk that is not mounted. The chunks of arrays
-// without documents of their own share a directory with everything else below it.
+// Something other than a chunk may be a link to a directory of chunks on a disk that is not mounted. The chunks of
+// arrays without documents of their own share a directory with everything else below it.
 Result<void> ChunkStorage::check_reachable(const Array::State& array, const std::string& key) const {
   if (!array.location.format->arrays_have_documents() || owns(key)) return {};
   const auto opened = objects_->open(key);

@@ -1,6 +1,6 @@
 // Where the encoded chunks of an array are stored, and how they are read and changed there. Every array has one
-// ChunkStorage. The base class stores each chunk or shard as an object of the array's store, under the key that
-// the grid gives it. Formats that store chunks in other ways derive from it; the array does not know which.
+// ChunkStorage. The base class stores each chunk or shard as an object of the array's store, under the key given by the
+// grid. Formats that store chunks in other ways derive from it; the array does not know which one it has.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sherd {
 
-/// A write of some chunks of a shard that is stored already.
+/// A write of some chunks of an existing shard.
 struct ShardChange {
   const Array::State& array;
   const CellAccess& at;
@@ -42,42 +42,42 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   /// The same storage for a handle with another configuration.
   [[nodiscard]] virtual std::shared_ptr<const ChunkStorage> with_config(const Config& config) const;
 
-  /// Reads the chunks of a call; missing ones hold the fill value.
+  /// Reads the chunks of a call; missing chunks read as the fill value.
   virtual Result<void> read(const CellsRead& call) const;
   /// Writes a region of the array; see Array::write.
   virtual Result<void> write(const Array::State& array, const Region& region, const RegionWrite& call) const;
-  /// Called under the shard's lock. Returns true if the shard has been changed, and false if it is to be replaced by
-  /// one that is made of the write and of its present chunks.
+  /// Called under the shard's lock. Returns true if it has changed the shard, and false if the shard is to be replaced
+  /// by a new one made from the write and its present chunks.
   virtual Result<bool> change_shard(const ShardChange& change) const;
-  /// Resolves chunks to their objects and extents: one entry for each cell, nullopt where no object exists. Missing
-  /// chunks are left out. Where requests have latency, a level of indices of all objects is one batch of requests.
+  /// Resolves chunks to their objects and extents: one entry per cell, nullopt if no object exists. Missing chunks are
+  /// left out. If requests have latency, the indexes of all objects are read in one batch per level.
   Result<std::vector<std::optional<LocatedObject>>> locate(const Array::State& array, const ChunksToLocate& wanted,
                                                            const Config& config) const;
-  /// Stores encoded chunks, each in place of the one that is there. Chunks that share an object are stored by one
-  /// update of it.
+  /// Stores encoded chunks, replacing existing ones. Chunks that share an object are stored by one update of
+  /// it.
   virtual Result<void> put(std::span<const EncodedChunk> chunks) const;
-  /// Calls `visit` for every stored chunk of the array, in any order. What exists is listed; a store that cannot list
-  /// is asked for each chunk of an array of this shape.
+  /// Calls `visit` for every stored chunk of the array, in any order. Lists the store; a store that cannot list is
+  /// asked for each chunk of an array of this shape.
   Result<void> list(const Array::State& array, const Shape& shape, const OnStored& visit) const;
-  /// Erases stored chunks, given by their keys, in any version.
+  /// Erases stored chunks, given by their keys, whatever their version.
   Result<void> erase(const Array::State& array, std::span<const std::string> keys) const;
-  /// The number and size of the objects.
+  /// The number and total size of the objects.
   [[nodiscard]] virtual Result<Array::Stored> stored(const Array::State& array) const;
 
-  /// Confirms, as State::confirm() does, documents other than the array's that its objects depend on.
+  /// Like State::confirm(), for documents other than the array's on which its objects depend.
   [[nodiscard]] virtual Result<void> confirm(const Array::State& array) const;
-  /// The lowest id of a stored chunk, for shards whose chunks have ids; otherwise 0.
+  /// The lowest id of a stored chunk, for shards of chunks with ids; otherwise 0.
   [[nodiscard]] virtual std::uint64_t first_id(const ChunkGrid& grid, const Shape& cell) const;
-  /// Whether an object whose key is not a chunk's belongs to the array's chunks all the same.
+  /// Whether an object with a key that is not a chunk's belongs to the array's chunks anyway.
   [[nodiscard]] virtual bool owns(std::string_view key) const;
-  /// Whether a hash chooses the object of a chunk. Then objects have no shape, and put() is for many chunks at a time.
+  /// Whether a hash chooses the object of a chunk. Then objects have no shape, and put() should get many chunks.
   [[nodiscard]] virtual bool is_hashed() const noexcept { return false; }
-  /// Whether chunks that hold only the fill value must be stored, because a reader reads a missing one as another
+  /// Whether chunks that hold only the fill value must be stored, because a reader would read a missing one as another
   /// value.
   [[nodiscard]] virtual bool stores_fill_values() const noexcept { return false; }
 
  protected:
-  /// Each chunk by the thread that decodes it.
+  /// Reads each chunk on the thread that decodes it.
   Result<void> read_each(const CellsRead& call) const;
   /// In batches of requests, for stores whose requests have latency.
   Result<void> read_together(const CellsRead& call) const;
@@ -88,7 +88,7 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   std::shared_ptr<Store> objects_;
 };
 
-/// A way to store chunks that a format brings along: a row of Tables::storages.
+/// A way of storing chunks that a format provides: a row of Tables::storages.
 class StorageKind {
  public:
   virtual ~StorageKind() = default;
@@ -97,32 +97,32 @@ class StorageKind {
                                                                          const NodeDocument& node,
                                                                          ChunkLayout& layout) const = 0;
 
-  /// The layout that asks for this kind when an array is created; `plain` if it cannot be asked for.
+  /// The layout that selects this kind when an array is created; `plain` if none does.
   [[nodiscard]] virtual Layout layout() const noexcept { return Layout::plain; }
   /// The name of that layout, as users write it.
   [[nodiscard]] virtual std::string_view layout_name() const noexcept { return {}; }
   /// Changes what a format chooses for a new array.
   virtual void set_defaults(const Config& config, DefaultCodecs& codecs) const { (void)config, (void)codecs; }
-  /// Lays a new array out in this way: completes its document and makes that of its counterpart. invalid_argument names
-  /// the condition that is not met.
+  /// Lays out a new array in this way: completes its document and creates that of its counterpart. invalid_argument
+  /// names the condition that is not met.
   virtual Result<void> lay_out(const NodeLocation& location, NodeDocument& node, const CreateOptions& options) const;
-  /// The array of another format, or the group whose only member it is, that has the same objects as `node`; nullopt if
+  /// The array of another format, or the group with it as only member, that has the same objects as `node`; nullopt if
   /// there is none. Its format is null if the store holds no nodes of that format. `unsupported` if the document names
-  /// a layout that is not known.
+  /// an unknown layout.
   [[nodiscard]] virtual Result<std::optional<NodeLocation>> counterpart(const NodeLocation& location,
                                                                         const NodeDocument& node) const;
-  /// The attribute that says an array is stored in this way; empty if there is none. Users do not change it.
+  /// The attribute that marks an array as stored in this way; empty if there is none. Users cannot change it.
   [[nodiscard]] virtual std::string_view attribute() const noexcept { return {}; }
 };
 
-/// The kind that a layout asks for; null for `plain`.
+/// The kind that a layout selects; null for `plain`.
 [[nodiscard]] const StorageKind* find_storage(const Tables& tables, Layout layout) noexcept;
-/// The storage of an array: that of the first kind that stores it, or objects of its store.
+/// The storage of an array: of the first kind that applies to it, or else objects of its store.
 Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodeLocation& location, const NodeDocument& node,
                                                          ChunkLayout& layout);
 /// StorageKind::counterpart() of the kind that has one.
 Result<std::optional<NodeLocation>> find_counterpart(const NodeLocation& location, const NodeDocument& node);
-/// New attributes of an array, with those of the present ones that say how it is stored.
+/// New attributes of an array, together with those present ones that describe how it is stored.
 [[nodiscard]] Json keep_storage_attributes(const NodeLocation& location, const Json& present, Json attributes);
 
 }  // namespace sherd

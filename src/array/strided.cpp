@@ -1,5 +1,5 @@
-// One loop nest for every copy: dimensions are ordered so that the destination is written forwards, merged where
-// both sides are contiguous, and the innermost loop is specialised by element size. Lists go through offset tables.
+// One loop nest for every copy: dimensions are ordered so that the destination is written forwards, and merged if both
+// sides are contiguous; the innermost loop is specialised by element size. Lists use offset tables.
 #include "array/strided.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 struct Axis {
   std::uint64_t count;
-  std::int64_t from;  // bytes a step, source
-  std::int64_t to;    // bytes a step, destination
+  std::int64_t from;  // bytes per step, source
+  std::int64_t to;    // bytes per step, destination
 };
 
 template <std::size_t N>
@@ -68,7 +68,7 @@ void copy_nest(std::size_t size, std::span<const Axis> axes, const std::byte* fr
     copy_nest(size, axes.subspan(1), from, to);
 }
 
-// A destination so wide does not fit a core's cache.
+// A destination this wide does not fit in a core's cache.
 constexpr std::int64_t kStreamedSpanBytes = std::int64_t{8} << 20;
 
 bool is_wide(const Axis& outermost) {
@@ -77,8 +77,8 @@ bool is_wide(const Axis& outermost) {
 
 constexpr std::size_t kLine = 64;
 
-// Lines of the cache past the caches: the processor does not read first what is about to be overwritten. `to` is where
-// a line begins.
+// Writes cache lines past the caches, so the processor does not first read what is about to be overwritten. `to` is the
+// beginning of a line.
 void stream_lines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
 #ifdef __SSE2__
   for (; bytes >= kLine; from += kLine, to += kLine, bytes -= kLine) {
@@ -93,7 +93,7 @@ void stream_lines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-// What has been streamed is there before other threads learn of it.
+// Makes streamed bytes visible before other threads learn of them.
 void end_streams() {
 #ifdef __SSE2__
   _mm_sfence();
@@ -105,7 +105,7 @@ struct Lanes {
   typedef Word Vector __attribute__((vector_size(16)));
   static constexpr std::size_t kCount = 16 / sizeof(Word);
 
-  // a[0] b[0] a[1] b[1] ... of the first halves, or of the second ones, which begin at `Half`.
+  // a[0] b[0] a[1] b[1] ... of the first or second halves; the half begins at `Half`.
   template <std::size_t Half, std::size_t... I>
   static Vector interleave(Vector a, Vector b, std::index_sequence<I...> /*lanes*/) {
     return __builtin_shufflevector(a, b, (Half + I / 2 + I % 2 * kCount)...);
@@ -130,11 +130,11 @@ void transpose_square(const std::byte* from, std::int64_t from_step, std::byte* 
   for (std::size_t k = 0; k < n; ++k) std::memcpy(to + static_cast<std::int64_t>(k) * to_step, &rows[k], 16);
 }
 
-// How many elements a tile is wide: at least a cache line of the source and of the destination.
+// The width of a tile in elements: at least a cache line of the source and of the destination.
 constexpr std::size_t tile_side(std::size_t size) { return std::max<std::size_t>(32, 64 / size); }
 
-// Transposes a tile. It is put together here first, because rows of a destination that are a power of two apart share a
-// few lines of the cache.
+// Transposes a tile. It is first assembled here, because rows of a destination that are a power of two apart share a
+// few cache lines.
 template <class Word, bool Streams>
 void transpose_tile(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step) {
   constexpr std::size_t side = tile_side(sizeof(Word)), row = side * sizeof(Word);
@@ -154,7 +154,7 @@ void transpose_tile(const std::byte* from, std::int64_t from_step, std::byte* to
 
 using TransposeTile = void (*)(const std::byte* from, std::int64_t from_step, std::byte* to, std::int64_t to_step);
 
-// For a source dense along `outer` and a destination dense along `inner`; nullptr for others, and for other sizes.
+// For a source dense along `outer` and a destination dense along `inner`; nullptr in other cases and for other sizes.
 template <bool Streams>
 TransposeTile tile_transpose(std::size_t size, const Axis& outer, const Axis& inner) {
   const auto dense = static_cast<std::int64_t>(size);
@@ -173,7 +173,7 @@ TransposeTile tile_transpose(std::size_t size, const Axis& outer, const Axis& in
   }
 }
 
-// The last two axes in tiles, where the source runs fastest along the one but last.
+// Copies the last two axes in tiles, if the source runs fastest along the last axis but one.
 void copy_tiles(std::size_t size, const Axis& outer, const Axis& inner, bool streams, const std::byte* from,
                 std::byte* to) {
   const TransposeTile transpose =
@@ -202,14 +202,14 @@ void copy_tiled_nest(std::size_t size, std::span<const Axis> axes, bool streams,
     copy_tiled_nest(size, axes.subspan(1), streams, from, to);
 }
 
-// Whether each row of a tile is whole lines of a destination that no cache holds.
+// Whether each row of a tile consists of whole cache lines of a destination that no cache holds.
 bool streams_tiles(std::span<const Axis> axes, const std::byte* to) {
   const auto begins_line = [](const Axis& axis) { return axis.to % static_cast<std::int64_t>(kLine) == 0; };
   return reinterpret_cast<std::uintptr_t>(to) % kLine == 0 && std::ranges::any_of(axes, is_wide) &&
          std::ranges::all_of(axes.first(axes.size() - 1), begins_line);
 }
 
-// Short rows far apart: shorter ones are not worth the detour, longer ones the processor foresees.
+// For short rows far apart: shorter ones are not worth it, longer ones are prefetched by the processor.
 constexpr std::uint64_t kStreamedRowBytes = 64;
 constexpr std::uint64_t kForeseenRowBytes = 512;
 
@@ -290,7 +290,7 @@ void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::
   }
 }
 
-// `out`: chunk -> memory, otherwise memory -> chunk. Both are given as mutable; only the destination is written.
+// `out`: chunk -> memory, otherwise memory -> chunk. Both are mutable, but only the destination is written.
 void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
                std::byte* memory, std::span<const std::int64_t> memory_strides, bool out) {
   if (part.points) return copy_points(size, chunk, strides, part, memory, memory_strides[0], out);

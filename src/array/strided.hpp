@@ -12,15 +12,15 @@
 
 namespace sherd {
 
-/// The strides of a view for each dimension of the selection's shape; lengths of 1 that the view leaves out get 0.
-/// invalid_argument where the shapes do not agree.
+/// The strides of a view for each dimension of the selection's shape; dimensions of length 1 that the view omits get 0.
+/// invalid_argument if the shapes do not match.
 Result<std::vector<std::int64_t>> fitting_strides(const Selection& selection, const Shape& shape,
                                                   std::span<const std::int64_t> strides);
 
 /// Strides in bytes of a dense C-order chunk.
 std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_size);
 
-/// First and past-the-last byte, relative to the chunk, of what a region that is not empty wants.
+/// The first byte and the end, relative to the chunk, of the bytes that a non-empty region needs.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& region,
                                                                  std::span<const std::int64_t> strides,
                                                                  std::uint64_t element_size);
@@ -31,7 +31,7 @@ std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_
 /// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk is.
 void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
               const Region& part, const ReadTarget& to);
-/// The same for all parts of a chunk that a read wants.
+/// The same for all parts of a chunk that a read needs.
 void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
               std::span<const ReadPart> parts);
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
@@ -39,10 +39,10 @@ void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::in
 void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to);
 /// `count` copies of one element, dense.
 void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_t count, std::byte* to);
-/// Whether all `count` dense elements equal one, bit for bit (variable-length: by text).
+/// Whether all `count` dense elements equal one element, bit for bit (variable-length: by their bytes).
 bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element);
 
-/// Where the chunk's elements would be if the part is the whole chunk and dense in memory; nullptr otherwise.
+/// Where the chunk's elements would be if the part is the whole chunk, dense in memory; nullptr otherwise.
 template <class Byte>
 Byte* dense_target(const Region& part, const Shape& shape, std::span<const std::int64_t> strides,
                    const Target<Byte>& target) {

@@ -1,5 +1,5 @@
-// Knows how elements of variable length are counted and moved. A decoded chunk keeps all of its text in one block, so
-// a reader of one element in each of many chunks would keep them all.
+// Counts and moves the bytes of variable-length elements. A decoded chunk keeps all of its bytes in one block, so a
+// reader of one element in each of many chunks would keep them all.
 #include "array/text.hpp"
 
 #include <cstring>
@@ -17,7 +17,7 @@ VarBytes load(const std::byte* at) noexcept {
   return value;
 }
 
-/// Visits where the elements of a part are; `number` returns an axis' coordinate or position.
+/// Visits the locations of a part's elements; `number` returns an axis' coordinate or position.
 template <class Number, class Visit>
 void visit_axes(std::span<const AxisPart> axes, const std::int64_t* strides, std::int64_t offset, const Number& number,
                 const Visit& visit) {
@@ -49,7 +49,7 @@ std::uint64_t text_bytes(std::span<const std::byte> elements) noexcept {
 
 std::uint64_t text_bytes(const Region& part, const WriteSource& from) noexcept {
   std::uint64_t total = 0;
-  // Points are along one dimension.
+  // Points are along a single dimension.
   const std::span<const AxisPart> axes(part.axes.data(), part.points ? 1 : part.axes.size());
   visit_axes(
       axes, from.strides.data(), 0, [](const AxisPart& axis, std::uint64_t i) { return axis.position(i); },

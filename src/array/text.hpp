@@ -1,5 +1,5 @@
-// Elements of variable length are a pointer and a size in memory: what they need there, and what of a chunk
-// has to stay for the few of them that are wanted.
+// Variable-length elements are a pointer and a size in memory. Computes the memory that they need, and decides what to
+// keep of a chunk if only few of them are requested.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sherd {
 
-/// The bytes that dense elements point to.
+/// The number of bytes to which dense elements point.
 std::uint64_t text_bytes(std::span<const std::byte> elements) noexcept;
-/// The bytes that those of a part of a selection point to.
+/// The number of bytes to which the elements of a part of a selection point.
 std::uint64_t text_bytes(const Region& part, const WriteSource& from) noexcept;
 
-/// Of a dense chunk only these parts are wanted, and `decoded` keeps what its elements point to: moves to `arena` what
-/// keeps the wanted ones. Where most is not wanted they are copied, and point to the copy.
+/// Only these parts of a dense chunk are needed, and `decoded` owns what its elements point to: moves the owner of the
+/// needed elements to `arena`. If most are not needed, their bytes are copied and they point to the copy.
 Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides,
                          std::span<const ReadPart> parts, VarBytesArena decoded, VarBytesArena& arena);
 

@@ -1,9 +1,9 @@
-// Writing: each touched object is rewritten and replaces the old one atomically. A whole chunk or shard is encoded
-// without looking at the old one; a partial write holds the object's lock from reading to replacing, replaces the very
+// Writing: each affected object is rewritten and replaces the old one atomically. A whole chunk or shard is encoded
+// without reading the old one. A partial write holds the object's lock from reading to replacing, replaces only the
 // version that it has read, and is repeated if that is no longer the present one (docs/decisions/0016).
-// A shard is not replaced if its storage can change few of its chunks in place (ChunkStorage::change_shard).
-// Nothing is kept of a chunk that is covered as far as the array goes, so at the array's edge it is asked of the
-// store how far that is, under the lock: a writer that made the array larger did so before writing elements there.
+// A shard is not replaced if its storage can change a few of its chunks in place (ChunkStorage::change_shard).
+// Nothing is kept of a chunk that is covered up to the array's end. So at the edge, that end is read from the store
+// under the lock: a writer that enlarged the array did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014).
 #include <algorithm>
@@ -21,10 +21,10 @@
 namespace sherd {
 namespace {
 
-// What of the budget the threads leave is for encoded chunks that wait for those before them, in each of the shards
-// that are made at one time.
+// The part of the budget, not used by the threads, for encoded chunks that wait for those before them, in each of the
+// shards that are written at a time.
 std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std::uint64_t cells) {
-  if (!layout.shard || layout.opaque_shard()) return ~std::uint64_t{0};  // a part of what such a chunk takes anyway
+  if (!layout.shard || layout.opaque_shard()) return ~std::uint64_t{0};  // included in the memory for such a chunk
   const std::uint64_t threads = thread_count(config.threads);
   const std::uint64_t used = threads * ChunkWriter::thread_bytes(layout);
   return (std::max(config.memory_budget, used) - used) / std::clamp<std::uint64_t>(cells, 1, threads);
@@ -39,7 +39,7 @@ Config with_syncs(Config config) {
   return config;
 }
 
-/// One write call: what is the same for all of its chunks.
+/// One write call: the state shared by all of its chunks.
 class RegionWriter {
  public:
   RegionWriter(const Array::State& state, const Config& config, const RegionWrite& call, std::uint64_t cells)
@@ -66,8 +66,8 @@ class RegionWriter {
     return retry_conflicts(config_, put);
   }
 
-  /// At the end of a call. Chunks that no lock has protected may have been at another path at that moment
-  /// (move_node()); not if the document is still here, and was not put back meanwhile. Otherwise the call is repeated.
+  /// At the end of a call. Chunks that no lock has protected may have been at another path meanwhile (move_node()),
+  /// unless the document is still here and was not put back. Otherwise the call is repeated.
   [[nodiscard]] Result<void> confirm_path() const {
     if (!is_unprotected_) return {};
     SHERD_TRY(state_.confirm());
@@ -78,7 +78,7 @@ class RegionWriter {
         .in_key(state_.document_key);
   }
 
-  /// Fill values instead of a whole stored chunk, inside the array or not.
+  /// Replaces a whole stored chunk, inside the array or not, with fill values.
   Result<void> clear(const Shape& cell, const Condition& condition) const {
     CellAccess at = access(state_, cell, array_shape_);
     at.valid = at.shape;
@@ -88,7 +88,7 @@ class RegionWriter {
   }
 
  private:
-  /// Before a chunk is looked at or changed without a lock.
+  /// To be called before a chunk is examined or changed without a lock.
   void go_unprotected() const {
     std::call_once(unprotected_, [&] {
       before_ = state_.document();
@@ -98,7 +98,7 @@ class RegionWriter {
 
   [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
 
-  /// What of a chunk is inside the array as it was when the call began, and as it was seen last.
+  /// The part of a chunk inside the array as it was when the call began, and as it was last seen.
   [[nodiscard]] CellAccess access_known(const Shape& cell) const {
     CellAccess at = access(state_, cell, array_shape_);
     if (at.valid == at.shape) return at;
@@ -107,8 +107,8 @@ class RegionWriter {
     return at;
   }
 
-  /// Under the object's lock. A `conflict` if more of the chunk is inside the array than is known: elements may have
-  /// been stored there, so that the attempt must begin again.
+  /// Under the object's lock. `conflict` if more of the chunk is inside the array than was known: elements may have
+  /// been stored there, so the attempt must start again.
   Result<void> confirm(const CellAccess& at, const Region& part) const {
     SHERD_TRY(shape, state_.confirm());
     if (shape == array_shape_) return {};
@@ -119,8 +119,8 @@ class RegionWriter {
     return {};
   }
 
-  /// On which condition a covered object is replaced: on none, unless others may make the array larger meanwhile and
-  /// store elements in the same chunk, and no lock excludes them.
+  /// The condition on which a covered object is replaced: none, unless others may enlarge the array meanwhile and store
+  /// elements in the same chunk, and no lock excludes them.
   Result<Condition> before_replacing(const CellAccess& at) const {
     Store& store = *state_.location.store;
     if (at.valid == at.shape || store.traits().locks) return Condition{};
@@ -161,7 +161,7 @@ class RegionWriter {
     return object->commit(condition);
   }
 
-  // Most chunks of nothing but the fill value were never stored, and a lock is more than they cost otherwise.
+  // Most chunks with only the fill value were never stored, and a lock costs more than everything else.
   Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
     Store& store = *state_.location.store;
     go_unprotected();
@@ -171,11 +171,11 @@ class RegionWriter {
     return erase(at.key, condition);
   }
 
-  // The object with a part of it changed. Its version is opened before the array's shape is confirmed: without locks,
-  // an array that others make larger in between has elements in a later version only, and the condition fails.
+  // Changes a part of the object. Its version is opened before the array's shape is confirmed: without locks, an array
+  // that others enlarge in between has elements only in a later version, so the condition fails.
   Result<void> update(const CellAccess& at, WritePiece piece) const {
     Store& store = *state_.location.store;
-    // Memory before the lock, as in replace(): two processes that wait for one another's locks have no other order.
+    // Memory before the lock, as in replace(): otherwise two processes could wait for each other's locks.
     Budget::Share share;
     if (!is_plain_shard())
       share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
@@ -208,7 +208,7 @@ class RegionWriter {
     return finish_update(at.key, object.get(), condition);
   }
 
-  /// `object` is null where nothing remains.
+  /// `object` is null if nothing remains.
   Result<void> finish_update(const std::string& key, ObjectWriter* object, const Condition& condition) const {
     SHERD_TRY(object != nullptr ? object->commit(condition) : erase(key, condition));
     if (replaced_ != nullptr)
@@ -224,7 +224,7 @@ class RegionWriter {
     return std::span<const std::byte>(to.span());
   }
 
-  /// In an update, what was absent stays so.
+  /// In an update, an absent object stays absent.
   Result<void> erase(const std::string& key, const Condition& condition) const {
     if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
@@ -234,7 +234,7 @@ class RegionWriter {
   const Config& config_;
   const WriteSource& from_;
   const Shape array_shape_;
-  std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if what is written may be cut off already
+  std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
   Budget& budget_;
   mutable std::once_flag unprotected_;
   mutable std::atomic<bool> is_unprotected_ = false;
@@ -255,7 +255,7 @@ Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Gen
   }
   const WriteSource fill{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
   const Shape shape = state.shape();
-  std::vector<std::pair<Generation, Generation>> replaced;  // asked for: the chunk may be outside the array
+  std::vector<std::pair<Generation, Generation>> replaced;  // requested because the chunk may be outside the array
   Config config = state.config();
   config.write_empty_chunks = false;
   return RegionWriter(state, config, {fill, budget, shape, &replaced}, 1).clear(cell, Condition::matches(version));
@@ -288,11 +288,11 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t written = region.element_count() * state.dtype.size();
   const Config reporting = with_progress(state.config(), done, written);
-  // A thread for each request that can be under way: what a cell asks for depends on what was answered before.
+  // One thread for each request that can be under way, because the requests of a cell depend on previous replies.
   Config config = writing_config(with_requests(reporting, objects_->traits().parallel_requests), state.layout);
   if (!state.layout.shard && written / std::max<std::uint64_t>(cells.size(), 1) <= kSmallChunkBytes)
     config = with_syncs(std::move(config));
-  config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
+  config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   return retry_limited(config, [&]() -> Result<void> {
     done = 0;

@@ -1,4 +1,4 @@
-// Blocks of memory that variable-length elements point into, kept until the arena goes.
+// Blocks of memory that variable-length elements point to, kept until the arena is destroyed.
 #include <memory>
 #include <mutex>
 #include <utility>

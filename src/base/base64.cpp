@@ -1,5 +1,5 @@
-// Base64, strictly: one text for each sequence of bytes and no other, so that reading and writing again gives what
-// was there.
+// Strict base64: exactly one text for each sequence of bytes, so that reading and writing again gives the same
+// text.
 #include "base/base64.hpp"
 
 #include <cstdint>

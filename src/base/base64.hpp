@@ -10,7 +10,7 @@
 namespace sherd {
 
 [[nodiscard]] std::string encode_base64(std::string_view bytes);
-/// nullopt where the text is not base64: a foreign character, missing padding, or bits that no encoder leaves.
+/// nullopt if the text is not base64: a foreign character, missing padding, or non-zero unused bits.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace sherd

@@ -1,5 +1,5 @@
-// Shapes and selections: how many elements they have, and whether they lie inside an array.
-// Reading selections from text is selection.cpp's.
+// Shapes and selections: their number of elements, and whether they are inside an array. selection.cpp parses
+// selections.
 #include "sherd/box.hpp"
 
 #include "base/checked.hpp"
@@ -41,7 +41,7 @@ Result<void> check_indices(const Indices& indices, std::size_t d, std::uint64_t 
 }  // namespace
 
 std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
-  // Without elements, however large the other lengths are.
+  // The product is 0, however large the other lengths are.
   for (const std::uint64_t length : shape)
     if (length == 0) return 0;
   std::optional<std::uint64_t> count = 1;
@@ -59,7 +59,7 @@ std::string to_string(const Shape& shape) {
 }
 
 Selection::Selection(const Box& box) {
-  // A box that is none has no meaning to select: step 0 lets check() refuse it.
+  // An invalid box cannot be selected: step 0 makes check() refuse it.
   const bool whole = box.origin.size() == box.shape.size();
   axes_.reserve(box.shape.size());
   for (std::size_t d = 0; d < box.shape.size(); ++d)

@@ -1,6 +1,6 @@
-// Allocation of uninitialised memory. Large blocks come from mmap, so that they are gone when they are freed and cost
-// nothing where they are not touched; the largest are aligned to huge pages and advised to use them: on first touch
-// that is several times faster than 4 KiB pages. Small ones come from the C library.
+// Allocation of uninitialised memory. Large blocks come from mmap, so they are returned when freed and cost nothing
+// where they are not touched. The largest are aligned to huge pages and advised to use them, which makes the first
+// touch several times faster than with 4 KiB pages. Small blocks come from the C library.
 #include "base/buffer.hpp"
 
 #include <sys/mman.h>
@@ -19,14 +19,14 @@ namespace sherd {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kMappedBytes = std::size_t{512} << 10;  // from here on
+constexpr std::size_t kMappedBytes = std::size_t{512} << 10;  // from this size
 constexpr std::size_t kPageBytes = 4096;
 
-// Every block is preceded by one header, so that free_bytes knows how it was made.
+// A header before every block, so that free_bytes knows how it was allocated.
 struct alignas(kAlignment) Header {
   void* mapping = nullptr;  // nullptr: from aligned_alloc
   std::size_t mapped = 0;
-  bool kept = false;  // when it is freed, for the next result
+  bool kept = false;  // for the next result when it is freed
 };
 
 void* map(std::size_t size) noexcept {
@@ -55,11 +55,11 @@ std::byte* map_huge(std::size_t size) noexcept {
   return reinterpret_cast<std::byte*>(aligned);
 }
 
-// The results freed last wait for the next of about their size. Nothing is locked: a child that was forked meanwhile
-// finds an empty slot at worst.
+// Keeps the results freed last for the next result of about their size. Nothing is locked: a child that was forked
+// meanwhile finds an empty slot at worst.
 class KeptResults {
  public:
-  static constexpr std::size_t kSmallest = std::size_t{64} << 10;  // smaller ones the C library keeps well
+  static constexpr std::size_t kSmallest = std::size_t{64} << 10;  // the C library is good at keeping smaller ones
   static constexpr std::size_t kLargest = std::size_t{4} << 20;
 
   /// A block that is large enough and not much larger; nullptr if there is none.
@@ -94,8 +94,8 @@ class KeptResults {
   std::atomic<std::size_t> next_{0};
 };
 
-// What a thread may have in stock, so that it is not faulted in again for each chunk; and what all together may have
-// beyond that, however many they are.
+// The stock that a thread may have, so that memory is not faulted in again for each chunk, and the stock that all
+// threads together may have beyond that, however many there are.
 constexpr std::size_t kKeptBytes = std::size_t{4} << 20;
 constexpr std::size_t kLargestKeptBytes = std::size_t{8} << 20;
 std::size_t most_kept_beyond() noexcept {
@@ -189,7 +189,7 @@ Result<void> Buffer::append(std::span<const std::byte> bytes) {
   return {};
 }
 
-// What a thread has to lend, ascending by capacity.
+// The blocks that a thread can lend, ascending by capacity.
 struct Scratch::Stock {
   std::array<Buffer, 6> buffers;
   std::size_t count = 0;
@@ -226,7 +226,7 @@ struct Scratch::Stock {
  private:
   [[nodiscard]] std::size_t beyond() const noexcept { return bytes > kKeptBytes ? bytes - kKeptBytes : 0; }
 
-  /// Whether so much more may be kept.
+  /// Whether this much more may be kept.
   bool count_in(std::size_t more) noexcept {
     const std::size_t before = beyond();
     bytes += more;

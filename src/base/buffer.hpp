@@ -12,13 +12,13 @@
 
 namespace sherd {
 
-/// From this size on, memory is aligned to 2 MiB and advised to huge pages.
+/// Memory of at least this size is aligned to 2 MiB and uses huge pages (madvise).
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-/// Uninitialised memory aligned to at least 64 bytes; nullptr if there is none. A size of 0 returns a valid pointer.
+/// Uninitialised memory aligned to at least 64 bytes; nullptr if out of memory. A size of 0 returns a valid pointer.
 [[nodiscard]] std::byte* allocate_bytes(std::size_t size) noexcept;
-/// The same for results, which callers free one after the other: the four of up to 4 MiB that were freed last
-/// are kept, and come warm.
+/// The same for results, which callers free one after the other: the four most recently freed blocks of up to 4 MiB are
+/// kept and reused, still warm.
 [[nodiscard]] std::byte* allocate_result(std::size_t size) noexcept;
 void free_bytes(std::byte* data) noexcept;
 
@@ -30,11 +30,11 @@ class Buffer {
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer() { free_bytes(data_); }
 
-  /// Makes size() be `size`; contents are undefined after a growth. `unavailable` where memory runs out.
+  /// Changes the size; contents are undefined after growth. `unavailable` if out of memory.
   Result<void> resize(std::size_t size);
-  /// Makes size() be `size`, keeping the first bytes.
+  /// Changes the size, keeping the contents.
   Result<void> grow(std::size_t size);
-  /// Adds bytes, of another buffer, after the last one.
+  /// Appends bytes of another buffer.
   Result<void> append(std::span<const std::byte> bytes);
   /// Shrinks only.
   void truncate(std::size_t size) noexcept { size_ = size; }
@@ -53,11 +53,11 @@ class Buffer {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  bool pooled_ = false;  ///< grows by what its thread has in stock, if that is large enough; a move leaves it unchanged
+  bool pooled_ = false;  ///< grows into blocks of the thread's stock that are large enough; moves leave it unchanged
 };
 
-/// A Buffer whose memory is lent by this thread's stock when it is first resized and returned when it goes out of
-/// scope, to the stock of the thread that it is on then: warm memory, no allocation per chunk.
+/// A Buffer that borrows memory from this thread's stock when it is first resized, and returns it at the end of its
+/// scope to the stock of the thread that it is on then: warm memory, without an allocation per chunk.
 class Scratch {
  public:
   Scratch() noexcept { buffer_.pooled_ = true; }
@@ -75,9 +75,9 @@ class Scratch {
   struct Stock;
   static Stock& stock() noexcept;
   static void give_back(Buffer& buffer) noexcept;
-  /// Exchanges the memory of `buffer` for the smallest block in stock that is large enough, or for none.
+  /// Exchanges the memory of `buffer` for the smallest sufficient block in stock, or for none.
   static void exchange(Buffer& buffer, std::size_t size) noexcept;
-  /// A capacity that also suits what is a little larger.
+  /// A capacity that is also sufficient for slightly larger sizes.
   static std::size_t rounded(std::size_t size) noexcept;
   Buffer buffer_;
 };

@@ -1,4 +1,4 @@
-// A cache of immutable values by name and generation, within a budget of bytes; the least recently used go first.
+// A cache of immutable values by name and generation, within a budget of bytes; evicts the least recently used.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Cache {
  public:
   explicit Cache(std::uint64_t bytes) noexcept : limit_(bytes) {}
 
-  /// The value kept under this name, if it belongs to this generation of the object.
+  /// The cached value with this name, if it belongs to this generation of the object.
   template <class T>
   [[nodiscard]] std::shared_ptr<const T> get(const std::string& name, const Generation& generation) {
     const std::lock_guard hold(mutex_);
@@ -27,7 +27,7 @@ class Cache {
     return std::static_pointer_cast<const T>(found->second->value);
   }
 
-  /// Keeps a value of this many bytes; one larger than the whole budget is not kept.
+  /// Caches a value of this many bytes; one larger than the whole budget is not cached.
   void put(const std::string& name, const Generation& generation, std::shared_ptr<const void> value,
            std::uint64_t bytes) {
     const std::lock_guard hold(mutex_);

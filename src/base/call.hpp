@@ -1,5 +1,5 @@
-// The engine call that a thread works for. Code that waits or computes for long asks it whether to go on, on any thread
-// and at any depth; the pool hands it from the calling thread to its workers.
+// The engine call that a thread works for. Code that waits or computes for long asks it whether to continue, on any
+// thread and at any depth. The pool passes it from the calling thread to its workers.
 #pragma once
 
 #include <atomic>
@@ -18,33 +18,33 @@
 
 namespace sherd {
 
-/// A waiting thread polls this often.
+/// The interval at which a waiting thread polls.
 inline constexpr std::chrono::milliseconds kBetweenPolls{20};
 
-/// Lives on the calling thread's stack from the outermost parallel loop or as_call() to its end. A user's hooks are
-/// called on that thread only; other threads see the outcome.
+/// Lives on the calling thread's stack from the start of the outermost parallel loop or as_call() to its end. A user's
+/// hooks are called on that thread only; other threads see the outcome.
 class Call {
  public:
   explicit Call(const Config& config) noexcept : lock_timeout_(config.lock_timeout), hooks_(&config) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// The call of this thread; nullptr outside of both.
+  /// The call that this thread works for; nullptr outside of calls.
   [[nodiscard]] static Call* current() noexcept;
-  /// Whether this thread made the current call, and does not only work for it.
+  /// Whether this thread made the current call itself.
   [[nodiscard]] static bool is_caller() noexcept;
 
-  /// Whether the call is to end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. What
-  /// the hook throws counts as an interrupt, and is thrown again where the outermost loop ends.
+  /// Whether the call should end. Polls Config::interrupted on the calling thread, at most once per kBetweenPolls. An
+  /// exception from the hook counts as an interrupt, and is rethrown at the end of the outermost loop.
   [[nodiscard]] bool interrupted();
   /// Config::lock_timeout of the handle that the call was made on.
   [[nodiscard]] double lock_timeout() const noexcept { return lock_timeout_; }
-  /// Passes a sentence to Config::notice: now, or from another thread with the next poll of the calling thread.
+  /// Passes a sentence to Config::notice: at once or, from another thread, at the next poll of the calling thread.
   void notify(std::string text);
-  /// What a hook has thrown, once.
+  /// Returns an exception thrown by a hook, once.
   [[nodiscard]] std::exception_ptr take_thrown() noexcept { return std::exchange(thrown_, nullptr); }
 
-  /// Polls the hooks of an inner loop, if it has any, for as long as that lasts. Nothing on other threads.
+  /// During its lifetime, also polls the hooks of an inner loop, if any. No effect on other threads.
   class Hooks {
    public:
     Hooks(Call& call, const Config& config) noexcept : call_(is_caller() ? &call : nullptr), outer_(nullptr) {
@@ -61,7 +61,7 @@ class Call {
     const Config* outer_;
   };
 
-  /// What current() returns on this thread, until this is destroyed.
+  /// The value of current() on this thread, until this is destroyed.
   class Working {
    public:
     Working(Call& call, bool is_caller) noexcept;
@@ -86,11 +86,11 @@ class Call {
   std::vector<std::string> notices_;
 };
 
-/// `unavailable` if the call that this thread works for is to end; outside of calls, if the hook says so.
+/// `unavailable` if the call that this thread works for should end; outside of calls, if the hook says so.
 Result<void> check_interrupted(const std::function<bool()>& hook = {});
 
-/// Runs `body` on this thread. Unless it is part of a call already, it is a call of `config`: what waits for a lock in
-/// it waits as the handle says, regardless of how the store was opened.
+/// Runs `body` on this thread. Unless it is already part of a call, it becomes a call of `config`, so that waits for
+/// locks use the handle's settings, regardless of how the store was opened.
 template <class Body>
 std::invoke_result_t<Body&> as_call(const Config& config, Body&& body) {
   if (Call::current() != nullptr) return body();
@@ -103,7 +103,7 @@ std::invoke_result_t<Body&> as_call(const Config& config, Body&& body) {
   return outcome;
 }
 
-/// True once per kBetweenPolls on a thread, so that many short loops do not poll each.
+/// True at most once per kBetweenPolls on each thread, so that many short loops do not all poll.
 [[nodiscard]] bool poll_is_due() noexcept;
 
 }  // namespace sherd

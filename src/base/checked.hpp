@@ -1,4 +1,4 @@
-// Arithmetic that says when it does not fit. Every number that comes from a file goes through here.
+// Arithmetic that detects overflow. Every number that comes from a file goes through here.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Knows which library computes which checksum fastest: ISA-L the CRC-32C (three interleaved streams of the crc32
-// instruction, or its table version where the processor has none), libdeflate CRC-32 and Adler-32 (both vectorised).
-// No library has Fletcher-32 as HDF5 computes it, and liblz4 does not export its xxHash; both are implemented here.
+// Uses the fastest library for each checksum: ISA-L for CRC-32C (three interleaved streams of the crc32 instruction, or
+// tables if the processor lacks it), libdeflate for CRC-32 and Adler-32 (both vectorised). No library has Fletcher-32
+// as HDF5 computes it, and liblz4 does not export its xxHash; both are implemented here.
 #include "base/checksum.hpp"
 
 #include <isa-l/crc.h>
@@ -14,7 +14,7 @@
 namespace sherd {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-  // ISA-L counts in int, and its argument is not const although it only reads.
+  // ISA-L counts in int, and its argument is not const although it is only read.
   constexpr std::size_t step = std::size_t{1} << 30;
   std::uint32_t state = 0xffffffffu;
   while (!bytes.empty()) {

@@ -1,6 +1,6 @@
-// Element types: which exist, what they are called in metadata, and how large an element may be.
-// Elements are at most 2^30 bytes and structs at most 16 deep, so that no later product of sizes has to start from
-// a number that a hostile document chose.
+// Element types: which exist, their names in metadata, and their maximum size. Elements have at most 2^30 bytes and
+// structs are nested at most 16 deep, so that no later product of sizes begins with a number chosen by a hostile
+// document.
 #include "sherd/dtype.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ static_assert(std::size(kNames) == static_cast<std::size_t>(DType::Kind::optiona
 
 constexpr std::string_view name_of(DType::Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-// The types that a name alone says.
+// The types that have only a name.
 constexpr const DType* kPlain[] = {&DType::bool_,
                                    &DType::int8,
                                    &DType::int16,
@@ -131,7 +131,7 @@ constexpr const DType* kPlain[] = {&DType::bool_,
                                    &DType::complex_float8_e5m2fnuz,
                                    &DType::complex_float8_e8m0fnu};
 
-// Other names of the same types: registered ones, and zarr-python's of the time before there was a registry.
+// Other names of the same types: registered ones, and zarr-python's from before there was a registry.
 constexpr std::pair<std::string_view, const DType*> kOtherNames[] = {{"complex_float32", &DType::complex64},
                                                                      {"complex_float64", &DType::complex128},
                                                                      {"variable_length_bytes", &DType::bytes}};
@@ -149,7 +149,7 @@ Error too_deep() {
                      ", the maximum");
 }
 
-// The digits of "r<digits>", or nothing where the name has another form. Saturates.
+// The digits of "r<digits>", or nothing if the name has another form. Saturates.
 std::optional<std::uint64_t> raw_bits(std::string_view name) {
   if (name.size() < 2 || name[0] != 'r') return std::nullopt;
   const std::string_view digits = name.substr(1);

@@ -1,5 +1,5 @@
-// Arrays of words turned around, eight bytes at a time for any word size: shifts and masks that compilers also turn
-// into vector code, and that are fast where they do not. memcpy keeps unaligned buffers legal.
+// Swaps the bytes of words in arrays, eight bytes at a time for any word size, with shifts and masks that compilers can
+// vectorise and that are fast otherwise. memcpy allows unaligned buffers.
 #include "base/endian.hpp"
 
 #include <cassert>
@@ -8,7 +8,7 @@ namespace sherd {
 
 namespace {
 
-// Eight bytes, each of their words turned around.
+// Eight bytes, with the bytes of each of their words reversed.
 template <class Word>
 std::uint64_t swap_block(std::uint64_t block) noexcept {
   constexpr std::uint64_t kLowBytes = 0x00FF00FF00FF00FF;

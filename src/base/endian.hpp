@@ -1,4 +1,4 @@
-// Byte order: words from and to bytes, and whole arrays of words turned around.
+// Byte order: converts words from and to bytes, and swaps the words of arrays.
 #pragma once
 
 #include <bit>
@@ -40,7 +40,7 @@ inline void store_little(std::byte* to, T value) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// Turns every word of `word_size` bytes (1, 2, 4 or 8) around, in place or from one buffer to another of equal size.
+/// Reverses the bytes of every word of `word_size` bytes (1, 2, 4 or 8), in place or between buffers of equal size.
 void swap_words(std::span<std::byte> bytes, std::size_t word_size) noexcept;
 void swap_words(std::span<const std::byte> from, std::span<std::byte> to, std::size_t word_size) noexcept;
 

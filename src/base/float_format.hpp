@@ -1,4 +1,4 @@
-// What binary floating-point types are made of: one row for each. Everything about a type's numbers follows from its
+// The structure of binary floating-point types, one row each. Everything about the numbers of a type follows from its
 // row: values, rounding, infinities and NaNs, text in metadata.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace sherd {
 
-/// From the highest bit on: a sign, an exponent, a fraction; exponent 0 is that of subnormal numbers.
+/// From the highest bit down: a sign, an exponent, a fraction; exponent 0 is that of subnormal numbers.
 struct FloatFormat {
   enum class Specials : std::uint8_t {
-    ieee,   ///< the largest exponent: infinities (no fraction) and NaNs
+    ieee,   ///< the largest exponent: infinity if the fraction is 0, otherwise NaN
     fn,     ///< no infinity; NaN has all bits set, with either sign
-    fnuz,   ///< no infinity; NaN is where -0 would be
+    fnuz,   ///< no infinity; the pattern of -0 is NaN
     none,   ///< neither infinity nor NaN
     scale,  ///< powers of two only: no sign, no zero, no fraction; NaN has all bits set
   };
@@ -24,7 +24,7 @@ struct FloatFormat {
   int bias = 0;
   Specials specials = Specials::ieee;
 
-  /// All bits that mean something; in memory, narrower types have zeros above.
+  /// All significant bits; in memory, narrower types have zeros above them.
   [[nodiscard]] constexpr std::uint64_t all() const noexcept { return ~std::uint64_t{0} >> (64 - bits); }
   [[nodiscard]] constexpr std::uint64_t sign() const noexcept {
     return specials == Specials::scale ? 0 : std::uint64_t{1} << (bits - 1);
@@ -35,7 +35,7 @@ struct FloatFormat {
     if (specials != Specials::ieee) return std::nullopt;
     return magnitude() >> fraction << fraction;
   }
-  /// The NaN that "NaN" means in metadata.
+  /// The NaN to which "NaN" in metadata is converted.
   [[nodiscard]] constexpr std::optional<std::uint64_t> nan() const noexcept {
     switch (specials) {
       case Specials::ieee:
@@ -65,9 +65,9 @@ struct FloatFormat {
     if (infinity()) return *infinity() - 1;
     return specials == Specials::fn || specials == Specials::scale ? magnitude() - 1 : magnitude();
   }
-  /// The exponent of the smallest number that is not subnormal.
+  /// The exponent of the smallest normal number.
   [[nodiscard]] constexpr int least() const noexcept { return specials == Specials::scale ? -bias : 1 - bias; }
-  /// A number's word: some types have no negative zero.
+  /// The word of a number: some types have no negative zero.
   [[nodiscard]] constexpr std::uint64_t word(bool negative, std::uint64_t bits_of_magnitude) const noexcept {
     if (bits_of_magnitude == 0 && specials == Specials::fnuz) return 0;
     return negative ? sign() | bits_of_magnitude : bits_of_magnitude;
@@ -80,7 +80,7 @@ struct FloatRow {
 };
 
 // Bits, fraction, bias. The OCP's names are those of its "8-bit Floating Point" and "Microscaling Formats"
-// specifications; the others those of LLVM's APFloat, which ml_dtypes and zarr-extensions have taken over.
+// specifications; the others are those of LLVM's APFloat, which ml_dtypes and zarr-extensions adopted.
 inline constexpr std::array<FloatRow, 15> kFloats = {{
     {DType::Kind::float4_e2m1fn, {4, 1, 1, FloatFormat::Specials::none}},
     {DType::Kind::float6_e2m3fn, {6, 3, 1, FloatFormat::Specials::none}},
@@ -118,13 +118,13 @@ inline constexpr std::array<FloatRow, 15> kFloats = {{
   return static_cast<Kind>(static_cast<int>(Kind::float4_e2m1fn) + offset);
 }
 
-/// Numbers that have less than eight bits, a byte each.
+/// Numbers of fewer than eight bits, one byte each.
 struct NarrowNumbers {
   unsigned bits = 8;
-  bool is_signed = false;  ///< an integer whose sign fills the bits above
+  bool is_signed = false;  ///< an integer whose sign bit is repeated in the bits above
 };
 
-/// What the bytes of an element are, where they are narrow numbers: those of a complex type are its parts.
+/// The type of the bytes of an element if they are narrow numbers; those of a complex type are its two parts.
 [[nodiscard]] constexpr std::optional<NarrowNumbers> narrow_numbers(DType::Kind kind) noexcept {
   using Kind = DType::Kind;
   switch (kind) {
@@ -144,7 +144,7 @@ struct NarrowNumbers {
   return NarrowNumbers{static_cast<unsigned>(format->bits), false};
 }
 
-/// Numbers that NumPy itself has no type for: in its files they are opaque bytes (V1), as those of ml_dtypes are.
+/// Numbers for which NumPy has no type: in its files they are opaque bytes (V1), as with ml_dtypes.
 [[nodiscard]] constexpr bool is_opaque_to_numpy(DType::Kind kind) noexcept {
   return kind == DType::Kind::bfloat16 || (kind >= DType::Kind::int2 && kind < DType::Kind::optional);
 }

@@ -1,6 +1,6 @@
-// A JSON value and what can be asked of it. Numbers are their text, so that nothing is lost between reading a
-// document and writing it again; they become machine numbers only on request.
-// Parsing is json_parse.cpp's, printing json_print.cpp's.
+// A JSON value and its accessors. Numbers are kept as text, so that nothing is lost between reading a
+// document and writing it again; they are converted only on request. json_parse.cpp parses, json_print.cpp
+// prints.
 #include "sherd/json.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string number_text(T value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-// As Python's repr: an exponent only where the digits would run away, and always a sign of being no integer.
+// Like Python's repr: an exponent only if there would be too many digits, and always a sign that it is not an integer.
 std::string double_text(double value) {
   std::array<char, 40> text;
   const double magnitude = std::abs(value);
@@ -64,8 +64,8 @@ std::optional<T> integer(const std::string& text) {
   return value;
 }
 
-// Whether the magnitude of a number that no double holds is too large (otherwise it is too small): by the power of
-// ten of its first digit that counts.
+// Whether the magnitude of a number that no double holds is too large (otherwise it is too small), judging by the power
+// of ten of its first significant digit.
 bool overflows(std::string_view text) {
   const auto e = text.find_first_of("eE");
   const std::string_view mantissa = text.substr(0, e);

@@ -1,7 +1,7 @@
-// From text to Json: strict RFC 8259, without recursion. The values are counted first, so that a document of too many
-// is refused before memory is allocated, and every container is made once, of the right size. Strings are checked to be
-// valid UTF-8 while they are scanned, eight bytes at a time where nothing needs a second look. Line and column are
-// counted only for an error.
+// From text to Json: strict RFC 8259, without recursion. The values are counted first, so that a document with too many
+// is refused before memory is allocated, and every container is allocated once, with the right size. Strings are
+// checked for valid UTF-8 while they are scanned, eight bytes at a time as far as possible. Line and column are counted
+// only for an error.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,11 +19,11 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kDeepest = 4096;    // destruction, comparison and printing recurse
-constexpr std::size_t kFewMembers = 16;     // below, comparing all pairs of keys is the fastest
-constexpr std::size_t kFewContainers = 16;  // of most documents, so that lists of them are allocated once
+constexpr std::size_t kFewMembers = 16;     // below this, comparing all pairs of keys is fastest
+constexpr std::size_t kFewContainers = 16;  // most documents have fewer; reserving them saves reallocations
 
-// How many bytes of a string can be taken as they are: up to a quote, a backslash, a control character or a byte
-// above 127.
+// The number of bytes of a string that can be copied unchanged: up to a quote, a backslash, a control character or a
+// byte above 127.
 std::size_t plain_run(const char* at, const char* end) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
   const char* const begin = at;
@@ -46,8 +46,8 @@ std::size_t plain_run(const char* at, const char* end) {
   return static_cast<std::size_t>(at - begin);
 }
 
-// A key that occurs twice, or nullptr. Of many members the hashes are sorted and the keys of equal ones, so there is
-// no worst case that a document could aim at.
+// A key that occurs twice, or nullptr. For many members, the hashes are sorted, then the keys with equal hashes, so
+// there is no worst case that a document could exploit.
 const std::string* duplicate_key(std::span<const Json::Member> members) {
   if (members.size() <= kFewMembers) {
     for (std::size_t i = 1; i < members.size(); ++i)
@@ -55,7 +55,7 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
         if (members[i].first == members[j].first) return &members[i].first;
     return nullptr;
   }
-  constexpr std::uint64_t kIndex = 0xFFFFFFFF;  // parse() refuses texts of so many bytes
+  constexpr std::uint64_t kIndex = 0xFFFFFFFF;  // parse() refuses texts of this size
   std::vector<std::uint64_t> order(members.size());
   for (std::size_t i = 0; i < members.size(); ++i)
     order[i] = (std::hash<std::string_view>()(members[i].first) & ~kIndex) | i;
@@ -72,12 +72,12 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
   return nullptr;
 }
 
-/// How many values each container has, in the order of the opening brackets.
+/// The number of values in each container, in the order of the opening brackets.
 using Counts = std::vector<std::uint32_t>;
 
-// Looks for nothing but commas, quotes and brackets, so it is right for JSON and of no meaning for anything else, of
-// which the parser makes an error. Nullopt if there are more than `max_values`; no text can have more
-// values than are counted here.
+// Looks only for commas, quotes and brackets. So it is right for JSON and meaningless for other text, for which the
+// parser reports an error. nullopt if there are more than `max_values`; no text can have more values than are counted
+// here.
 std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
   Counts counts;
   std::vector<std::size_t> open;
@@ -186,7 +186,7 @@ class Json::Parser {
       error_ = unsupported(error_->message());
       return false;
     }
-    // Without a count the text is not JSON, and an error is not far.
+    // Without a count the text is not JSON, and an error will follow.
     const std::size_t count = containers_ < counts_.size() ? counts_[containers_] : 0;
     ++containers_;
     Frame& frame = frames_.emplace_back(Frame{at_++, is_object, {}, {}});
@@ -265,14 +265,14 @@ class Json::Parser {
     }
   }
 
-  // A short string is copied, because its buffer is larger; a long one would exist twice.
+  // A short string is copied, because its buffer is larger; a long one is moved, to avoid a second copy.
   std::string take_string() {
     constexpr std::size_t kShort = 4096;
     const bool is_moved = text_.size() > kShort && !written_.empty();
     return is_moved ? std::exchange(string_, {}) : std::string(text_);
   }
 
-  // Only where there was an escape can a string be written in another way.
+  // A string can be spelled differently only if it had an escape.
   Json take_value() {
     const std::string_view written = written_;
     Json value(take_string());
@@ -398,7 +398,7 @@ class Json::Parser {
   std::vector<Frame> frames_;
   std::string string_;
   std::string_view text_;     ///< of the last string
-  std::string_view written_;  ///< the text of string_ with its quotes, where that has escapes
+  std::string_view written_;  ///< the text of string_ with its quotes, if it has escapes
   Json root_;
   std::optional<Error> error_;
 };

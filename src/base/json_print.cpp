@@ -1,6 +1,6 @@
-// JSON values as text. Compact on one line, or indented as Python's json.dumps(indent=n) lays documents out, which
-// is how zarr-python writes them. Strings that were parsed are as they were; in others and in keys only what JSON
-// demands is escaped, and everything else stays UTF-8.
+// JSON values as text: compact on one line, or indented like Python's json.dumps(indent=n), as zarr-python writes
+// documents. Parsed strings are printed as they were spelled; in other strings and in keys only the characters that
+// JSON requires are escaped, and everything else remains UTF-8.
 #include "sherd/json.hpp"
 
 namespace sherd {

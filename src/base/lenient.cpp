@@ -1,4 +1,4 @@
-// Rewrites a text into JSON in one pass, without recursion: what is nested too deeply is the parser's to refuse.
+// Rewrites a text into JSON in one pass, without recursion; the parser refuses text that is nested too deeply.
 #include "base/lenient.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace sherd {
 
 namespace {
 
-/// A number that JSON lacks, and the string that it becomes. JSON keeps how a string is spelled, and nobody spells
-/// these words with an escape, so that they are known again.
+/// A number that JSON lacks, and the string that it becomes. Json keeps how a string is spelled, and no writer spells
+/// these words with an escape, so they can be recognized again.
 struct Word {
   std::string_view text, spelled;
 };
@@ -21,7 +21,7 @@ constexpr Word kWords[] = {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// The text of a string with its quotes, or all that is left where it does not end.
+/// The text of a string with its quotes, or the rest of the text if it does not end.
 std::string_view string_at(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '\\')
@@ -129,7 +129,7 @@ Json bare_number_of(double value) {
   return *Json::parse(kWords[std::isnan(value) ? 0 : value > 0 ? 1 : 2].spelled);
 }
 
-// The depth is that of a document that was parsed, as in the next one.
+// The depth is limited, since the document was parsed; likewise in the next function.
 bool has_bare_number(const Json& json, std::string_view except) {  // NOLINT(misc-no-recursion)
   const auto is_one = [&](const Json& each) { return has_bare_number(each, except); };
   return !bare_number(json).empty() || std::ranges::any_of(json.elements(), is_one) ||

@@ -1,4 +1,4 @@
-// Sums of limits, which callers of C++ may set to any number.
+// Sums of limits. C++ callers may set limits to any number, so sums saturate.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace sherd {
 
-/// The limit, and some bytes more.
+/// The limit plus some bytes.
 [[nodiscard]] constexpr std::uint64_t limit_plus(std::uint64_t limit, std::uint64_t bytes) noexcept {
   return checked_add(limit, bytes).value_or(~std::uint64_t{0});
 }
 
-/// What a shard may have as a whole: its chunks and its index.
+/// The maximum size of a whole shard: its chunks and its index.
 [[nodiscard]] constexpr std::uint64_t max_shard_bytes(const Limits& limits) noexcept {
   return limit_plus(limits.chunk_bytes, limits.index_bytes);
 }

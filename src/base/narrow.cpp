@@ -1,5 +1,5 @@
-// One formula for every type: a number that has a sign, plus half of its range, has no bits above. Loops over single
-// bytes without a branch, which compilers turn into vector code.
+// One formula for every type: a signed number plus half of its range has no bits above. Loops over single bytes without
+// branches, which compilers vectorise.
 #include "base/narrow.hpp"
 
 #include <algorithm>

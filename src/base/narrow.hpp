@@ -1,5 +1,5 @@
-// Numbers of less than eight bits in a byte each. "The upper bits are ignored", say their specifications of stored
-// bytes; in memory they are those that sherd/dtype.hpp promises.
+// Numbers of fewer than eight bits, one byte each. In stored bytes "the upper bits are ignored" (their specifications);
+// in memory they are as promised by sherd/dtype.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace sherd {
 
-/// Whether every byte is as it is in memory.
+/// Whether every byte is already as it must be in memory.
 [[nodiscard]] bool is_normal(NarrowNumbers numbers, std::span<const std::byte> bytes) noexcept;
-/// Sets the upper bits; from one buffer to another of equal size, or in place.
+/// Sets the upper bits, from one buffer to another of equal size or in place.
 void normalize(NarrowNumbers numbers, std::span<const std::byte> from, std::span<std::byte> to) noexcept;
 
 }  // namespace sherd

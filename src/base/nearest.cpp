@@ -1,4 +1,4 @@
-// Restricted Damerau-Levenshtein distance: the number of letters inserted, removed, replaced, or swapped with the next.
+// Restricted Damerau-Levenshtein distance: letters inserted, removed, replaced, or swapped with the next.
 #include "base/nearest.hpp"
 
 #include <algorithm>

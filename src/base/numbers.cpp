@@ -1,4 +1,4 @@
-// Numbers of C++ programs and elements, by way of their exact form.
+// Converts between numbers of C++ programs and elements, through their exact form.
 #include "sherd/numbers.hpp"
 
 #include "base/real.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Double = FloatNumber<*float_format(DType::Kind::float64)>;
 
-/// The real numbers that an element is made of: two in a complex one.
+/// The real numbers in an element: two for a complex one.
 struct Parts {
   explicit Parts(const DType& dtype)
       : kind(part_of_complex(dtype.kind()).value_or(dtype.kind())),

@@ -1,5 +1,5 @@
-// The limits by name, for the command line, the environment of the command line, and Python's dict.
-// One table says all names; an unknown name is answered with the list of the known ones.
+// The limits by name, for the command line, its environment, and Python's dict. One table has all names; the error for
+// an unknown name lists the known ones.
 #include "sherd/options.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr NamedLimit kLimits[] = {
     {"dimensions", &Limits::dimensions},       {"decode_ratio", &Limits::decode_ratio},
 };
 
-/// As good as none; two limits can still be added.
+/// Effectively unlimited, but two limits can still be added.
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 60U;
 
 }  // namespace

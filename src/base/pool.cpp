@@ -1,6 +1,6 @@
-// Loops shared by threads. A loop is in the pool's list while it has iterations left; free workers join the
-// oldest one whose call may use another thread. A call (the outermost loop and all loops inside it) is a Team with a
-// limit. Workers are never joined: after fork() the child forgets the parent's pool and makes its own at first use.
+// Loops shared by threads. A loop is in the pool's list while it has iterations left; free workers join the oldest one
+// whose call may use another thread. A call (the outermost loop and all loops inside it) is a Team with a limit.
+// Workers are never joined: after fork() the child forgets the parent's pool and creates its own at first use.
 #include "base/pool.hpp"
 
 #include <pthread.h>
@@ -31,11 +31,11 @@ struct Loop {
   Loop(std::size_t iterations, const std::function<Result<void>(std::size_t)>& run, Team& in, Call& of)
       : count(iterations), body(&run), team(&in), call(&of) {}
 
-  std::atomic<std::size_t> count;  // grows where tasks are added
+  std::atomic<std::size_t> count;  // grows when tasks are added
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
   Call* call;
-  unsigned helpers = 0;  // the maximum that may join, which can be fewer than the team has; set before they are called
+  unsigned helpers = 0;  // maximum that may join, which can be fewer than the team allows; set before they are called
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;  // guards the three below
@@ -55,7 +55,7 @@ struct Loop {
     }
     stop = true;
   }
-  /// Runs what may be a user's code. An exception ends the loop and is thrown again by its caller, on its thread.
+  /// Runs code that may be a user's. An exception ends the loop, and the loop's caller rethrows it on its own thread.
   template <class Run>
   void guarded(std::size_t index, const Run& run) {
     try {
@@ -68,8 +68,8 @@ struct Loop {
       stop = true;
     }
   }
-  /// Ends the loop, if it has hooks, when the call is to end. The calling thread asks the hooks; others, whose loops
-  /// are iterations of its own, see what it was told.
+  /// Ends the loop, if it has hooks, when the call should end. The calling thread asks the hooks; other threads, whose
+  /// loops are iterations of its own, see the result.
   void poll(const Config& config) {
     if (!Call::is_caller() && !call->interrupted()) return;
     guarded(0, [&]() -> Result<void> {
@@ -77,7 +77,7 @@ struct Loop {
       return {};
     });
   }
-  /// Runs one iteration; false where none is left.
+  /// Runs one iteration; false if none is left.
   bool step() {
     if (stop.load(std::memory_order_relaxed)) return false;
     std::size_t index = next.load(std::memory_order_relaxed);
@@ -109,13 +109,13 @@ class Pool {
       ready_.notify_all();
   }
 
-  /// A loop has become longer by one.
+  /// To be called when the loop has one more iteration.
   void extended() {
     const std::lock_guard hold(mutex_);
     ready_.notify_one();
   }
 
-  /// Waits for the helpers. One may wait or compute for long: it asks the call, and the call is polled here.
+  /// Waits for the helpers. Since one may wait or compute for long and asks the call, the call is polled here.
   void leave(Loop& loop, const Config& config) noexcept {
     std::unique_lock hold(mutex_);
     loops_.remove(&loop);
@@ -131,7 +131,7 @@ class Pool {
  private:
   static constexpr unsigned kMaxThreads = 1024;
 
-  // Leaked on purpose: workers are detached and may outlive static destruction.
+  // Leaked intentionally: workers are detached and may outlive static destruction.
   static Pool*& slot() {
     static Pool* pool = new Pool;
     return pool;
@@ -142,7 +142,7 @@ class Pool {
     current_team = nullptr;
   }
 
-  // If no further thread can be started, those that run do the work.
+  // If no further thread can be started, the running ones do the work.
   bool start_thread() noexcept {
     try {
       std::thread([this] { work(); }).detach();
@@ -227,7 +227,7 @@ Result<void> run_for(Call& call, std::size_t count, const Config& config,
 struct Tasks::Shared {
   explicit Shared(const Config& with) : config(with), hooks(*Call::current(), with) {}
 
-  // What a helper runs: the first task that waits. `changed` wakes the thread that waits for an outcome.
+  // Run by a helper: the first waiting task. `changed` wakes the thread that waits for an outcome.
   Result<void> run_next() {
     Task task;
     {
@@ -308,7 +308,7 @@ Result<void> Tasks::finish() {
   return sherd::finish(shared_->loop);
 }
 
-// Asked once: the C library opens a file for the answer each time.
+// Determined once, because the C library opens a file for it each time.
 unsigned thread_count(unsigned wanted) noexcept {
   static const unsigned cores = count_cores();
   return wanted != 0 ? wanted : cores;
@@ -329,8 +329,8 @@ Result<void> parallel_for(std::size_t count, const Config& config,
 
 namespace {
 
-// Done when the program is loaded: a process that forked while another thread was making these for the first time would
-// wait for that thread forever.
+// Done when the program is loaded: a process that forked while another thread was initialising these would wait for
+// that thread forever.
 [[maybe_unused]] const bool made = (Pool::get(), thread_count(0) != 0);
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The thread pool: loops whose iterations are taken one by one by any free thread.
-// There is one pool, started at first use; a process that forks gets a fresh one. The calling thread always works
-// too, so a loop inside a loop cannot deadlock and one thread needs no pool at all.
+// The thread pool: runs loops whose iterations are taken one by one by any free thread.
+// There is one pool, started at first use; a forked process gets a new one. The calling thread always works too, so
+// a loop inside a loop cannot deadlock, and a single thread needs no pool.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@
 
 namespace sherd {
 
-/// The threads that a call with this setting uses (0: one for each core that this process may use).
+/// The number of threads that a call with this setting uses (0: one for each core available to this process).
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
 
-/// Runs body(0) … body(count-1) on up to `config.threads` threads, inside another loop at most as many as that has, and
-/// returns the error of the lowest index that failed; after the first failure no new iteration begins.
-/// config.interrupted is polled on the calling thread. What an iteration or config.interrupted throws is thrown from
-/// here once all others have ended.
+/// Runs body(0) … body(count-1) on up to `config.threads` threads, in a nested loop at most as many as the outer loop
+/// has. Returns the error of the lowest index that failed; after the first failure no new iteration begins.
+/// config.interrupted is polled on the calling thread. An exception from an iteration or from config.interrupted is
+/// rethrown here after all other iterations have ended.
 Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body);
 
-/// Work that is added while other work runs, for a thread that mostly waits: up to `config.threads` other threads run
-/// the tasks, inside a loop at most as many as that has, and this thread does so whenever it would have nothing else to
-/// do. Made, used and destroyed by one thread, in a loop or call; tasks may add tasks. After the first failure no task
-/// begins.
+/// Work that is added while other work runs, for a thread that mostly waits. Up to `config.threads` other threads run
+/// the tasks, in a nested loop at most as many as the outer loop has; this thread helps whenever it has nothing else to
+/// do. Created, used and destroyed by one thread, in a loop or call; tasks may add tasks. After the first failure no
+/// task begins.
 class Tasks {
  public:
   using Task = std::function<Result<void>()>;
@@ -42,13 +42,13 @@ class Tasks {
   ~Tasks();
 
   void add(Task task);
-  /// To be run before all others that wait.
+  /// Adds a task that runs before all waiting ones.
   void add_first(Task task);
   [[nodiscard]] bool failed() const noexcept;
-  /// Runs tasks, or waits for those that run, until `done`, which tasks make true, or a failure.
+  /// Runs tasks, or waits for running ones, until `done` (which tasks make true) or a failure.
   void help_until(const std::function<bool()>& done);
-  /// Waits for the tasks that run, drops the others, and returns the first failure. What a task or a hook threw is
-  /// thrown from here.
+  /// Waits for running tasks, drops the others, and returns the first failure. Rethrows an exception from a task or a
+  /// hook.
   Result<void> finish();
 
  private:
@@ -56,14 +56,14 @@ class Tasks {
   std::unique_ptr<Shared> shared_;
 };
 
-/// The call's configuration for a loop whose iterations wait for requests: `parallel_requests` threads at least, unless
+/// The call's configuration for a loop whose iterations wait for requests: at least `parallel_requests` threads, unless
 /// requests have no latency (1).
 [[nodiscard]] Config with_requests(const Config& config, unsigned parallel_requests);
 
-/// The call's configuration with progress reported whenever interruption is polled. All three must outlive its use.
+/// The call's configuration, with progress reported whenever interruption is polled. All three must outlive its use.
 [[nodiscard]] Config with_progress(const Config& config, const std::atomic<std::uint64_t>& done, std::uint64_t total);
 
-/// Bytes in flight. A task reserves what it needs before it allocates and releases it when done.
+/// Bytes in flight. A task reserves the bytes it needs before it allocates them, and releases them when done.
 class Budget {
  public:
   explicit Budget(std::uint64_t bytes) noexcept : total_(bytes) {}
@@ -84,8 +84,8 @@ class Budget {
     std::uint64_t bytes_ = 0;
   };
 
-  /// Waits until the bytes are free. One task alone may exceed the total (it could never run otherwise).
-  /// A thread that holds a share must not ask for another.
+  /// Waits until the bytes are free. A single task may exceed the total when it is alone, because it could never run
+  /// otherwise. A thread that holds a share must not request another.
   [[nodiscard]] Share take(std::uint64_t bytes);
 
  private:

@@ -1,5 +1,5 @@
-// Numbers of every type in one exact form, sign · significand · 2^exponent, from which each is rounded once to any
-// other type.
+// Numbers of any type in one exact form, sign · significand · 2^exponent, from which they are rounded once to any other
+// type.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace sherd {
 
 enum class Rounding : std::uint8_t { nearest_even, nearest_away, towards_zero, towards_positive, towards_negative };
-/// What becomes of numbers that are too large for a type, or too small in one without zero.
+/// How numbers are treated that are too large for a type, or too small for one without zero.
 enum class OutOfRange : std::uint8_t {
   error,
-  clamp,    ///< the nearest number, or infinity where the type has it
+  clamp,    ///< the nearest number, or infinity if the type has it
   wrap,     ///< modulo 2^bits; integers only
   special,  ///< in floats: infinity, else NaN, else the nearest number; an error in integers
 };
@@ -28,7 +28,7 @@ struct RoundingRules {
   OutOfRange out_of_range = OutOfRange::error;
 };
 
-/// One number, exactly. Numbers of one type are equal where all members are; zeros differ in `negative` only.
+/// One number, exactly. Numbers of one type are equal if all members are equal; zeros differ only in `negative`.
 struct Real {
   enum class Kind : std::uint8_t { finite, infinite, nan } kind = Kind::finite;
   bool negative = false;
@@ -116,7 +116,7 @@ struct FloatNumber {
   return whole + (up ? 1 : 0);
 }
 
-/// The number's word in an integer type; nullopt where it has none by the rules.
+/// The number's word in an integer type; nullopt if the rules give none.
 template <class T, int Bits>
 [[nodiscard]] std::optional<T> word_of(IntegerNumber<T, Bits>, const Real& real, RoundingRules rules) noexcept {
   using Number = IntegerNumber<T, Bits>;
@@ -134,13 +134,13 @@ template <class T, int Bits>
   return static_cast<T>(real.negative ? 0 - limit : limit);
 }
 
-/// The largest result of rounded_magnitude(): where exponent 0 is a number like all others, words are one less.
+/// The largest result of rounded_magnitude(). If exponent 0 is a normal number, words are one less.
 template <FloatFormat Format>
 inline constexpr std::uint64_t kLargestRounded =
     Format.largest() + (Format.specials == FloatFormat::Specials::scale ? 1 : 0);
 
-/// The bits of a finite number's magnitude, rounded as if there were subnormal numbers; more than kLargestRounded where
-/// it is too large.
+/// The magnitude's bits of a finite number, rounded as if there were subnormal numbers; more than kLargestRounded if it
+/// is too large.
 template <FloatFormat Format>
 [[nodiscard]] std::uint64_t rounded_magnitude(const Real& real, Rounding rounding) noexcept {
   constexpr std::uint64_t too_large = kLargestRounded<Format> + 1;
@@ -151,7 +151,7 @@ template <FloatFormat Format>
   const std::uint64_t digits = shift > 0 ? shifted_right(real, shift, rounding) : real.significand << -shift;
   const auto binade = static_cast<std::uint64_t>(exponent - Format.least());
   if (binade > kLargestRounded<Format> >> Format.fraction) return too_large;
-  // The leading bit of a normal number carries into the exponent, as does one that rounding made.
+  // The leading bit of a normal number carries into the exponent, as does a carry from rounding.
   return std::min((binade << Format.fraction) + digits, too_large);
 }
 
@@ -163,7 +163,7 @@ template <FloatFormat Format>
   const auto word = [](bool negative, std::uint64_t magnitude) {
     return static_cast<Word>(Format.word(negative, magnitude));
   };
-  // Beyond the range: by infinity where there is one, then as the rules say.
+  // Out of range: infinity if there is one, otherwise according to the rules.
   const auto beyond = [&](std::uint64_t nearest) -> std::optional<Word> {
     if (rules.out_of_range == OutOfRange::error || rules.out_of_range == OutOfRange::wrap) return std::nullopt;
     if (nearest == Format.largest() && Format.infinity()) return word(real.negative, *Format.infinity());
@@ -182,7 +182,7 @@ template <FloatFormat Format>
     if (real.negative || real.significand == 0) return beyond(0);
     const std::uint64_t magnitude = rounded_magnitude<Format>(real, rules.rounding);
     if (magnitude > kLargestRounded<Format>) return beyond(Format.largest());
-    // There is nothing to round down to below the smallest number.
+    // There is no number below the smallest one to round down to.
     const bool down = rules.rounding == Rounding::towards_zero || rules.rounding == Rounding::towards_negative;
     if (magnitude == 0) return down ? beyond(0) : std::optional<Word>(0);
     return static_cast<Word>(magnitude - 1);
@@ -193,7 +193,7 @@ template <FloatFormat Format>
   }
 }
 
-/// Calls visitor(IntegerNumber or FloatNumber) for a type of real numbers; `otherwise()` for any other.
+/// Calls visitor(IntegerNumber or FloatNumber) for a real type; `otherwise()` for any other type.
 template <class Visitor, class Otherwise>
 decltype(auto) visit_real_number(DType::Kind kind, Visitor&& visitor, Otherwise&& otherwise) {
   using Kind = DType::Kind;

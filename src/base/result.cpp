@@ -1,6 +1,6 @@
-// What an Error points to: one allocation, made on failure only, with the sentence and the location.
-// Locations are gathered from the inside out: each layer adds what it alone knows (key, slot, member), and
-// text() puts them together in the order in which a reader looks for them.
+// The data of an Error: one allocation, made only on failure, with the message and the location. Locations are
+// collected from the inside out: each layer adds what only it knows (key, slot, member), and text() assembles them in
+// the order in which readers need them.
 #include "sherd/result.hpp"
 
 namespace sherd {

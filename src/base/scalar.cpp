@@ -1,6 +1,6 @@
-// One element of any type as JSON: the fill-value encodings of Zarr v3 and of the registered data types.
-// Reading is tolerant where known writers differ (base64 next to lists of bytes); writing is canonical.
-// Numbers are scalar_number.cpp's, the types themselves scalar_dtype.cpp's.
+// One element of any type as JSON: the fill-value encodings of Zarr v3 and of the registered data types. Reading
+// accepts the forms of known writers (base64 as well as lists of bytes); writing is canonical. scalar_number.cpp has
+// the numbers, scalar_dtype.cpp the types.
 #include "base/scalar.hpp"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ void to_native(const DType& dtype, std::byte* element) {
   if (dtype.word_size() > 1) swap_words({element, dtype.size()}, dtype.word_size());
 }
 
-// The packed little-endian bytes, as `structured` had them before `struct` asked for an object.
+// Packed little-endian bytes, used by `structured` before `struct` required an object.
 Result<void> parse_packed(const Json& json, const DType& dtype, std::byte* to) {
   SHERD_TRY(bytes, parse_bytes(json, dtype));
   if (bytes.size() != dtype.size())
@@ -140,7 +140,7 @@ Result<void> parse_optional(const Json& json, const DType& dtype, std::byte* to)
   return {};
 }
 
-// Fixed-size types; `to` holds zeros.
+// For fixed-size types; `to` is filled with zeros.
 Result<void> parse_into(const Json& json, const DType& dtype, std::byte* to) {
   if (float_format(dtype.kind())) return parse_float(json, dtype.kind(), to);
   if (part_of_complex(dtype.kind())) return parse_complex(json, dtype, to);
@@ -168,7 +168,7 @@ Json print_raw(std::span<const std::byte> element) {
   return bytes;
 }
 
-// What is not a code point (elements come from stored bytes) is printed as U+FFFD.
+// Values that are not code points (elements come from stored bytes) are printed as U+FFFD.
 Json print_utf32(std::span<const std::byte> element) {
   std::size_t count = element.size() / 4;
   const auto code_at = [&](std::size_t i) {
@@ -198,7 +198,7 @@ Json print_struct(std::span<const std::byte> element, const DType& dtype) {
   return members;
 }
 
-/// Base64 without the trailing zeros, as zarr-python writes it.
+/// Base64 without trailing zeros, as zarr-python writes it.
 Json print_null_terminated(std::span<const std::byte> element) {
   std::string_view text(reinterpret_cast<const char*>(element.data()), element.size());
   text.remove_suffix(text.size() - (text.find_last_not_of('\0') + 1));
@@ -255,7 +255,7 @@ Json print_scalar(std::span<const std::byte> element, const DType& dtype) {
     case Kind::string:
       return var_bytes(from).view();
     case Kind::bytes:
-      return encode_base64(var_bytes(from).view());  // the one form that zarr-python and zarrs both read
+      return encode_base64(var_bytes(from).view());  // the only form that both zarr-python and zarrs read
     case Kind::null_terminated_bytes:
       return print_null_terminated(element);
     case Kind::utf32:

@@ -1,6 +1,6 @@
-// Element types as metadata names them: a name, or an object {name, configuration}.
-// Read as well: `structured`, the older spelling of `struct` with its fields as pairs, and the names that
-// zarr-python made up before there was a registry. Written: the registered name, with a configuration where it has one.
+// Element types as named in metadata: a name, or an object {name, configuration}. Also reads `structured`, the older
+// spelling of `struct` with its fields as pairs, and names that zarr-python invented before there was a registry.
+// Writes the registered name, with a configuration if it has one.
 #include <algorithm>
 #include <limits>
 
@@ -13,9 +13,9 @@ namespace {
 
 using Kind = DType::Kind;
 
-constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
+constexpr unsigned kMaxDepth = 16;  // as in DType::structure(), but checked before recursing
 
-/// How deep inside structs, and the code for an unknown name.
+/// The nesting depth inside structs, and the error code for an unknown name.
 struct Level {
   unsigned depth;
   ErrorCode unknown;
@@ -23,7 +23,7 @@ struct Level {
 
 Result<DType> parse_at(const Json& json, Level level);
 
-// The configuration of a type: exactly these members.
+// Checks that the configuration of a type has exactly these members.
 Result<void> check_configuration(const Json& configuration, std::string_view name,
                                  std::span<const std::string_view> members) {
   if (!configuration.is_object())
@@ -94,7 +94,7 @@ Result<DType> parse_structure(const Json& configuration, const std::string& name
   return DType::structure(std::move(fields)).in_member("configuration.fields");
 }
 
-// The configuration is the inner type, as zarrs has it: its name, and where that needs one its configuration.
+// The configuration is the inner type, as in zarrs: its name, and its configuration if it needs one.
 Result<DType> parse_optional(const Json& configuration, Level level) {
   if (!configuration.is_object())
     return invalid_argument("data type 'optional' needs the type of its values: {\"name\": …, \"configuration\": …}")
@@ -109,7 +109,7 @@ Result<DType> parse_named(const std::string& name, const Json& configuration, Le
   if (name == "optional" || name == "zarrs.optional") return parse_optional(configuration, level);
   if (name == "fixed_length_utf32" || name == "raw_bytes" || name == "null_terminated_bytes")
     return parse_length(configuration, name);
-  // Without a configuration, an empty one is used. A name that is unknown is the better complaint.
+  // Without a configuration, an empty one is used. An unknown name is reported first.
   SHERD_TRY(dtype, parse_dtype_name(name, level.unknown));
   if (configuration.is_null()) return dtype;
   SHERD_TRY(check_configuration(configuration, name, {}));
@@ -150,7 +150,7 @@ Json configuration_of(const DType& dtype) {
       return Json::Object{{"fields", std::move(fields)}};
     }
     case Kind::optional: {
-      // zarrs needs a `configuration` inside, also where it is empty.
+      // zarrs requires a `configuration` inside, even an empty one.
       const DType& value = dtype.fields().front().dtype;
       Json configuration = configuration_of(value);
       if (configuration.is_null()) configuration = Json::Object{};

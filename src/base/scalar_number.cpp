@@ -1,6 +1,6 @@
-// Integers and floats of metadata, bit for bit.
-// Numbers are read from their text and rounded once, half to even. A float without decimal text (a NaN, an
-// infinity) is a word or, with its bits, hexadecimal digits of its exact width (Zarr v3.1, "fill value").
+// Integers and floats of metadata, bit for bit. Numbers are read from their text and rounded once, half to even. A
+// float without decimal text (a NaN, an infinity) is a word or the hexadecimal digits of its bits, with its exact width
+// (Zarr v3.1, "fill value").
 #include "base/scalar_number.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Kind = DType::Kind;
 
-// A float type: what its numbers are made of, and where they lie.
+// A float type: its format, and the position of its numbers.
 struct FloatType {
   DType::Kind kind;
   FloatFormat format;
@@ -70,7 +70,7 @@ std::uint64_t load_word(const std::byte* from, std::size_t bytes) {
   }
 }
 
-// A decimal number without its sign: 0.digits * 10^exponent, the digits without zeros at either end.
+// A decimal number without its sign: 0.digits * 10^exponent, with no zeros at either end of the digits.
 struct Decimal {
   std::string digits;
   std::int64_t exponent = 0;
@@ -95,8 +95,8 @@ Decimal decimal(std::string_view text) {
   return number;
 }
 
-// Whether the number of the text is below (-1), equal to (0) or above (1) `value`, which has few bits, so that 160
-// digits hold it exactly. Signs do not count.
+// Whether the number in the text is below (-1), equal to (0) or above (1) `value`, which has few bits, so that 160
+// digits hold it exactly. Signs are ignored.
 int compare_exactly(std::string_view text, double value) {
   std::array<char, 200> digits;
   const auto end =
@@ -125,7 +125,7 @@ std::uint64_t narrow(double value, std::string_view text, const FloatFormat& for
     const int side = text.empty() ? 0 : compare_exactly(text, value);
     significand += side > 0 || (side == 0 && significand % 2 == 1);
   }
-  // The leading bit of a normal number's significand carries into the exponent, as does one that rounding made.
+  // The leading bit of a normal number's significand carries into the exponent, as does a carry from rounding.
   const std::uint64_t bits = (static_cast<std::uint64_t>(exponent - format.least()) << format.fraction) + significand;
   // Without subnormal numbers, the smallest one has no bits at all.
   const bool from_zero = format.specials == FloatFormat::Specials::scale && bits != 0;
@@ -154,8 +154,8 @@ double magnitude_of(std::uint64_t bits, const FloatFormat& format) {
   return std::ldexp(significand, std::max(exponent, 1) - 1 + format.least() - format.fraction);
 }
 
-// The shortest decimal that is read as these bits, whether a reader rounds it at once or by way of a double. Numbers
-// of a byte are written as they are: readers differ in how they round what is halfway between two of them.
+// The shortest decimal that is read as these bits, whether a reader rounds it directly or through a double. One-byte
+// numbers are written exactly, because readers round values halfway between two of them differently.
 Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
   for (int digits = format.fraction * 3 / 10; format.bits > 8 && format.bits < 64 && digits < 17; ++digits) {
     std::array<char, 40> text;
@@ -169,7 +169,7 @@ Json shortest(double magnitude, std::uint64_t bits, const FloatFormat& format) {
   return magnitude;
 }
 
-// A format of powers of two alone has no zero. 0 is then its smallest value, which tensorstore writes as 0.0.
+// A format that has only powers of two has no zero. 0 then means its smallest value, which tensorstore writes as 0.0.
 Result<std::uint64_t> parse_number(const Json& json, const FloatType& type) {
   const double value = *json.as_double();
   const bool negative = std::signbit(value);
@@ -208,7 +208,7 @@ Result<std::uint64_t> parse_as(const Json& json, const DType& dtype) {
   }
 }
 
-// Integers of less than eight bits.
+// Integers of fewer than eight bits.
 Result<std::uint64_t> parse_narrow(const Json& json, const DType& dtype, NarrowNumbers numbers) {
   const std::int64_t count = std::int64_t{1} << numbers.bits;
   const std::int64_t least = numbers.is_signed ? -count / 2 : 0;

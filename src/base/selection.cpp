@@ -1,6 +1,6 @@
-// Selections as people type them: NumPy's basic indexing, `0:10,::-2,5,...`.
-// Slices are clamped to the array as Python clamps them; integers are not. Numbers beyond 64 bits saturate, which
-// clamping makes the same as their true value.
+// Selections as users type them: NumPy's basic indexing, `0:10,::-2,5,...`. Slices are clamped to the array as in
+// Python; integers are not. Numbers beyond 64 bits saturate, and clamping then gives the same result as for their true
+// value.
 #include <charconv>
 #include <limits>
 
@@ -42,7 +42,7 @@ Result<std::optional<std::int64_t>> parse_bound(std::string_view text) {
   return std::optional<std::int64_t>(value);
 }
 
-// Where a bound of a slice is, between low and high.
+// The position of a slice's bound, between low and high.
 std::int64_t clamped(std::optional<std::int64_t> bound, std::int64_t length, std::int64_t absent, bool backwards) {
   if (!bound) return absent;
   const std::int64_t low = backwards ? -1 : 0;
@@ -77,7 +77,7 @@ Result<Range> parse_index(std::string_view text, std::int64_t length) {
 
 std::string at_dimension(std::size_t d) { return "dimension " + std::to_string(d); }
 
-// The items of the text, each for one dimension; nullopt means the dimensions that `...` leaves whole.
+// The items of the text, one for each dimension; nullopt for dimensions that `...` leaves whole.
 Result<std::vector<std::optional<std::string_view>>> items_of(std::string_view text, std::size_t rank) {
   std::vector<std::string_view> parts = split_trimmed(text, ',');
   if (parts.size() == 1 && parts[0].empty()) parts.clear();

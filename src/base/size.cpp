@@ -1,5 +1,5 @@
-// Knows the units in which people write sizes, binary and decimal, and prints in binary ones.
-// A plain number is a count of bytes; a fraction needs a unit and is rounded to whole bytes.
+// Reads sizes with binary and decimal units, and prints them with binary units. A plain number is a count of bytes; a
+// fraction needs a unit and is rounded to whole bytes.
 #include "base/size.hpp"
 
 #include <array>

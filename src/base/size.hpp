@@ -1,4 +1,4 @@
-// Sizes as people type and read them.
+// Sizes in the form that people type and read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Lists, paths and digits as people and metadata write them.
+// Lists, paths and digits in the form that people and metadata use.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace sherd {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// What is between the separators: one part more than there are of those, and any of them may be empty.
+/// The parts between separators, one more than there are separators; parts may be empty.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

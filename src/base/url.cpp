@@ -1,6 +1,6 @@
-// The names of stores: RFC 3986 as far as files need it, and RFC 8089 for file URLs.
-// A text is a URL where it begins with a scheme and `://`, or with a scheme of the table of stores and `:`; everything
-// else is a path, in which `%`, `#` and `?` are ordinary characters. Escapes are decoded exactly once.
+// The names of stores: RFC 3986 as far as needed for files, and RFC 8089 for file URLs. A text is a URL if it begins
+// with a scheme and `://`, or with a scheme of the table of stores and `:`. Everything else is a path, in which `%`,
+// `#` and `?` are ordinary characters. Escapes are decoded exactly once.
 #include "base/url.hpp"
 #include "base/text.hpp"
 

@@ -11,7 +11,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
   if (first < 0x80) return 1;
   const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (length == 0 || text.size() < length) return 0;
-  // Overlong forms, surrogates, and what is beyond U+10FFFF show in the second byte.
+  // The second byte reveals overlong forms, surrogates, and code points beyond U+10FFFF.
   const unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (byte(1) < low || byte(1) > high) return 0;

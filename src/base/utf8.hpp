@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-/// How many bytes the first character of a text has; 0 if the text is empty or does not begin with a character.
+/// The length in bytes of a text's first character; 0 if the text is empty or does not begin with a character.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 /// `code` is at most 0x10FFFF.

@@ -1,6 +1,6 @@
-// Strides of dense arrays. Zero-length dimensions count as length 1, so that the strides of an array without
-// elements stay meaningful; lengths are those of memory that exists, or of no elements at all, in which case the
-// products may wrap without anybody following them.
+// Strides of dense arrays. Zero-length dimensions count as length 1, so that the strides of an array without elements
+// remain meaningful. Lengths are those of existing memory, or of no elements at all, in which case the products may
+// wrap but are never used.
 #include "sherd/view.hpp"
 
 namespace sherd {

@@ -1,4 +1,4 @@
-// Whole numbers of documents whose writers keep them as floating-point numbers, as JavaScript and Python programs may.
+// Whole numbers in documents of writers that store them as floating-point numbers, as JavaScript and Python may.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace sherd {
 
-/// A whole number however it is written: 8, 8.0 or 8e0. With fraction or exponent only up to 2^53, beyond which a
-/// double may be another number than the text.
+/// A whole number in any notation: 8, 8.0 or 8e0. With a fraction or exponent only up to 2^53, since above that a
+/// double may differ from the text.
 [[nodiscard]] inline std::optional<std::int64_t> whole_int(const Json& json) {
   constexpr double kExact = 9007199254740992;
   if (const auto plain = json.as_int()) return plain;

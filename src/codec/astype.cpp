@@ -1,5 +1,5 @@
-// Knows numcodecs' astype filter: elements of `decode_dtype` stored as `encode_dtype`, by numpy's conversions, which
-// lose what the other type cannot hold: integers wrap, fractions are cut off, all but zero is true.
+// numcodecs' astype filter: elements of `decode_dtype` stored as `encode_dtype`, with numpy's conversions, which lose
+// what the other type cannot hold: integers wrap, fractions are cut off, everything but zero is true.
 #include <memory>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace sherd {
 namespace {
 
-/// A byte that is zero or not.
+/// A byte that is zero or non-zero.
 struct Boolean {
   std::uint8_t byte = 0;
 };

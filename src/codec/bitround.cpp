@@ -1,7 +1,7 @@
-// Knows bitround (zarr-extensions) and numcodecs.bitround: numbers rounded to `keepbits` bits, half to even, so that
-// the others are zeros which compress well. Of floats these are bits of the fraction; of integers, which numcodecs does
-// not take, bits from the highest one that is set, negative numbers being their two's complement (as zarrs has them).
-// Decoding is a copy.
+// bitround (zarr-extensions) and numcodecs.bitround: numbers rounded to `keepbits` bits, half to even, so that the
+// other bits are zeros, which compress well. For floats these are bits of the fraction. For integers, which numcodecs
+// does not accept, they are counted from the highest set bit, and negative numbers are in two's complement (as in
+// zarrs). Decoding is a copy.
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 /// How the words of a type are rounded; complex elements are two words.
 struct Words {
-  std::size_t size = 0;  ///< bytes; 0 where elements have nothing to be rounded
+  std::size_t size = 0;  ///< bytes; 0 if elements cannot be rounded
   int fraction = 0;      ///< bits; 0 for integers
 };
 
@@ -28,7 +28,7 @@ Words words_of(const DType& dtype) noexcept {
   return {static_cast<std::size_t>(format->bits) / 8, format->fraction};
 }
 
-/// `word` without its lowest `dropped` bits; what rounding up carries beyond the word stays as large as it can be.
+/// `word` without its lowest `dropped` bits; if rounding up would overflow the word, it stays at the maximum.
 template <class Word>
 Word rounded(Word word, int dropped) noexcept {
   if (dropped <= 0) return word;
@@ -47,7 +47,7 @@ void round_integers(int keep, std::span<const std::byte> from, std::byte* to) no
   }
 }
 
-/// NaNs stay as they are: rounded, some would become infinite.
+/// NaNs are unchanged, because some would become infinite if rounded.
 template <class Word>
 void round_floats(int fraction, int keep, std::span<const std::byte> from, std::byte* to) noexcept {
   constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;

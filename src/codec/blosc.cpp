@@ -1,8 +1,8 @@
-// Knows Blosc 1 chunks, written and read by c-blosc in the calling thread, and their two names: `blosc` of Zarr v3 and
-// `numcodecs.blosc`, whose configuration counts the shuffles and may leave everything out.
-// A chunk above 16 MiB is encoded in parts, and an interrupt is noticed between two of them. The bytes are those that
-// the library makes of the whole chunk, because blocks do not depend on each other.
-// c-blosc trusts more of a chunk than it should: so the header, every block's start and every stream's length are
+// Blosc 1 chunks, written and read by c-blosc in the calling thread, under two names: `blosc` of Zarr v3 and
+// `numcodecs.blosc`, whose configuration numbers the shuffles and may omit everything.
+// A chunk above 16 MiB is encoded in parts, between which interrupts are noticed. The bytes are those that the
+// library makes for the whole chunk, because blocks do not depend on each other.
+// c-blosc trusts more of a chunk than it should. So the header, every block's start and every stream's length are
 // checked here before the library sees them (README_CHUNK_FORMAT of c-blosc 1.21).
 #include <blosc.h>
 
@@ -45,7 +45,7 @@ Error wrong(std::string_view what, std::uint64_t value) {
   return corrupt("blosc: " + std::string(what) + ' ' + std::to_string(value));
 }
 
-/// Checks what the header says by itself and against the number of bytes there are.
+/// Checks the consistency of the header, also with the number of bytes.
 Result<Header> read_header(std::span<const std::byte> from) {
   if (from.size() < kHeaderBytes) return wrong("the header is truncated at byte", from.size());
   const auto byte_at = [&](std::size_t i) { return std::to_integer<unsigned>(from[i]); };
@@ -76,8 +76,8 @@ Result<Header> read_header(std::span<const std::byte> from) {
   return header;
 }
 
-/// c-blosc 1.21 adds up a blosclz match's length in an int, 255 with each byte 0xff, and writes wherever the overflow
-/// leads. Only streams with that many such bytes in a row get there, and no encoder writes them.
+/// c-blosc 1.21 adds up a blosclz match's length in an int, 255 for each byte 0xff, and writes wherever the overflow
+/// leads. Only streams with that many such bytes in a row cause this, and no encoder writes them.
 bool overflows_blosclz(std::span<const std::byte> stream) noexcept {
   constexpr std::size_t run_limit = std::size_t{1} << 23;
   if (stream.size() < run_limit) return false;
@@ -89,7 +89,7 @@ bool overflows_blosclz(std::span<const std::byte> stream) noexcept {
   return false;
 }
 
-/// Checks that a block's streams lie within the bytes and that each is of a length that can hold its part; returns
+/// Checks that a block's streams are within the bytes and that the length of each is possible for its part; returns
 /// them.
 Result<std::span<const std::byte>> check_block(const Header& header, std::span<const std::byte> from,
                                                std::uint64_t index) {
@@ -129,8 +129,8 @@ Result<void> decode_checked(std::span<const std::byte> from, std::span<std::byte
                  std::to_string(decoded));
 }
 
-/// The blocks from `first` to before `last` of a chunk, as a chunk of their own; false where blocks overlap, which no
-/// writer makes, and which would make it larger than the whole.
+/// The blocks [first, last) of a chunk, as a chunk of their own. False if blocks overlap, which no writer does, and
+/// which would make it larger than the whole.
 Result<bool> cut_out(const Header& header, std::span<const std::byte> from, std::uint64_t first, std::uint64_t last,
                      Buffer& to) {
   std::vector<std::span<const std::byte>> blocks;
@@ -162,7 +162,7 @@ struct Settings {
   std::size_t block_size = 0;
 };
 
-/// What the library makes of `from`: 0 if that does not fit in `to`, or less for an error.
+/// Compresses `from` with the library: 0 if the result does not fit in `to`, negative for an error.
 int compress(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to) {
   return blosc_compress_ctx(settings.level, settings.shuffle, settings.type_size, from.size(), from.data(), to.data(),
                             to.size(), settings.compressor.c_str(), settings.block_size, 1);
@@ -171,13 +171,13 @@ int compress(const Settings& settings, std::span<const std::byte> from, std::spa
 constexpr std::size_t kLongChunk = std::size_t{16} << 20;
 constexpr std::size_t kPart = std::size_t{4} << 20;
 
-/// Encodes a long chunk: the library encodes one part after another as a chunk of its own, and their blocks are joined.
+/// Encodes a long chunk: the library encodes its parts as separate chunks, and their blocks are joined.
 class LongEncoder {
  public:
   LongEncoder(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to)
       : settings_(settings), from_(from), to_(to) {}
 
-  /// The encoded size; nullopt if the library has to encode the chunk as a whole.
+  /// The encoded size; nullopt if the library must encode the chunk as a whole.
   Result<std::optional<std::size_t>> encode() {
     if (!begin()) return std::optional<std::size_t>();
     while (at_ < from_.size()) {
@@ -190,7 +190,7 @@ class LongEncoder {
   }
 
  private:
-  /// Finds the size of the blocks, which is the same for all lengths that are much larger.
+  /// Determines the size of the blocks, which is the same for all lengths that are much larger.
   bool begin() {
     if (settings_.level == 0) return false;  // a copy
     if (!encode_part(kPart)) return false;
@@ -203,7 +203,7 @@ class LongEncoder {
 
   bool encode_part(std::size_t size) {
     const auto from = from_.subspan(at_, size);
-    // Room for the blocks as they are, so that the library does not make a copy of the whole part.
+    // Room for uncompressed blocks, so that the library does not store a copy of the whole part.
     part_.resize(2 * kHeaderBytes + size + size / 8);
     const int made = compress(settings_, from, part_);
     if (made <= 0) return false;
@@ -211,7 +211,7 @@ class LongEncoder {
     return true;
   }
 
-  /// Stores the bytes as they are, as the library does where they do not become fewer.
+  /// Stores the bytes unchanged, as the library does if compression does not make them fewer.
   bool copy() {
     if (to_.size() < kHeaderBytes + from_.size()) return false;
     to_[2] |= std::byte{BLOSC_MEMCPYED};
@@ -224,7 +224,7 @@ class LongEncoder {
   bool add_part() {
     const std::size_t whole = kPart / block_size_ * block_size_;
     const std::size_t rest = from_.size() - at_;
-    // A last part that is shorter than a block would have blocks of another size.
+    // A last part that is shorter than a block would have blocks of a different size.
     const std::size_t size = rest < whole + block_size_ + kPart / 2 ? rest : whole;
     const bool is_made = at_ == 0 && size == kPart;  // by begin()
     if (!is_made && !encode_part(size)) return false;
@@ -323,7 +323,7 @@ Result<int> named_shuffle(const Json& value) {
   return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
 }
 
-/// The same for numcodecs, which counts them; -1 leaves the choice to the element size.
+/// The same for numcodecs, which numbers them; -1 chooses by element size.
 Result<int> numbered_shuffle(const Json& value, std::size_t element_size) {
   const auto number = value.as_int();
   if (number == -1) return element_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
@@ -332,7 +332,7 @@ Result<int> numbered_shuffle(const Json& value, std::size_t element_size) {
   return configuration_error("shuffle", "blosc: 'shuffle' must be an integer from -1 to 2");
 }
 
-/// What a configuration need not say; nullopt where it must.
+/// The defaults of a configuration; nullopt for required members.
 struct Defaults {
   std::optional<std::string_view> compressor;
   std::optional<std::int64_t> level;

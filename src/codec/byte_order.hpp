@@ -1,5 +1,5 @@
-// Byte orders as the codec `bytes` states them: "little", "big", or, for structs whose fields differ, a list with the
-// orders of the fields.
+// Byte orders as given by the codec `bytes`: "little", "big" or, for structs with different fields, a list with the
+// order of each field.
 #pragma once
 
 #include "sherd/dtype.hpp"
@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-/// invalid_argument for what does not fit the type. null, which says nothing, does.
+/// invalid_argument if the orders do not fit the type. null (not given) always fits.
 Result<void> check_byte_orders(const Json& orders, const DType& dtype);
 
 }  // namespace sherd

@@ -1,8 +1,8 @@
-// bytes (Zarr v3 core; `endian` before 2023): the elements in C order, each word in the byte order that the
-// configuration names. Words are the components of complex numbers, the code points of text, the fields of structs.
-// Types whose words are single bytes have no byte order: there `endian` may be missing and is ignored. Zarr v2 has
-// structs whose fields differ in their order: there `endian` is a list, with an order or a list for each field. Numbers
-// of less than eight bits have a byte each, whose other bits are ignored on reading.
+// bytes (Zarr v3 core; `endian` before 2023): the elements in C order, each word in the byte order given by the
+// configuration. Words are the parts of complex numbers, the code points of text, the fields of structs. Types whose
+// words are single bytes have no byte order, and `endian` is optional and ignored. In Zarr v2 the fields of a struct
+// may have different orders: `endian` is then a list with an order or a list for each field. Numbers of fewer than
+// eight bits have a byte each, whose other bits are ignored on reading.
 #include <algorithm>
 #include <cstring>
 
@@ -16,11 +16,11 @@
 namespace sherd {
 namespace {
 
-/// Bytes at one offset of every element that make up words of one kind.
+/// The bytes at one offset of every element that form words of one kind.
 struct Words {
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  std::size_t word_size = 1;  ///< if they are to be turned around, otherwise 1
+  std::size_t word_size = 1;  ///< if bytes are to be swapped, otherwise 1
   std::optional<NarrowNumbers> narrow = {};
 };
 
@@ -44,7 +44,7 @@ bool has_byte_order(const DType& dtype) {
   return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_byte_order(field.dtype); });
 }
 
-/// Whether something is to be done for the fields of structs that are stored in the machine's own order.
+/// Whether fields of structs need processing even if stored in native byte order.
 bool has_narrow_fields(const DType& dtype) {
   const auto fields = dtype.fields();
   return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) {
@@ -60,7 +60,7 @@ bool has_optional(const DType& dtype) {
 
 class Bytes final : public ArrayBytesCodec {
  public:
-  /// For elements of this type alone.
+  /// Only for elements of this type.
   Bytes(const DType& dtype, const Json& endian) : word_size_(word_size(dtype, endian)) {
     if (word_size_ == 0 && dtype.kind() == DType::Kind::structure) list_words(dtype, endian, 0, fields_);
   }
@@ -95,12 +95,12 @@ class Bytes final : public ArrayBytesCodec {
   }
 
  private:
-  /// As raw_word_size() has it.
+  /// See raw_word_size().
   static std::size_t word_size(const DType& dtype, const Json& endian) noexcept {
     if (has_narrow_fields(dtype) || endian.is_array()) return 0;
     return swaps(endian) && has_byte_order(dtype) ? dtype.word_size() : 1;
   }
-  /// There and back are the same.
+  /// The conversion is its own inverse.
   void convert(const DType& dtype, std::span<const std::byte> from, std::span<std::byte> to) const {
     if (from.empty()) return;
     if (word_size_ > 1) return swap_words(from, to, word_size_);
@@ -109,7 +109,7 @@ class Bytes final : public ArrayBytesCodec {
     for (std::size_t at = 0; !fields_.empty() && at < to.size(); at += dtype.size())
       convert_fields(to.subspan(at, dtype.size()));
   }
-  /// Structs are converted one by one, each field while the struct is in the cache.
+  /// Converts structs one by one, with each field while the struct is in the cache.
   void convert_fields(std::span<std::byte> element) const {
     for (const Words& field : fields_) {
       const auto bytes = element.subspan(field.offset, field.bytes);
@@ -119,7 +119,7 @@ class Bytes final : public ArrayBytesCodec {
   }
 
   std::size_t word_size_;      ///< see raw_word_size()
-  std::vector<Words> fields_;  ///< of structs whose fields are not stored as they are in memory
+  std::vector<Words> fields_;  ///< of structs whose fields are stored differently than in memory
 };
 
 Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {

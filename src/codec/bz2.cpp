@@ -1,5 +1,5 @@
-// Knows bzip2 streams, one after the other, as numcodecs' bz2 writes one and Python's bz2 module reads several.
-// What follows the last stream and is none is an error here, though Python ignores it.
+// bzip2 streams, one after the other: numcodecs' bz2 writes one, and Python's bz2 module reads several. Trailing bytes
+// that are not a stream are an error here, although Python ignores them.
 #include <bzlib.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-/// bzip2 counts in 32 bits: the maximum of one call.
+/// The maximum size for one call, since bzip2 counts in 32 bits.
 unsigned window(std::size_t size) noexcept {
   return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<unsigned>::max()));
 }
@@ -51,10 +51,10 @@ class Encoder {
   bool started_ = false;
 };
 
-/// How much is encoded between two looks for an interrupt: about a tenth of a second.
+/// How much is encoded between checks for an interrupt: about a tenth of a second.
 constexpr unsigned kEncodeStep = 1U << 20;
 
-/// How far a decoder has come in the encoded and the decoded bytes.
+/// A decoder's position in the encoded and the decoded bytes.
 struct Position {
   std::size_t in = 0;
   std::size_t out = 0;
@@ -64,7 +64,7 @@ Error malformed(const char* what, std::size_t at) {
   return corrupt("bz2: " + std::string(what) + " at byte " + std::to_string(at));
 }
 
-/// Decodes the stream that begins at `at`; false where `to` is full before its end.
+/// Decodes the stream that begins at `at`; false if `to` is full before its end.
 Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte> to, Position& at) {
   Decoder decoder;
   if (!decoder.started()) return unavailable("bz2: no memory for a decoder");
@@ -75,7 +75,7 @@ Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte>
     const unsigned out = window(to.size() - at.out);
     stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));
     stream.avail_in = in;
-    // The end of a stream may be recognised only by asking for a byte more.
+    // The end of a stream may be recognised only by requesting another byte.
     stream.next_out = out > 0 ? reinterpret_cast<char*>(to.data() + at.out) : &spare;
     stream.avail_out = out > 0 ? out : 1;
     const int status = BZ2_bzDecompress(&stream);

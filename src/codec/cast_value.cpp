@@ -1,8 +1,8 @@
-// Knows cast_value (zarr-extensions): numbers stored as the nearest number of another type, in the rounding and with
-// the treatment of numbers out of range that the configuration names; both ways alike.
-// Every number passes through an exact form, sign · significand · 2^exponent, so that each pair of types is rounded
-// once. What has no value in the other type (NaN and infinities in integers, numbers out of range where nothing is
-// said of them) is an error, unless `scalar_map` says what it becomes.
+// cast_value (zarr-extensions): numbers stored as the nearest number of another type, with the rounding and the
+// treatment of out-of-range numbers given by the configuration, in both directions. Every number passes through an
+// exact form, sign · significand · 2^exponent, so that each pair of types is rounded only once. Values without a
+// counterpart in the other type (NaN and infinities in integers, out-of-range numbers by default) are errors, unless
+// `scalar_map` maps them.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -109,7 +109,7 @@ class CastValueCodec final : public ArrayCodec {
   Cast decode_;
 };
 
-/// The specification's own example writes "+Infinity" in a scalar_map, which no fill value is.
+/// The specification's own example has "+Infinity" in a scalar_map, which is not valid as a fill value.
 Result<Real> map_scalar(const Json& json, const DType& dtype) {
   const bool plus = json.is_string() && json.text() == "+Infinity";
   SHERD_TRY(scalar, parse_scalar(plus ? Json("Infinity") : json, dtype));
@@ -128,7 +128,7 @@ Result<Cast::Map> parse_map(const Json* list, const DType& source, const DType& 
     SHERD_TRY(value, map_scalar(row.elements()[1], target).in_member("[1]").in_member(path));
     map.emplace_back(key, value);
   }
-  // The first of equal keys counts.
+  // The first of equal keys is used.
   const auto before = [](const auto& a, const auto& b) { return a.first.key() < b.first.key(); };
   std::stable_sort(map.begin(), map.end(), before);
   const auto same = [](const auto& a, const auto& b) { return a.first.key() == b.first.key(); };

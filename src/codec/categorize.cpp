@@ -1,6 +1,6 @@
-// Knows numcodecs' categorize filter: each text as the number of its label, counted from 1; 0 is the empty text.
-// numcodecs has it as a filter of arrays. Here it makes the bytes itself, since that is where decoded texts find the
-// arena that keeps them, and since numbers of labels are stored as they are.
+// numcodecs' categorize filter: each text is stored as the number of its label, counted from 1; 0 is the empty text. In
+// numcodecs it is a filter of arrays. Here it makes the bytes itself, because decoded texts need the arena, and because
+// the numbers of labels are stored without further conversion.
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,10 +18,10 @@ namespace {
 
 using Labels = std::vector<std::string>;  ///< an element's bytes, of fixed-length text, or the text
 
-/// How numbers of labels are stored.
+/// How label numbers are stored.
 struct StoredNumber {
   DType dtype;
-  bool swapped = false;  ///< in the byte order that is not the machine's
+  bool swapped = false;  ///< in non-native byte order
 };
 
 class CategorizeCodec final : public ArrayBytesCodec {
@@ -98,7 +98,7 @@ class CategorizeCodec final : public ArrayBytesCodec {
   DType dtype_;
   DType stored_;
   bool swapped_;
-  std::shared_ptr<const Labels> labels_;  ///< of number 0 first
+  std::shared_ptr<const Labels> labels_;  ///< that of number 0 first
   std::unordered_map<std::string, std::size_t> numbers_;
 };
 
@@ -109,7 +109,7 @@ Result<std::string> label_of(const Json& json, const DType& dtype) {
   return std::string(reinterpret_cast<const char*>(scalar.bytes().data()), scalar.bytes().size());
 }
 
-/// The type of `astype`, which may say either byte order.
+/// The type of `astype`, which may have either byte order.
 Result<StoredNumber> stored_number(const Json& configuration) {
   constexpr char foreign = std::endian::native == std::endian::little ? '>' : '<';
   const Json* astype = configuration.find("astype");
@@ -126,7 +126,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_categorize(const CodecSpec& spec, 
   const DType& dtype = context.in.dtype;
   if (dtype != DType::string && dtype.kind() != DType::Kind::utf32)
     return invalid_argument("categorize: elements of type " + dtype.name() + " are not strings");
-  (void)configuration.find("dtype");  // numpy's "|O" or "<U7": what the array's own type says better
+  (void)configuration.find("dtype");  // numpy's "|O" or "<U7": the array's own type is more precise
   SHERD_TRY(number, stored_number(spec.configuration));
   (void)configuration.find("astype");
   const DType& stored = number.dtype;

@@ -1,6 +1,6 @@
-// Knows which lists of codecs are chains: how they are written in metadata, in which order their kinds may come, and
-// what must be refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by
-// name and left to the shard layer. chain_run.cpp runs a chain.
+// Parses chains of codecs: how they are written in metadata, in which order their kinds may occur, and what must be
+// refused. Leading transposes are folded into one permutation here; `sharding_indexed` is recognised by name and left
+// to the shard layer. chain_run.cpp runs a chain.
 #include "codec/chain.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSharding = "sharding_indexed";
 
-/// A codec that exists and that this version does not read: who has it, or why it never will be.
+/// A codec that exists but is not supported by this version: who supports it, or why it never will be.
 struct NotSupported {
   std::string_view name, more;
 };
@@ -26,7 +26,7 @@ constexpr NotSupported kNotSupported[] = {
     {"n5_wrapper", ": in stores of N5, zarr-python 2 calls their chunks so"},
     {"msgpack", ": numcodecs 0.6 replaced it by msgpack2, because it does not store the shape"},
 };
-/// Packages that add codecs to numcodecs, by how the ids of these begin.
+/// Packages that add codecs to numcodecs, by the prefixes of their ids.
 constexpr std::pair<std::string_view, std::string_view> kPackages[] = {
     {"imagecodecs_", "imagecodecs"}, {"flac", "flac-numcodecs"}, {"wavpack", "wavpack-numcodecs"},
     {"gribscan", "gribscan"},        {"grib", "kerchunk"},       {"fill_hdf_strings", "kerchunk"}};
@@ -39,7 +39,7 @@ Result<CodecSpec> parse_codec(const Json& entry) {
   CodecSpec spec{name->text(), {}};
   for (const auto& [key, value] : entry.members()) {
     if (key == "name") continue;
-    // Whether a codec may be skipped is of no matter: without it the bytes would be misread.
+    // Whether a codec may be skipped does not matter: without it the bytes would be misread.
     if (key == "must_understand") {
       if (!value.is_bool()) return invalid_argument("'must_understand' must be true or false").in_member(key);
     } else if (key == "configuration") {
@@ -56,7 +56,7 @@ Result<CodecSpec> parse_codec(const Json& entry) {
 /// Below the list, whose own name (`codecs`, `index_codecs`) the caller knows.
 std::string path(std::size_t index) { return "[" + std::to_string(index) + "]"; }
 
-/// A codec's name without the library that it is of.
+/// A codec's name without the prefix of its library.
 std::string_view bare_name(std::string_view name) {
   for (const std::string_view prefix : {"numcodecs.", "zarrs."})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());

@@ -1,7 +1,7 @@
 // A checked sequence of codecs: array->array*, one array->bytes, bytes->bytes*.
-// Leading transposes are not carried out: they become a permutation that the caller folds into its strides.
-// Where the array->bytes codec is sharding_indexed, the chain knows the codecs around it and hands its
-// configuration on; src/shard takes it from there.
+// Leading transposes are not executed: they become a permutation that the caller folds into its strides.
+// If the array->bytes codec is sharding_indexed, the chain only runs the codecs around it and passes on its
+// configuration, which src/shard interprets.
 #pragma once
 
 #include <functional>
@@ -17,92 +17,92 @@
 
 namespace sherd {
 
-/// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings. Errors here and
-/// in CodecChain::build name the member below the list ("[0].configuration.level").
+/// Parses a metadata list of codecs: objects {name, configuration?, must_understand?} or bare strings. Errors of this
+/// function and of CodecChain::build name the member below the list ("[0].configuration.level").
 Result<std::vector<CodecSpec>> parse_codec_list(const Json& list);
-/// The error for a codec that no entry of the table reads. `unsupported` for a codec that other programs have; for a
-/// name that is none the code `unknown`, with the nearest name.
+/// The error for a codec that is not in the table. `unsupported` for a codec that other programs support; otherwise the
+/// code `unknown`, with the nearest name.
 Error no_such_codec(std::string_view name, CodecTable table, ErrorCode unknown);
-/// As metadata: objects; no `configuration` where it is null.
+/// As in metadata: objects, without `configuration` if it is null.
 Json codec_list_json(std::span<const CodecSpec> specs);
-/// Codecs of new metadata: adds the members that are missing as the short form has them, also inside of shards.
-/// `dtype` is the array's. What has no short form, or none for this type, stays as it is.
+/// For codecs of new metadata: adds missing members with the values of the short form, also inside shards. `dtype` is
+/// the array's. Codecs without a short form (for this type) are unchanged.
 void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& dtype);
 
 class CodecChain {
  public:
-  /// Checks order and kinds, makes the codecs. `in` is the type of a chunk; for grids whose chunks differ, that of
-  /// the first chunk: codecs depend on its rank and dtype only.
+  /// Checks order and kinds, and creates the codecs. `in` is the type of a chunk; if chunks differ, that of the first
+  /// one, since codecs depend only on its rank and dtype.
   static Result<CodecChain> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                   const Limits& limits);
 
-  /// The folded permutation: stored dimension i is array dimension permutation()[i]. Identity where none.
+  /// The folded permutation: stored dimension i is array dimension permutation()[i]. The identity if there is none.
   [[nodiscard]] const std::vector<std::size_t>& permutation() const noexcept { return permutation_; }
   /// A chunk shape in stored order.
   [[nodiscard]] Shape stored_shape(const Shape& shape) const;
-  /// The sharding codec's configuration, where that is the array->bytes codec.
+  /// The sharding codec's configuration, if it is the array->bytes codec.
   [[nodiscard]] const std::optional<CodecSpec>& sharding() const noexcept { return sharding_; }
-  /// The type on which the array->bytes codec works, for a chunk of this *stored* shape.
+  /// The type that the array->bytes codec gets, for a chunk of this *stored* shape.
   [[nodiscard]] Result<ChunkType> inner_type(const Shape& stored) const;
-  /// Names and configurations of this chain that were read although no specification has them, for `check`.
+  /// Names and configurations of this chain that were accepted although no specification has them, for `check`.
   [[nodiscard]] std::span<const std::string> remarks() const noexcept { return remarks_; }
-  /// True where something remains to be done around the array->bytes codec in addition to the permutation.
+  /// Whether array codecs remain to be executed in addition to the permutation.
   [[nodiscard]] bool has_array_codecs() const noexcept { return !array_codecs_.empty(); }
   [[nodiscard]] bool has_bytes_codecs() const noexcept { return !bytes_codecs_.empty(); }
-  /// Not 0 where the encoded bytes are the elements in stored order and the chain has no other codec;
-  /// then the size of the words to swap (1: none). Such chunks can be read in parts.
+  /// Not 0 if the encoded bytes are the elements in stored order and the chain has no other codec; then it is the size
+  /// of the words to swap (1: none). Such chunks can be read in parts.
   [[nodiscard]] std::size_t raw_word_size() const noexcept;
-  /// Where raw_word_size() is not 0: whether these stored bytes are elements as they are in memory, and how they become
-  /// that. `from` and `to` are of equal size and may be the same.
+  /// If raw_word_size() is not 0: whether these stored bytes are elements as in memory, and how to convert them. `from`
+  /// and `to` have equal size and may be the same.
   [[nodiscard]] bool is_native(std::span<const std::byte> stored) const noexcept;
   void to_native(std::span<const std::byte> from, std::span<std::byte> to) const noexcept;
-  /// Set where all chunks of this stored shape encode to one size.
+  /// Set if all chunks of this stored shape encode to the same size.
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const Shape& stored) const;
-  /// No writer's encoding of a chunk of this stored shape is larger; for chains without sharding.
+  /// The maximum size of any writer's encoding of a chunk of this stored shape; for chains without sharding.
   [[nodiscard]] std::uint64_t max_encoded_size(const Shape& stored) const;
-  /// About what decode() needs in addition to the encoded bytes and the elements: the steps between, at one time.
+  /// Approximate memory of decode() in addition to the encoded bytes and the elements: all intermediate steps.
   [[nodiscard]] std::uint64_t decoding_bytes(const Shape& stored, std::uint64_t encoded) const;
 
-  /// encoded bytes -> elements in stored order, dense, of exactly the chunk's size. For chains without sharding.
+  /// Decodes to elements in stored order, dense, of exactly the chunk's size. For chains without sharding.
   Result<void> decode(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> elements,
                       VarBytesArena* arena) const;
-  /// As decode, in blocks of whole elements, for chunks that are large compared with `block`; false where this chain
-  /// cannot. `sink(offset, bytes)` gets elements from byte `offset` of the chunk on.
-  /// Where the sink ends it early, what follows is not decoded (decodes_prefixes()) or only verified.
+  /// Like decode, in blocks of whole elements, for chunks that are large compared with `block`; false if this chain
+  /// cannot. `sink(offset, bytes)` gets elements beginning at byte `offset` of the chunk. If the sink ends it early,
+  /// the rest is not decoded (decodes_prefixes()) or only verified.
   using Sink = std::function<bool(std::uint64_t, std::span<const std::byte>)>;
   Result<bool> decode_blocks(const Shape& stored, std::span<const std::byte> encoded, std::span<std::byte> block,
                              const Sink& sink) const;
-  /// As decode, but only the elements in the `wanted` bytes of the chunk and what has to be decoded with them, into
-  /// `to`; returns the byte of the chunk at which `to` begins. nullopt: the chunk has to be decoded as a whole.
+  /// Like decode, but only the elements in the `wanted` bytes of the chunk and those that must be decoded with them,
+  /// into `to`. Returns the byte of the chunk at which `to` begins; nullopt if the chunk must be decoded as a whole.
   Result<std::optional<std::uint64_t>> decode_part(const Shape& stored, std::span<const std::byte> encoded,
                                                    std::pair<std::uint64_t, std::uint64_t> wanted, Buffer& to) const;
   [[nodiscard]] bool decodes_parts() const noexcept;
-  /// Whether decoding only the beginning of a chunk by decode_blocks pays.
+  /// Whether decoding only the beginning of a chunk with decode_blocks is worthwhile.
   [[nodiscard]] bool decodes_prefixes() const noexcept;
-  /// Elements in stored order -> encoded bytes, replacing `to`. For chains without sharding.
+  /// Encodes elements in stored order, replacing `to`. For chains without sharding.
   Result<void> encode(const Shape& stored, std::span<const std::byte> elements, Buffer& to) const;
 
-  /// Only the bytes->bytes codecs, for chains around a shard. `max_decoded` bounds what untrusted bytes may become.
+  /// Runs only the bytes->bytes codecs, for chains around a shard. `max_decoded` bounds the result for untrusted bytes.
   Result<void> decode_bytes(std::span<const std::byte> encoded, std::uint64_t max_decoded, Buffer& to) const;
   Result<void> encode_bytes(std::span<const std::byte> decoded, Buffer& to) const;
-  /// Only the array->array codecs that were not folded: between elements in stored order and what the array->bytes
-  /// codec takes (inner_type).
+  /// Runs only the array->array codecs that were not folded: between elements in stored order and the input of the
+  /// array->bytes codec (inner_type).
   Result<void> decode_arrays(const Shape& stored, std::span<const std::byte> from, std::span<std::byte> to) const;
   Result<void> encode_arrays(const Shape& stored, std::span<const std::byte> from, Buffer& to) const;
-  /// One element through the same codecs: what missing chunks hold after them, in chunks of this stored shape.
+  /// Encodes the fill element with the same codecs: the element of missing chunks, for chunks of this stored shape.
   [[nodiscard]] Result<std::vector<std::byte>> encode_fill(const Shape& stored, std::span<const std::byte> fill) const;
 
  private:
-  /// What the output of a bytes->bytes codec may be on decoding.
+  /// The bound on the decoded output of a bytes->bytes codec.
   struct Bound {
     enum class Kind : std::uint8_t {
-      exact,    ///< `size` it is
+      exact,    ///< exactly `size`
       at_most,  ///< no writer's encoding is larger
-      limit,    ///< the user's limit ends here
+      limit,    ///< the user's limit
     } kind = Kind::exact;
     std::uint64_t size = 0;
   };
-  /// Where the innermost bytes->bytes codec decodes to; scratch where neither is set.
+  /// The destination of the innermost bytes->bytes codec; scratch memory if neither is set.
   struct Target {
     std::span<std::byte> elements = {};
     Buffer* buffer = nullptr;
@@ -116,7 +116,7 @@ class CodecChain {
   Result<void> add_bytes_codec(const CodecSpec& spec, const CodecEntry& entry, const ChunkType& type);
   [[nodiscard]] bool has_array_bytes_codec() const noexcept { return array_bytes_codec_ != nullptr || sharding_; }
 
-  /// Of what the array->bytes codec is given.
+  /// The bound on the input of the array->bytes codec.
   [[nodiscard]] Bound innermost_bound(const ChunkType& type) const;
   [[nodiscard]] Bound bound_of(std::size_t codec, Bound innermost) const;
   Result<std::size_t> undo_frames(std::span<const std::byte>& encoded) const;
@@ -134,8 +134,8 @@ class CodecChain {
   std::vector<std::size_t> permutation_;
   std::vector<std::shared_ptr<const ArrayCodec>> array_codecs_;
   std::shared_ptr<const ArrayBytesCodec> array_bytes_codec_;
-  std::size_t word_size_ = 0;            ///< of the array->bytes codec (raw_word_size) where no array codec is left
-  std::optional<NarrowNumbers> narrow_;  ///< what the words are, where these have bits that count for nothing
+  std::size_t word_size_ = 0;            ///< of the array->bytes codec (raw_word_size) if no array codec is left
+  std::optional<NarrowNumbers> narrow_;  ///< the words, if some of their bits are insignificant
   std::optional<CodecSpec> sharding_;
   std::vector<std::shared_ptr<const BytesCodec>> bytes_codecs_;
   std::vector<std::string> bytes_names_;

@@ -1,7 +1,7 @@
-// Knows how a chain is run over one chunk with the fewest copies. Checksums are checked and made in place; the
-// innermost compressor decodes straight into the caller's elements where these are the bytes (or turned-around words);
-// everything between goes through per-thread buffers that stay warm. Nothing decoded from stored bytes becomes larger
-// than what the codecs inside could have made, or than the user's limits.
+// Runs a chain over one chunk with the fewest copies. Checksums are verified and made in place. The innermost
+// compressor decodes directly into the caller's elements if these are the bytes (or swapped words). Everything in
+// between goes through per-thread buffers that stay warm. Nothing decoded from stored bytes becomes larger than the
+// codecs inside could have made it, or than the user's limits.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace sherd {
 
-/// The buffers for the steps between, by turns.
+/// The buffers for intermediate steps, used alternately.
 struct CodecChain::Spare {
   Scratch first;
   Scratch second;
@@ -25,7 +25,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Other writers' encodings may be larger than ours by this much at most.
+// The maximum by which other writers' encodings may be larger than ours.
 constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
 
 std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) noexcept {
@@ -87,8 +87,8 @@ std::uint64_t CodecChain::decoding_bytes(const Shape& stored, std::uint64_t enco
   steps = std::min<std::uint64_t>(steps, 2);  // by turns
   const auto type = inner_type(stored);
   const auto size = type ? array_bytes_codec_->encoded_size(*type) : std::nullopt;
-  // What has no size of its own is decoded into a buffer of four times its encoding, and into more where that is too
-  // little.
+  // The output of a step without a size of its own is decoded into a buffer of four times its encoding, or more if that
+  // is too small.
   const std::uint64_t step = size.value_or(saturating_mul(encoded, 4));
   const std::uint64_t arrays = array_codecs_.empty() ? 0 : std::min<std::uint64_t>(array_codecs_.size(), 3);
   return saturating_mul(step, steps + arrays);
@@ -154,7 +154,7 @@ Result<void> CodecChain::decode_words(Bytes encoded, std::span<std::byte> elemen
   const Bound bound{Bound::Kind::exact, elements.size()};
   SHERD_TRY(bytes, undo(encoded, bound, {.elements = elements}, spare));
   if (bytes.size() != elements.size()) return wrong_size(bytes.size(), elements.size());
-  // What is to be moved anyway is not looked at first.
+  // Bytes that are moved anyway are not examined first.
   const bool there = bytes.data() == elements.data();
   const bool converts = there ? !is_native(bytes) : narrow_ || word_size_ != 1;
   if (converts) {

@@ -1,4 +1,4 @@
-// Knows where a checksum is relative to the bytes that it covers, which need not be copied for it.
+// Splits a checksum from the bytes that it covers, without copying them.
 #include "codec/checksum.hpp"
 
 #include <cstdio>

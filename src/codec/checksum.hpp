@@ -1,4 +1,4 @@
-// A codec that leaves the bytes as they are and adds four bytes of checksum, little-endian, at one end.
+// A codec that leaves the bytes unchanged and adds a four-byte checksum, little-endian, at one end.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class ChecksumCodec final : public BytesCodec {
   Location location_;
 };
 
-/// The maker of the numcodecs checksums, which have one optional member: `location`, "start" or "end".
+/// Makes the checksums of numcodecs, which have one optional member: `location`, "start" or "end".
 Result<std::unique_ptr<BytesCodec>> make_located_checksum(const CodecSpec& spec, ChecksumCodec::Sum sum,
                                                           ChecksumCodec::Location absent);
 

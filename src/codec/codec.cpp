@@ -1,4 +1,4 @@
-// Knows how a codec's name finds its entry in the table that was handed down.
+// Finds the entry of a codec's name in the table that was passed down.
 #include "codec/codec.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Knows what a codec that is about to be written must say although readers here can do without it: zarr-python takes
-// names of numcodecs only with a `configuration`, and others ask for members that have defaults here.
+// Completes a codec that is about to be written with members that readers here do not need: zarr-python accepts
+// numcodecs' names only with a `configuration`, and others require members that have defaults here.
 #include "codec/chain.hpp"
 
 namespace sherd {
@@ -13,15 +13,15 @@ void complete_nested(Json* list, CodecTable table, const DType& dtype) {
   *list = codec_list_json(*specs);
 }
 
-/// What a codec of elements of this type has to say; an object, or null for a codec that needs no configuration.
+/// What a codec of elements of this type must contain: an object, or null for a codec that needs no configuration.
 Result<Json> required_members(const CodecEntry& entry, const DType& dtype) {
   if (entry.required != nullptr) return entry.required(dtype);
   if (entry.short_form != nullptr) return entry.short_form("", dtype);
   return Json();
 }
 
-/// The type of elements after an array->array codec. A codec that needs the shape, which is not known here, keeps the
-/// type.
+/// The type of elements after an array->array codec. It is unchanged if the codec needs the shape, which is not known
+/// here.
 DType encoded_type(const CodecSpec& spec, CodecTable table, const DType& dtype) {
   static const Limits limits;
   const CodecEntry* entry = find_codec(table, spec.name);

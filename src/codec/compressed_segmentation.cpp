@@ -1,7 +1,7 @@
-// Knows compressed_segmentation of Neuroglancer's precomputed format: labels in blocks, each with a table of the labels
-// that occur in it and, for every voxel, an index into that table of 0, 1, 2, 4, 8, 16 or 32 bits.
-// A chunk comes as (channel, z, y, x), or (z, y, x) of one channel, so that x runs fastest as it does in Neuroglancer;
-// `block_size` is (x, y, z), as in its metadata.
+// compressed_segmentation of Neuroglancer's precomputed format: labels in blocks, each with a table of the labels that
+// occur in it and, for every voxel, an index into that table of 0, 1, 2, 4, 8, 16 or 32 bits.
+// A chunk is (channel, z, y, x), or (z, y, x) with one channel, so that x runs fastest as in Neuroglancer; `block_size`
+// is (x, y, z), as in its metadata.
 #include "codec/compressed_segmentation.hpp"
 
 #include <memory>
@@ -28,7 +28,7 @@ class CompressedSegmentation final : public ArrayBytesCodec {
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
 
-  /// Of writers that share no table: whole blocks of the widest indices, and a table entry for each voxel.
+  /// For writers that share no tables: whole blocks with the widest indices, and a table entry for each voxel.
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
     const auto bytes = checked_mul(segmentation::Geometry({in, block_}).blocks(),
                                    segmentation::volume(block_) * (segmentation::kWordBytes + in.dtype.size()) +
@@ -49,7 +49,7 @@ class CompressedSegmentation final : public ArrayBytesCodec {
 };
 
 Result<Triple> parse_block_size(Configuration& configuration, const Limits& limits) {
-  // An encoder numbers the voxels of a whole block in 32 bits, also where the chunk has fewer.
+  // An encoder numbers the voxels of a whole block in 32 bits, even if the chunk has fewer.
   const std::uint64_t most = std::min(limits.chunk_bytes / sizeof(std::uint32_t), std::uint64_t{1} << 31);
   const Json* list = configuration.find("block_size");
   if (list == nullptr || !list->is_array() || list->size() != 3)

@@ -1,7 +1,7 @@
-// What reading and writing compressed_segmentation share: how a channel is cut into blocks, and the sizes of things.
-// Offsets count 32-bit words: those of channels from the chunk's beginning, all others from the channel's. A channel
-// begins with a header of two words a block: 24 bits for where its table is and 8 for how many bits an index has, then
-// where its indices are.
+// Shared by reading and writing compressed_segmentation: how a channel is divided into blocks, and sizes. Offsets count
+// 32-bit words: those of channels from the beginning of the chunk, all others from the beginning of the channel. A
+// channel begins with a header of two words per block: 24 bits for the offset of its table, 8 for the number of bits of
+// an index, and then the offset of its indices.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Triple = std::array<std::uint64_t, 3>;
 
 constexpr std::uint64_t volume(const Triple& extents) noexcept { return extents[0] * extents[1] * extents[2]; }
 
-/// Of a chunk (channel, z, y, x), or (z, y, x).
+/// Of a chunk (channel, z, y, x) or (z, y, x).
 inline std::uint64_t channels(const ChunkType& chunk) noexcept { return chunk.shape.size() == 4 ? chunk.shape[0] : 1; }
 
 /// One chunk (channel, z, y, x) or (z, y, x) of uint32 or uint64 in blocks of one size.
@@ -48,14 +48,14 @@ struct Geometry {
   [[nodiscard]] std::uint64_t blocks() const noexcept { return volume(grid); }
 };
 
-/// Where a block lies: its first voxel, and how much of it the chunk has.
+/// The location of a block: its first voxel, and its size inside the chunk.
 struct Block {
   std::uint64_t number = 0;
   std::uint64_t first = 0;
   Triple extents;
 };
 
-/// Calls visit(Block) for each block in the order of their headers until one fails.
+/// Calls visit(Block) for each block in the order of the headers until a call fails.
 template <class Visit>
 Result<void> for_each_block(const Geometry& geometry, Visit visit) {
   const auto& [shape, size, grid] = geometry;
@@ -89,7 +89,7 @@ bool for_each_row(const Geometry& geometry, const Block& block, Visit visit) {
 
 /// `corrupt` if the bytes are not an encoding of such a chunk.
 Result<void> decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> elements);
-/// Replaces `to`; `unsupported` where the chunk is too large for the offsets.
+/// Replaces `to`; `unsupported` if the chunk is too large for the offsets.
 Result<void> encode(const Chunk& chunk, std::span<const std::byte> elements, Buffer& to);
 
 }  // namespace sherd::segmentation

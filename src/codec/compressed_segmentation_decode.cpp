@@ -1,5 +1,5 @@
-// Knows how compressed_segmentation becomes labels. Everything a header says is compared with the bytes that there are
-// before it is followed, so that any bytes are refused or decode in time and memory of the chunk's size.
+// Decodes compressed_segmentation to labels. All values in headers are compared with the available bytes before they
+// are used, so that any bytes are refused or decode in time and memory proportional to the chunk.
 #include <cstring>
 
 #include "base/endian.hpp"
@@ -31,7 +31,7 @@ class RowDecoder {
     }
   }
 
-  /// Indices from `position` on become labels; false where one is beyond the table.
+  /// Converts indices beginning at `position` to labels; false if one is beyond the table.
   bool decode(std::uint64_t position, std::byte* to, std::uint64_t count) const noexcept {
     const std::uint64_t bit = position * kWidth;
     const std::byte* next = values_ + bit / 32 * kWordBytes;
@@ -70,7 +70,7 @@ class RowDecoder {
   static constexpr unsigned kPerWord = 32 / kWidth;
   static constexpr unsigned kStep = std::min(8u, kPerWord);
   static constexpr std::uint32_t kMask = ~std::uint32_t{0} >> (32 - kWidth);
-  /// Two labels at a time where all pairs of them are few.
+  /// Two labels at a time if there are few pairs of them.
   static constexpr bool kPaired = kWidth <= 2 && !kChecked;
   using Pair = std::array<Label, 2>;
 
@@ -109,7 +109,7 @@ class ChannelDecoder {
   ChannelDecoder(const Geometry& geometry, Bytes from, std::byte* to) noexcept
       : geometry_(geometry), from_(from), words_(from.size() / kWordBytes), to_(to) {}
 
-  /// What is wrong with the block, or nullptr.
+  /// The error in the block, or nullptr.
   const char* decode(const Block& block) {
     const std::byte* header = from_.data() + block.number * kHeaderWords * kWordBytes;
     const auto first = load_little<std::uint32_t>(header);
@@ -120,7 +120,7 @@ class ChannelDecoder {
     const Table labels{from_.data() + table * kWordBytes, (words_ - table) * kWordBytes / sizeof(Label)};
     if (width == 0) return fill(block, labels), nullptr;
     if ((width & (width - 1)) != 0 || width > 32) return "its indices have neither 0, 1, 2, 4, 8, 16 nor 32 bits";
-    // Others may leave out what a clipped block's last indices would take: only what is read must be there.
+    // Other writers may omit what a clipped block's last indices would need: only the bytes that are read must exist.
     const auto& extents = block.extents;
     const std::uint64_t end =
         extents[0] + geometry_.block[0] * (extents[1] - 1 + geometry_.block[1] * (extents[2] - 1));
@@ -146,7 +146,7 @@ class ChannelDecoder {
       return rows.decode(position, to_ + voxel * sizeof(Label), block.extents[0]);
     });
   }
-  /// Indices need a look each only where the table lies so near the end that they could point beyond it.
+  /// Indices are checked individually only if the table is so close to the end that they could point beyond it.
   template <unsigned kWidth>
   bool decode_width(const Block& block, const std::byte* values, const Table& table) {
     if (table.count >> kWidth != 0) return decode_rows<kWidth, false>(block, values, table);
@@ -175,7 +175,7 @@ class ChannelDecoder {
   std::byte* to_;
 };
 
-/// `from` begins with the offsets of as many channels as the chunk has.
+/// `from` begins with the offsets of the chunk's channels.
 template <class Label>
 Result<void> decode_channels(const Chunk& chunk, Bytes from, Elements to) {
   const Geometry geometry(chunk);

@@ -1,6 +1,6 @@
-// Knows how labels become compressed_segmentation: every block gets the smallest indices that do, its table in rising
-// order, and equal tables of a channel are stored once.
-// Most rows of a real segmentation hold one label or two, and those are numbered without a branch a voxel.
+// Encodes labels as compressed_segmentation: every block gets the smallest indices that are sufficient and a sorted
+// table, and equal tables of a channel are stored once. Most rows of a real segmentation contain one or two labels;
+// these are numbered without a branch per voxel.
 #include <bit>
 #include <cstring>
 
@@ -21,7 +21,7 @@ constexpr unsigned width_for(std::uint64_t labels) noexcept {
   return width;
 }
 
-/// Numbers the labels of one block in the order in which they are met.
+/// Numbers the labels of one block in order of occurrence.
 template <class Label>
 class Numbering {
  public:
@@ -32,7 +32,7 @@ class Numbering {
     SHERD_TRY(labels_.resize(voxels * sizeof(Label)));
     SHERD_TRY(homes_.resize(voxels * sizeof(std::uint32_t)));
     SHERD_TRY(slots_.resize(slots * sizeof(std::uint32_t)));
-    // A slot is in use where the label that it names points back at it; so it is never emptied.
+    // A slot is in use if the label that it refers to points back at it, so slots are never cleared.
     std::memset(slots_.data(), 0, slots_.size());
     return {};
   }
@@ -97,7 +97,7 @@ class BlockLabels {
     sort();
   }
 
-  /// The block's table as it is stored.
+  /// The block's table as stored.
   [[nodiscard]] Bytes table() const noexcept { return sorted_.span().first(numbering_.count() * sizeof(Label)); }
   [[nodiscard]] std::uint64_t count() const noexcept { return numbering_.count(); }
 
@@ -139,12 +139,12 @@ class BlockLabels {
     std::memcpy(&label, from, sizeof label);
     return label;
   }
-  /// Marks where a clipped block has no voxel; its rank is 0.
+  /// Marks positions of a clipped block that have no voxel; its rank is 0.
   [[nodiscard]] std::uint32_t padding() const noexcept {
     return static_cast<std::uint32_t>(ranks_.size() / sizeof(std::uint32_t) - 1);
   }
 
-  /// Rows of one label, and of the two that were met last, take no branch a voxel.
+  /// Rows with only one label, or only the two most recent ones, take no branch per voxel.
   template <class Count>
   void number_row(const std::byte* row, Count count, std::uint32_t* to) noexcept {
     Label differs = 0;
@@ -203,7 +203,7 @@ class BlockLabels {
   }
 
   const Geometry& geometry_;
-  std::uint64_t size_;  ///< voxels of a block that is not clipped
+  std::uint64_t size_;  ///< voxels of an unclipped block
   Numbering<Label> numbering_;
   Buffer numbers_, order_, ranks_, sorted_;
   Numbered last_{}, before_{};
@@ -215,7 +215,7 @@ class Output {
   explicit Output(Buffer& to) noexcept : to_(to) {}
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] std::byte* at(std::uint64_t offset) noexcept { return to_.data() + offset; }
-  /// Where `bytes` more bytes go; valid until the next call.
+  /// The destination of `bytes` more bytes; valid until the next call.
   Result<std::byte*> extend(std::uint64_t bytes) {
     if (to_.size() - size_ < bytes) SHERD_TRY(to_.grow(std::max(2 * to_.size(), size_ + bytes)));
     std::byte* added = to_.data() + size_;
@@ -237,10 +237,10 @@ class KnownTables {
     std::memset(slots_.data(), 0, slots_.size());
     return {};
   }
-  /// The slot of an equal table, or the free one where it belongs. `channel`: the bytes of the channel so far.
+  /// The slot of an equal table, or the free one for it. `channel`: the bytes of the channel so far.
   struct Slot {
     std::uint32_t hash;
-    std::uint32_t offset;  ///< in words; 0 where the slot is free, for there are the headers
+    std::uint32_t offset;  ///< in words; 0 if the slot is free, since the headers are there
     std::uint64_t bytes;
   };
   Slot& find(Bytes table, const std::byte* channel) noexcept {
@@ -301,7 +301,7 @@ class ChannelEncoder {
     return {};
   }
 
-  /// Of a table that is there already, or of a new one at the end.
+  /// Of an existing equal table, or of a new one at the end.
   Result<std::uint32_t> table_offset() {
     const Bytes table = labels_.table();
     auto& slot = tables_.find(table, to_.at(begin_));
@@ -328,7 +328,7 @@ template <class Label>
 Result<void> encode_channels(const Chunk& chunk, Bytes from, Buffer& to) {
   const Geometry geometry(chunk);
   const std::uint64_t channels = segmentation::channels(chunk.type);
-  // A guess that mostly holds; the rest doubles.
+  // An estimate that is usually sufficient; otherwise the size doubles.
   SHERD_TRY(to.resize(from.size() / 16 + (channels + geometry.blocks() * kHeaderWords) * kWordBytes));
   Output output(to);
   SHERD_TRY(output.extend(channels * kWordBytes));

@@ -1,6 +1,6 @@
-// Knows conditional (zarr-extensions): a list of bytes -> bytes codecs. The first bytes of a chunk have one bit for
-// each, from the lowest bit of the first byte, which is set if the codec was applied. The encoder applies a codec if it
-// does not make the chunk longer, and always if its encoded size depends on the decoded size alone, as for checksums.
+// conditional (zarr-extensions): a list of bytes -> bytes codecs. A chunk begins with one bit for each, from the lowest
+// bit of the first byte, set if the codec was applied. The encoder applies a codec if it does not make the chunk
+// longer, and always if its encoded size depends only on the decoded size, as for checksums.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// Decoded bytes of a step that is not the first may be more than those of the first by as much as a codec adds.
+/// The bytes that a codec may add: the decoded size of a later step may exceed that of the first by this much.
 constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
 
 std::byte bit(std::size_t codec) noexcept { return static_cast<std::byte>(1U << codec % 8); }
@@ -81,7 +81,7 @@ class Conditional final : public BytesCodec {
   }
 
  private:
-  /// The output of a codec that is not the first, of a chunk that decodes to `chunk` bytes at most.
+  /// The output of a codec other than the first, for a chunk that decodes to at most `chunk` bytes.
   Result<Bytes> decode_between(const BytesCodec& codec, Bytes from, std::uint64_t chunk, Buffer& to) const {
     constexpr std::uint64_t unbounded = ~std::uint64_t{0};
     std::uint64_t most = checked_add(checked_mul(chunk, 2).value_or(unbounded), kSlackBytes).value_or(unbounded);
@@ -108,14 +108,14 @@ class Conditional final : public BytesCodec {
   std::uint64_t decode_ratio_;  ///< the user's limit; 0: none
 };
 
-/// At most so many codecs, and bytes of a header; a limit against documents that ask for gigabytes.
+/// The maximum number of codecs and of header bytes, against documents that request gigabytes.
 constexpr std::int64_t kMaxBits = 1024;
 constexpr std::string_view kName = "conditional";
 
 Result<Step> make_step(const CodecSpec& spec, const CodecContext& context) {
   const CodecEntry* entry = find_codec(context.table, spec.name);
   if (entry == nullptr) return no_such_codec(spec.name, context.table, ErrorCode::unsupported).in_member("name");
-  // A chunk could otherwise double the work of decoding at every level.
+  // Otherwise a chunk could double the work of decoding at every level.
   if (entry->name == kName)
     return unsupported("conditional: a 'conditional' inside another is not supported").in_member("name");
   if (entry->bytes_codec == nullptr)

@@ -1,6 +1,6 @@
-// Knows how members of a codec's configuration are looked up, typed and bounded, and what is said when one is wrong.
-// Which members exist is each codec's own business: the codec asks for them by name, and what it has not asked
-// for by the time it calls done() is refused.
+// Finds members of a codec's configuration, checks their types and bounds, and reports errors. Each codec determines
+// which members exist: it asks for them by name, and members that it has not asked for when it calls done() are
+// refused.
 #include "codec/configuration.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reading a codec's configuration: typed members with bounds, and the refusal of unknown members.
-// Every error names its member as `configuration.<key>`; the chain puts the codec's position before it.
+// Reads a codec's configuration: typed members with bounds; unknown members are refused. Every error names its member
+// as `configuration.<key>`; the chain prepends the codec's position.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ struct IntegerBounds {
   std::int64_t high = 0;
 };
 
-/// The members of one configuration. Read every member that the codec knows, then call done(). The spec outlives it.
+/// The members of one configuration. Read every known member, then call done(). The spec must outlive it.
 class Configuration {
  public:
-  /// invalid_argument where the configuration is neither absent nor an object.
+  /// invalid_argument if the configuration is present and not an object.
   static Result<Configuration> open(const CodecSpec& spec);
-  /// The same; what is read though no specification has it so goes to the context's remarks.
+  /// The same; values that are accepted although no specification has them are added to the context's remarks.
   static Result<Configuration> open(const CodecSpec& spec, const CodecContext& context);
 
-  /// The member, or nullptr where it is absent; from now on it counts as known.
+  /// The member, or nullptr if it is absent; it counts as known afterwards.
   const Json* find(std::string_view key);
-  /// A member of one type; `absent` is its default, and without that a missing member is
-  /// invalid_argument, as are wrong types and values out of bounds.
+  /// A member of one type; `absent` is its default. Without a default, a missing member is invalid_argument, as are
+  /// wrong types and values out of bounds.
   Result<std::int64_t> integer(std::string_view key, IntegerBounds bounds, std::optional<std::int64_t> absent = {});
-  /// An integer that may also be its decimal digits in a string, as netcdf-c 4.9 writes its filters' parameters:
-  /// {"id": "zlib", "level": "5"}.
+  /// An integer that may also be a string of its decimal digits, as in the filter parameters of netcdf-c 4.9: {"id":
+  /// "zlib", "level": "5"}.
   Result<std::int64_t> integer_or_text(std::string_view key, IntegerBounds bounds,
                                        std::optional<std::int64_t> absent = {});
   Result<bool> boolean(std::string_view key, std::optional<bool> absent = {});
   Result<std::string> text(std::string_view key, std::optional<std::string_view> absent = {});
-  /// Refuses with `unsupported` the first member that was never asked for.
+  /// `unsupported` for the first member that was never asked for.
   [[nodiscard]] Result<void> done() const;
 
  private:
@@ -53,9 +53,9 @@ class Configuration {
 /// An error about one member: "configuration.<key>".
 [[nodiscard]] Error configuration_error(std::string_view key, std::string message);
 
-/// The integer after the colon of a short form such as "zstd:3"; `absent` where there is none.
+/// The integer after the colon of a short form such as "zstd:3"; `absent` if there is none.
 Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds bounds, std::int64_t absent);
-/// The size of an element for codecs that look at bytes by it; 1 where elements have no size of their own.
+/// The element size for codecs that use it to process bytes; 1 if elements have no fixed size.
 [[nodiscard]] inline std::uint64_t element_bytes(const DType& dtype) noexcept {
   return dtype.is_variable() ? 1 : dtype.size();
 }

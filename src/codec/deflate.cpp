@@ -1,8 +1,8 @@
-// Knows which library does what best with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9,
-// ISA-L decodes in blocks and encodes at levels 1-3. libdeflate encodes in one call, which nothing can interrupt: zlib
-// encodes chunks that are larger than 16 MiB at its levels, and ISA-L encodes them in steps. Header, checksum and
-// length of every gzip member are verified; bytes after the last member are an error, and where only one is allowed so
-// are those after the first. What is written carries no time and no name, so it is reproducible.
+// Uses the best library for each task with deflate: libdeflate decodes whole chunks and encodes at levels 0 and 4-9;
+// ISA-L decodes in blocks and encodes at levels 1-3. libdeflate encodes in a single call that cannot be interrupted, so
+// zlib encodes chunks above 16 MiB at its levels, and ISA-L encodes them in steps. Header, checksum and length of every
+// gzip member are verified. Bytes after the last member are an error, or after the first if only one is allowed. The
+// output contains no time and no name, so it is reproducible.
 #include "codec/deflate.hpp"
 
 #include <isa-l/igzip_lib.h>
@@ -22,7 +22,7 @@ namespace {
 using Wrapper = DeflateCodec::Wrapper;
 
 constexpr std::size_t kMax32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L and zlib count in 32 bits
-/// A larger chunk is encoded in steps, between which an interrupt of the call is noticed.
+/// A larger chunk is encoded in steps, between which interrupts are noticed.
 constexpr std::size_t kLongChunk = std::size_t{16} << 20;
 constexpr std::size_t kEncodeStep = std::size_t{1} << 20;
 
@@ -33,7 +33,7 @@ struct FreeDeflate {
 
 Error out_of_memory() { return unavailable("out of memory for a deflate context"); }
 
-/// This thread's compressor; made again when the level changes.
+/// This thread's compressor, recreated when the level changes.
 libdeflate_compressor* compressor(int level) {
   thread_local std::unique_ptr<libdeflate_compressor, FreeDeflate> context;
   thread_local int context_level = -1;
@@ -52,13 +52,13 @@ libdeflate_decompressor* decompressor() {
 
 bool is_fast(int level) noexcept { return level >= 1 && level <= 3; }
 
-/// ISA-L's encoder with the buffer that its highest level needs.
+/// ISA-L's encoder with the buffer required by its highest level.
 struct FastEncoder {
   isal_zstream stream;
   std::uint8_t buffer[std::max({ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT})];
 };
 
-/// This thread's encoder, at the beginning of a stream; nullptr if there is no memory for one.
+/// This thread's encoder, at the beginning of a stream; nullptr if out of memory.
 isal_zstream* fast_stream(Wrapper wrapper, int level, void (*init)(isal_zstream*)) {
   thread_local std::unique_ptr<FastEncoder> encoder;
   if (!encoder) encoder.reset(new (std::nothrow) FastEncoder);
@@ -86,7 +86,7 @@ std::size_t encode_fast(Wrapper wrapper, int level, std::span<const std::byte> f
   return stream->total_out;
 }
 
-/// Where a library goes on: the bytes of one step, and where the encoded ones go.
+/// One step of a library: its input, and the destination of the encoded bytes.
 struct Step {
   std::span<const std::byte> from;
   std::span<std::byte> to;
@@ -95,7 +95,7 @@ struct Step {
   bool finished = false;  ///< the stream has ended
 };
 
-/// Calls encode(step), which takes all of step.from, for one part of a chunk after the other. The encoded size, or 0
+/// Calls encode(step), which must consume step.from, for the parts of a chunk in order. Returns the encoded size, or 0
 /// if `to` is too small.
 template <class Encode>
 Result<std::size_t> in_steps(std::span<const std::byte> from, std::span<std::byte> to, const Encode& encode) {
@@ -185,7 +185,7 @@ class Stream {
     return stream;
   }
 
-  /// Fills the block as far as content goes; fewer bytes than the block has mean the end.
+  /// Fills the block as far as there is content; fewer bytes than the block mean the end.
   Result<std::size_t> fill(std::span<std::byte> block) {
     std::size_t filled = 0;
     while (filled < block.size() && !ended_) {
@@ -219,7 +219,7 @@ class Stream {
 
   [[nodiscard]] std::size_t position() const noexcept { return from_.size() - rest_.size() - state_->avail_in; }
 
-  /// ISA-L passes over flags that RFC 1952 (2.3.1.2) has reserved; libdeflate, which decodes whole chunks, does not.
+  /// ISA-L ignores flags that RFC 1952 (2.3.1.2) reserves; libdeflate, which decodes whole chunks, does not.
   [[nodiscard]] Result<void> check_header(std::size_t at) const {
     constexpr std::byte reserved{0xe0};
     constexpr std::size_t flags = 3;
@@ -237,7 +237,7 @@ class Stream {
   }
 
   Result<void> next_member() {
-    // ISA-L reads eight bytes ahead: what it took beyond the checksum is still in its bit buffer.
+    // ISA-L reads eight bytes ahead: bytes beyond the checksum are still in its bit buffer.
     const std::size_t ahead = state_->read_in_length > 0 ? static_cast<std::size_t>(state_->read_in_length) / 8 : 0;
     ended_ = state_->avail_in == 0 && rest_.empty() && ahead == 0;
     if (ended_) return {};

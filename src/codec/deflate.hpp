@@ -1,4 +1,4 @@
-// Deflate in the wrappers that codecs use: gzip (RFC 1952), of any number of members or exactly one, and zlib (RFC
+// Deflate in the wrappers that codecs use: gzip (RFC 1952), with any number of members or exactly one, and zlib (RFC
 // 1950).
 #pragma once
 

@@ -1,6 +1,6 @@
-// Knows numcodecs' delta filter: the first element, then each element's difference to the one before.
-// Differences are taken in `dtype` and stored in `astype`; sums are taken in numpy's common type of both. Integers
-// wrap around, so they are restored for any differences; floats come back as far as their rounding allows.
+// numcodecs' delta filter: the first element, then the difference of each element to the previous one. Differences are
+// computed in `dtype` and stored in `astype`; sums are computed in numpy's common type of both. Integers wrap, so they
+// are restored for any differences; floats are restored as far as their rounding allows.
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 constexpr bool is_half = std::is_same_v<T, Float16>;
-/// Whether a T and an A together are a float of 32 bits for numpy.
+/// Whether numpy's common type of T and A is a 32-bit float.
 template <class T, class A>
 constexpr bool is_single =
     sizeof(A) <= 2 ? std::is_same_v<T, float> || is_half<T> : std::is_same_v<T, float> && std::is_same_v<A, float>;

@@ -1,7 +1,7 @@
-// Knows numcodecs' fixedscaleoffset filter: (x - offset) * scale, rounded half to even and stored in `astype`;
-// back as x / scale + offset in `dtype`.
-// The arithmetic is numpy's: floats keep their width; integers stay integers, and wrap, while the constant is written
-// as an integer, and become float64 with a fraction; division always leaves the integers.
+// numcodecs' fixedscaleoffset filter: (x - offset) * scale, rounded half to even and stored in `astype`; decoded as
+// x / scale + offset in `dtype`.
+// The arithmetic is numpy's: floats keep their width. Integers remain integers, and wrap, if the constant is written as
+// an integer, and become float64 if it has a fraction; division always gives floats.
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -14,13 +14,13 @@
 namespace sherd {
 namespace {
 
-/// `offset` or `scale`: the text decides whether it is an integer.
+/// `offset` or `scale`: its text determines whether it is an integer.
 struct Constant {
   double value = 0;
   std::optional<std::int64_t> integer;
 };
 
-/// std::nearbyint without a call, so that loops over it are vectorised. Not for -ffast-math.
+/// std::nearbyint without a call, so that loops can be vectorised. Not for -ffast-math.
 template <class T>
 T round_half_even(T value) noexcept {
   constexpr T whole = std::is_same_v<T, float> ? T(8388608.0) : T(4503599627370496.0);
@@ -34,7 +34,7 @@ struct Steps {
   Constant scale;
 };
 
-/// What numpy makes of an array of T under one operation with a constant.
+/// The type of numpy's result for an array of T and a constant.
 template <class T, bool IntegerConstant>
 using Operand = std::conditional_t<!std::is_integral_v<T> || IntegerConstant, T, double>;
 

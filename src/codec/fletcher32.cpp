@@ -1,5 +1,5 @@
-// numcodecs.fletcher32: the bytes, then their Fletcher-32 in HDF5's flavour as four little-endian bytes.
-// The filter that HDF5 and netCDF-4 files know under the same name.
+// numcodecs.fletcher32: the bytes, then their Fletcher-32 in HDF5's variant as four little-endian bytes. HDF5 and
+// netCDF-4 files use the filter under the same name.
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/checksum.hpp"

@@ -18,7 +18,7 @@ constexpr IntegerBounds kLevels{0, 12};
 constexpr std::int64_t kDefaultLevel = 6;
 constexpr std::size_t kFieldBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kHeaderBytes = 2 * kFieldBytes;
-/// Above what any writer's page has, even of many stored blocks; it bounds how often codes can be built.
+/// More than any writer's page has, even with many stored blocks; bounds how often codes can be built.
 constexpr std::uint64_t kMaxPageBytes = 2 * gdeflate::kPageBytes;
 
 class GdeflateCodec final : public BytesCodec {

@@ -1,7 +1,7 @@
-// What reading and writing GDeflate share. It is Deflate64 in pages of 64 KiB, each of them 32 lanes of bits. Symbols
-// are dealt to the lanes in turn: a block's header and literals as Deflate has them, of a match the length first and,
-// when it is the lane's turn again, the distance. A lane holds 32 to 63 bits; after its turn it is given the next 32 of
-// the page where it has fewer, so that the order of a page's words follows from what was read.
+// Shared by reading and writing GDeflate: Deflate64 in pages of 64 KiB with 32 lanes of bits each. Symbols are dealt to
+// the lanes in turn: a block's header and literals as in Deflate; of a match first the length and, at the lane's next
+// turn, the distance. A lane holds 32 to 63 bits. If it has fewer after its turn, it gets the next 32 bits of the page,
+// so the order of a page's words follows from what was read.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ inline constexpr unsigned kEndOfBlock = 256, kFirstLength = 257;
 
 enum class Block : std::uint8_t { stored, fixed, dynamic };
 
-/// A length or distance: the least one of a symbol, and the bits that are added to it.
+/// A length or distance: the minimum of a symbol, and the number of bits added to it.
 struct Range {
   std::uint32_t base;
   std::uint8_t bits;
 };
-/// Of the symbols from kFirstLength on. As Deflate64 has it, the last ones reach the size of a page.
+/// For symbols from kFirstLength. As in Deflate64, the last ones reach the size of a page.
 inline constexpr std::array<Range, 31> kLengths{
     {{3, 0},  {4, 0},   {5, 0},   {6, 0},   {7, 0},   {8, 0},   {9, 0},  {10, 0}, {11, 1}, {13, 1}, {15, 1},
      {17, 1}, {19, 2},  {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3}, {51, 3}, {59, 3}, {67, 4}, {83, 4},
@@ -55,14 +55,14 @@ inline constexpr auto kFixedLengths = [] {
   return lengths;
 }();
 
-/// Decodes a page that must fill `to`.
+/// Decodes a page, which must fill `to`.
 Result<void> decode_page(std::span<const std::byte> page, std::span<std::byte> to);
 
-/// No encoding of a page of `size` bytes is larger.
+/// The maximum size of an encoded page of `size` bytes.
 [[nodiscard]] constexpr std::size_t max_page_bytes(std::size_t size) noexcept {
   return (size + 3) / 4 * 4 + 8 * kLanes + 64;
 }
-/// Encodes at most kPageBytes, and returns how many bytes that made. `level` is 0 … 12; 0: stored.
+/// Encodes at most kPageBytes, and returns the number of bytes written. `level` is 0 … 12; 0: stored.
 std::size_t encode_page(std::span<const std::byte> from, unsigned level, std::byte* to);
 
 }  // namespace sherd::gdeflate

@@ -13,7 +13,7 @@ namespace {
 
 Error damaged(std::string what) { return corrupt("gdeflate: " + std::move(what)); }
 
-/// The lanes of a page, of which one has its turn.
+/// The lanes of a page, which take turns.
 class Lanes {
  public:
   explicit Lanes(std::span<const std::byte> page) noexcept : page_(page) {
@@ -51,7 +51,7 @@ class Lanes {
     refill();
     turn_ = (turn_ + 1) % kLanes;
   }
-  /// Whether bits were read that the page does not have.
+  /// Whether more bits were read than the page has.
   [[nodiscard]] bool overrun() const noexcept { return overrun_; }
   [[nodiscard]] std::size_t rest() const noexcept { return page_.size() - at_; }
 
@@ -59,7 +59,7 @@ class Lanes {
   struct Lane {
     std::uint64_t word = 0;
     unsigned left = 0;
-    unsigned missing = 0;  ///< of `left`, the last ones, which no word of the page has
+    unsigned missing = 0;  ///< of `left`, the last ones, which are in no word of the page
   };
   std::array<Lane, kLanes> lanes_;
   std::span<const std::byte> page_;
@@ -67,12 +67,12 @@ class Lanes {
   bool overrun_ = false;
 };
 
-/// A prefix code, looked up by as many bits as its longest word has.
+/// A prefix code, looked up by as many bits as its longest word.
 class Code {
  public:
   static constexpr unsigned kNone = 0xffff;
 
-  /// Codes must be complete, but for one of a single word of one bit, and for none at all.
+  /// Codes must be complete, except for a code with a single one-bit word and an empty one.
   Result<void> build(std::span<const std::uint8_t> lengths) {
     std::array<std::uint32_t, kMaxCodeBits + 2> next{};
     std::size_t words = 0;
@@ -225,7 +225,7 @@ class Page {
     }
   }
 
-  /// The match whose length this lane has read. All matches before it are done, so what it copies is there.
+  /// Copies the match whose length this lane has read. All earlier matches are done, so its source exists.
   Result<void> copy() {
     const std::size_t lane = lanes_.turn();
     const unsigned symbol = distances_.take(lanes_);
@@ -248,7 +248,7 @@ class Page {
   std::span<std::byte> to_;
   std::size_t at_ = 0;
   Code symbols_, distances_;
-  std::array<std::uint32_t, kLanes> lengths_{}, places_{};  ///< of matches whose distance is still to be read
+  std::array<std::uint32_t, kLanes> lengths_{}, places_{};  ///< of matches whose distance has not been read yet
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Encodes pages of GDeflate: matches by chains of hashes, one block with codes of its own, or stored bytes where these
-// are fewer.
+// Encodes pages of GDeflate: matches from hash chains, one block with its own codes, or stored bytes if these are
+// fewer.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -24,7 +24,7 @@ struct Token {
   std::uint32_t value;   ///< the literal, or the distance
 };
 
-/// Where the positions of a page with the same next bytes are.
+/// The positions of a page with the same next bytes.
 class Chains {
  public:
   explicit Chains(std::span<const std::byte> page)
@@ -35,7 +35,7 @@ class Chains {
     before_[at] = first;
     first = static_cast<std::uint32_t>(at);
   }
-  /// The longest match of the `depth` last positions, at which add() was not called yet.
+  /// The longest match among the `depth` last positions that were added.
   [[nodiscard]] Token longest(std::size_t at, unsigned depth) const noexcept {
     Token best{0, 0};
     const std::size_t most = page_.size() - at;
@@ -60,7 +60,7 @@ class Chains {
 };
 
 std::vector<Token> tokens_of(std::span<const std::byte> page, unsigned level) {
-  // Greedy below level 5; above, a match is put off where the next byte begins a longer one.
+  // Greedy below level 5; otherwise a match is deferred if the next byte begins a longer one.
   const unsigned depth = 1U << std::min(level, 9U);
   const bool lazy = level >= 5;
   Chains chains(page);
@@ -81,18 +81,18 @@ std::vector<Token> tokens_of(std::span<const std::byte> page, unsigned level) {
   return tokens;
 }
 
-/// The position of the last range that begins at `value` or below.
+/// The position of the last range that begins at or below `value`.
 template <std::size_t N>
 std::size_t range_of(const std::array<Range, N>& ranges, std::size_t count, std::uint32_t value) noexcept {
   const auto after = std::upper_bound(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(count), value,
                                       [](std::uint32_t v, const Range& range) { return v < range.base; });
   return static_cast<std::size_t>(after - ranges.begin()) - 1;
 }
-/// Lengths above those that the first 28 symbols have are of the one that has 16 bits.
+/// Lengths above those of the first 28 symbols use the symbol with 16 bits.
 std::size_t length_symbol(std::uint32_t length) noexcept { return length > 258 ? 28 : range_of(kLengths, 28, length); }
 std::size_t distance_symbol(std::uint32_t distance) noexcept { return range_of(kDistanceRanges, kDistances, distance); }
 
-/// The lengths of a prefix code for symbols of these counts. Counts are halved until no word is too long.
+/// The lengths of a prefix code for symbols with these counts. Counts are halved until no word is too long.
 void choose_lengths(std::span<const std::uint32_t> counts, unsigned longest, std::uint8_t* lengths) {
   std::vector<std::uint32_t> left(counts.begin(), counts.end());
   for (;;) {
@@ -128,7 +128,7 @@ void choose_lengths(std::span<const std::uint32_t> counts, unsigned longest, std
   }
 }
 
-/// The words of a prefix code, their first bit lowest.
+/// The words of a prefix code, with their first bit lowest.
 template <std::size_t N>
 std::array<std::uint16_t, N> words_of(const std::uint8_t* lengths) noexcept {
   std::array<std::uint32_t, kMaxCodeBits + 2> next{};
@@ -149,7 +149,7 @@ std::array<std::uint16_t, N> words_of(const std::uint8_t* lengths) noexcept {
   return words;
 }
 
-/// Collects each lane's bits and the turns that were taken, and then lays the lanes' words out as a reader asks for
+/// Collects each lane's bits and turns, and then lays out the lanes' words in the order in which a reader requests
 /// them.
 class LaneWriter {
  public:
@@ -191,7 +191,7 @@ class LaneWriter {
     }
     return static_cast<std::size_t>(out - to);
   }
-  /// No layout is larger.
+  /// The maximum size of any layout.
   [[nodiscard]] std::size_t bytes() const noexcept {
     std::size_t words = 0;
     for (const Lane& lane : lanes_) words += lane.words.size() + 2;
@@ -235,7 +235,7 @@ void put_stored(LaneWriter& to, std::span<const std::byte> page) {
   } while (!page.empty());
 }
 
-/// Code lengths as symbols, each with what is added to it.
+/// Code lengths as symbols, each with its extra bits.
 std::vector<std::pair<unsigned, std::uint32_t>> runs_of(std::span<const std::uint8_t> lengths) {
   std::vector<std::pair<unsigned, std::uint32_t>> runs;
   for (std::size_t at = 0; at < lengths.size();) {

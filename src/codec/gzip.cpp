@@ -1,5 +1,5 @@
-// gzip (Zarr v3 core; also `numcodecs.gzip`): one or more gzip members (RFC 1952); one is written. gzip_member_codec is
-// for formats whose readers accept exactly one: there, bytes after it are damage.
+// gzip (Zarr v3 core; also `numcodecs.gzip`): reads one or more gzip members (RFC 1952), writes one. gzip_member_codec
+// is for formats whose readers accept exactly one, so that any bytes after it are damage.
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 #include "codec/deflate.hpp"

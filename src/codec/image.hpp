@@ -1,6 +1,6 @@
-// A chunk as one image, for the codecs that hand it to an image format: (z, y, x, channel), or (z, y, x) of one
-// channel, becomes rows of x pixels, those of one z below those of the one before. Readers take any width and height of
-// that many pixels, for the pixels follow each other in the same order.
+// A chunk as one image, for codecs that use an image format. (z, y, x, channel), or (z, y, x) with one channel, becomes
+// rows of x pixels, each z below the previous one. Readers accept any width and height with the same number of pixels,
+// since the order of the pixels is the same.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct ChunkImage {
       : width(in.shape[2]), height(in.shape[0] * in.shape[1]), channels(in.shape.size() == 4 ? in.shape[3] : 1) {}
   [[nodiscard]] std::uint64_t pixels() const noexcept { return width * height; }
 
-  /// invalid_argument where a chunk has other dimensions than these.
+  /// invalid_argument if a chunk has other dimensions.
   static Result<void> check(const ChunkType& in, const std::string& codec) {
     if (in.shape.size() == 3 || in.shape.size() == 4) return {};
     return invalid_argument(codec + ": a chunk has dimensions (z, y, x, channel), not shape " + to_string(in.shape));
   }
-  /// `corrupt` where an image of this size and so many channels is not this chunk's.
+  /// `corrupt` if an image of this size with this many channels does not match the chunk.
   [[nodiscard]] Result<void> expect(std::uint64_t its_width, std::uint64_t its_height, std::uint64_t its_channels,
                                     const std::string& codec) const {
     if (its_width * its_height == pixels() && its_channels == channels) return {};

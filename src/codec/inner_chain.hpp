@@ -1,4 +1,4 @@
-// A chain of codecs in the configuration of another one.
+// A chain of codecs in the configuration of another codec.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace sherd {
 
-/// The chain that a member of `codec`'s configuration lists, for chunks of the context's type. It has neither sharding
-/// nor transposes, because what it encodes is always read whole.
+/// The chain listed by a member of `codec`'s configuration, for chunks of the context's type. It has neither sharding
+/// nor transposes, because its encodings are always read whole.
 Result<CodecChain> inner_chain(std::string_view codec, Configuration& configuration, std::string_view key,
                                const CodecContext& context);
 

@@ -1,6 +1,6 @@
-// numcodecs.jenkins_lookup3: the bytes, then Bob Jenkins' lookup3 hash of them as four little-endian bytes, as HDF5
-// has it for its metadata (H5_checksum_lookup3).
-// numcodecs can hash a `prefix` first, but not write it into a document; only null is accepted for it.
+// numcodecs.jenkins_lookup3: the bytes, then Bob Jenkins' lookup3 hash of them as four little-endian bytes, as in
+// HDF5's metadata (H5_checksum_lookup3). numcodecs can hash a `prefix` first, but not write it into a document; only
+// null is accepted for it.
 #include <bit>
 #include <limits>
 

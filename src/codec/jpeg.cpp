@@ -1,7 +1,7 @@
-// Knows jpeg of Neuroglancer's precomputed format, through libjpeg-turbo: uint8, one channel as gray and three as
-// colour at full resolution, for the channels of a chunk need not be colours. What is read only has to have as many
-// pixels. libjpeg reports errors by longjmp, so the calls into it are in functions without destructors. What it only
-// warns of (data that end early, bytes that make no sense) is an error here: the pixels would be made up.
+// jpeg of Neuroglancer's precomputed format, through libjpeg-turbo: uint8, one channel as gray, three as colour at full
+// resolution, because the channels of a chunk need not be colours. Images that are read only need the same number of
+// pixels. libjpeg reports errors by longjmp, so the calls into it are in functions without destructors. Its warnings
+// (data that end early, meaningless bytes) are errors here, because the pixels would be invented.
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -17,10 +17,10 @@
 namespace sherd {
 namespace {
 
-// Each scan of a progressive image costs a pass over all of it; no writer makes more than a dozen.
+// Each scan of a progressive image costs a pass over the whole image; no writer makes more than a dozen.
 constexpr int kMaxScans = 100;
 
-/// What libjpeg's callbacks need; `manager` comes first, for libjpeg hands out its address.
+/// The data of libjpeg's callbacks; `manager` comes first, because libjpeg passes its address.
 struct Session {
   jpeg_error_mgr manager = {};
   std::jmp_buf escape = {};
@@ -97,9 +97,9 @@ class Decompressor {
 
 // ---- encoding ----
 
-/// Where libjpeg puts its bytes: a Buffer that doubles when it is full.
+/// The destination of libjpeg's output: a Buffer that doubles when it is full.
 struct Destination {
-  jpeg_destination_mgr manager = {};  // first, for libjpeg hands out its address
+  jpeg_destination_mgr manager = {};  // first, because libjpeg passes its address
   Buffer* to = nullptr;
   bool out_of_memory = false;
 };
@@ -157,7 +157,7 @@ class Compressor {
     jpeg_start_compress(&image_, TRUE);
     const std::size_t row_bytes = chunk.width * chunk.channels;
     while (image_.next_scanline < image_.image_height) {
-      // libjpeg's rows are not const, and are not written to.
+      // libjpeg's rows are not const, but are not written to.
       auto* row = reinterpret_cast<JSAMPROW>(const_cast<std::byte*>(from + image_.next_scanline * row_bytes));
       jpeg_write_scanlines(&image_, &row, 1);
     }

@@ -1,7 +1,7 @@
-// Knows numcodecs' json2: an array of texts as one JSON list, nested by dimension, with numpy's type and the shape of
-// the chunk as its last two values: ["a","b","|O",[2]]. null and 0, with which zarr-python fills what was not written,
-// are read as empty texts; other objects (numbers, lists, maps) are refused.
-// The members of the configuration are those of Python's encoder; what they change, every JSON reader understands.
+// numcodecs' json2: an array of texts as one JSON list, nested by dimension, with numpy's type and the shape of the
+// chunk as its last two values: ["a","b","|O",[2]]. null and 0, which zarr-python uses for elements that were never
+// written, are read as empty texts; other objects (numbers, lists, maps) are refused. The members of the configuration
+// are those of Python's encoder; every JSON reader understands their effects.
 #include <cstring>
 #include <memory>
 
@@ -24,7 +24,7 @@ class Json2Codec final : public ArrayBytesCodec {
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
     std::size_t next = 0;
-    const Shape one{1};  // a chunk without dimensions is a list of its one element
+    const Shape one{1};  // a chunk without dimensions is a list of its single element
     Json list = nested(in.shape.empty() ? one : in.shape, elements, next);
     list.push_back("|O");
     list.push_back(Json::numbers(in.shape));
@@ -39,7 +39,7 @@ class Json2Codec final : public ArrayBytesCodec {
     if (arena == nullptr) return invalid_argument("json2: variable-length elements need an arena that keeps them");
     const std::size_t count = elements.size() / sizeof(VarBytes);
     const std::uint64_t rank = in.shape.size();
-    const auto most = checked_mul(count + 2, rank + 2).value_or(count);  // elements, lists around them, the shape
+    const auto most = checked_mul(count + 2, rank + 2).value_or(count);  // elements, the lists around them, the shape
     const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     auto list_or_error = Json::parse(text, rank + 2, most).in([] { return "json2"; });
     if (!list_or_error && list_or_error.error().code() == ErrorCode::unsupported)

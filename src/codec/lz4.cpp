@@ -1,5 +1,5 @@
-// Knows numcodecs' lz4: the decoded size as four little-endian bytes, then one raw LZ4 block.
-// The block's end is the end of the bytes: LZ4_decompress_safe takes neither less nor more.
+// numcodecs' lz4: the decoded size as four little-endian bytes, then one raw LZ4 block. The block extends to the end of
+// the bytes: LZ4_decompress_safe accepts neither fewer nor more.
 #include <lz4.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@ class Lz4Codec final : public BytesCodec {
  public:
   explicit Lz4Codec(int acceleration) : acceleration_(acceleration) {}
 
-  /// The library's own bound, which an input above its maximum would overflow.
+  /// The library's own bound, which would overflow for an input above its maximum.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     return kHeaderBytes + decoded + decoded / 255 + 16;
   }
-  /// One more byte lengthens a match by at most 255.
+  /// An additional byte lengthens a match by at most 255.
   std::uint64_t max_ratio() const noexcept override { return 255; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {

@@ -1,8 +1,8 @@
-// Knows numcodecs' lzma, which is Python's lzma module: the containers xz, alone (.lzma) and none (raw), an integrity
-// check, and either a preset or a list of filters.
-// With a preset, the dictionary is made no larger than the chunk: nothing is lost, and both sides need less memory.
-// Streams in a container may follow one another; what follows the last and is none is an error here, though Python
-// ignores it.
+// numcodecs' lzma, which is Python's lzma module: the containers xz, alone (.lzma) and none (raw), an
+// integrity check, and either a preset or a list of filters. With a preset, the dictionary is no larger
+// than the chunk: nothing is lost, and both sides need less memory. A container may have several
+// consecutive streams; trailing bytes that are not a stream are an error here, although Python ignores
+// them.
 #include <lzma.h>
 
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace {
 
 enum class Container : std::uint8_t { automatic = 0, xz = 1, alone = 2, raw = 3 };
 
-/// Beyond this, a thread's decoder frees its memory after use.
+/// Above this, a thread's decoder frees its memory after use.
 constexpr std::uint64_t kKeptMemory = std::uint64_t{32} << 20;
 /// What a decoder needs in addition to its dictionary.
 constexpr std::uint64_t kOverhead = std::uint64_t{1} << 20;
 
-/// liblzma's state; initialising it again reuses its memory.
+/// liblzma's state; reinitialising it reuses its memory.
 class Stream {
  public:
   Stream() = default;
@@ -42,10 +42,10 @@ class Stream {
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
-/// How much is encoded between two looks for an interrupt: about a tenth of a second.
+/// How much is encoded between checks for an interrupt: about a tenth of a second.
 constexpr std::size_t kEncodeStep = std::size_t{256} << 10;
 
-/// The filters of a configuration. liblzma's list points into the options, so this stays where it was made.
+/// The filters of a configuration. liblzma's list points to the options, so this must not be moved.
 class FilterChain {
  public:
   FilterChain() = default;
@@ -159,8 +159,8 @@ class LzmaCodec final : public BytesCodec {
   LzmaCodec(Settings settings, std::unique_ptr<FilterChain> filters)
       : settings_(settings), filters_(std::move(filters)) {}
 
-  /// LZMA2 stores what it cannot compress. LZMA1 cannot; its models adapt by 1/32, so that even bits chosen against
-  /// them cost little more than one bit each.
+  /// LZMA2 stores what it cannot compress. LZMA1 cannot, but its models adapt by 1/32, so even bits chosen against them
+  /// cost little more than one bit each.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + decoded / 8 + 1024; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override;
@@ -169,7 +169,7 @@ class LzmaCodec final : public BytesCodec {
  private:
   lzma_ret begin_encoder(lzma_stream& stream, const lzma_filter* filters) const;
   lzma_ret begin_decoder(lzma_stream& stream) const;
-  /// Decodes from where `stream` is; false where its output is full before the end.
+  /// Decodes from the position of `stream`; false if its output is full before the end.
   Result<bool> decode_stream(lzma_stream& stream, std::size_t in) const;
   [[nodiscard]] Error failure(lzma_ret status, std::size_t at, const lzma_stream& stream) const;
 
@@ -254,7 +254,7 @@ Result<bool> LzmaCodec::decode_stream(lzma_stream& stream, std::size_t in) const
   lzma_ret status = lzma_code(&stream, LZMA_FINISH);
   if (status == LZMA_STREAM_END) return true;
   if (stream.avail_out == 0 && (status == LZMA_OK || status == LZMA_BUF_ERROR)) {
-    // All output may be there with the stream's end still unread: what matters is whether a further byte comes.
+    // All output may be present before the stream's end is read: the question is whether another byte follows.
     std::uint8_t spare = 0;
     stream.next_out = &spare;
     stream.avail_out = 1;
@@ -302,7 +302,7 @@ Result<std::unique_ptr<FilterChain>> read_filters(Configuration& configuration) 
   return chain;
 }
 
-/// Integers that may also be null, as Python's None.
+/// Integers that may also be null, like Python's None.
 Result<std::int64_t> optional_integer(Configuration& configuration, std::string_view key, IntegerBounds bounds,
                                       std::int64_t absent) {
   const Json* value = configuration.find(key);

@@ -1,7 +1,7 @@
-// Knows numcodecs' msgpack2: an array of texts as one MessagePack list, nested by dimension, with numpy's type and the
-// shape of the chunk as its last two values. nil and 0, with which zarr-python fills what was not written, are read as
-// empty texts; other objects (numbers, lists, maps) are refused.
-// On decoding, the encoded bytes are copied once and the elements point into the copy.
+// numcodecs' msgpack2: an array of texts as one MessagePack list, nested by dimension, with numpy's type and the shape
+// of the chunk as its last two values. nil and 0, which zarr-python uses for elements that were never written, are read
+// as empty texts; other objects (numbers, lists, maps) are refused. On decoding, the encoded bytes are copied once and
+// the elements point into the copy.
 #include <cstring>
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace {
 
 Error malformed(const std::string& what) { return corrupt("msgpack2: " + what); }
 
-/// One kind of value: what its head is where the size fits there, and before a size of 1, 2 or 4 bytes (0: none).
+/// The heads of one kind of value: if the size fits in the head, and before a size of 1, 2 or 4 bytes (0: none).
 struct Heads {
   std::uint8_t fix, fix_most, size1, size2, size4;
 };
@@ -37,7 +37,7 @@ class Writer {
     head(kText, text.size());
     bytes_ += text;
   }
-  /// A list, to which `more` values will be added.
+  /// A list to which `more` values will be added.
   void nested(std::span<const std::uint64_t> shape, std::span<const std::byte> elements, std::size_t& next,
               std::uint64_t more = 0) {
     head(kList, shape[0] + more);
@@ -61,7 +61,7 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
-  /// The size in a head of this kind, or nullopt (and nothing read) where another kind of value comes.
+  /// The size in a head of this kind, or nullopt (reading nothing) if another kind of value follows.
   Result<std::optional<std::uint64_t>> head(const Heads& heads) {
     if (at_ == bytes_.size()) return malformed("ends too early");
     const auto first = std::to_integer<std::uint8_t>(bytes_[at_]);

@@ -1,6 +1,6 @@
-// Knows n5_default (zarr-extensions): blocks as N5 stores them in its mode "default", after a header with the block's
-// own shape, all big-endian. Blocks at the end of an array may be cut off there or padded; those that are written are
-// padded. A block's other modes, varlength and object, have no Zarr type. numcodecs.lz4 means N5's own LZ4 here
+// n5_default (zarr-extensions): blocks as in N5's mode "default", after a header with the block's own shape,
+// all big-endian. Blocks at the end of an array may be clipped or padded; written ones are padded. The other
+// modes of blocks, varlength and object, have no Zarr type. numcodecs.lz4 means N5's own LZ4 here
 // (n5_lz4.cpp).
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ extern const CodecEntry n5_lz4_codec;
 namespace {
 
 constexpr std::size_t kModeBytes = 2, kRankBytes = 2, kExtentBytes = 4;
-/// What a block may have that is larger than its chunk.
+/// The amount by which a block may be larger than its chunk.
 constexpr std::uint64_t kLargerBlockBytes = std::uint64_t{16} << 20;
 
 std::size_t header_bytes(std::size_t rank) noexcept { return kModeBytes + kRankBytes + rank * kExtentBytes; }
@@ -30,7 +30,7 @@ void store_big(std::byte*& to, std::uint64_t value, std::size_t bytes) noexcept 
   for (std::size_t i = bytes; i-- > 0;) *to++ = static_cast<std::byte>(value >> (8 * i));
 }
 
-/// The rows that two dense arrays have in common, from one to the other.
+/// Copies the rows that two dense arrays have in common.
 void copy_common(const Shape& from_shape, const std::byte* from, const Shape& to_shape, std::byte* to,
                  std::size_t element) {
   if (from_shape.empty()) {
@@ -170,7 +170,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   for (std::size_t d = 0; d < rank; ++d)
     if (order[d] != rank - 1 - d) return wrong_codecs(rank);
   const Limits limits = context.limits != nullptr ? *context.limits : Limits();
-  // The chain leaves the transpose to its caller: what it encodes and decodes are elements in N5's order.
+  // The chain leaves the transpose to its caller: it encodes and decodes elements in N5's order.
   std::vector<const CodecEntry*> table(context.table.begin(), context.table.end());
   std::ranges::replace_if(
       table, [](const CodecEntry* entry) { return entry->name == n5_lz4_codec.name; }, &n5_lz4_codec);

@@ -1,7 +1,7 @@
-// Knows the LZ4 of N5, which is that of lz4-java's LZ4BlockOutputStream and not numcodecs' lz4: blocks of a header
-// ("LZ4Block", method and block size, encoded and decoded size, checksum of what is decoded) and of one LZ4 block or
-// the bytes themselves, and an empty block behind the last one. Only n5_default has it, in place of numcodecs.lz4,
-// whose configuration is this one's too. What numcodecs.lz4 has encoded there is read.
+// The LZ4 of N5, which is that of lz4-java's LZ4BlockOutputStream and not numcodecs' lz4: blocks consisting of a header
+// ("LZ4Block", method and block size, encoded and decoded size, checksum of the decoded bytes) and one LZ4 block or the
+// raw bytes, then an empty block. Used only in n5_default, in place of numcodecs.lz4, with the same configuration.
+// Encodings by numcodecs.lz4 are accepted there too.
 #include <lz4.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr unsigned kRawMethod = 0x10, kLz4Method = 0x20;
 constexpr unsigned kLevel = 6;  // blocks of 2^(10 + 6) bytes, the default of N5
 constexpr std::size_t kBlockBytes = std::size_t{1} << (10 + kLevel);
 
-/// As lz4-java's StreamingXXHash32.asChecksum() has it.
+/// As in lz4-java's StreamingXXHash32.asChecksum().
 std::uint32_t block_checksum(std::span<const std::byte> bytes) noexcept { return xxh32(bytes, 0x9747b28c) & 0xfffffff; }
 
 struct BlockHeader {
@@ -62,7 +62,7 @@ class N5Lz4 final : public BytesCodec {
       const auto block = from.subspan(begin, std::min(kBlockBytes, from.size() - begin));
       std::byte* const out = to.data() + at + kBlockHeader;
       const int size = static_cast<int>(block.size());
-      // 0 where the encoded block would not be smaller.
+      // 0 if the encoded block would not be smaller.
       const int encoded = LZ4_compress_fast(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(out),
                                             size, size - 1, acceleration_);
       BlockHeader header{.method = kLz4Method, .encoded = static_cast<std::uint32_t>(encoded)};

@@ -1,6 +1,6 @@
-// Knows numpy's names of the number types: "<i4" with a byte order, "i4" without, "int32" in words.
-// Only names of the machine's own byte order are taken: numcodecs reinterprets bytes instead of swapping them, so what
-// a foreign order means depends on the machine that wrote the data.
+// numpy's names of the number types: "<i4" with a byte order, "i4" without, and "int32". Only native byte order is
+// accepted: numcodecs reinterprets bytes instead of swapping them, so the meaning of another order depends on the
+// machine that wrote the data.
 #include "codec/number.hpp"
 
 #include <algorithm>

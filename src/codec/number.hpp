@@ -1,5 +1,5 @@
-// Numbers as numcodecs' filters see them: the element types that have arithmetic, numpy's names for them, and its
-// conversions from one to another.
+// Numbers as seen by numcodecs' filters: the element types with arithmetic, their numpy names, and numpy's conversions
+// between them.
 #pragma once
 
 #include <bit>
@@ -20,28 +20,28 @@ namespace sherd {
 
 /// Integers of 8 to 64 bits, float32 and float64.
 [[nodiscard]] bool is_number(const DType& dtype) noexcept;
-/// The same and float16: what numpy calculates with.
+/// These and float16: the types with which numpy calculates.
 [[nodiscard]] bool is_calculable(const DType& dtype) noexcept;
 [[nodiscard]] bool is_integer(const DType& dtype) noexcept;
-/// Numbers, booleans and float16: what numpy casts from one to the other.
+/// Numbers, booleans and float16: the types between which numpy casts.
 [[nodiscard]] bool is_numeric(const DType& dtype) noexcept;
-/// Numbers and the floats of 16 bits.
+/// Numbers and 16-bit floats.
 [[nodiscard]] bool is_real(const DType& dtype) noexcept;
 /// numpy's name with byte order: "<i4", "|u1". `dtype` must be numeric.
 [[nodiscard]] std::string numpy_name(const DType& dtype);
-/// A member that holds numpy's name of a number type ("<i4", "uint16", "f8"); absent or null: `absent`, and without
-/// that invalid_argument. Other types and foreign byte order are unsupported.
+/// A member that is numpy's name of a number type ("<i4", "uint16", "f8"). If absent or null: `absent`, or
+/// invalid_argument without it. Other types and non-native byte order are unsupported.
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// As number_member, but also for float16.
 Result<DType> calculable_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// As number_member, but for every numeric type.
 Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
-/// True where elements of `dtype` are numbers of the type `number`, bit for bit: the same type, or an integer's other
+/// Whether elements of `dtype` are, bit for bit, numbers of the type `number`: the same type, the integer of other
 /// signedness, or the counts of datetime64 and timedelta64.
 [[nodiscard]] bool viewed_as(const DType& dtype, const DType& number) noexcept;
 
-/// As numpy's astype: integers wrap, fractions are cut off. Where C++ leaves a float's conversion undefined, the result
-/// is what x86 returns: of the smallest int32 (for 8 and 16 bits and int32) or int64 (otherwise), the lowest bits.
+/// Like numpy's astype: integers wrap, fractions are cut off. Where C++ leaves the conversion of a float undefined, the
+/// result is that of x86: the lowest bits of the smallest int32 (for 8 and 16 bits and int32) or int64 (otherwise).
 template <class To, class From>
 [[nodiscard]] inline To convert_number(From value) noexcept {
   if constexpr (!std::is_arithmetic_v<From>) {
@@ -61,7 +61,7 @@ template <class To, class From>
   }
 }
 
-/// A float of 16 bits, as it is stored; calculations are made in float or double and rounded half to even.
+/// A 16-bit float as stored; calculations are made in float or double and rounded half to even.
 template <int Fraction>
 struct SmallFloat {
   static constexpr int fraction = Fraction;
@@ -100,7 +100,7 @@ struct SmallFloat {
 using Float16 = SmallFloat<10>;
 using BFloat16 = SmallFloat<7>;
 
-/// a - b, a + b, a * b and a / b as numpy has them: integers wrap, and every result of floats is rounded to their type.
+/// a - b, a + b, a * b and a / b as in numpy: integers wrap, and every result of floats is rounded to their type.
 template <class T>
 [[nodiscard]] T number_difference(T a, T b) noexcept {
   if constexpr (std::is_integral_v<T>)
@@ -192,7 +192,7 @@ decltype(auto) visit_word(std::size_t bytes, Visitor&& visitor) {
   }
 }
 
-/// Elements at addresses of any alignment.
+/// Elements at unaligned addresses.
 template <class T>
 [[nodiscard]] inline T load_number(const std::byte* from, std::size_t index) noexcept {
   T value;

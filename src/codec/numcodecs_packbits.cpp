@@ -1,5 +1,5 @@
-// Knows numcodecs.packbits, which is not the registered packbits: booleans become bits, the first of eight the highest,
-// after a byte that counts the padding bits of the last byte. An array of bytes of its own, one dimension long.
+// numcodecs.packbits, which differs from the registered packbits: booleans become bits, the first of eight the highest,
+// after a byte with the number of padding bits in the last byte. The result is a one-dimensional array of bytes.
 #include <algorithm>
 #include <memory>
 
@@ -38,7 +38,7 @@ class NumcodecsPackbits final : public ArrayCodec {
     return {};
   }
 
-  /// Eight elements and the count of the padding have no fill value in common but zero.
+  /// Zero is the only fill value that eight elements and the padding count can share.
   Result<void> encode_fill(const ChunkType&, std::span<const std::byte>, std::span<std::byte> to) const override {
     to[0] = std::byte{0};
     return {};

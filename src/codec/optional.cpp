@@ -1,7 +1,7 @@
-// Knows zarrs.optional (proposed to zarr-extensions as `optional`): of a chunk's elements which are present, as a chunk
-// of booleans through codecs of their own, and the values of those alone, as a chunk of one dimension through others.
-// Before both are their encoded lengths, 64 bits each, little-endian. Where no value is present, nothing is stored for
-// the values, not even what their codecs make of nothing.
+// zarrs.optional (proposed to zarr-extensions as `optional`): which elements of a chunk are present, as a chunk of
+// booleans with its own codecs, and the values of only those, as a one-dimensional chunk with others. Both are preceded
+// by their encoded lengths, 64 bits each, little-endian. If no value is present, nothing is stored for the values, not
+// even the encoding of nothing.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -21,7 +21,7 @@ constexpr std::size_t kHeaderBytes = 2 * kLengthBytes;
 /// The type of the values that may be missing.
 const DType& value_type(const DType& dtype) { return dtype.fields().front().dtype; }
 
-/// Elements as they are in memory: the value, and a byte that is 1 where it is present. All of a missing one is 0.
+/// Elements as in memory: the value, and a byte that is 1 if it is present. A missing element is all zeros.
 class Elements {
  public:
   Elements(std::size_t size, std::size_t count) : size_(size), count_(count) {}

@@ -1,5 +1,5 @@
-// Knows packbits (zarr-extensions): of every number the bits first_bit … last_bit, one number after the other from the
-// lowest bit of the first byte on, padded with zeros to whole bytes; and perhaps one byte that counts the padding.
+// packbits (zarr-extensions): the bits first_bit … last_bit of every number, packed from the lowest bit of the first
+// byte and padded with zeros to whole bytes; and optionally a byte with the number of padding bits.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 enum class PaddingByte : std::uint8_t { none, first, last };
 
-/// Which bits of which numbers are kept: complex elements count as two numbers.
+/// Which bits of which numbers are kept; complex elements are two numbers.
 struct Layout {
   std::size_t word_size = 1;  ///< bytes of a number in memory
   unsigned first_bit = 0;
@@ -64,7 +64,7 @@ void unpack(const Layout& layout, std::span<const std::byte> from, std::span<std
     const std::uint64_t bits = static_cast<std::uint64_t>(pending) & kept;
     pending >>= layout.bits;
     held -= layout.bits;
-    // Turning the sign bit and subtracting it carries it through all higher bits.
+    // Flipping the sign bit and subtracting it extends it through all higher bits.
     const auto word = static_cast<Word>(((bits ^ sign) - sign) << layout.first_bit);
     std::memcpy(words.data() + i * sizeof word, &word, sizeof word);
   }
@@ -197,11 +197,11 @@ class PackbitsCodec final : public ArrayBytesCodec {
     const unsigned last = last_bit_.value_or(number_bits(dtype) - 1);
     return {dtype.word_size(), first_bit_, last - first_bit_ + 1, is_signed(dtype)};
   }
-  /// The packed bits are the numbers' little-endian bytes.
+  /// Whether the packed bits are the numbers' little-endian bytes.
   [[nodiscard]] static bool is_plain(const Layout& layout) noexcept {
     return std::endian::native == std::endian::little && layout.bits == 8 * layout.word_size;
   }
-  /// Bytes of the packed bits of `size` bytes of numbers; not above it.
+  /// The size of the packed bits of `size` bytes of numbers, at most `size`.
   [[nodiscard]] static std::uint64_t packed_size(const Layout& layout, std::uint64_t size) noexcept {
     const std::uint64_t words = size / layout.word_size;
     return words / 8 * layout.bits + ceil_div(words % 8 * layout.bits, 8);
@@ -210,12 +210,12 @@ class PackbitsCodec final : public ArrayBytesCodec {
     return static_cast<std::uint8_t>((8 - size / layout.word_size % 8 * layout.bits % 8) % 8);
   }
 
-  /// The encoded bytes without the one that counts the padding.
+  /// The encoded bytes without the padding count.
   [[nodiscard]] Result<std::span<const std::byte>> packed_part(const Layout& layout, std::span<const std::byte> encoded,
                                                                std::size_t decoded) const {
     const std::uint64_t size = packed_size(layout, decoded);
     const std::uint64_t extra = padding_ == PaddingByte::none ? 0 : 1;
-    // zarrs leaves the byte out where all bits are kept: tests/codec/packbits_test.cc.
+    // zarrs omits the byte if all bits are kept: tests/codec/packbits_test.cc.
     if (encoded.size() == size && layout.bits == 8 * layout.word_size) return encoded;
     if (encoded.size() != size + extra)
       return corrupt("packbits: " + std::to_string(encoded.size()) + " bytes, but the packed chunk has " +

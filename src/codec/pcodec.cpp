@@ -1,5 +1,5 @@
-// numcodecs.pcodec: one file of pcodec (pcodec.hpp) for each chunk, of integers and floats; dates and durations are the
-// integers that they are counted in, a complex number is two floats, as zarrs has it.
+// numcodecs.pcodec: one file of pcodec (pcodec.hpp) per chunk, of integers and floats. Dates and durations are stored
+// as their integer counts, and a complex number as two floats, as in zarrs.
 #include "codec/pcodec.hpp"
 
 #include <limits>
@@ -62,9 +62,9 @@ class PcodecCodec final : public ArrayBytesCodec {
     return unsupported("pcodec encodes integers and floats of 8 to 64 bits, not " + in.dtype.name());
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
-  /// pcodec itself stores numbers that do not get smaller as they are, in each page; this has room for as much again.
+  /// pcodec itself stores numbers raw in each page if they do not compress; this has room for twice as much.
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
-    constexpr std::uint64_t page_bytes = 64;  // what describes a page, and the numbers around it
+    constexpr std::uint64_t page_bytes = 64;  // the description of a page, and data around the numbers
     const auto count = element_count(in.shape);
     const auto bytes = count ? checked_mul(*count, 2 * in.dtype.size()) : std::nullopt;
     const auto pages = bytes ? checked_mul(ceil_div(*bytes, settings_.page_numbers) + 2, page_bytes) : std::nullopt;
@@ -89,7 +89,7 @@ Error unknown_word(std::string_view key, const std::string& word, std::string_vi
       .in_member("configuration." + name);
 }
 
-/// As numcodecs has it: an order alone asks for consecutive differences; together with another choice it is an error.
+/// As in numcodecs: an order alone requests consecutive differences; with another choice it is an error.
 Result<void> parse_delta(Configuration& configuration, pcodec::Settings& settings) {
   using Delta = pcodec::Settings::Delta;
   SHERD_TRY(delta, configuration.text("delta_spec", "auto"));

@@ -1,8 +1,8 @@
-// What reading and writing pcodec's format share (github.com/pcodec/pcodec, docs/format.md, versions 0 to 4.1).
-// A file is a header and chunks of at most 2^24 numbers. A chunk's mode makes one or two sequences of unsigned words of
-// each number, the latents; their differences may be stored in their stead. A latent is coded as a bin, by a tANS coder
-// of four interleaved states, and its offset from the lower end of that bin. Batches of 256 numbers hold first the bins
-// and then the offsets of one sequence, then those of the next one. All bits are packed from the lowest on.
+// Shared by reading and writing pcodec's format (github.com/pcodec/pcodec, docs/format.md, versions 0 to 4.1). A file
+// is a header and chunks of at most 2^24 numbers. A chunk's mode converts its numbers to one or two sequences of
+// unsigned words, the latents; their differences may be stored instead. A latent is coded as a bin, by a tANS coder of
+// four interleaved states, and its offset from the lower end of that bin. A batch of 256 numbers stores the bins and
+// then the offsets of one sequence, then those of the next one. All bits are packed from the lowest.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ namespace sherd::pcodec {
 
 enum class Kind : std::uint8_t { unsigned_integer, signed_integer, floating };
 
-/// A type of numbers: its byte in files, and what its words are.
+/// A number type: its byte in files, and the type of its words.
 struct NumberType {
   std::uint8_t code;
   std::uint8_t bytes;
@@ -32,15 +32,15 @@ struct NumberType {
 struct Settings {
   enum class Delta : std::uint8_t { automatic, none, consecutive, lookback };
   unsigned level = 8;
-  bool classic = false;  ///< the mode classic only
+  bool classic = false;  ///< only the mode classic
   Delta delta = Delta::automatic;
   unsigned order = 1;                   ///< of consecutive differences
-  std::size_t page_numbers = 1U << 18;  ///< no chunk of the file has more numbers
+  std::size_t page_numbers = 1U << 18;  ///< maximum number of numbers in a chunk of the file
 };
 
-/// Fills `numbers`; what has another type or count is `corrupt`.
+/// Fills `numbers`; a file with another type or count is `corrupt`.
 Result<void> decode(const NumberType& type, std::span<const std::byte> file, std::span<std::byte> numbers);
-/// Replaces `to` by a file that pcodec 0.3 and later read; one of 8-bit integers, pcodec 1.0 and later.
+/// Replaces `to` with a file that pcodec 0.3 and later can read; for 8-bit integers, pcodec 1.0 and later.
 Result<void> encode(const NumberType& type, const Settings& settings, std::span<const std::byte> numbers, Buffer& to);
 
 inline constexpr char kMagic[] = "pco!";

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kSample = std::size_t{1} << 14;
 constexpr std::size_t kSampleOfRange = 64;
-/// Bits a number that one bin alone, without states, may cost more than several: it is decoded faster.
+/// Bits per number that a single bin, without states, may cost more than several, because it is decoded faster.
 constexpr double kOneBinBonus = 0.1;
 
 template <class Word>
 constexpr double kBinBits = 12 + kBits<Word> + kOffsetCountBits<Word>;
 
-/// Cuts sorted latents into ranges: lower and upper ends and counts. A value that fills a range has one for itself.
+/// Divides sorted latents into ranges (lower and upper ends and counts). A value that fills a range has its own.
 template <class Word>
 void cut(std::span<const Word> sorted, unsigned log, std::vector<Bin<Word>>& ranges) {
   ranges.clear();
@@ -44,7 +44,7 @@ void cut(std::span<const Word> sorted, unsigned log, std::vector<Bin<Word>>& ran
   close();
 }
 
-/// Joins neighbours for the fewest bits; returns how many these are. `firsts`: of each bin, its first range.
+/// Merges neighbours for the fewest bits; returns that number. `firsts`: the first range of each bin.
 template <class Word>
 double join(std::span<const Bin<Word>> ranges, double bin_bits, std::vector<std::size_t>& firsts) {
   const std::size_t count = ranges.size();
@@ -77,7 +77,7 @@ double join(std::span<const Bin<Word>> ranges, double bin_bits, std::vector<std:
   return best[count];
 }
 
-/// Weights in proportion to the counts, at least 1 each, whose sum is 2^log; returns log.
+/// Weights proportional to the counts, at least 1 each, with the sum 2^log; returns log.
 template <class Word>
 unsigned weigh(std::span<Bin<Word>> bins, std::size_t total, unsigned log) {
   if (bins.size() == 1) return bins[0].weight = 1, 0;
@@ -104,7 +104,7 @@ unsigned weigh(std::span<Bin<Word>> bins, std::size_t total, unsigned log) {
   return log - halvings;
 }
 
-/// Latents from all over, with a step that is not constant so that it meets no period.
+/// Latents from everywhere, with a varying step so that it matches no period.
 template <class Word>
 void take_sample(std::span<const Word> latents, std::span<Word> sample) {
   const std::size_t step = latents.size() / sample.size();
@@ -115,8 +115,8 @@ void take_sample(std::span<const Word> latents, std::span<Word> sample) {
   }
 }
 
-/// Where the ranges of a sample begin. Values between two of them belong to the one before, or, where that is a single
-/// value, to one of their own.
+/// Where the ranges of a sample begin. Values between two ranges belong to the previous one or, if that is a single
+/// value, to a range of their own.
 template <class Word>
 std::vector<Word> beginnings(std::span<const Bin<Word>> ranges) {
   std::vector<Word> lowers{0};
@@ -183,7 +183,7 @@ Result<void> SequenceWriter<Word>::train(std::span<const Word> latents, unsigned
   return code(bin_of);
 }
 
-/// Finds the range of each latent, and the ends and counts of all; some may be empty.
+/// Finds the range of each latent, and the ends and counts of all ranges; some may be empty.
 template <class Word>
 Result<void> SequenceWriter<Word>::count_ranges(std::vector<Bin<Word>>& ranges) {
   SHERD_TRY(symbols_->resize(latents_.size() * sizeof(std::uint16_t)));
@@ -201,7 +201,7 @@ Result<void> SequenceWriter<Word>::count_ranges(std::vector<Bin<Word>>& ranges) 
   return {};
 }
 
-/// Makes bins of ranges, and returns to which each of these belongs.
+/// Makes bins of ranges, and returns the bin of each range.
 template <class Word>
 std::vector<std::uint16_t> SequenceWriter<Word>::choose(std::span<const Bin<Word>> ranges) {
   std::vector<Bin<Word>> filled;
@@ -223,8 +223,8 @@ std::vector<std::uint16_t> SequenceWriter<Word>::choose(std::span<const Bin<Word
   return bin_of;
 }
 
-/// From the last latent to the first, as tANS has it: each state's low bits go to the stream, and a state of the
-/// latent's bin follows.
+/// From the last latent to the first, as tANS requires: each state's low bits go to the stream, and then comes a state
+/// of the latent's bin.
 template <class Word>
 Result<void> SequenceWriter<Word>::code(std::span<const std::uint16_t> bin_of) {
   if (bins_.size() == 1) {
@@ -232,8 +232,8 @@ Result<void> SequenceWriter<Word>::code(std::span<const std::uint16_t> bin_of) {
     return {};
   }
   struct Step {
-    std::uint32_t bits;  // added to a state: from bit 16 on, how many of its bits are written
-    std::int32_t first;  // added to the rest of the state: the next one's position
+    std::uint32_t bits;  // added to a state: the number of bits to write is above bit 16
+    std::int32_t first;  // added to the rest of the state to get the next one's position
     std::uint32_t width;
   };
   const std::uint32_t size = std::uint32_t{1} << log_;

@@ -1,6 +1,6 @@
-// Chooses bins for a sequence of latents of pcodec, and codes the sequence by them.
-// Of a sorted sample, ranges of as many latents each are cut, frequent values apart; then neighbours are joined such
-// that the metadata, the states and the offsets need the fewest bits together.
+// Chooses bins for a sequence of pcodec latents, and codes the sequence with them. A sorted sample is cut into ranges
+// with equal numbers of latents, with frequent values apart; then neighbours are merged so that the metadata, the
+// states and the offsets together need the fewest bits.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ struct Bin {
   [[nodiscard]] unsigned width() const noexcept { return static_cast<unsigned>(std::bit_width(Word(upper - lower))); }
 };
 
-/// 2^log ranges, and weights of 2^table_log states. `share` of a bin's metadata counts as its cost.
+/// 2^log ranges, and weights of 2^table_log states. The fraction `share` of a bin's metadata counts as its cost.
 struct Effort {
   unsigned log = 8;
   double share = 1;
 };
 
-/// The bits that `latents` need, about; sorts them.
+/// Approximate number of bits for `latents`; sorts them.
 template <class Word>
 double cost(std::span<Word> latents, const Effort& effort);
 
-/// One sequence of a chunk, as it is stored.
+/// One sequence of a chunk, as stored.
 template <class Word>
 class SequenceWriter {
  public:
-  /// Chooses bins and codes all latents, which must stay as they are until they are written.
+  /// Chooses bins and codes all latents, which must not change until they are written.
   Result<void> train(std::span<const Word> latents, unsigned log);
 
   [[nodiscard]] std::size_t count() const noexcept { return latents_.size(); }
@@ -56,8 +56,8 @@ class SequenceWriter {
   unsigned log_ = 0;
   std::uint64_t bits_ = 0;
   std::uint32_t states_[kStates] = {};
-  Scratch symbols_;  ///< a bin each; not set where there is one bin
-  Scratch coded_;    ///< the bits that a latent's bin adds to the stream, and, from bit 16 on, how many
+  Scratch symbols_;  ///< one bin per latent; not set if there is only one bin
+  Scratch coded_;    ///< the bits that a latent's bin adds to the stream and, from bit 16, their number
 };
 
 }  // namespace sherd::pcodec

@@ -1,4 +1,4 @@
-// Bits packed from the lowest of each byte on, for pcodec.
+// Bits packed from the lowest of each byte, for pcodec.
 #pragma once
 
 #include <cassert>
@@ -17,10 +17,10 @@ namespace sherd::pcodec {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-/// Reads bits of memory that has kPadding more bytes behind its end, so that a batch needs one check for all of it.
+/// Reads bits from memory with kPadding more bytes after its end, so that one check per batch is sufficient.
 class BitReader {
  public:
-  /// More than a batch of one sequence has: 256 bins of 14 bits and offsets of 64.
+  /// More than a batch of one sequence can have: 256 bins of 14 bits and offsets of 64.
   static constexpr std::size_t kPadding = kBatch * (kMaxTableLog + 64) / 8 + 16;
 
   BitReader(const std::byte* data, std::size_t size) noexcept : data_(data), end_(8 * std::uint64_t{size}) {}
@@ -28,7 +28,7 @@ class BitReader {
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::uint64_t position() const noexcept { return at_; }
   void move_to(std::uint64_t position) noexcept { at_ = position; }
-  /// False once more was read than there is.
+  /// False once more has been read than exists.
   [[nodiscard]] bool is_within() const noexcept { return at_ <= end_; }
   [[nodiscard]] bool has(std::uint64_t bits) const noexcept { return is_within() && end_ - at_ >= bits; }
   [[nodiscard]] std::uint64_t left() const noexcept { return is_within() ? end_ - at_ : 0; }
@@ -42,7 +42,7 @@ class BitReader {
     at_ += bits;
     return word & low_bits(bits);
   }
-  /// To the next whole byte; false where a bit between is set.
+  /// Skips to the next whole byte; false if any skipped bit is set.
   [[nodiscard]] bool align() noexcept { return read(static_cast<unsigned>(-at_ % 8)) == 0; }
 
  private:
@@ -50,12 +50,12 @@ class BitReader {
   std::uint64_t end_, at_ = 0;
 };
 
-/// Writes bits into memory that is large enough, and has 8 bytes more.
+/// Writes bits into memory that is large enough, with 8 bytes to spare.
 class BitWriter {
  public:
   explicit BitWriter(std::byte* to) noexcept : to_(to) {}
 
-  /// 0 … 64 bits; `value` has no others.
+  /// 0 … 64 bits; `value` must have no others.
   void write(std::uint64_t value, unsigned bits) noexcept {
     word_ |= value << used_;
     if (used_ + bits < 64) {

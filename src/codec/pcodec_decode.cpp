@@ -1,4 +1,4 @@
-// Reads files of pcodec, of every version: the header, then chunk by chunk the metadata and one page of batches.
+// Reads files of pcodec, in every version: the header, then for each chunk its metadata and one page of batches.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -10,16 +10,16 @@ namespace sherd::pcodec {
 namespace {
 
 constexpr std::uint64_t kNewestFile = 3, kNewestMajor = 4;
-/// The versions of files that begin with one of their own; before, it is the format's.
+/// The first versions with a separate file version; before, it is the format's.
 constexpr std::uint64_t kFirstOwnVersion = 2, kFirstUniformType = 3;
-/// The versions of the format with a minor one, and with other than consecutive differences.
+/// The first versions of the format with a minor version, and with other than consecutive differences.
 constexpr std::uint64_t kFirstMinorVersion = 4, kFirstDeltaVariants = 3;
 
 Error too_new(std::uint64_t version) {
   return unsupported("pcodec: version " + std::to_string(version) + " of the format is newer than this Sherd");
 }
 
-/// What the numbers of this code are. numcodecs' bitround makes integers of floats, which have the same bits.
+/// The number type of this code. numcodecs' bitround converts floats to integers with the same bits.
 Result<NumberType> stored_type(const NumberType& type, std::uint64_t code) {
   if (code == type.code) return type;
   if (type.kind == Kind::floating) {  // of 2, 4 or 8 bytes
@@ -37,7 +37,7 @@ Result<std::uint64_t> read_header(BitReader& from, const NumberType& type) {
   std::uint64_t version = from.read(8);
   if (version >= kFirstOwnVersion) {
     if (version > kNewestFile) return too_new(version);
-    // All of it fits the padding, so one check behind it is enough.
+    // All of it fits in the padding, so a single check afterwards is sufficient.
     const std::uint64_t uniform = version >= kFirstUniformType ? from.read(8) : 0;
     const auto hint_bits = static_cast<unsigned>(from.read(kHintLogBits)) + 1;
     from.read(hint_bits);
@@ -54,11 +54,11 @@ Result<std::uint64_t> read_header(BitReader& from, const NumberType& type) {
   return version;
 }
 
-/// How a chunk's latents come from what is stored.
+/// How a chunk's latents are computed from the stored ones.
 struct Difference {
   Delta kind = Delta::none;
   bool of_secondary = false;
-  std::size_t states = 0;  ///< latents that are stored as they are, before all batches
+  std::size_t states = 0;  ///< latents that are stored unchanged, before all batches
   std::uint32_t window = 0;
   unsigned quantization = 0;
   std::int64_t bias = 0;
@@ -76,7 +76,7 @@ Result<Difference> read_convolution(BitReader& from) {
   return delta;
 }
 
-/// Reads at most 138 bytes, which the padding has; the caller checks is_within().
+/// Reads at most 138 bytes, which fit in the padding; the caller checks is_within().
 Result<Difference> read_difference(BitReader& from, std::uint64_t version) {
   Difference delta;
   if (version < kFirstDeltaVariants) {
@@ -129,14 +129,14 @@ class Sequence {
     left_ = count;
     const std::size_t states = delta != nullptr ? delta->states : 0;
     if (!from.has(states * kBits<Word> + bins_.states_bits())) return truncated();
-    // Of looked back upon latents all are kept, of others the last ones.
+    // With lookbacks all latents are kept, otherwise the last ones.
     SHERD_TRY(kept_->resize((states + (looks_back() ? count : 0)) * sizeof(Word)));
     for (std::size_t i = 0; i < states; ++i) kept()[i] = static_cast<Word>(from.read(kBits<Word>));
     end_ = states;
     bins_.read_states(from);
     return {};
   }
-  /// How many latents of the next batch are stored.
+  /// The number of stored latents of the next batch.
   [[nodiscard]] std::size_t stored() const noexcept {
     const std::size_t states = delta_ != nullptr ? delta_->states : 0;
     return std::min(kBatch, left_ - std::min(left_, states));
@@ -174,14 +174,14 @@ class Sequence {
     }
   }
 
-  /// The latents of this batch are those that are `states` before what is stored in it.
+  /// The latents of this batch begin `states` before the stored ones.
   Result<void> look_back(std::span<const std::uint32_t> lookbacks, std::span<Word> latents) {
     Word* const all = kept();
     for (std::size_t i = 0; i < lookbacks.size(); ++i, ++end_) {
       if (lookbacks[i] == 0 || lookbacks[i] > delta_->window)
         return damaged("a difference to " + std::to_string(lookbacks[i]) + " numbers before, in a window of " +
                        std::to_string(delta_->window));
-      // Before the first number there are zeros.
+      // The numbers before the first are zeros.
       const Word before = lookbacks[i] <= end_ ? all[end_ - lookbacks[i]] : Word{0};
       all[end_] = static_cast<Word>(turned(latents[i]) + before);
     }
@@ -190,7 +190,7 @@ class Sequence {
     return {};
   }
 
-  /// A weighted sum of the numbers before, in fixed point; check_convolution() has seen to it that none overflows.
+  /// A weighted sum of the previous numbers, in fixed point; check_convolution() has excluded overflow.
   void predict(std::span<Word> latents) noexcept {
     const std::size_t order = delta_->states;
     Word* const before = kept();
@@ -215,7 +215,7 @@ class Chunk {
  public:
   explicit Chunk(Kind kind) noexcept : kind_(kind) {}
 
-  /// Metadata, and `numbers` of them.
+  /// Decodes the metadata and `numbers`.
   Result<void> decode(BitReader& from, std::uint64_t version, std::span<std::byte> numbers) {
     SHERD_TRY(read_mode(from));
     SHERD_TRY(delta, read_difference(from, version));
@@ -294,7 +294,7 @@ class Chunk {
   }
 
   Result<void> start_page(BitReader& from, std::size_t count) {
-    // Without bins there are no latents but those that no difference is taken of.
+    // Without bins the only latents are those before the first difference.
     const bool has_latents = count > delta_.states;
     const bool lacks_bins = (delta_.kind == Delta::lookback && lookbacks_.bins().is_empty()) ||
                             (mode_ == Mode::dictionary ? keys_.bins().is_empty() : primary_.bins().is_empty()) ||
@@ -359,7 +359,7 @@ class Chunk {
     multiply_all(Floats::product);
   }
 
-  /// Makes numbers of latents, in their memory.
+  /// Converts latents to numbers, in place.
   void join(std::span<Word> primary, const Word* secondary) const noexcept {
     switch (mode_) {
       case Mode::int_mult:
@@ -381,7 +381,7 @@ class Chunk {
       default:
         break;
     }
-    // A loop for each kind, so that none asks for it.
+    // A separate loop for each kind, so that none has to test it.
     if (kind_ == Kind::signed_integer) {
       for (Word& each : primary) each = from_ordered(Kind::signed_integer, each);
     } else if (kind_ == Kind::floating) {
@@ -400,7 +400,7 @@ class Chunk {
   Sequence<Word> primary_, secondary_;
 };
 
-/// The chunk that begins at `from`, at most as many numbers as are left; returns how many it has.
+/// Reads the chunk that begins at `from`, of at most as many numbers as are left; returns its count.
 Result<std::size_t> read_chunk(BitReader& from, std::uint64_t version, const NumberType& type,
                                std::span<std::byte> numbers) {
   if (!from.has(kChunkCountBits)) return truncated();

@@ -1,5 +1,5 @@
-// Writes files of pcodec: chunks of one page each, in the version of the format that pcodec 0.3 writes, so that
-// numcodecs with that reads them.
+// Writes files of pcodec: chunks of one page each, in the format version that pcodec 0.3 writes, so that numcodecs with
+// that version can read them.
 #include <algorithm>
 
 #include "base/call.hpp"
@@ -14,10 +14,10 @@ namespace {
 constexpr std::uint64_t kFileVersion = 2, kVersion = 3;
 constexpr unsigned kSecondaryLog = 6;
 constexpr std::size_t kHeaderBytes = kMagicBytes + 1 + 9 + 1;
-/// What a BitWriter writes behind its end, and the byte that ends a file.
+/// The bytes that a BitWriter writes after its end, and the byte that ends a file.
 constexpr std::size_t kSlackBytes = 16;
 
-/// About as many ranges as can pay for their metadata.
+/// Approximately the number of ranges that is worth the metadata.
 unsigned range_log(unsigned level, std::size_t count) {
   const auto enough = static_cast<unsigned>(std::bit_width(count)) - 1;
   return std::min(level, enough > 4 ? enough - 4 : 0);
@@ -52,7 +52,7 @@ class ChunkWriter {
     return {};
   }
 
-  /// At most, of all that write() writes.
+  /// An upper bound on the bytes that write() writes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     std::uint64_t bits = primary_.metadata_bits() + primary_.bits();
     if (plan_.has_secondary()) bits += secondary_.metadata_bits() + secondary_.bits();
@@ -82,7 +82,7 @@ class ChunkWriter {
     if (delta == Delta::consecutive) to.write(plan_.order, kOrderBits + 1);
     if (delta != Delta::lookback) return;
     to.write(kWindowLog - 1, kWindowBits);
-    to.write(0, kStateCountBits + 1);  // one state; the secondary latents are stored as they are
+    to.write(0, kStateCountBits + 1);  // one state; the secondary latents are stored unchanged
   }
 
   std::byte* write_page(std::byte* at) noexcept {

@@ -14,7 +14,7 @@ namespace sherd::pcodec {
 [[nodiscard]] inline Error damaged(std::string what) { return corrupt("pcodec: " + std::move(what)); }
 [[nodiscard]] inline Error truncated() { return damaged("the stream ends within a chunk"); }
 
-/// Decoding is shifts by numbers of bits that vary, which BMI2 does in one step each.
+/// Decoding consists of shifts by variable numbers of bits, for which BMI2 has single instructions.
 #ifdef __x86_64__
 inline const bool kHasBmi2 = __builtin_cpu_supports("bmi2") != 0;
 #else
@@ -55,7 +55,7 @@ class LatentReader {
   }
 
  private:
-  /// What a state means: a bin, and the state after it but for `bits` bits of the stream.
+  /// The meaning of a state: a bin, and the next state without `bits` bits of the stream.
   struct Node {
     Word lower;
     std::uint16_t next;
@@ -91,7 +91,7 @@ class LatentReader {
     }
   }
 
-  /// Spreads the bins over the states, each as often as its weight says.
+  /// Spreads the bins over the states according to their weights.
   Result<void> lay_out(BitReader& from, const std::string& counts) {
     Node* const nodes = table();
     const std::uint32_t size = std::uint32_t{1} << log_;
@@ -136,7 +136,7 @@ class LatentReader {
       used += node.bits;
     };
     std::size_t i = 0;
-    // Four bins have 56 bits at most, so one word has them from any bit of a byte on.
+    // Four bins have 56 bits at most, so one word contains them from any bit of a byte.
     for (; i + kStates <= count; i += kStates) {
       const auto word = load_little<std::uint64_t>(from.data() + at / 8);
       const auto first = static_cast<unsigned>(at % 8);
@@ -156,7 +156,7 @@ class LatentReader {
     from.move_to(at);
   }
 
-  /// `Wide`: some offset does not fit the word that its first byte begins.
+  /// `Wide`: some offset may not fit the word that begins at its first byte.
   template <bool Wide, class Widths>
   [[gnu::always_inline]] static void add_offsets(BitReader& from, std::size_t count, const Widths& widths,
                                                  Word* to) noexcept {

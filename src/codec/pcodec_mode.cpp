@@ -14,13 +14,13 @@
 namespace sherd::pcodec {
 namespace {
 
-/// A sample is some runs of numbers, all of it where there are not more.
+/// A sample consists of some runs of numbers, or of all if there are no more.
 constexpr std::size_t kRun = 256, kRuns = 16;
 constexpr std::size_t kLookbackRun = 8192;
 constexpr unsigned kSampleLog = 6;
 /// Bits a number that a mode of two sequences, a further difference and lookbacks must save: each is slower to decode.
 constexpr double kModeSaves = 0.5, kOrderSaves = 0.02, kLookbackSaves = 2;
-/// Of a sample's numbers, this part must be near a multiple.
+/// The fraction of a sample's numbers that must be near a multiple.
 constexpr double kMostly = 0.9;
 
 template <class Word>
@@ -28,7 +28,7 @@ Word toggled(Word word) noexcept {
   return word ^ kMiddle<Word>;
 }
 
-/// Runs of bytes of numbers from all over.
+/// Runs of bytes of numbers from everywhere.
 std::vector<std::byte> take_runs(std::span<const std::byte> numbers, std::size_t size) {
   const std::size_t count = numbers.size() / size;
   if (count <= kRun * kRuns) return {numbers.begin(), numbers.end()};
@@ -40,7 +40,7 @@ std::vector<std::byte> take_runs(std::span<const std::byte> numbers, std::size_t
   return sample;
 }
 
-/// Bits per number of `numbers` of which `latents` are a sample, with the best order of differences, in `order`.
+/// Bits per number of `numbers`, of which `latents` are a sample, with the best order of differences, in `order`.
 template <class Word>
 class Estimate {
  public:
@@ -84,7 +84,7 @@ class Estimate {
   std::vector<Word> scratch_;
 };
 
-/// The greatest common divisor that most triples' differences have, or 1.
+/// The most frequent greatest common divisor of triples' differences, or 1.
 template <class Word>
 Word common_base(std::span<const Word> sample) {
   std::vector<Word> divisors;
@@ -100,14 +100,14 @@ Word common_base(std::span<const Word> sample) {
   for (std::size_t at = 0; at < divisors.size();) {
     std::size_t end = at;
     while (end < divisors.size() && divisors[end] == divisors[at]) ++end;
-    // Of a divisor of 0 all numbers are one.
+    // A divisor of 0 means that all numbers are equal.
     if (divisors[at] > 1 && end - at > most) most = end - at, best = divisors[at];
     at = end;
   }
   return most * 4 >= divisors.size() ? best : Word{1};
 }
 
-/// The reciprocal of a power of ten of which most of the sample is a multiple, but for some last bits; 0 if none is.
+/// The reciprocal of a power of ten of which most of the sample are multiples, except for some last bits; 0 if none is.
 template <class Word>
 typename Real<Word>::Float decimal_base(std::span<const Word> sample) {
   using Float = typename Real<Word>::Float;
@@ -130,7 +130,7 @@ typename Real<Word>::Float decimal_base(std::span<const Word> sample) {
   return 0;
 }
 
-/// How many of their last bits most floats have not set.
+/// The number of their last bits that are zero in most floats.
 template <class Word>
 unsigned unset_bits(std::span<const Word> sample) {
   constexpr unsigned fraction = Real<Word>::fraction;
@@ -164,7 +164,7 @@ std::vector<Plan<Word>> candidates(Kind kind, std::span<const std::byte> bytes) 
   return plans;
 }
 
-/// Bits a number saved by lookbacks, in a longer run of the primary latents.
+/// Bits per number saved by lookbacks, in a longer run of the primary latents.
 template <class Word>
 bool lookbacks_pay(Kind kind, const Plan<Word>& plan, std::span<const std::byte> numbers, double bits) {
   const std::size_t count = std::min(numbers.size() / sizeof(Word), kLookbackRun);
@@ -182,7 +182,7 @@ bool lookbacks_pay(Kind kind, const Plan<Word>& plan, std::span<const std::byte>
   return found < bits - kLookbackSaves;
 }
 
-/// The integer nearest to `value` as product() understands it; -0 keeps its sign. Of what has none, 0.
+/// The nearest integer to `value` for product(); -0 keeps its sign. 0 for values that have none.
 template <class Word>
 Word multiple_of(typename Real<Word>::Float value) noexcept {
   using Float = typename Real<Word>::Float;
@@ -280,8 +280,8 @@ void split(Kind kind, const Plan<Word>& plan, std::span<const std::byte> numbers
   }
 }
 
-/// Proposed are the lookback before, 1, and the last number that is equal, or nearly. A lookback is good that leaves a
-/// small difference and is frequent.
+/// Candidates are the previous lookback, 1, and the last number that is equal or nearly equal. A lookback is good if it
+/// leaves a small difference and is frequent.
 template <class Word>
 void choose_lookbacks(std::span<const Word> latents, std::uint32_t window, std::uint32_t* lookbacks) {
   constexpr unsigned log = 14;

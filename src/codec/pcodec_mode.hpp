@@ -1,4 +1,4 @@
-// How an encoder of pcodec makes latents of numbers: it tries modes and differences on a sample.
+// How a pcodec encoder converts numbers to latents: it tries modes and differences on a sample.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ struct Plan {
 template <class Word>
 [[nodiscard]] Plan<Word> choose_plan(Kind kind, const Settings& settings, std::span<const std::byte> numbers);
 
-/// `secondary` has room for as many where the plan has it.
+/// `secondary` has room for as many if the plan uses it.
 template <class Word>
 void split(Kind kind, const Plan<Word>& plan, std::span<const std::byte> numbers, std::span<Word> primary,
            Word* secondary) noexcept;
 
-/// Differences of the latents but the first `order`, in their memory; returns those, which `first` holds afterwards.
+/// Takes differences `order` times, in place, and returns them; first[i] is the first latent before step i.
 template <class Word>
 std::span<Word> take_differences(std::span<Word> latents, unsigned order, Word* first) noexcept;
 
-/// A lookback of at most `window` numbers for each number but the first.
+/// A lookback of at most `window` numbers, for each number but the first.
 template <class Word>
 void choose_lookbacks(std::span<const Word> latents, std::uint32_t window, std::uint32_t* lookbacks);
-/// Differences to the numbers that far before, of all but the first.
+/// Differences to the numbers that far back, for all but the first.
 template <class Word>
 void look_back(std::span<Word> latents, const std::uint32_t* lookbacks) noexcept;
 

@@ -1,6 +1,6 @@
 // Elements of 2, 4, 8 and 16 bytes are moved sixteen at a time in vector registers: interleaving the two halves of
-// 16·2^k bytes rotates the bits of each byte's address by one, so k rounds turn planes into elements and four more
-// turn elements into planes.
+// 16·2^k bytes rotates the bits of each byte's address by one, so k rounds convert planes to elements and four more
+// convert elements to planes.
 #include "codec/planes.hpp"
 
 #include <array>
@@ -24,7 +24,7 @@ void interleave(std::array<Lanes, Size>& block) noexcept {
   block = next;
 }
 
-/// One of the two sides of a transposition: where byte `k` of element `i` is.
+/// One side of a transposition: the location of byte `k` of element `i`.
 struct Strides {
   std::size_t element;
   std::size_t plane;

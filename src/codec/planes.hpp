@@ -1,4 +1,4 @@
-// The matrix of elements and their bytes, and its transposition: plane k has byte k of every element.
+// The matrix of elements and their bytes, and its transposition: plane k contains byte k of every element.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace sherd {
 
-/// `from` and `to` are of one size, a multiple of `element_size`, and do not overlap.
+/// `from` and `to` have the same size, a multiple of `element_size`, and do not overlap.
 void to_planes(std::span<const std::byte> from, std::span<std::byte> to, std::size_t element_size) noexcept;
 void from_planes(std::span<const std::byte> from, std::span<std::byte> to, std::size_t element_size) noexcept;
 

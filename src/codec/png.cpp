@@ -1,5 +1,5 @@
-// Knows png of Neuroglancer's precomputed format: uint8 and uint16 with 1 to 4 channels, as gray, gray with alpha, RGB
-// and RGBA. What is read only has to have as many pixels, of the same channels and bits; it ends where the bytes end.
+// png of Neuroglancer's precomputed format: uint8 and uint16 with 1 to 4 channels, as gray, gray with alpha, RGB and
+// RGBA. An image that is read needs the same number of pixels, with the same channels and bits; it ends with the bytes.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -26,7 +26,7 @@ class Png final : public ArrayBytesCodec {
     return unsupported("png: an image has 1 to 4 channels, not " + std::to_string(channels));
   }
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const ChunkType&) const override { return std::nullopt; }
-  /// Even of rows of one pixel: a filter byte each, stored without compression; and what surrounds the pixels.
+  /// Even for rows of one pixel: a filter byte each, stored without compression, and the data around the pixels.
   [[nodiscard]] std::optional<std::uint64_t> max_encoded_size(const ChunkType& in) const override {
     constexpr std::uint64_t around = std::uint64_t{64} << 10;
     const ChunkImage chunk(in);

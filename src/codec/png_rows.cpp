@@ -1,5 +1,5 @@
-// Knows libpng. It reports errors by longjmp, so the calls into it are in functions without destructors, and
-// callbacks that meet an error of ours leave it in the session before they jump.
+// Uses libpng, which reports errors by longjmp. So the calls into it are in functions without destructors, and
+// callbacks store Sherd's own errors in the session before they jump.
 #include "codec/png_rows.hpp"
 
 #include <bit>
@@ -55,7 +55,7 @@ bool read_header(png_structp png, png_infop info, PngSession* session) {
   png_read_info(png, info);
   return true;
 }
-/// Chooses what rows look like, and takes memory for one.
+/// Chooses the form of rows, and allocates memory for one.
 bool begin_rows(png_structp png, png_infop info) {
   if (setjmp(png_jmpbuf(png))) return false;
   png_set_expand(png);
@@ -126,14 +126,14 @@ Result<void> PngRows::read_rows(std::span<std::byte> into) {
   const std::uint64_t rows = into.size() / header_.row_bytes();
   if (!read_some_rows(png_, reinterpret_cast<png_bytep>(into.data()), rows, header_.row_bytes())) return failure();
   next_row_ += rows;
-  // The end of the image holds the checksum of the last rows.
+  // The end of the image contains the checksum of the last rows.
   if (next_row_ == header_.height && !end_read(png_)) return failure();
   return {};
 }
 
 Result<void> PngRows::read_image(std::span<std::byte> into) {
   if (!header_.interlaced) return read_rows(into);
-  // Each pass fills in what it has, over what earlier passes left.
+  // Each pass adds its pixels to those of earlier passes.
   std::memset(into.data(), 0, into.size());
   const int passes = 7;
   for (int pass = 0; pass < passes; ++pass) {

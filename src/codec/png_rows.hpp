@@ -1,5 +1,5 @@
-// PNG images row by row through libpng, from any source to any destination: 8 and 16 bit gray, gray with alpha,
-// RGB, RGBA. Palettes become colours, 1, 2 and 4 bit gray becomes 8 bit; 16 bit samples are in the machine's byte
+// Reads and writes PNG images row by row through libpng, from any source to any destination: 8 and 16 bit gray, gray
+// with alpha, RGB, RGBA. Palettes become colours; 1, 2 and 4 bit gray becomes 8 bit; 16 bit samples have native byte
 // order.
 #pragma once
 
@@ -26,7 +26,7 @@ struct PngHeader {
 
 inline constexpr std::uint64_t kMaxPngSide = 0x7fffffff;
 
-/// What libpng's callbacks need. `failure` holds our own error where a callback met one.
+/// The data of libpng's callbacks. `failure` is the error of Sherd's own callbacks, if any.
 struct PngSession {
   std::function<Result<void>(std::span<std::byte>)> read;
   std::function<Result<void>(std::span<const std::byte>)> write;
@@ -37,7 +37,7 @@ struct PngSession {
 
 class PngRows {
  public:
-  /// Fills the span with the bytes that come next.
+  /// Fills the span with the next bytes.
   using Source = std::function<Result<void>(std::span<std::byte>)>;
 
   explicit PngRows(Source source) { session_.read = std::move(source); }
@@ -45,15 +45,15 @@ class PngRows {
   PngRows(const PngRows&) = delete;
   PngRows& operator=(const PngRows&) = delete;
 
-  /// Reads the header; once, before all else. More than `max_pixels` are `corrupt`, before anything is taken for them.
+  /// Reads the header; call once, first. More than `max_pixels` are `corrupt`, before memory is allocated for them.
   Result<void> open(std::uint64_t max_pixels);
   [[nodiscard]] const PngHeader& header() const noexcept { return header_; }
-  /// The rows that come next, as many as `into` takes; for images that are not interlaced. With the last row the
-  /// image's end is verified.
+  /// Reads the next rows, as many as fit into `into`; for images that are not interlaced. With the last row, the end of
+  /// the image is verified.
   Result<void> read_rows(std::span<std::byte> into);
-  /// All rows at once, interlaced or not, before any others.
+  /// Reads all rows at once, interlaced or not; call before reading any others.
   Result<void> read_image(std::span<std::byte> into);
-  /// Rows that read_rows has given.
+  /// The number of rows that read_rows has returned.
   [[nodiscard]] std::uint64_t next_row() const noexcept { return next_row_; }
 
  private:
@@ -75,7 +75,7 @@ class PngWriter {
   PngWriter(const PngWriter&) = delete;
   PngWriter& operator=(const PngWriter&) = delete;
 
-  /// Writes the header; once, before all else. `level`: zlib's, default: libpng's.
+  /// Writes the header; call once, first. `level`: zlib's; default: libpng's.
   Result<void> open(const PngHeader& header, std::optional<int> level);
   Result<void> write_row(const std::byte* row);
   Result<void> finish();

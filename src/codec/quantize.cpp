@@ -1,6 +1,6 @@
-// Knows numcodecs' quantize filter: floats rounded to the multiple of a power of two that keeps `digits` decimal
-// digits, and stored in `astype`. It loses the other digits on encoding; decoding only converts the type.
-// The powers are found by the same calls of the C library as numcodecs makes, so the stored bits are the same.
+// numcodecs' quantize filter: floats rounded to the multiple of a power of two that keeps `digits` decimal digits, and
+// stored in `astype`. Encoding loses the other digits; decoding only converts the type. The powers are computed with
+// the same C library calls as in numcodecs, so the stored bits are the same.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -33,7 +33,7 @@ double scale_of(std::int64_t digits) noexcept {
   return std::exp2(std::ceil(std::log2(std::pow(10.0, -whole))));
 }
 
-/// Each step is rounded to T, as numpy does it. What T cannot hold after scaling has no digits to lose.
+/// Each step is rounded to T, as in numpy. Numbers that T cannot hold after scaling have no digits to lose.
 template <class T>
 T quantized(T value, double scale) noexcept {
   const T scaled{static_cast<T>(number(value) * number(static_cast<T>(scale)))};

@@ -1,6 +1,6 @@
-// Knows reshape (zarr-extensions) and zarrs.squeeze, which drops the dimensions of length 1: the elements in the same C
-// order, under another shape. A dimension of the result is a number, the product of some neighbouring dimensions of the
-// array, or, once, -1: what is left.
+// reshape (zarr-extensions) and zarrs.squeeze, which drops dimensions of length 1: the elements in the same C order,
+// with another shape. A dimension of the result is a number, the product of some neighbouring dimensions of the array,
+// or, once, -1: the rest.
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -14,19 +14,19 @@ namespace {
 
 /// One dimension of the result.
 struct Dimension {
-  std::optional<std::uint64_t> size = {};  ///< unless it is made of inputs or of what is left
+  std::optional<std::uint64_t> size = {};  ///< unless it is made from inputs or is the rest
   std::vector<std::size_t> inputs = {};
   bool rest = false;
 };
 
-/// Nullopt where it does not fit 64 bits.
+/// nullopt if it does not fit in 64 bits.
 std::optional<std::uint64_t> product(std::span<const std::uint64_t> sizes) noexcept {
   std::optional<std::uint64_t> all = 1;
   for (const std::uint64_t size : sizes) all = all ? checked_mul(*all, size) : all;
   return all;
 }
 
-/// What has the same elements in the same order.
+/// Codecs that keep the elements in the same order.
 class SameElements : public ArrayCodec {
  public:
   Result<void> encode(const ChunkType&, std::span<const std::byte> from, std::span<std::byte> to) const override {
@@ -82,7 +82,7 @@ class ReshapeCodec final : public SameElements {
     return configuration_error("shape", "reshape: 'shape' " + std::move(what));
   }
 
-  /// Coordinates along the inputs are the raveled coordinate along dimension i.
+  /// Coordinates along the inputs must be the unraveled coordinate along dimension i.
   [[nodiscard]] Result<void> check_inputs(const Shape& in, const Shape& out, std::size_t i) const {
     const auto& inputs = dimensions_[i].inputs;
     if (inputs.empty()) return {};

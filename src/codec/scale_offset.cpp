@@ -1,7 +1,7 @@
-// Knows scale_offset (zarr-extensions): (x - offset) * scale, and back x / scale + offset, in the arithmetic of the
-// elements' own type. A result that the type cannot hold is an error, as the specification requires: integers that
-// overflow or do not divide evenly, floats that overflow, and in types that lack them zero and negative numbers.
-// zarr-python has infinity where a float overflows on decoding.
+// scale_offset (zarr-extensions): (x - offset) * scale, decoded as x / scale + offset, in the arithmetic of the
+// elements' own type. As the specification requires, a result that the type cannot hold is an error: integers that
+// overflow or do not divide evenly, floats that overflow, and zero and negative numbers in types that lack them.
+// zarr-python returns infinity if a float overflows on decoding.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace sherd {
 namespace {
 
-/// Each operation of integers; nullopt where T does not hold its result.
+/// Each operation on integers; nullopt if T cannot hold its result.
 template <class T>
 struct Arithmetic {
   using Value = T;
@@ -43,8 +43,8 @@ struct Arithmetic {
   }
 };
 
-/// Floats: every operation is rounded to T. The small ones are calculated in double, which is wide enough for that to
-/// be the same as rounding the exact result.
+/// Floats: every operation is rounded to T. Small floats are calculated in double, which is wide enough that this
+/// equals rounding the exact result.
 template <class T>
 struct FloatArithmetic {
   using Value = std::conditional_t<std::is_same_v<T, float>, float, double>;
@@ -85,11 +85,11 @@ struct Arithmetic<SmallFloat<Fraction>> : FloatArithmetic<SmallFloat<Fraction>> 
 enum class Direction : std::uint8_t { encode, decode };
 
 struct Linear {
-  std::optional<Scalar> offset;  ///< not every type has a zero to be the default
+  std::optional<Scalar> offset;  ///< not every type has a zero as default
   Scalar scale;
 };
 
-/// What becomes of each number of a type of one byte; nullopt where it has no result.
+/// The result for each number of a one-byte type; nullopt if there is none.
 using ByteResults = std::array<std::optional<std::uint8_t>, 256>;
 
 double value_of(const Real& real) noexcept {
@@ -100,7 +100,7 @@ double value_of(const Real& real) noexcept {
   return real.negative ? -magnitude : magnitude;
 }
 
-/// The number of this type that is nearest to `value`, and of integers only `value` itself.
+/// The number of this type that is nearest to `value`; for integers only an exact match.
 template <class Number>
 std::optional<std::uint8_t> byte_of(double value) noexcept {
   using Double = FloatNumber<*float_format(DType::Kind::float64)>;
@@ -109,7 +109,7 @@ std::optional<std::uint8_t> byte_of(double value) noexcept {
   return static_cast<std::uint8_t>(*word);
 }
 
-/// Every step in double, which is wide enough for types of one byte to be rounded as the exact result is.
+/// Calculates every step in double, which is wide enough that one-byte types are rounded like the exact result.
 template <class Number>
 ByteResults byte_results(const Linear& linear, Direction direction) {
   using Word = typename Number::Word;
@@ -133,7 +133,7 @@ ByteResults byte_results(const Linear& linear, Direction direction) {
   return results;
 }
 
-/// Of the types that C++ has no arithmetic for and numpy none either.
+/// For types for which neither C++ nor numpy has arithmetic.
 std::optional<ByteResults> byte_results_of(const DType& dtype, const Linear& linear, Direction direction) {
   if (is_real(dtype)) return std::nullopt;
   return visit_real_number(
@@ -196,7 +196,7 @@ class ScaleOffsetCodec final : public ArrayCodec {
 
   DType dtype_;
   Linear linear_;
-  std::optional<ByteResults> encoded_, decoded_;  ///< of types that have no arithmetic of their own
+  std::optional<ByteResults> encoded_, decoded_;  ///< for types without arithmetic of their own
 };
 
 /// nullopt for types that are not real numbers.

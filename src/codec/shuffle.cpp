@@ -1,4 +1,4 @@
-// Knows numcodecs' shuffle codec: a transposition of the matrix of elements and their bytes.
+// numcodecs' shuffle codec: a transposition of the matrix of elements and their bytes.
 #include <memory>
 
 #include "base/try.hpp"
@@ -40,7 +40,7 @@ class ShuffleCodec final : public BytesCodec {
 
 Result<std::unique_ptr<BytesCodec>> make_shuffle(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec, context));
-  // netcdf-c writes 0, and "0", for the size of the array's elements.
+  // netcdf-c writes 0, or "0", for the size of the array's elements.
   const Json* given = configuration.find("elementsize");
   std::int64_t size = static_cast<std::int64_t>(element_bytes(context.in.dtype));
   if (given != nullptr && !given->is_null()) {

@@ -1,8 +1,8 @@
-// Knows szip as HDF5's filter 4 and netcdf-c store it: the decoded size as four little-endian bytes, then a stream of
-// CCSDS 121.0-B, which libaec reads and writes. A stream does not say its parameters. HDF5 and netcdf-c state two of
-// them, the mask of options and the pixels per block; the bits per pixel are those of an element, and the pixels per
-// scanline follow from a length (szip_scanline()). Elements of 4 and 8 bytes are stored as planes of their bytes, and
-// every scanline is padded to whole blocks, as the library szlib does.
+// szip as stored by HDF5's filter 4 and netcdf-c: the decoded size as four little-endian bytes, then a stream of CCSDS
+// 121.0-B, which libaec reads and writes. A stream does not contain its parameters. HDF5 and netcdf-c store two of
+// them, the options mask and the pixels per block; the bits per pixel are those of an element, and the pixels per
+// scanline follow from a length (szip_scanline()). Elements of 4 and 8 bytes are stored as byte planes, and every
+// scanline is padded to whole blocks, as in the library szlib.
 #include "codec/szip.hpp"
 
 #ifdef SHERD_SZIP
@@ -23,7 +23,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::int64_t kNearestNeighbor = 32;  // of the mask's options this one and kMsb alone change a stream
+constexpr std::int64_t kNearestNeighbor = 32;  // of the mask's options only this one and kMsb change a stream
 constexpr std::int64_t kMaxPixelsPerBlock = 32, kMaxBlocksPerScanline = 128;
 
 #ifdef SHERD_SZIP
@@ -39,8 +39,8 @@ struct Parameters {
   std::size_t scanline = 32;  ///< pixels
 };
 
-/// How many pixels a chunk has, without and with the padding of its scanlines. A pixel is an element of 1 or 2 bytes,
-/// or a byte of a larger one.
+/// The number of pixels in a chunk, without and with the padding of its scanlines. A pixel is an element of 1 or 2
+/// bytes, or a byte of a larger one.
 struct Pixels {
   std::size_t size = 1;  ///< of a pixel in bytes
   std::size_t scanline = 0, padded_scanline = 0;
@@ -53,12 +53,12 @@ class Szip final : public BytesCodec {
  public:
   explicit Szip(const Parameters& parameters) : parameters_(parameters) {}
 
-  /// In a block that cannot be compressed five bits or fewer precede the pixels, and one may be stored twice.
+  /// In an incompressible block at most five bits precede the pixels, and one pixel may be stored twice.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     const std::uint64_t padded = pixels_of(decoded).padded_bytes;
     return kHeaderBytes + padded + padded / parameters_.block + 64;
   }
-  /// A code of ten bits is at most 64 blocks of zeros.
+  /// A code of ten bits represents at most 64 blocks of zeros.
   std::uint64_t max_ratio() const noexcept override { return 8192; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
@@ -147,7 +147,7 @@ class Szip final : public BytesCodec {
     if (to.empty() && from.empty()) return {};
     aec_stream stream = stream_of(from, to);
     if (const int fault = aec_decode_init(&stream); fault != AEC_OK) return failed(fault);
-    // libaec reads up to eight bytes ahead, so the last ones come one by one, to see which of them ends the stream.
+    // libaec reads up to eight bytes ahead, so the last ones are passed one by one, to see which one ends the stream.
     std::size_t left = std::min<std::size_t>(from.size(), 8);
     stream.avail_in -= left;
     int fault = aec_decode(&stream, AEC_NO_FLUSH);
@@ -165,7 +165,7 @@ class Szip final : public BytesCodec {
     return {};
   }
 
-  /// The padding repeats the last pixel where pixels are predicted from the ones before, and is 0 otherwise.
+  /// The padding repeats the last pixel if pixels are predicted from previous ones; otherwise it is 0.
   void pad(std::span<const std::byte> from, std::span<std::byte> to, const Pixels& pixels) const noexcept {
     while (!from.empty()) {
       const auto line = from.first(std::min(from.size(), pixels.scanline));
@@ -215,7 +215,7 @@ Result<std::unique_ptr<BytesCodec>> make_szip(const CodecSpec& spec, const Codec
   SHERD_TRY(scanline, configuration.integer("pixels-per-scanline", {1, block * kMaxBlocksPerScanline},
                                             static_cast<std::int64_t>(usual)));
   SHERD_TRY(configuration.done());
-  if (scanline < block)  // as HDF5 and netcdf-c do
+  if (scanline < block)  // as in HDF5 and netcdf-c
     return configuration_error("pixels-per-block", "szip: a chunk of shape " + to_string(shape) +
                                                        " has fewer elements than a block; choose fewer pixels per "
                                                        "block or larger chunks");
@@ -237,7 +237,7 @@ Result<std::unique_ptr<BytesCodec>> make_szip(const CodecSpec& spec, const Codec
 
 #endif
 
-/// As netcdf-c's nc_def_var_szip() has it: nearest neighbor, or "szip:ec" for entropy coding alone.
+/// As in netcdf-c's nc_def_var_szip(): nearest neighbor, or "szip:ec" for entropy coding alone.
 Result<Json> short_szip(std::string_view argument, const DType&) {
   if (!argument.empty() && argument != "nn" && argument != "ec")
     return invalid_argument("'" + std::string(argument) + "' is not a method of szip: nn or ec");

@@ -1,4 +1,4 @@
-// What HDF5 and netcdf-c derive for szip and do not store.
+// Parameters of szip that HDF5 and netcdf-c derive and do not store.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sherd {
 
-/// The pixels per scanline, where lines of the data have `length` elements: the length of the last dimension, of chunks
-/// in HDF5 and of the array in netcdf-c. Lines shorter than a block are joined, as far as a chunk goes.
+/// The pixels per scanline, if lines of the data have `length` elements: the length of the last dimension, of chunks in
+/// HDF5 and of the array in netcdf-c. Lines shorter than a block are joined, up to the size of a chunk.
 [[nodiscard]] std::uint64_t szip_scanline(std::uint64_t pixels_per_block, std::uint64_t length,
                                           const Shape& chunk) noexcept;
 

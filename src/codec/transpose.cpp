@@ -1,7 +1,7 @@
 // transpose (Zarr v3 core): the dimensions in another order; stored dimension i is dimension order[i] of the array.
-// Chains fold leading transposes into the strides of the caller; only one that follows another array codec moves
-// bytes, here. The strings "C" and "F" of drafts before 2023, which GDAL 3.10 and zarrita wrote, are the order
-// as it is and its reverse.
+// Chains fold leading transposes into the strides of the caller; only one that follows another array codec moves bytes,
+// here. The strings "C" and "F" of drafts before 2023, written by GDAL 3.10 and zarrita, mean the identity and the
+// reverse order.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-/// Copies dense C-ordered `to` from `from`, whose byte stride along dimension d of `to` is strides[d].
+/// Copies to dense C-ordered `to` from `from`, whose byte stride along dimension d of `to` is strides[d].
 class Gather {
  public:
   Gather(const Shape& shape, const std::vector<std::size_t>& strides, std::size_t element)

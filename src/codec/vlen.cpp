@@ -1,5 +1,5 @@
-// Knows vlen-utf8, vlen-bytes and vlen-array, which is the bytes of arrays: the number of elements, then each element's
-// length and bytes; all numbers are 32 bits, little-endian. A text is valid UTF-8 on both ways. On decoding, the
+// vlen-utf8, vlen-bytes and vlen-array (the bytes of arrays): the number of elements, then each element's length and
+// bytes; all numbers have 32 bits, little-endian. Texts must be valid UTF-8 in both directions. On decoding, the
 // encoded bytes are copied once and the elements point into the copy.
 #include <limits>
 #include <memory>
@@ -82,7 +82,7 @@ class VlenCodec final : public ArrayBytesCodec {
     return static_cast<std::size_t>(total);
   }
 
-  /// Everything that the bytes claim, before anything is allocated for them.
+  /// Checks all lengths in the bytes before memory is allocated for them.
   [[nodiscard]] Result<void> check_items(std::span<const std::byte> encoded, std::size_t count) const {
     if (encoded.size() < kWordBytes) return corrupt(message("no element count"));
     const std::uint64_t stated = load_little<std::uint32_t>(encoded.data());
@@ -121,7 +121,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_bytes(const CodecSpec& spec, const
   return make(spec, DType::bytes, "vlen-bytes");
 }
 
-/// numcodecs has the type of the inner arrays (`dtype`), whose bytes the elements are here; zarrs has texts too.
+/// In numcodecs, `dtype` is the type of the inner arrays, whose bytes are the elements here; zarrs also has texts.
 Result<std::unique_ptr<ArrayBytesCodec>> make_array(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   if (configuration.find("dtype") != nullptr) SHERD_TRY(configuration.text("dtype"));
@@ -138,7 +138,7 @@ Result<Json> short_vlen(std::string_view argument, const DType&) {
 constexpr std::string_view kUtf8Aliases[] = {"numcodecs.vlen-utf8", "https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
 constexpr std::string_view kBytesAliases[] = {"numcodecs.vlen-bytes",
                                               "https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
-/// zarrs' vlen_v2 is the same bytes.
+/// zarrs' vlen_v2 has the same bytes.
 constexpr std::string_view kArrayAliases[] = {"numcodecs.vlen-array", "zarrs.vlen_v2",
                                               "https://codec.zarrs.dev/array_to_bytes/vlen_array",
                                               "https://codec.zarrs.dev/array_to_bytes/vlen_v2"};

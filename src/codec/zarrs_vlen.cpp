@@ -1,7 +1,7 @@
-// Knows zarrs.vlen: the elements' bytes one after the other, as a chunk of bytes through codecs of their own, and where
-// each begins and the last one ends, as a chunk of integers through others. Before or behind both is the encoded length
-// of these integers, 64 bits, little-endian. Where all elements are empty, nothing is stored for their bytes, not even
-// what their codecs make of nothing.
+// zarrs.vlen: the concatenated bytes of the elements, as a chunk of bytes with its own codecs, and their offsets with
+// the end of the last one, as a chunk of integers with others. The encoded length of these integers is stored before or
+// after both, 64 bits, little-endian. If all elements are empty, nothing is stored for their bytes, not even the
+// encoding of nothing.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -26,7 +26,7 @@ class ZarrsVlen final : public ArrayBytesCodec {
     CodecChain index, data;
     std::size_t word = 0;  ///< bytes of an offset
     bool at_end = false;
-    std::uint64_t most = 0;  ///< bytes that a chunk may have
+    std::uint64_t most = 0;  ///< maximum bytes of a chunk
   };
   explicit ZarrsVlen(Parts parts) : parts_(std::move(parts)) {}
 
@@ -171,7 +171,7 @@ Result<bool> choice(Configuration& configuration, std::string_view key, std::pai
 Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(wide, choice(configuration, "index_data_type", {"uint32", "uint64"}));
-  // Without a location, the configuration is one of zarrs before 0.17.
+  // Without a location, the configuration is from zarrs before 0.17.
   SHERD_TRY(at_end, choice(configuration, "index_location", {"start", "end"}, "start"));
   const auto of_type = [&](const DType& dtype) {
     CodecContext inner = context;

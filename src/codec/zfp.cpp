@@ -1,6 +1,6 @@
-// Knows zfp through libzfp: `zfp` (zarr-extensions) is the bare stream, whose mode the configuration states; in
-// `numcodecs.zfpy` a header states type, shape and mode of each chunk. libzfp reads bits without looking for the end,
-// so streams are decoded from a copy that is as long as the longest stream of their mode.
+// zfp through libzfp. `zfp` (zarr-extensions) is the bare stream, whose mode is in the configuration; in
+// `numcodecs.zfpy` a header contains type, shape and mode of each chunk. libzfp reads bits without checking for the
+// end, so streams are decoded from a copy that is as long as the longest stream of their mode.
 #ifdef SHERD_ZFP
 #include <zfp.h>
 #endif
@@ -29,8 +29,8 @@ struct Close {
 template <class T>
 using Owned = std::unique_ptr<T, Close>;
 
-/// libzfp's parameters: bits per block of 4^d numbers, bit planes, and the lowest bit plane. All modes are some of
-/// them.
+/// libzfp's parameters: bits per block of 4^d numbers, bit planes, and the lowest bit plane. Every mode is a
+/// combination of them.
 struct Parameters {
   unsigned minbits = ZFP_MIN_BITS, maxbits = ZFP_MAX_BITS, maxprec = ZFP_MAX_PREC;
   int minexp = ZFP_MIN_EXP;
@@ -47,13 +47,13 @@ struct Mode {
 
 bool is_float(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
 
-/// What the bits of floats are after numcodecs' bitround.
+/// The type of floats' bits after numcodecs' bitround.
 zfp_type rounded_type(zfp_type type) noexcept {
   if (type == zfp_type_float) return zfp_type_int32;
   return type == zfp_type_double ? zfp_type_int64 : type;
 }
 
-/// What the numbers are for libzfp; zfp_type_none where it has nothing for them.
+/// The number type in libzfp; zfp_type_none if it has none.
 zfp_type native_type(DType::Kind kind) noexcept {
   using Kind = DType::Kind;
   if ((kind >= Kind::int8 && kind <= Kind::int32) || (kind >= Kind::uint8 && kind <= Kind::uint32))
@@ -64,9 +64,9 @@ zfp_type native_type(DType::Kind kind) noexcept {
   return kind == Kind::float64 ? zfp_type_double : zfp_type_none;
 }
 
-/// A number of the type `Of` as libzfp is given it, and back. Small integers fill the upper bits of an int32, without
-/// its sign bit; those without a sign are moved by half their range. uint32 and uint64 stay as they are: the half that
-/// does not fit an integer with a sign cannot be stored.
+/// Converts a number of the type `Of` to libzfp's type and back. Small integers fill the upper bits of an int32, except
+/// its sign bit; unsigned ones are shifted by half their range. uint32 and uint64 are unchanged: the half that does not
+/// fit a signed integer cannot be stored.
 template <class Of>
 struct Promoted {
   static constexpr int bits = 8 * sizeof(Of);
@@ -132,7 +132,7 @@ bool all_finite(std::span<const std::byte> elements) noexcept {
   return true;
 }
 
-/// A chunk as libzfp has it: a field without data, whose first dimension is the last of the shape.
+/// A chunk in libzfp's form: a field without data, whose first dimension is the last of the shape.
 Owned<zfp_field> field_of(zfp_type type, const Shape& shape) {
   Owned<zfp_field> field(zfp_field_alloc());
   field->type = type;
@@ -166,7 +166,7 @@ Parameters parameters_of(const zfp_stream& stream) noexcept {
   return {stream.minbits, stream.maxbits, stream.maxprec, stream.minexp};
 }
 
-/// The bits of what precedes the numbers of a block: at most, or in this mode.
+/// The bits before the numbers of a block: at most, or in this mode.
 unsigned block_head_bits(zfp_type type, bool reversible) noexcept {
   switch (type) {
     case zfp_type_int32:
@@ -180,7 +180,7 @@ unsigned block_head_bits(zfp_type type, bool reversible) noexcept {
   }
 }
 
-/// libzfp subtracts the bits of a block's head from maxbits without a look at which is larger.
+/// libzfp subtracts the bits of a block's head from maxbits without checking which is larger.
 bool are_sound(const Parameters& parameters, zfp_type type) noexcept {
   return parameters.minbits <= parameters.maxbits && parameters.minbits <= ZFP_MAX_BITS &&
          parameters.maxbits > block_head_bits(type, parameters.reversible());
@@ -196,7 +196,7 @@ std::optional<std::uint64_t> block_count(const zfp_field& field) noexcept {
   return blocks;
 }
 
-/// No stream of such a chunk has more bytes, with a header; and libzfp reads no byte after so many, whatever they are.
+/// The maximum size of a stream of such a chunk, with a header; libzfp reads no byte beyond it, whatever the bytes are.
 std::optional<std::uint64_t> max_stream_bytes(const Parameters& parameters, const zfp_field& field) {
   const unsigned values = 1U << (2 * zfp_field_dimensionality(&field));
   const unsigned precision = field.type == zfp_type_int32 || field.type == zfp_type_float ? 32 : 64;
@@ -209,8 +209,8 @@ std::optional<std::uint64_t> max_stream_bytes(const Parameters& parameters, cons
   return all ? std::optional(*all / 64 * 8) : std::nullopt;
 }
 
-/// Builds of libzfp differ in whether streams end with whole words of 64 bits, as by default, or with whole bytes, as
-/// Debian's do. Both are read; what is written ends with whole words.
+/// Builds of libzfp differ in whether streams end with whole 64-bit words, as by default, or with whole bytes, as in
+/// Debian. Both are read; written streams end with whole words.
 std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 constexpr std::size_t kHeaderBytes = 24;  // of ZFP_HEADER_MAX_BITS, in whole words
@@ -255,7 +255,7 @@ class Zfp final : public ArrayBytesCodec {
     if (!parameters.reversible()) SHERD_TRY(check_finite(field->type, elements));
     Scratch words;
     SHERD_TRY(numbers, promoted(in.dtype.kind(), elements, *words));
-    // libzfp's pointers are not const; what it encodes it only reads.
+    // libzfp's pointers are not const, but input is only read.
     zfp_field_set_pointer(field.get(), const_cast<std::byte*>(numbers));
     const auto most = max_stream_bytes(parameters, *field);
     if (!most) return unsupported(named("a chunk of shape ") + to_string(in.shape) + " is too large");
@@ -309,7 +309,7 @@ class Zfp final : public ArrayBytesCodec {
  private:
   [[nodiscard]] std::string named(std::string_view text) const { return std::string(name_) + ": " + std::string(text); }
 
-  /// With a header, each stream may be flat, and in another mode, whose blocks need no more bits than numbers have.
+  /// With a header, each stream may be flat, or in another mode whose blocks need no more bits than numbers have.
   [[nodiscard]] std::optional<std::uint64_t> max_bytes(const ChunkType& in) const {
     Parameters parameters = parameters_for(in).value();
     if (has_header_) parameters.maxbits = ZFP_MAX_BITS;
@@ -322,7 +322,7 @@ class Zfp final : public ArrayBytesCodec {
     return parameters_of(*stream);
   }
 
-  /// What is not finite would spoil the numbers around it, in all modes but the reversible one.
+  /// Values that are not finite would spoil the numbers around them, in all modes but the reversible one.
   [[nodiscard]] Result<void> check_finite(zfp_type type, std::span<const std::byte> elements) const {
     if (!is_float(type) || (type == zfp_type_float ? all_finite<float>(elements) : all_finite<double>(elements)))
       return {};
@@ -336,8 +336,8 @@ class Zfp final : public ArrayBytesCodec {
     return words.data();
   }
 
-  /// Takes type, shape and mode from the stream. Filters before zfp flatten chunks in numcodecs, so the shape may be
-  /// another one of as many numbers.
+  /// Reads type, shape and mode from the stream. In numcodecs, filters before zfp flatten chunks, so the shape may be
+  /// different, with the same number of elements.
   Result<void> read_header(const ChunkType& in, std::span<const std::byte> encoded, zfp_stream& stream,
                            zfp_field& field) const {
     alignas(std::uint64_t) std::byte header[kHeaderBytes] = {};
@@ -364,7 +364,7 @@ class Zfp final : public ArrayBytesCodec {
     return {};
   }
 
-  /// Refuses what is too short or too long before memory is taken by it.
+  /// Refuses streams that are too short or too long before memory is allocated for them.
   [[nodiscard]] Result<void> check_size(const zfp_stream& stream, const zfp_field& field, std::size_t size) const {
     const auto most = max_stream_bytes(parameters_of(stream), field);
     const auto least = most ? *block_count(field) * stream.minbits / 8 : 0;  // at most the maximum
@@ -429,8 +429,8 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_zfp(const CodecSpec& spec, const C
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<Zfp>("zfp", mode, false));
 }
 
-/// numcodecs' numbers for the modes. It also stores what it has derived (`compression_kwargs`) and the parameters of
-/// the other modes, as -1; with -1 for its own parameter, a mode is the reversible one.
+/// numcodecs' numbers of the modes. It also stores derived values (`compression_kwargs`) and the parameters of the
+/// other modes, as -1; a mode with -1 as its own parameter is the reversible one.
 Result<Mode> parse_zfpy_mode(Configuration& configuration) {
   Mode mode;
   SHERD_TRY(number, configuration.integer("mode", {1, 5}, 4));
@@ -478,7 +478,7 @@ Result<Json> short_zfp(std::string_view argument, const DType&) {
   SHERD_TRY(no_argument(argument));
   return Json(Json::Object{{"mode", "reversible"}});
 }
-/// As numcodecs has it by default: with this tolerance it chooses the reversible mode.
+/// numcodecs' default: with this tolerance it chooses the reversible mode.
 Result<Json> short_zfpy(std::string_view argument, const DType&) {
   SHERD_TRY(no_argument(argument));
   return Json(Json::Object{{"mode", 4}, {"tolerance", -1}});

@@ -1,4 +1,4 @@
-// numcodecs.zlib: one zlib stream (RFC 1950). Level -1, which numcodecs hands through to zlib, means 6.
+// numcodecs.zlib: one zlib stream (RFC 1950). Level -1, which numcodecs passes through to zlib, means 6.
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 #include "codec/deflate.hpp"

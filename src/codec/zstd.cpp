@@ -1,7 +1,7 @@
-// zstd (registered; also `numcodecs.zstd`): one or more Zstandard frames (RFC 8878), skippable ones among them.
-// Knows the frame header, because three things in it must be judged before any memory is touched: the content size
-// (may be absent, may lie), the window (what streaming has to keep) and the dictionary (there is none).
-// Written is one frame with its content size. Contexts are kept per thread; large ones are freed.
+// zstd (registered; also `numcodecs.zstd`): one or more Zstandard frames (RFC 8878), possibly with skippable ones.
+// Parses the frame header, because three of its fields must be checked before any memory is used: the content size (may
+// be absent, may be wrong), the window (the memory for streaming) and the dictionary (not supported).
+// Writes one frame with its content size. Contexts are kept per thread; large ones are freed.
 #define ZSTD_STATIC_LINKING_ONLY  // for input and output that stay where they are while a frame is made
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -19,14 +19,14 @@ namespace {
 
 constexpr IntegerBounds kLevels{-131072, 22};
 constexpr std::int64_t kDefaultLevel = 3;
-// What the reference decoder accepts, and the largest window that any level writes.
+// The maximum that the reference decoder accepts, and the largest window that any level writes.
 constexpr std::uint64_t kMaxWindow = std::uint64_t{1} << 27;
-// Streaming keeps a window for each thread; frames with larger ones are decoded whole.
+// Streaming keeps a window per thread; frames with larger ones are decoded whole.
 constexpr std::uint64_t kMaxStreamWindow = std::uint64_t{1} << 24;
 constexpr std::size_t kKeptContextBytes = std::size_t{32} << 20;
 
-/// Larger chunks are encoded in steps of this size, between which an interrupt is noticed: about a fifth of a second.
-/// Steps as long as the level allows, for the library judges where to split blocks by what a step brings.
+/// Larger chunks are encoded in steps of this size, about a fifth of a second, between which interrupts are noticed.
+/// Steps are as long as the level allows, since the library decides from a step's data where to split blocks.
 constexpr std::size_t step_of(int level) noexcept {
   return level <= 9 ? std::size_t{4} << 20 : level <= 15 ? std::size_t{1} << 20 : std::size_t{256} << 10;
 }
@@ -60,12 +60,12 @@ Error wrong_size(std::uint64_t is, std::uint64_t expected) {
   return corrupt("decodes to " + std::to_string(is) + " bytes instead of " + std::to_string(expected));
 }
 
-/// What the headers of all frames say.
+/// The information in the headers of all frames.
 struct Frames {
-  std::uint64_t content = 0;  ///< sum of the content sizes that are stated
+  std::uint64_t content = 0;  ///< sum of the given content sizes
   std::uint64_t window = 0;   ///< the largest
   bool checksums = false;     ///< some frame ends in one
-  bool all_stated = true;     ///< content is the size of all of them
+  bool all_stated = true;     ///< content is the size of all frames
 };
 
 struct FrameHeader {
@@ -114,8 +114,8 @@ Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t a
   return header;
 }
 
-/// RFC 8878, 3.1.1.2: the length of a frame by its block headers. Refused is also what only one of the library's two
-/// decoders refuses: a compressed block without bytes.
+/// RFC 8878, 3.1.1.2: the length of a frame according to its block headers. Also refuses what only one of the library's
+/// two decoders refuses: a compressed block without bytes.
 Result<std::size_t> frame_size(std::span<const std::byte> frame, const FrameHeader& header, std::size_t at) {
   constexpr unsigned rle = 1, compressed = 2, reserved = 3;
   std::size_t size = header.size;
@@ -171,7 +171,7 @@ class Stream {
   Stream(ZSTD_DCtx* context, std::span<const std::byte> from) noexcept
       : context_(context), in_{from.data(), from.size(), 0} {}
 
-  /// Fills the block as far as content goes; fewer bytes than the block has mean the end.
+  /// Fills the block as far as there is content; fewer bytes than the block mean the end.
   Result<std::size_t> fill(std::span<std::byte> block) {
     ZSTD_outBuffer out{block.data(), block.size(), 0};
     while (out.pos < out.size && (in_.pos < in_.size || pending_ != 0)) {
@@ -190,7 +190,7 @@ class Stream {
   }
 
  private:
-  /// The library's streaming decoder believes a stated size where the frame's last block is empty.
+  /// The library's streaming decoder trusts a given size if the frame's last block is empty.
   Result<void> begin_frame() {
     const auto frame = std::span(static_cast<const std::byte*>(in_.src), in_.size).subspan(in_.pos);
     made_ = 0;
@@ -208,7 +208,7 @@ class Stream {
   std::optional<std::uint64_t> stated_;
 };
 
-/// One frame, as ZSTD_compress2 makes it.
+/// One frame, as made by ZSTD_compress2.
 Result<std::size_t> encode_in_steps(ZSTD_CCtx* context, std::size_t step, std::span<const std::byte> from,
                                     std::span<std::byte> to) {
   std::size_t left = 0;
@@ -270,7 +270,7 @@ class Zstd final : public BytesCodec {
     SHERD_TRY(frames, scan_frames(from));
     if (frames.window > kMaxStreamWindow) return false;
     if (frames.all_stated && frames.content != size) return wrong_size(frames.content, size);
-    // What follows the last block that is wanted is decoded only if nothing else says whether all of it is there.
+    // Data after the last needed block are decoded only if nothing else shows whether they are complete.
     const bool ends_early = frames.all_stated && !frames.checksums;
     SHERD_TRY(context, decompressor());
     ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
@@ -317,7 +317,7 @@ Result<Json> configured(std::string_view level_text, bool checksum) {
 
 Result<Json> short_form(std::string_view argument, const DType&) { return configured(argument, true); }
 
-// The member is younger than the name: releases of numcodecs that know no checksum refuse `true`.
+// The member is newer than the name: releases of numcodecs that lack checksums refuse `true`.
 Result<Json> numcodecs_short_form(std::string_view argument, const DType&) { return configured(argument, false); }
 
 }  // namespace

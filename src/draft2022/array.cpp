@@ -133,13 +133,13 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementTy
   return chain;
 }
 
-/// Chunks per shard as one transformer says it.
+/// The chunks per shard of one transformer.
 struct Sharding {
   Shape chunks_per_shard;
-  bool bare_scalar_key = false;  ///< the URI is the draft's own, and so is the key `c` of an array without dimensions
+  bool bare_scalar_key = false;  ///< the URI is the draft's own, so an array without dimensions has the key `c`
 };
 
-/// Whether these are the words of the sharding transformer; otherwise why its chunks cannot be accessed.
+/// nullopt if this is the sharding transformer; otherwise why its chunks cannot be accessed.
 std::optional<Error> unknown_transformer(const Json& json) {
   const Json* uri = json.find("extension");
   const Json* type = json.find("type");
@@ -165,7 +165,7 @@ std::optional<Error> unknown_transformer(const Json& json) {
   return std::nullopt;
 }
 
-// zarr-python treats an integer as a list of one and fills up short lists with ones; without dimensions it writes [1].
+// zarr-python treats an integer as a list of one, and pads short lists with ones; without dimensions it writes [1].
 Result<Shape> parse_chunks_per_shard(const Json& transformer, const Limits& limits, ArraySpec& array) {
   const std::size_t rank = array.shape.size();
   const Json* configuration = transformer.find("configuration");

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view entry_key = "zarr.json";
 constexpr int text_indent = 4;
-/// As zarr-python and GDAL write it; the draft's text of May 2022 leaves `protocol/` out.
+/// As written by zarr-python and GDAL; the draft's text of May 2022 omits `protocol/`.
 constexpr std::string_view core_uri = "https://purl.org/zarr/spec/protocol/core/3.0";
 
 bool is_core_uri(std::string_view uri) {
@@ -34,7 +34,7 @@ bool is_core_uri(std::string_view uri) {
   return name == "purl.org/zarr/spec/protocol/core/3.0" || name == "purl.org/zarr/spec/core/3.0";
 }
 
-/// The suffix that an entry point chooses; nullopt if it is not a draft's.
+/// The suffix given by an entry point; nullopt if it is not one of the draft's.
 Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   const Json* version = document.find("zarr_format");
   if (version == nullptr || !version->is_string() || version->text().find("://") == std::string::npos)
@@ -54,7 +54,7 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
   return std::optional(suffix->text());
 }
 
-/// Whether metadata documents of a hierarchy are stored here, regardless of the entry point.
+/// Whether metadata documents of a hierarchy are stored here, with or without an entry point.
 Result<bool> has_documents(Store& store) {
   if (!store.traits().can_list) return false;
   SHERD_TRY(listing, store.list_dir("meta/"));
@@ -62,7 +62,7 @@ Result<bool> has_documents(Store& store) {
          std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); });
 }
 
-/// A node of Zarr v3, whose hierarchy may have members called `meta` and `data`.
+/// Whether this is a node of Zarr v3, whose hierarchy may have members called `meta` and `data`.
 bool is_zarr3_node(const Json& document) {
   const Json* version = document.find("zarr_format");
   const Json* type = document.find("node_type");
@@ -79,7 +79,7 @@ class Draft2022 final : public Format, public EntryPoint, public MemberDocuments
       : codecs_(codecs), suffix_(std::move(suffix)), has_entry_point_(true) {}
 
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
-    // zarr-python's own codecs, which its releases for the draft all read. The draft's index has no checksum.
+    // zarr-python's own codecs, which all its releases with the draft can read. The draft's index has no checksum.
     static const FormatTraits all{
         .name = "draft2022", .default_codecs = {{"blosc:lz4:5"}, {"bytes"}}, .only_index = draft2022::index_codecs()};
     return all;
@@ -124,7 +124,7 @@ class Draft2022 final : public Format, public EntryPoint, public MemberDocuments
 
   CodecTable codecs_;
   std::string suffix_ = ".json";
-  bool has_entry_point_ = false;  ///< whether the store that this was bound to has one
+  bool has_entry_point_ = false;  ///< whether the store to which this is bound has one
 };
 
 NodeKeys Draft2022::keys(const std::string& path) const {
@@ -163,7 +163,7 @@ Result<std::shared_ptr<const Format>> Draft2022::create(Store& store, const Limi
     document.set("extensions", Json::Array{});
     const std::string key(entry_key);
     auto written = store.set(key, document.dump(text_indent), Condition::absent());
-    // Another creator may have been first, in the same hierarchy or not.
+    // Another creator may have been first, in the same hierarchy or another.
     if (!written && written.error().code() != ErrorCode::conflict) return std::move(written).in_key(key).error();
   }
   return bind(store, limits);
@@ -198,7 +198,7 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
     if (!node) return stored_error(std::move(node).error()).in_key(key);
     node->versions = {{key, std::move(stored->generation)}};
     if (node->array && node->array->shape.empty()) {
-      // The text says `c`, zarr-python `c0`: what is there counts.
+      // The text says `c`, zarr-python `c0`: the stored one is used.
       KeyEncoding& encoding = node->array->keys;
       SHERD_TRY(other, store.open(keys(path).chunks + (encoding.bare ? "c0" : "c")));
       if (other != nullptr) encoding.bare = !encoding.bare;
@@ -209,7 +209,7 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
   return implicit_group(store, path);
 }
 
-// If the suffix were another, there would be a document of this node; and none of its neighbours has this one.
+// If the suffix were different, there would be a document of this node, and none of its neighbours would have this one.
 Result<void> Draft2022::check_suffix(Store& store, const std::string& path) const {
   const std::string key = own_key(path, NodeType::array);
   const KeyParts parts = split_key(key);
@@ -298,7 +298,7 @@ Result<void> Draft2022::set_attributes(Json& document, Json all) {
 
 std::vector<Document> Draft2022::documents(const std::string& path, const Json& document) const {
   const auto kind = type(document);
-  // Attributes of a copy may have numbers that these documents cannot have.
+  // Attributes of a copy may have numbers that these documents do not allow.
   return {{own_key(path, kind ? *kind : NodeType::group), with_quoted_numbers(document).dump(text_indent)}};
 }
 
@@ -336,7 +336,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> Draft2022::members(Store& 
         return {};
       }));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    // An array's document comes before a group's.
+    // An array's document precedes a group's.
     const auto [location, is_new] = found.emplace(nodes[i].first, NodeType::group);
     if (is_new || location->second == NodeType::group)
       location->second = readable[i] != 0 ? nodes[i].second : NodeType::unknown;

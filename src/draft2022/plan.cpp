@@ -1,6 +1,6 @@
-// Knows how a new version of a shard comes of the old one: slots that are set, patched or cleared, and shards inside
-// slots, for which the same is true. A shard that keeps no chunk is made without reading the old one. Otherwise the
-// index is read, chunks that stay are moved as they are, and a chunk is read if only a part of it changes.
+// Plans a new version of a shard from the old one: slots that are set, patched or cleared, and likewise shards inside
+// slots. A shard that keeps no chunk is made without reading the old one. Otherwise the index is read, kept chunks are
+// moved unchanged, and a chunk is read only if a part of it changes.
 #include "draft2022/plan.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool only_erases(const Edits& edits) {
   return std::all_of(edits.begin(), edits.end(), [](const Edit* edit) { return edit->kind == Edit::Kind::erase; });
 }
 
-// The length of a value of `old` bytes with the patches in it; they must leave no gap.
+// The length of a value of `old` bytes after applying the patches, which must leave no gap.
 Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> patches) {
   for (const Patch& patch : patches) {
     if (patch.start > old)
@@ -37,7 +37,7 @@ Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> p
 
 class Planner {
  public:
-  // `object` may be null if no change is written to it.
+  // `object` may be null if the plan is not written to it.
   Planner(const State& state, ByteSource* object) : state_(state), object_(object) {}
 
   Result<Plan> plan(std::size_t depth, const Box& chunks, std::optional<Extent> where, const Change& change) {
@@ -107,14 +107,14 @@ class Planner {
     return {};
   }
 
-  // `all` where nothing of the slot stays, whatever is in it.
+  // `all` if nothing of the slot remains, whatever it contains.
   [[nodiscard]] Share erased_share(const Change& change, const Box& chunks, bool is_chunk) const {
     if (change.erased != nullptr) return change.erased->of(chunks);
     if (!only_erases(change.edits)) return Share::none;
     return is_chunk || covers(state_, change.edits, chunks) ? Share::all : Share::some;
   }
 
-  // A shard inside another is changed in memory.
+  // A shard inside another one is changed in memory.
   [[nodiscard]] Result<void> check_in_memory(std::uint64_t bytes) const {
     const Limits& limits = state_.limits();
     if (bytes <= max_shard_bytes(limits)) return {};
@@ -130,12 +130,12 @@ class Planner {
   ByteSource* object_;
 };
 
-// Writes what is planned.
+// Carries out a plan.
 class PlanWriter {
  public:
   explicit PlanWriter(const State& state) : state_(state) {}
 
-  // `old` is the version before of this shard, or null.
+  // `old` is the previous version of this shard, or null.
   Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
     const Level& level = *plan.level;
     SHERD_TRY(coding, level.layout.coding(level.grid, 0, state_.limits()));
@@ -173,7 +173,7 @@ class PlanWriter {
     return {state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place};
   }
 
-  // The bytes that a slot gets.
+  // The bytes for a slot.
   Result<void> value(const Plan& plan, const Plan::Step& step, ByteSource* old, Buffer& to) {
     if (step.inside != nullptr) return shard(plan, *step.inside, old, to);
     const Edit& edit = *step.edit;

@@ -1,6 +1,6 @@
-// Knows how an array becomes a document of the draft, with its members in zarr-python's order, and what the draft has
-// no representation for: codecs around a shard, other indices than little-endian ones at the end, orders but C and F,
-// names of dimensions. What follows the elements' codec and is not a compressor becomes one of zarr-python's hidden
+// Prints an array as a document of the draft, with members in zarr-python's order, and refuses what the draft
+// cannot express: codecs around a shard, indexes other than little-endian ones at the end, orders other than C and
+// F, dimension names. Codecs after the elements' codec that are not compressors become zarr-python's hidden
 // filters.
 #include <algorithm>
 
@@ -101,7 +101,7 @@ Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri, CodecTa
   Json attributes = spec.attributes.is_null() ? Json(Json::Object{}) : spec.attributes;
   if (!chunks.filters.empty()) attributes.set("filters", std::move(chunks.filters));
   if (names.size() > 0) attributes.set(kNamesAttribute, std::move(names));
-  Json document;  // in the order of zarr-python
+  Json document;  // in zarr-python's order
   document.set("attributes", std::move(attributes));
   document.set("chunk_grid", Json::Object{{"chunk_shape", Json::numbers(stack.chunk)},
                                           {"separator", std::string(1, spec.keys.separator)},
@@ -112,7 +112,7 @@ Result<Json> print_with_uri(const ArraySpec& spec, std::string_view uri, CodecTa
   document.set("extensions", Json::Array{});
   document.set("fill_value", print_numpy_fill(spec.fill_value, type));
   document.set("shape", Json::numbers(spec.shape));
-  // An empty list says that the keys are the draft's own, too.
+  // An empty list also means that the keys are the draft's own.
   if (!stack.transformers.empty() || uri == seed_uri)
     document.set("storage_transformers", std::move(stack.transformers));
   return document;

@@ -1,6 +1,6 @@
-// Knows which shard and slot a chunk's key leads to, through any number of transformers, and which chunks a prefix of
-// keys means. A transformer's shards are the levels of sharding_indexed that the array's document has been lowered to,
-// so all of it is arithmetic on the layout; requests are those of draft2022_read.cpp and draft2022_write.cpp.
+// Determines to which shard and slot a chunk's key leads, through any number of transformers, and which chunks match a
+// prefix of keys. A transformer's shards are levels of sharding_indexed in the lowered document, so this is arithmetic
+// on the layout; draft2022_read.cpp and draft2022_write.cpp make the requests.
 #include "draft2022/transformer.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Shape chunk_counts_of(const Array::State& array) {
   return counts;
 }
 
-// Digits as in keys: without a leading zero.
+// Digits as in keys, without a leading zero.
 bool begins_number(std::string_view digits) {
   const bool all_digits = digits.find_first_not_of("0123456789") == std::string_view::npos;
   return all_digits && (digits.size() < 2 || digits.front() != '0');
@@ -111,7 +111,7 @@ Config ShardingTransformer::State::request_config() const {
 std::optional<Shape> ShardingTransformer::State::cell_of(std::string_view key) const {
   if (!key.starts_with(array.prefix)) return std::nullopt;
   key.remove_prefix(array.prefix.size());
-  // Both spellings of the one chunk without dimensions are in use.
+  // Both spellings for the one chunk without dimensions are in use.
   if (chunk_counts.empty() && (key == "c" || key == "c0")) return Shape();
   return array.grid.parse_key(key);
 }
@@ -124,7 +124,7 @@ Shape ShardingTransformer::State::shard_of(const Shape& chunk) const {
 
 namespace {
 
-// Numbers come from keys, so all but the part inside the array may be of any size.
+// Numbers come from keys, so anything except the part inside the array may have any size.
 std::uint64_t chunks_along(std::uint64_t begin, std::uint64_t length, std::uint64_t count) {
   const std::uint64_t longest = std::min(length, ~std::uint64_t{0} - begin);
   return begin < count ? std::min(longest, count - begin) : longest;

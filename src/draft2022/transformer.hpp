@@ -1,5 +1,5 @@
 // The geometry of sharding transformers: which chunk a key names, which slots lead to it, and which chunks a prefix of
-// keys covers. Coordinates and extents are counted in chunks throughout.
+// keys covers. Coordinates and extents are in chunks throughout.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@ namespace sherd::draft2022 {
 /// The shards of one transformer, outermost first.
 struct Level {
   const ShardLayout& layout;
-  Shape grid;         ///< slots a dimension
-  Shape slot_chunks;  ///< chunks of a slot a dimension
+  Shape grid;         ///< slots per dimension
+  Shape slot_chunks;  ///< chunks of a slot per dimension
 
-  /// The slot in which a chunk lies, in whichever shard.
+  /// The slot that contains a chunk, in any shard.
   [[nodiscard]] std::uint64_t slot_of(const Shape& chunk) const;
 };
 
-/// Chunks of the keys that begin with a text.
+/// The chunks whose keys begin with a text.
 class ChunkPrefix {
  public:
   /// Every chunk.
   ChunkPrefix() = default;
-  /// `text` as it follows `c`; nullopt where no chunk's key goes on so.
+  /// `text` as it follows `c`; nullopt if no chunk's key continues like this.
   static std::optional<ChunkPrefix> parse(std::string_view text, std::size_t rank, char separator);
 
   enum class Share : std::uint8_t { none, some, all };
-  /// Which share of these chunks is meant.
+  /// Which of these chunks match the prefix.
   [[nodiscard]] Share of(const Box& chunks) const;
-  /// Leading coordinates that all of them have.
+  /// Leading coordinates that all of them share.
   [[nodiscard]] const Shape& fixed() const noexcept { return fixed_; }
 
  private:
@@ -49,28 +49,28 @@ struct ShardingTransformer::State {
   const Array owner;
   const Array::State& array;
   const EraseMode erase;
-  const Shape chunk_counts;  ///< chunks of the array a dimension
+  const Shape chunk_counts;  ///< chunks of the array per dimension
   const KeyEncoding keys;
   const std::vector<Level> levels;  ///< at least one
   const ChunkLayout& chunk_layout;  ///< of the chunks themselves
 
   [[nodiscard]] Store& store() const noexcept { return *array.location.store; }
   [[nodiscard]] const Limits& limits() const noexcept { return array.config().limits; }
-  /// For loops over requests: as many at one time as the store wants under way.
+  /// For loops over requests: as many threads as the store can have requests under way.
   [[nodiscard]] Config request_config() const;
 
-  /// The chunk that a key names, or the shard where the key is the store's: their keys are of one kind.
+  /// The chunk that a key names, or, for a key of the store, the shard; both kinds of key have the same form.
   [[nodiscard]] std::optional<Shape> cell_of(std::string_view key) const;
   [[nodiscard]] Shape shard_of(const Shape& chunk) const;
-  /// All chunks of a shard that are inside the array; all of them for a shard outside it.
+  /// All chunks of a shard that are inside the array; for a shard outside it, all of its chunks.
   [[nodiscard]] Box chunks_of(const Shape& shard) const;
   /// The same for a slot of a shard that begins at `origin`.
   [[nodiscard]] Box chunks_of(const Level& level, const Shape& origin, std::uint64_t slot) const;
   [[nodiscard]] bool is_inside(const Shape& chunk) const;
 
-  /// The chunks whose keys begin with `prefix`; nullopt where there can be none.
+  /// The chunks whose keys begin with `prefix`; nullopt if there cannot be any.
   [[nodiscard]] std::optional<ChunkPrefix> chunks_below(std::string_view prefix) const;
-  /// The prefix (empty, or ending in `/`) below which all is stored that begins with `prefix`.
+  /// The prefix (empty, or ending in `/`) below which everything that begins with `prefix` is stored.
   [[nodiscard]] std::string directory_of(std::string_view prefix, const std::optional<ChunkPrefix>& chunks) const;
 };
 

@@ -1,7 +1,7 @@
-// Knows how the 2022 draft names element types and writes fill values. Core types are NumPy's short names, which say
-// the byte order too; all others are objects with the URI of an extension, and zarr-python, the only writer of these,
-// used placeholders for most of them: so what counts is the name under `type`. Names of the draft's later texts
-// ("float64") are read.
+// Element types and fill values in the 2022 draft. Core types have NumPy's short names, which include the byte
+// order. All others are objects with the URI of an extension; zarr-python, the only writer of these, used
+// placeholders for most of them, so only the name under `type` is used. Names of the draft's later texts ("float64")
+// can be read.
 #include "array/extension.hpp"
 #include "base/try.hpp"
 #include "draft2022/format.hpp"
@@ -40,7 +40,7 @@ Result<ElementType> parse_extension_type(const Json& json) {
   return instead;
 }
 
-/// What zarr-python 2.18 writes; it looks at none of them.
+/// As written by zarr-python 2.18, which does not read any of them.
 std::string_view extension_uri(const DType& dtype) {
   switch (dtype.kind()) {
     case Kind::complex64:
@@ -63,7 +63,7 @@ std::string_view extension_uri(const DType& dtype) {
   }
 }
 
-/// The draft's text writes "+Infinity" where its implementations write "Infinity".
+/// The draft's text has "+Infinity" where its implementations write "Infinity".
 Json with_plain_infinities(Json json) {
   if (json.is_string() && json.text() == "+Infinity") return "Infinity";
   for (Json& part : json.elements()) part = with_plain_infinities(std::move(part));

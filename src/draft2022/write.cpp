@@ -1,6 +1,6 @@
-// Knows the operations of the sharding transformer that change values: what a call says is gathered by shard, and each
-// shard becomes one new version of its object. A shard that is rewritten is written at once. All else happens
-// under the store's lock and, where that does not bind every writer, on the condition that no other writer was faster.
+// The operations of the sharding transformer that change values: changes are collected by shard, and each shard becomes
+// one new version of its object. A shard that is replaced completely is written at once. Everything else happens under
+// the store's lock and, if that does not exclude all writers, on condition that no other writer was first.
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ using Bytes = std::span<const std::byte>;
 
 using EditsByChunk = std::map<Shape, Edit>;
 
-// Puts changes through, shard by shard.
+// Carries out changes, shard by shard.
 class Changes {
  public:
   explicit Changes(const State& state) : state_(state) {}
@@ -51,7 +51,7 @@ class Changes {
   }
 
  private:
-  // The old version is not looked at.
+  // The old version is not read.
   Result<void> replace(const std::string& key, const Box& chunks, const Change& change) const {
     SHERD_TRY(plan, plan_change(state_, chunks, nullptr, change));
     return write(key, plan, nullptr, {});
@@ -83,7 +83,7 @@ class Changes {
   const State& state_;
 };
 
-// Why a chunk cannot get a value of this length.
+// Why a chunk cannot have a value of this length.
 Result<void> check_value(const State& state, const Shape& chunk, std::uint64_t length) {
   if (!state.is_inside(chunk))
     return invalid_argument("the array has " + to_string(state.chunk_counts) +
@@ -107,7 +107,7 @@ Result<std::vector<Patch>> in_order(std::vector<Patch> patches) {
   return patches;
 }
 
-// A value that is not a chunk.
+// For a value that is not a chunk.
 Result<void> patch_object(const State& state, const std::string& key, std::span<const Patch> patches) {
   Store& store = state.store();
   return retry_conflicts(state.array.config(), [&]() -> Result<void> {
@@ -124,7 +124,7 @@ Result<void> patch_object(const State& state, const std::string& key, std::span<
   });
 }
 
-// Whether every shard in which these chunks lie holds no others.
+// Whether every shard that contains these chunks contains no others.
 bool goes_whole(const State& state, const ChunkPrefix& prefix) {
   Shape first(state.chunk_counts.size(), 0);
   std::copy(prefix.fixed().begin(), prefix.fixed().end(), first.begin());

@@ -1,5 +1,5 @@
-// Knows what numcodecs calls the codecs and their parameters, and which of its filters work on arrays: these come
-// before the codec that makes bytes of elements, whose byte order is that of the type which the last of them names.
+// Converts numcodecs' names of codecs and parameters, and determines which of its filters work on arrays: these precede
+// the codec that converts elements to bytes, whose byte order is that of the type named by the last of them.
 #include "format/numcodecs.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 constexpr std::string_view kPrefix = "numcodecs.";
 constexpr std::int64_t kSzipLsb = 8, kSzipMsb = 16;  // of its mask: the byte order of words
 constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
-/// Where filters name the types of elements before and after encoding.
+/// The members in which filters name the types of elements before and after encoding.
 constexpr std::string_view kBefore[] = {"dtype", "decode_dtype"};
 constexpr std::string_view kAfter[] = {"astype", "encode_dtype"};
 
-/// Blosc's configuration in numcodecs, as that of Zarr v3: the shuffle by its name, and the size of the elements.
+/// numcodecs' configuration of Blosc in Zarr v3's form: the shuffle by name, and the size of the elements.
 Json blosc_configuration(const Json& numcodecs, const DType& dtype) {
   Json json(Json::Object{{"cname", "lz4"}, {"clevel", 5}, {"shuffle", 1}, {"blocksize", 0}});
   for (const auto& [key, value] : numcodecs.members()) json.set(key, value);
@@ -40,39 +40,39 @@ Json with_default(Json configuration, const char* member, Json value) {
 /// The id of a codec whose name has the prefix.
 std::string_view bare(const CodecSpec& spec) { return std::string_view(spec.name).substr(kPrefix.size()); }
 
-/// The bits of the fraction of a float type that numcodecs rounds; nullopt for any other type.
+/// The bits of the fraction of a float type that numcodecs rounds; nullopt for other types.
 std::optional<int> kept_bits(const DType& dtype) {
   const auto format = is_calculable(dtype) ? float_format(dtype.kind()) : std::nullopt;
   return format ? std::optional(format->fraction) : std::nullopt;
 }
 
-/// Whether a filter takes arrays and makes arrays.
+/// Whether a filter converts arrays to arrays.
 bool is_array_filter(const CodecSpec& spec, CodecTable table) {
   const CodecEntry* entry = find_codec(table, spec.name);
   return entry != nullptr && entry->array_codec != nullptr;
 }
 
-/// Whether a filter, or a compressor, makes bytes of elements in place of the codec `bytes`.
+/// Whether a filter or a compressor converts elements to bytes instead of the codec `bytes`.
 bool is_serializer(const CodecSpec& spec, CodecTable table) {
   const CodecEntry* entry = find_codec(table, spec.name);
   return entry != nullptr && entry->array_bytes_codec != nullptr;
 }
 
-/// Whether a serializer stores a list of rows, whatever the order of the elements in memory is.
+/// Whether a serializer stores a list of rows, whatever the memory order of the elements is.
 bool stores_rows(const CodecSpec& spec, CodecTable table) {
   const CodecEntry* entry = find_codec(table, spec.name);
   return entry != nullptr && entry->stores_rows;
 }
 
-/// Says of a filter's types that they are of the machine's byte order, as codecs expect them, and follows the order
-/// from its input to its output.
+/// Changes the byte order of a filter's types to the native one, which codecs expect, and follows the order from its
+/// input to its output.
 Result<void> take_order(CodecSpec& filter, bool& big_endian) {
   const auto order_of = [&](std::span<const std::string_view> members) -> std::optional<bool> {
     for (const std::string_view member : members) {
       Json* type = filter.configuration.find(member);
       if (type == nullptr || !type->is_string() || type->text().size() < 2) continue;
       const char order = type->text().front();
-      const bool has_order = type->text().back() != '1';  // of bytes there is none
+      const bool has_order = type->text().back() != '1';  // bytes have none
       if (order == '>') type = &filter.configuration.set(member, type->text().substr(1));
       if (has_order && (order == '<' || order == '>')) return order == '>';
     }
@@ -85,14 +85,14 @@ Result<void> take_order(CodecSpec& filter, bool& big_endian) {
   return {};
 }
 
-/// numcodecs' bitround is the registered one, which also rounds other types and does not keep 0 bits.
+/// numcodecs' bitround is the registered one, which also rounds other types and does not allow keeping 0 bits.
 bool is_registered_bitround(const CodecSpec& spec, const DType& dtype) {
   if (spec.name != "numcodecs.bitround") return false;
   const Json* keep = spec.configuration.find("keepbits");
   return kept_bits(dtype) && keep != nullptr && keep->as_int().value_or(0) >= 1;
 }
 
-/// The type of the elements that a filter makes of `in`. What cannot be parsed, the filter refuses when it is made.
+/// The type of a filter's output for `in`. A filter that cannot be parsed is refused when it is made.
 DType filtered_type(const CodecSpec& filter, const DType& in) {
   if (filter.name == "numcodecs.packbits") return DType::uint8;
   auto configuration = Configuration::open(filter);
@@ -105,7 +105,7 @@ DType filtered_type(const CodecSpec& filter, const DType& in) {
   return in;
 }
 
-/// Says the byte order of a filter's types where it is not the machine's.
+/// Adds the byte order to a filter's types if it is not the native one.
 void give_order(Json& filter) {
   for (const std::string_view member : {kBefore[0], kBefore[1], kAfter[0], kAfter[1]}) {
     const Json* type = filter.find(member);
@@ -128,7 +128,7 @@ bool is_reversal(const CodecSpec& transpose) {
   return true;
 }
 
-/// The id of a codec in numcodecs; empty if it has none. These are registered with what they are in numcodecs.
+/// The id of a codec in numcodecs; empty if it has none. Registered codecs have their numcodecs id.
 std::string_view id_of(const CodecSpec& spec, CodecTable table) {
   constexpr std::string_view registered[] = {"blosc",  "gzip",      "zstd",       "bitround",
                                              "crc32c", "vlen-utf8", "vlen-bytes", "vlen-array"};
@@ -138,7 +138,7 @@ std::string_view id_of(const CodecSpec& spec, CodecTable table) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
 }
 
-/// Without what numcodecs_szip() adds.
+/// Removes what numcodecs_szip() adds.
 Json szip_words(Json json) {
   json.erase("bits-per-pixel");
   json.erase("pixels-per-scanline");
@@ -148,7 +148,7 @@ Json szip_words(Json json) {
   return json;
 }
 
-/// The registered bitround of elements of this type, if numcodecs rounds them in the same way.
+/// Checks that numcodecs rounds elements of this type like the registered bitround.
 Result<void> check_bitround(const CodecSpec& spec, const DType& dtype, std::string_view format) {
   const auto fraction = kept_bits(dtype);
   const Json* keep = spec.configuration.find("keepbits");
@@ -159,7 +159,7 @@ Result<void> check_bitround(const CodecSpec& spec, const DType& dtype, std::stri
       .in_member("codecs");
 }
 
-/// A codec as numcodecs has it, with its name as `id`, for elements of this type.
+/// A codec in numcodecs' form, with its name as `id`, for elements of this type.
 Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, const NumcodecsFormat& format) {
   Json json;
   const std::string_view id = id_of(spec, format.codecs);
@@ -168,11 +168,11 @@ Result<Json> codec_words(const CodecSpec& spec, const DType& dtype, const Numcod
   json.set("id", id);
   for (const auto& [key, value] : spec.configuration.members()) json.set(key, value);
   const std::string name = json.find("id")->text();
-  // Releases of numcodecs before 0.13, and tensorstore, refuse the member; so it is written only to ask for one.
+  // numcodecs before 0.13 and tensorstore refuse the member, so it is written only to request a checksum.
   if (const Json* checksum = json.find("checksum"); name == "zstd" && checksum != nullptr && *checksum == Json(false))
     json.erase("checksum");
   if (name == "szip") return szip_words(std::move(json));
-  // The type of inner arrays, which numcodecs requires: here these are bytes.
+  // numcodecs requires the type of inner arrays, which are bytes here.
   if (name == "vlen-array" && json.find("dtype") == nullptr) json.set("dtype", "|u1");
   if (name != "blosc") return json;
   json.erase("typesize");
@@ -189,7 +189,7 @@ CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const 
   // By default frames have no checksum.
   if (id == "zstd") return {"zstd", with_default(configuration, "checksum", false)};
   if (id == "blosc") return {"blosc", blosc_configuration(configuration, dtype)};
-  // In Zarr v3 the default is the size of an element.
+  // In Zarr v3 the default is the element size.
   if (id == "shuffle") return {"numcodecs.shuffle", with_default(configuration, "elementsize", 4)};
   if (id == "vlen-utf8" || id == "vlen-bytes") return {std::string(id), {}};
   if (id == "vlen-array") return {std::string(id), configuration};
@@ -201,7 +201,7 @@ CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape&
   const Json* mask = configuration.find("mask");
   const auto pixels = block != nullptr ? block->as_uint() : std::nullopt;
   const auto options = mask != nullptr ? mask->as_int() : std::nullopt;
-  if (pixels && options && !shape.empty()) {  // otherwise for the codec to refuse
+  if (pixels && options && !shape.empty()) {  // otherwise the codec refuses it
     configuration.set("mask", (*options & ~(kSzipLsb | kSzipMsb)) | (type.big_endian ? kSzipMsb : kSzipLsb));
     configuration.set("bits-per-pixel", 8 * element_bytes(type.dtype));
     configuration.set("pixels-per-scanline", szip_scanline(*pixels, shape.back(), chunk));
@@ -236,7 +236,7 @@ Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, st
     return unsupported("'" + std::string(bare(*first)) +
                        "' has no big-endian numbers; store them in little-endian order")
         .in_member(in_filters ? member() : "compressor");
-  // A first filter of objects that makes no bytes of them is unknown, or in the wrong place, which the chain says.
+  // A first filter of objects that does not convert them to bytes is unknown or misplaced, which the chain reports.
   const bool has_serializer =
       compresses_arrays || (in_filters && (is_serializer(*next, table) || stored.dtype.is_variable()));
   if (!has_serializer) chain.push_back(bytes_spec(stored));

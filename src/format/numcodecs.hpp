@@ -1,5 +1,5 @@
-// Codecs by their ids in numcodecs, as Zarr v2 and the first drafts of Zarr v3 have them, and the chains that their
-// filters and compressors make.
+// Codecs by their ids in numcodecs, as in Zarr v2 and the first drafts of Zarr v3, and the chains made of their filters
+// and compressors.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace sherd {
 
-/// The codec that encodes as numcodecs does with this id and configuration (an object): by its name in Zarr v3 where it
-/// has one, otherwise as "numcodecs.ID".
+/// The codec that encodes like numcodecs with this id and configuration (an object): by its name in Zarr v3 if it has
+/// one, otherwise as "numcodecs.ID".
 [[nodiscard]] CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype);
 
-/// szip, of which NCZarr stores two parameters: with those that netcdf-c derives from a variable and its chunks.
+/// szip, of which NCZarr stores two parameters; netcdf-c derives the others from a variable and its chunks.
 [[nodiscard]] CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape& shape,
                                        const Shape& chunk);
 
@@ -26,12 +26,12 @@ struct NumcodecsChunks {
   std::size_t rank = 0;
   bool fortran = false;  ///< the first dimension varies fastest
 };
-/// The chain of codecs that filters, which may include that of elements of variable length, and then `compressors`
-/// make; the table says what kind each one is. `unsupported` if filters treat elements as having another byte order.
+/// The chain of codecs made of filters (which may include the codec of variable-length elements) and then
+/// `compressors`; the table gives the kind of each. `unsupported` if filters assume another byte order of the elements.
 Result<std::vector<CodecSpec>> numcodecs_chain(const NumcodecsChunks& chunks, std::vector<CodecSpec> filters,
                                                std::vector<CodecSpec> compressors, CodecTable table);
 
-/// The reverse: a chain in the words of numcodecs.
+/// The reverse: a chain expressed in numcodecs.
 struct NumcodecsWords {
   bool fortran = false;
   bool big_endian = false;
@@ -39,12 +39,12 @@ struct NumcodecsWords {
   Json::Array filters;             ///< objects with an id
   std::optional<Json> compressor;  ///< likewise
 };
-/// A format whose documents have the words of numcodecs.
+/// A format whose documents express codecs in numcodecs.
 struct NumcodecsFormat {
   std::string_view name;  ///< for messages: "the draft"
   CodecTable codecs;
 };
-/// Of chunks of elements of this type. `unsupported` if the format has no words for them.
+/// For chunks of elements of this type. `unsupported` if the format cannot express them.
 Result<NumcodecsWords> numcodecs_words(std::span<const CodecSpec> specs, DType dtype, const NumcodecsFormat& format);
 /// Whether the codec of this name can be the compressor.
 [[nodiscard]] bool is_compressor(std::string_view name, CodecTable table);

@@ -1,7 +1,7 @@
-// NumPy's names of element types ("<i4", "|S5", "<M8[ns]"), which say the byte order too, and lists of fields
-// ([["a", "<i4"], …]); and fill values as its writers have them: those of raw elements and structs are base64.
-// A field that is an array (["a", "<i4", [3]]) is a struct of its elements, named by their numbers: Zarr v3 can express
-// that too, and a copy back finds the array again.
+// NumPy's names of element types ("<i4", "|S5", "<M8[ns]"), which include the byte order, and lists of fields ([["a",
+// "<i4"], …]); and fill values as in its writers: those of raw elements and structs are base64. A field that is
+// an array (["a", "<i4", [3]]) is a struct of its elements, named by their numbers: Zarr v3 can express that too, and
+// a copy back restores the array.
 #include "format/numpy_type.hpp"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace {
 
 using Kind = DType::Kind;
 
-constexpr unsigned kMaxDepth = 16;  // as DType::structure() has it, but known before going deeper
-// Of all fields of a type that are arrays: the elements of arrays in arrays are multiplied, and of structs each field
-// counts. Codecs have a row for each.
+constexpr unsigned kMaxDepth = 16;  // as in DType::structure(), but checked before recursing
+// For all array fields of a type: the elements of nested arrays are multiplied, and each field of structs counts.
+// Codecs have a row for each.
 constexpr std::uint64_t kMaxArrayElements = 65536;
 
 std::optional<DType> number_type(char kind, std::string_view size) {
@@ -41,12 +41,12 @@ std::optional<DType> number_type(char kind, std::string_view size) {
   return std::nullopt;
 }
 
-/// NumPy calls it by the size that it has on the writer's machine; its content is 10, 12 or 16 bytes of that.
+/// NumPy names it by its size on the writer's machine; its content is 10, 12 or 16 of these bytes.
 bool is_long_double(char kind, std::string_view size) {
   return (kind == 'f' && (size == "12" || size == "16")) || (kind == 'c' && (size == "24" || size == "32"));
 }
 
-/// "8[25us]", or "8" for a count of nothing.
+/// "8[25us]", or "8" for a count without a unit.
 Result<DType> time_type(char kind, std::string_view rest) {
   std::string_view unit = "generic";
   std::int32_t scale = 1;
@@ -72,7 +72,7 @@ Result<DType> sized_type(char kind, std::string_view digits) {
 
 /// "<i4", "|S5", "<M8[ns]", …
 Result<NumpyType> parse_short(std::string_view name, OtherNames other) {
-  if (name == "|O") return NumpyType{DType::string};  // its filter says more
+  if (name == "|O") return NumpyType{DType::string};  // the filter gives the type
   std::string_view rest = name;
   char order = '|';
   if (!rest.empty() && std::string_view("<>|").find(rest.front()) != rest.npos) {
@@ -108,16 +108,16 @@ Error too_many_elements() {
                      " elements, the maximum");
 }
 
-/// Where in a type a parser is.
+/// The position of a parser in a type.
 struct Level {
   OtherNames other;
   unsigned depth;
-  std::uint64_t& array_elements;  ///< of fields that are arrays, so far
+  std::uint64_t& array_elements;  ///< of array fields so far
 };
 
 Result<NumpyType> parse_at(const Json& json, Level level);
 
-/// Fields that are not structs themselves, those of inner structs included.
+/// Fields that are not structs, including those of inner structs.
 std::uint64_t count_fields(const DType& dtype) {
   if (dtype.fields().empty()) return 1;
   std::uint64_t count = 0;
@@ -125,7 +125,7 @@ std::uint64_t count_fields(const DType& dtype) {
   return count;
 }
 
-/// The type of a field [name, type, shape], before whose type were `before` elements of arrays.
+/// The type of a field [name, type, shape]; `before` array elements precede its type.
 Result<NumpyType> parse_array_field(NumpyType type, const Json& json, Level level, std::uint64_t before) {
   const Json one{Json::Array{json}};
   Shape shape;
@@ -144,7 +144,7 @@ Result<NumpyType> parse_array_field(NumpyType type, const Json& json, Level leve
   return type;
 }
 
-/// Whether the fields that have a byte order have the same one.
+/// Whether all fields with a byte order have the same one.
 bool has_one_order(std::span<const NumpyType> fields) {
   const NumpyType* first = nullptr;
   for (const NumpyType& field : fields) {
@@ -189,7 +189,7 @@ Result<NumpyType> parse_structure(const Json& json, Level level) {
                 parse_array_field(std::move(type), field.elements()[2], level, before).in_member(location + "[2]"));
       type = std::move(array);
     }
-    // NumPy numbers the fields without names, which are the padding of aligned structures.
+    // NumPy numbers fields without names, which are the padding of aligned structures.
     const std::string& name = field.elements()[0].text();
     fields.push_back({name.empty() ? "f" + std::to_string(i) : name, type.dtype});
     types.push_back(std::move(type));
@@ -205,7 +205,7 @@ Result<NumpyType> parse_at(const Json& json, Level level) {
   return wrong_value(json, "a data type, such as \"<f8\"");
 }
 
-/// A field as NumPy has it; its array, where it is one.
+/// A field in NumPy's form, as an array if it is one.
 Result<Json> print_field(const std::string& name, NumpyType field, OtherPrinter other) {
   const ArrayField array = as_array_field(field.dtype);
   for (std::size_t d = 0; d < array.shape.size() && !field.mixed.is_null(); ++d) {
@@ -221,7 +221,7 @@ Result<Json> print_field(const std::string& name, NumpyType field, OtherPrinter 
   return Json(std::move(list));
 }
 
-/// NumPy's short name, with its byte order; empty where NumPy has none.
+/// NumPy's short name, with its byte order; empty if NumPy has none.
 std::string short_name(const NumpyType& type) {
   const DType& dtype = type.dtype;
   const std::string order = has_byte_order(dtype) ? (type.big_endian ? ">" : "<") : "|";
@@ -267,7 +267,7 @@ std::string short_name(const NumpyType& type) {
   }
 }
 
-/// Turns the words of one element around that are not in the machine's order.
+/// Swaps those words of one element that are not in native order.
 void to_machine_order(std::span<std::byte> element, const NumpyType& type) {
   if (type.dtype.kind() != Kind::structure) {
     const bool big_machine = std::endian::native == std::endian::big;
@@ -284,7 +284,7 @@ bool has_base64_fill(const DType& dtype) {
   return dtype.kind() == Kind::raw || dtype.kind() == Kind::null_terminated_bytes || dtype.kind() == Kind::structure;
 }
 
-/// The bytes of an element in base64; NumPy's byte strings end before their trailing zeros.
+/// The bytes of an element in base64; NumPy's byte strings have no trailing zeros.
 Result<Scalar> parse_bytes(const Json& json, const NumpyType& type) {
   std::vector<std::byte> element(type.dtype.size());
   if (json.as_int() == 0) return Scalar(std::move(element));
@@ -384,7 +384,7 @@ Result<Scalar> parse_numpy_fill(const Json& json, const NumpyType& type) {
   const DType& dtype = type.dtype;
   // numcodecs encodes an object that is 0 as an empty text.
   if (json.is_null() || (dtype.is_variable() && json.as_int() == 0)) return default_scalar(dtype);
-  // Stored by zarr-python before 2.2; each of its versions makes the text "0" of it.
+  // Stored by zarr-python before 2.2; all of its versions read it as the text "0".
   if (dtype.kind() == Kind::utf32 && json.as_int() == 0) return parse_scalar("0", dtype);
   if (dtype.kind() == Kind::null_terminated_bytes && json.as_int() == 0) return parse_bytes(encode_base64("0"), type);
   const bool is_float4 = dtype == DType::float4_e2m1fn && json.is_string();
@@ -398,7 +398,7 @@ Json print_numpy_fill(const Scalar& fill, const NumpyType& type) {
     std::memcpy(&count, fill.bytes().data(), sizeof count);
     return count;
   }
-  // All bytes of null_terminated_bytes too, and of float4_e2m1fn: tensorstore wants them.
+  // Also base64 for null_terminated_bytes and float4_e2m1fn, because tensorstore requires it.
   if (!has_base64_fill(type.dtype) && type.dtype != DType::float4_e2m1fn) return print_scalar(fill.bytes(), type.dtype);
   std::vector<std::byte> element(fill.bytes().begin(), fill.bytes().end());
   to_machine_order(element, type);

@@ -1,6 +1,6 @@
-// Knows where Zarr v2 puts its documents: `.zarray` or `.zgroup` makes a node visible, `.zattrs` next to it has the
-// attributes, and `.zmetadata` in a group copies of all documents below it, the group's own among them. A node's
-// metadata is an object of these documents by their names. Array documents are zarr2_array.cpp's.
+// The documents of Zarr v2: `.zarray` or `.zgroup` makes a node visible, `.zattrs` next to it has the attributes, and
+// `.zmetadata` in a group has copies of all documents below it, including the group's own. A node's metadata is an
+// object of these documents by name. zarr2_array.cpp has array documents.
 #include "format/zarr2.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr int kIndent = 4;
 constexpr const char* kEntries = "metadata";
 constexpr const char* kVersion = "zarr_consolidated_format";
 constexpr const char* kSeparator = "dimension_separator";
-/// In the order in which they are written; the last two make a node visible.
+/// In the order of writing; the last two make a node visible.
 constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
 
 Result<NodeType> type_of(const Json& node) {
@@ -50,7 +50,7 @@ Json attributes_of(const Json& node) {
   return attributes != nullptr ? *attributes : Json(Json::Object{});
 }
 
-/// The document that a key is of, in a list of keys.
+/// The document to which a key in a list of keys belongs.
 struct EntryKey {
   std::string path;
   std::string name;
@@ -63,27 +63,27 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   return EntryKey{std::move(path), std::string(parts.name)};
 }
 
-/// Whether consolidated metadata are of the one version that there is; some writers leave it out.
+/// Whether consolidated metadata have the only existing version; some writers omit it.
 bool is_known_version(const Json& consolidated) {
   const Json* version = consolidated.find(kVersion);
   return version == nullptr || version->as_int() == 1;
 }
 
-/// In a spelling: names of dimensions that only the copy has.
+/// In a spelling: dimension names that only the copy has.
 constexpr const char* kAddedNames = "added_dimension_names";
-/// In a spelling: what the attribute with the names was, if the copy has others.
+/// In a spelling: the attribute with the names, if the copy's is different.
 constexpr const char* kReplacedNames = "replaced_dimension_names";
-/// In a spelling that is needed anyway: the attribute before which the names of dimensions are.
+/// In a spelling that is needed anyway: the attribute that follows the dimension names.
 constexpr const char* kNamesBefore = "dimension_names_before";
 
-/// The attribute behind the names of dimensions; empty if they are the last or there are none.
+/// The attribute after the dimension names; empty if they are the last or there are none.
 std::string behind_names(const Json& attributes) {
   const Json::Object& members = attributes.members();
   const auto names = std::ranges::find(members, kNamesAttribute, &Json::Member::first);
   return names == members.end() || names + 1 == members.end() ? std::string() : (names + 1)->first;
 }
 
-/// The attributes with the names of dimensions before another one, if both are there.
+/// The attributes with the dimension names before another one, if both exist.
 Json with_names_before(const Json& attributes, std::string_view next) {
   const Json* names = attributes.find(kNamesAttribute);
   if (names == nullptr || attributes.find(next) == nullptr) return attributes;
@@ -150,12 +150,12 @@ Json respelled_as(const Json& document, const Json& spelling) {
   return ordered;
 }
 
-/// A node of these documents with that spelling.
+/// A node with these documents in that spelling.
 Json respelled_node(Json document, const Json& spelling) {
   for (const char* name : {kArray, kGroup})
     if (Json* each = document.find(name)) {
       Json spelled = respelled_as(*each, spelling);
-      // Without it the document says '.', and only stored chunks show that it is '/'.
+      // Without it the document means '.', and only stored chunks show that it is '/'.
       const Json* separator = each->find(kSeparator);
       if (separator != nullptr && separator->text() == "/" && spelled.find(kSeparator) == nullptr)
         spelled.set(kSeparator, *separator);
@@ -233,7 +233,7 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   CodecTable codecs_;
 };
 
-/// Finds the separator of chunk keys from the stored keys, if the document does not have it: writers whose stores
+/// Determines the separator of chunk keys from the stored keys, if it is not in the document: writers whose stores
 /// nested directories did not always write it.
 Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& array) {
   KeyEncoding& keys = array.keys;
@@ -258,11 +258,11 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
   return {};
 }
 
-/// One of a node's documents, which must be an object. Consolidated metadata are copies: where they are damaged, and
-/// the store can list, they are null.
+/// One of a node's documents, which must be an object. Consolidated metadata are copies: if they are damaged and the
+/// store can list, they are null.
 Result<std::optional<StoredJson>> read_document(Store& store, Store& documents, const std::string& key,
                                                 std::string_view name, const Limits& limits) {
-  // zarr-python writes attributes as Python prints them, xarray's _FillValue among them.
+  // zarr-python writes attributes as printed by Python, including xarray's _FillValue.
   const bool has_attributes = name == kAttributes || name == kConsolidated;
   auto stored = read_json(documents, key, limits, has_attributes ? BareNumbers::anywhere : BareNumbers::refused);
   if (stored && *stored && !(*stored)->json.is_object())
@@ -333,7 +333,7 @@ Result<Json> Zarr2::array_document(const ArraySpec& spec) const {
   return Json(Json::Object{{kArray, std::move(array)}, {kAttributes, std::move(attributes)}});
 }
 
-// Always with attributes, even if empty: netcdf-c 4.10 does not open an array without them.
+// Always with attributes, even if empty: netcdf-c 4.10 cannot open an array without them.
 Result<Json> Zarr2::group_document(const Json& attributes) const {
   return Json(Json::Object{{kGroup, Json::Object{{"zarr_format", 2}}},
                            {kAttributes, attributes.is_null() ? Json(Json::Object{}) : attributes}});
@@ -421,20 +421,20 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   return group;
 }
 
-// Of the document that makes the node visible. Attributes are copied, and may be edited in the copy.
+// The spelling of the document that makes the node visible. Attributes are copied, and may be edited in the copy.
 Json Zarr2::spelling(const NodeDocument& node) const {
   if (!node.array) {
     const Json* group = node.document.find(kGroup);
-    // In groups Zarr v3's readers tolerate less, so only what would be lost is worth a member there.
+    // Readers of Zarr v3 tolerate less in groups, so only data that would be lost are worth a member there.
     return group != nullptr && group->size() > 1 ? spelling_of(*group, Json::Object{{"zarr_format", 2}}) : Json();
   }
   auto canonical = zarr2::print_array(*node.array, codecs_);
-  if (!canonical) {  // the copy cannot be expressed as it is, because it has shards, say
+  if (!canonical) {  // the copy cannot be expressed exactly, for example because it has shards
     const auto own = zarr2::parse_array(*node.document.find(kArray), {}, codecs_);
     if (own) canonical = zarr2::print_array(*own, codecs_);
   }
   Json spelling = canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
-  // A copy in a format that requires names of dimensions has some that this array does not have.
+  // A copy in a format that requires dimension names has some that this array lacks.
   const Json* attributes = node.document.find(kAttributes);
   const auto names = names_attribute_of(*node.array);
   const Json* own = attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr;

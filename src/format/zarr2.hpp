@@ -1,4 +1,4 @@
-// What the files of the Zarr v2 format share: the members of `.zarray`.
+// Shared by the files of the Zarr v2 format: the members of `.zarray`.
 #pragma once
 
 #include <span>
@@ -17,18 +17,18 @@ inline constexpr const char* kAttributes = ".zattrs";
 inline constexpr const char* kConsolidated = ".zmetadata";
 
 /// Lowers `.zarray`. Wrong values are invalid_argument, unknown names and exceeded limits `unsupported`; every error
-/// names its member. Members that are not known are passed over, as the specification allows any.
+/// names its member. Unknown members are ignored, since the specification allows any.
 Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecTable table);
-/// The canonical document, its members in zarr-python's order. What v2 cannot express is `unsupported`.
+/// The canonical document, with members in zarr-python's order. Anything that v2 cannot express is `unsupported`.
 Result<Json> print_array(const ArraySpec& spec, CodecTable table);
-/// The document with the chunks and codecs of `spec`, the rest as it is.
+/// The document with the chunks and codecs of `spec`, otherwise unchanged.
 Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable table);
-/// The document of an array of another shape.
+/// The document with another shape.
 [[nodiscard]] Json with_shape(Json document, const Shape& shape);
 /// Whether the document of an array of several dimensions lacks the separator of chunk keys.
 [[nodiscard]] bool lacks_separator(const Json& document);
 
-/// The member of the document that a member of the chain of its codecs ("codecs[1].configuration.level") comes from.
+/// The member of the document that corresponds to a member of its codec chain ("codecs[1].configuration.level").
 [[nodiscard]] std::string stored_member(const Json& document, std::span<const CodecSpec> chain,
                                         std::string_view member);
 

@@ -1,6 +1,6 @@
-// Knows the members of `.zarray` (Zarr v2 specification) and what they are in the engine's words: order "F" is a
-// transpose, the byte order of `dtype` is the `bytes` codec's, filters and compressor are a chain of codecs. Values as
-// zarr-python, netcdf-c and others have written them are read with a remark.
+// Converts the members of `.zarray` (Zarr v2 specification) to the engine's form: order "F" is a transpose, the byte
+// order of `dtype` belongs to the codec `bytes`, filters and compressor are a chain of codecs. Nonstandard values of
+// zarr-python, netcdf-c and others are read with a remark.
 #include <algorithm>
 #include <charconv>
 
@@ -29,15 +29,15 @@ Result<const Json*> required(const Json& document, std::string_view member) {
   return value;
 }
 
-/// The number in a text; null in any other value.
+/// The number in a text; null for other values.
 Json number_of(const Json& json) {
   if (!json.is_string()) return {};
   auto number = Json::number(json.text());
   return number;
 }
 
-/// A codec's parameters as numcodecs has them. GDAL writes the distance of xz's delta filter. netcdf-c writes numbers
-/// as strings, and an element size of 0 for that of the array's elements.
+/// A codec's parameters in numcodecs' form. GDAL writes the distance of xz's delta filter. netcdf-c writes numbers as
+/// strings, and 0 for the element size of the array.
 Json repaired(Json configuration, std::string_view id, const DType& dtype, std::vector<std::string>& remarks) {
   constexpr std::string_view numbers[] = {"level", "clevel", "shuffle", "blocksize", "elementsize", "acceleration"};
   for (auto& [key, value] : configuration.members()) {
@@ -57,7 +57,7 @@ Json repaired(Json configuration, std::string_view id, const DType& dtype, std::
   return configuration;
 }
 
-/// For numcodecs, -1 means zlib's own default.
+/// In numcodecs, -1 means zlib's own default.
 Json without_default_level(Json configuration) {
   if (const Json* level = configuration.find("level"); level != nullptr && level->as_int() == -1)
     configuration.set("level", 6);
@@ -122,7 +122,7 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const NumpyType
   return chain;
 }
 
-/// Types of ml_dtypes that tensorstore writes by their names, which are those of Zarr v3. Words are little-endian.
+/// ml_dtypes types that tensorstore writes with their names in Zarr v3. Words are little-endian.
 constexpr std::string_view kTensorstoreTypes[] = {"bfloat16",
                                                   "int2",
                                                   "int4",
@@ -145,14 +145,14 @@ std::string other_name(const DType& dtype) {
   return std::ranges::find(kTensorstoreTypes, name) == std::end(kTensorstoreTypes) ? std::string() : name;
 }
 
-/// The type of objects with this filter as the first.
+/// The type of objects whose first filter is this one.
 DType object_type(const Json& filter) {
   const Json* id = filter.find("id");
   const bool is_bytes = id != nullptr && (id->text() == "vlen-bytes" || id->text() == "vlen-array");
   return is_bytes ? DType::bytes : DType::string;
 }
 
-/// Readers take the type of objects from the codec.
+/// Readers derive the type of objects from the codec.
 Result<void> check_object_codec(const Json& filter, const DType& dtype) {
   const DType encoded = object_type(filter);
   if (encoded == dtype) return {};
@@ -160,7 +160,7 @@ Result<void> check_object_codec(const Json& filter, const DType& dtype) {
                           dtype.name());
 }
 
-/// Objects are what their first filter says.
+/// The type of objects is given by their first filter.
 Result<NumpyType> parse_type(const Json& document) {
   SHERD_TRY(dtype, required(document, "dtype"));
   SHERD_TRY(type, parse_numpy_type(*dtype, parse_other_name).in_member("dtype"));
@@ -187,7 +187,7 @@ Result<Shape> parse_chunks(const Json& json, ArraySpec& array, const Limits& lim
   return chunks;
 }
 
-/// Whether a float, or a part of a complex number, is spelled as Zarr v3 spells NaNs other than "NaN".
+/// Whether a float, or a part of a complex number, is spelled like Zarr v3's NaNs other than "NaN".
 bool is_hexadecimal(const Json& fill, const DType& dtype) {
   const auto is_one = [](const Json& part) { return part.is_string() && part.text().starts_with("0x"); };
   if (part_of_complex(dtype.kind())) return std::ranges::any_of(fill.elements(), is_one);
@@ -228,7 +228,7 @@ Result<char> parse_separator(const Json& document) {
   return separator->text().front();
 }
 
-/// The members that say how chunks are encoded.
+/// The members that describe how chunks are encoded.
 struct Words {
   Json chunks, dtype, fill_value;
   NumcodecsWords codecs;
@@ -335,7 +335,7 @@ Result<Json> print_array(const ArraySpec& spec, CodecTable table) {
 Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable table) {
   SHERD_TRY(words, words_of(spec, table));
   SHERD_TRY(old, parse_type(document));
-  // What the type is called stays, unless its byte order is another one.
+  // The name of the type is unchanged unless its byte order changes.
   if (has_byte_order(spec.dtype) && (old.big_endian != words.codecs.big_endian || !(old.mixed == words.codecs.mixed))) {
     document.set("dtype", std::move(words.dtype));
     document.set("fill_value", std::move(words.fill_value));

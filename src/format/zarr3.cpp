@@ -1,6 +1,6 @@
-// Knows where Zarr v3 puts its documents (`zarr.json` next to a node's chunks), what a group document holds, which
-// names nodes may have, and the de facto consolidated metadata of kind "inline" (a flat object from relative paths
-// to documents). Array documents are zarr3_array.cpp's.
+// The documents of Zarr v3 (`zarr.json` next to a node's chunks), the contents of group documents, the allowed names of
+// nodes, and the de facto consolidated metadata of kind "inline" (a flat object from relative paths to documents).
+// zarr3_array.cpp has array documents.
 #include "format/zarr3.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* list_name = "consolidated_metadata";
 
-/// Drafts of Zarr v3 put a URI there, and are other formats.
+/// Drafts of Zarr v3 have a URI there, and are other formats.
 bool is_draft(const Json& document) {
   const Json* version = document.find("zarr_format");
   return version != nullptr && version->is_string() && version->text().find("://") != std::string::npos;

@@ -1,7 +1,7 @@
-// Knows the members of a Zarr v3 array document (core specification 3.1, "Array metadata"): which must be there,
-// which may be, in which order they are written, and that everything else must be refused or ignored.
-// Data types, fill values, grids, key encodings and codec lists have readers of their own; whether a codec chain fits
-// its chunks is found out when the chain is built.
+// The members of a Zarr v3 array document (core specification 3.1, "Array metadata"): which are required, which are
+// optional, in which order they are written, and which others must be refused or ignored. Data types, fill values,
+// grids, key encodings and codec lists have their own readers; whether a codec chain is valid for its chunks is checked
+// when the chain is built.
 #include <algorithm>
 #include <functional>
 
@@ -47,7 +47,7 @@ Result<Scalar> parse_fill(const Json& json, const DType& dtype, std::vector<std:
   return parse_scalar(json, dtype);
 }
 
-/// What only the older `structured` has.
+/// Notes what only the older `structured` has.
 void remark_struct(const Json& dtype, const Json& fill, std::vector<std::string>& remarks) {
   const Json* name = dtype.find("name");
   const Json* configuration = dtype.find("configuration");
@@ -61,7 +61,7 @@ void remark_struct(const Json& dtype, const Json& fill, std::vector<std::string>
     remarks.emplace_back("'fill_value' of a 'struct' is base64, as 'structured' has it; other readers want an object");
 }
 
-/// The names of a type and of the types in it. The JSON has been parsed as a type.
+/// The names of a type and of the types in it. The JSON must have been parsed as a type.
 void collect_names(const Json& dtype, std::vector<std::string>& names) {
   if (dtype.is_string()) return names.push_back(dtype.text());
   names.push_back(dtype.find("name")->text());
@@ -84,7 +84,7 @@ void remark_names(const Json& given, const DType& dtype, std::vector<std::string
       remarks.push_back("the data type '" + names[i] + "' is read as '" + registered[i] + "', its registered name");
 }
 
-/// What specifications of codecs do not have, in a list and in the lists of shards in it.
+/// Notes what no specification of a codec has, in a list and in the lists of shards in it.
 void remark_codecs(const Json& codecs, std::vector<std::string>& remarks) {
   for (const Json& codec : codecs.elements()) {
     if (!codec.is_object()) continue;
@@ -115,7 +115,7 @@ Result<void> visit_byte_orders(Json& codecs, const std::function<Result<void>(Js
   return {};
 }
 
-/// In Zarr v3 structs have one byte order; a list of those of the fields is of Zarr v2.
+/// In Zarr v3 structs have a single byte order; a list with those of the fields belongs to Zarr v2.
 Result<void> refuse_mixed_orders(Json codecs) {
   return visit_byte_orders(
       codecs, [](Json&) -> Result<void> { return invalid_argument("bytes: 'endian' must be \"little\" or \"big\""); });
@@ -143,7 +143,7 @@ Result<std::vector<std::optional<std::string>>> parse_names(const Json& json, st
 }
 
 // VirtualiZarr wrote null for none. No transformer is registered, and chunks that went through one cannot be read
-// without it, regardless of its must_understand.
+// without it, whatever its must_understand says.
 Result<void> refuse_transformers(const Json& json) {
   if (json.is_null()) return {};
   if (!json.is_array()) return wrong_value(json, "a list");

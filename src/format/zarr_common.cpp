@@ -1,5 +1,5 @@
-// Knows how a metadata document gets from a store into memory: no more of it is read than it may have, and its depth
-// and its number of values are bounded while it is parsed.
+// Reads a metadata document from a store into memory: at most as many bytes as allowed, with its depth and number of
+// values bounded while it is parsed.
 #include "format/zarr_common.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<ReadReply> read_whole(Store& store, const std::string& key, const Limits&
 
 Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
                            BareNumbers bare) {
-  if (store.traits().parallel_requests <= 1) {  // then a size costs no request
+  if (store.traits().parallel_requests <= 1) {  // then getting a size costs no request
     for (std::size_t i = 0; i < keys.size(); ++i)
       SHERD_TRY(visit(i, parse_reply(read_whole(store, keys[i], limits), limits, bare).in_key(keys[i])));
     return {};
@@ -139,7 +139,7 @@ Result<void> check_node_name(std::string_view name) {
 
 namespace {
 
-/// Reads the document of this name of each directory, and keeps the types that these say.
+/// Reads the document with this name in each directory, and keeps the types that they give.
 Result<void> read_types(Store& store, std::span<const std::string> keys, const Limits& limits,
                         const TypeDocument& document, std::span<std::optional<NodeType>* const> types) {
   return read_all_json(
@@ -162,7 +162,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(con
                                                                              const Limits& limits,
                                                                              const Format::KnownType& known,
                                                                              std::span<const TypeDocument> documents) {
-  std::map<std::string, std::optional<NodeType>> types;  // other objects may be many, and are not kept
+  std::map<std::string, std::optional<NodeType>> types;  // there may be many other objects, which are not kept
   SHERD_TRY(store.visit(prefix_of(path), ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
     std::string name(entry.name);
     if (!entry.is_prefix || !format.check_name(name)) return true;

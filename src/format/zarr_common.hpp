@@ -1,4 +1,4 @@
-// What the formats of the Zarr family share: how a document is read, and its attributes.
+// Shared by the formats of the Zarr family: reading a document, and its attributes.
 #pragma once
 
 #include <functional>
@@ -21,51 +21,51 @@ struct StoredJson {
   Json json;
   Generation generation;
 };
-/// Where NaN, Infinity and -Infinity without quotes, which Python writes although JSON does not have them, are read.
+/// Where NaN, Infinity and -Infinity are accepted without quotes, which Python writes although JSON lacks them.
 enum class BareNumbers : std::uint8_t { refused, in_attributes, anywhere };
-/// The JSON document at a key; nullopt where nothing is stored. Bounded by `limits`; errors name the key.
+/// The JSON document at a key; nullopt if nothing is stored there. Bounded by `limits`; errors name the key.
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
                                             BareNumbers bare = BareNumbers::refused);
-/// The same of many keys, as a batch: calls `visit` with the document at keys[i], in any order.
+/// The same for many keys, as a batch: calls `visit` with the document at keys[i], in any order.
 using OnJson = std::function<Result<void>(std::size_t i, Result<std::optional<StoredJson>> stored)>;
 Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
                            BareNumbers bare = BareNumbers::refused);
-/// New attributes of a node, in which those that equal the `old` ones are written as these were.
+/// New attributes of a node; those that equal the `old` ones keep their spelling.
 [[nodiscard]] Json with_bare_numbers_of(const Json& old, Json fresh);
 
-/// The document's attributes: an object, or null where it has none.
+/// The document's attributes: an object, or null if it has none.
 Result<Json> parse_attributes(const Json& document);
 
-/// The attribute in which xarray keeps the names of dimensions, for formats that cannot express them.
+/// The attribute in which xarray stores dimension names, for formats that cannot express them.
 inline constexpr const char* kNamesAttribute = "_ARRAY_DIMENSIONS";
-/// The names there, of an array of that many dimensions; empty if that attribute is anything but a name for each.
+/// The names in that attribute, for an array of this rank; empty unless it has one name per dimension.
 [[nodiscard]] std::vector<std::optional<std::string>> names_in_attributes(const Json& attributes, std::size_t rank);
 /// The value of that attribute: an empty list if no dimension has a name. `unsupported` if only some have one.
 Result<Json> names_attribute_of(const ArraySpec& spec);
-/// New attributes, which keep the names of dimensions that the old ones hold unless they say others.
+/// New attributes that keep the dimension names of the old ones unless they have others.
 [[nodiscard]] Json with_names_of(const Json& old, std::size_t rank, Json fresh);
 
-/// A document that shows what the directory in which it lies is: its type, NodeType::unknown if it is broken, nullopt
-/// if the document is another format's.
+/// A document that shows the kind of node in its directory: its type, NodeType::unknown if it is broken, nullopt if the
+/// document belongs to another format.
 using TypeOf = std::function<std::optional<NodeType>(const Json& document)>;
 struct TypeDocument {
   std::string_view name;
   TypeOf type_of;
   BareNumbers bare = BareNumbers::refused;
 };
-/// Format::members() of a format whose nodes have directories of their own. The first of `documents` is
-/// read in all directories in one batch, and each further one in the directories whose type is still unknown. A
-/// document that cannot be read hides no other member; only what fails for all of them (no memory, no descriptors) is
-/// an error.
+/// Format::members() of a format whose nodes have their own directories. The first of `documents` is read in all
+/// directories in one batch, and each further one in the directories whose type is still unknown. A document that
+/// cannot be read does not hide other members; only failures that affect all of them (no memory, no descriptors) are
+/// errors.
 Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(const Format& format, Store& store,
                                                                              const std::string& path,
                                                                              const Limits& limits,
                                                                              const Format::KnownType& known,
                                                                              std::span<const TypeDocument> documents);
 
-/// A name that no format of the family allows: empty, with '/' or NUL, of dots only, or that of what is being made.
+/// Refuses names that no format of the family allows: empty, with '/' or NUL, only dots, or the name of a staged node.
 Result<void> check_node_name(std::string_view name);
-/// The refusal of a name, with the reason.
+/// The error for a name, with the reason.
 [[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);
 
 /// Whether a text is the coordinates of a chunk, such as `1/2` for the separator '/'.

@@ -1,5 +1,5 @@
-// Knows where the facts about an image are looked for: the info of a volume, the OME-NGFF metadata of a group around
-// the array, the volume that shares its shards, and the array's own dimension names and attributes.
+// Collects the properties of an image: from the info of a volume, the OME-NGFF metadata of a group around the array,
+// the volume that shares its shards, and the array's own dimension names and attributes.
 #include "io/axes.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@
 namespace sherd {
 namespace {
 
-/// A resolution's path in its group has one name, or two where each has a group of its own.
+/// A resolution's path in its group has one name, or two if each has a group of its own.
 constexpr int kGroupsAround = 3;
 
-// The group whose image the array is a resolution of.
+// The group of the image of which the array is a resolution.
 struct ImageAround {
   NodeLocation location;
   Json attributes;
@@ -44,7 +44,7 @@ std::optional<std::size_t> level_at(const Json& attributes, const std::string& b
 }
 
 Result<std::optional<ImageAround>> image_at(const NodeLocation& group, const std::string& below) {
-  // What cannot be read there says nothing about the array.
+  // An unreadable group gives no information about the array.
   const auto node = group.format->open(*group.store, group.path, group.config.limits);
   if (!node || !*node || (*node)->type != NodeType::group) return std::optional<ImageAround>();
   const auto level = level_at((*node)->attributes, below);
@@ -54,7 +54,7 @@ Result<std::optional<ImageAround>> image_at(const NodeLocation& group, const std
   return std::optional(ImageAround{group, (*node)->attributes, *std::move(image), *level});
 }
 
-// An array that was opened by a URL of its own is the root of its store; its group is in a store around it.
+// An array that was opened by its own URL is the root of its store; its group is in a store around it.
 Result<std::optional<ImageAround>> image_above(const NodeLocation& array, std::string below, int groups) {
   NodeLocation group = array;
   group.path.clear();
@@ -88,7 +88,7 @@ std::optional<std::uint32_t> parse_colour(const Json* json) {
   if (json == nullptr || !json->is_string()) return std::nullopt;
   std::string_view text = json->text();
   if (text.starts_with('#')) text.remove_prefix(1);
-  if (text.size() != 6 && text.size() != 8) return std::nullopt;  // eight: with an opacity
+  if (text.size() != 6 && text.size() != 8) return std::nullopt;  // eight if there is an opacity
   text = text.substr(0, 6);
   std::uint32_t colour = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), colour, 16);
@@ -96,7 +96,7 @@ std::optional<std::uint32_t> parse_colour(const Json* json) {
   return colour;
 }
 
-// `colors` of OME-NGFF's `image-label`, as far as they can be understood. Opacity is taken as that on black.
+// `colors` of OME-NGFF's `image-label`, as far as they are valid. An opacity is applied over black.
 LabelColours label_colours_of(const Json& label) {
   LabelColours colours;
   const Json* list = label.find("colors");
@@ -119,8 +119,8 @@ LabelColours label_colours_of(const Json& label) {
   return colours;
 }
 
-// `channels` of OME-NGFF's `omero` or of an array, as far as it can be understood: it only says how to show what is
-// there.
+// `channels` of OME-NGFF's `omero` or of an array, as far as they are valid: they only describe how to show the
+// data.
 std::vector<ImageChannel> channels_of(const Json& parent) {
   std::vector<ImageChannel> channels;
   const Json* list = parent.find("channels");
@@ -156,7 +156,7 @@ std::vector<ImageAxis> axes_of(const Image& image, std::size_t level) {
   return axes;
 }
 
-// Of a volume's info, what it says of one scale; nothing if it does not have that scale.
+// Keeps the data of one scale in a volume's info; nothing if that scale does not exist.
 void keep_scale(Json& info, std::size_t scale) {
   const Json* scales = info.find("scales");
   if (scales == nullptr || scale >= scales->elements().size())
@@ -171,7 +171,7 @@ std::optional<double> number_at(const Json* list, std::size_t rank, std::size_t 
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-// By names and attributes of the array alone. Attributes in another form than that of docs/files.md are not used.
+// From names and attributes of the array alone. Attributes in another form than in docs/files.md are ignored.
 std::vector<ImageAxis> axes_of(const Array& array, const Json& attributes) {
   const std::size_t rank = array.ndim();
   const auto names = array.dimension_names();
@@ -186,11 +186,11 @@ std::vector<ImageAxis> axes_of(const Array& array, const Json& attributes) {
   for (std::size_t d = 0; d < rank; ++d)
     for (std::size_t e = 0; e < d; ++e)
       if (!axes[d].name.empty() && axes[d].name == axes[e].name)
-        for (ImageAxis& axis : axes) axis.name.clear();  // two of one name: neither says which it is
+        for (ImageAxis& axis : axes) axis.name.clear();  // two have the same name: it is unclear which is meant
   return axes;
 }
 
-// Voxels of a coarser resolution, by the affine of the finest one.
+// The affine for voxels of a coarser resolution, from that of the finest one.
 NiftiMatrix coarser_affine(const NiftiMatrix& finest, const Image& image, std::size_t level) {
   NiftiMatrix affine = finest;
   const std::vector<ImageAxis> from = axes_of(image, 0), to = axes_of(image, level);
@@ -206,7 +206,7 @@ NiftiMatrix coarser_affine(const NiftiMatrix& finest, const Image& image, std::s
   return affine;
 }
 
-// What the finest resolution knows of space and values and the coarser ones, which are made of it, do not repeat.
+// Properties of space and values that only the finest resolution stores apply also to the coarser ones made from it.
 void inherit(ImageFacts& facts, const ImageAround& around) {
   const auto path = normal_path(around.image.levels.front().path);
   if (!path) return;
@@ -245,7 +245,7 @@ Result<std::optional<ImageFacts>> facts_of_volume(const Array::State& state) {
   }
   ImageFacts facts;
   const auto image = image_of_volume(info, std::nullopt, axes);
-  if (!image) {  // a resolution that is none; the axes are known all the same
+  if (!image) {  // not really a resolution; the axes are known anyway
     for (std::string& axis : axes) facts.axes.push_back({.name = std::move(axis)});
     return std::optional(std::move(facts));
   }
@@ -286,9 +286,9 @@ Result<ImageFacts> find_image_facts(const Array& array) {
     facts.labels = true;
     facts.label_colours = label_colours_of(*label);
   }
-  // Those of another image, as copy --pyramid has it too.
+  // Those of another image, as with copy --pyramid.
   if (facts.channels.size() != (c ? array.shape()[*c] : 1)) facts.channels.clear();
-  // An affine and the spacing next to it came from one file.
+  // An affine and the spacing next to it are from the same file.
   const auto take_axes = [&](const std::vector<ImageAxis>& axes) {
     for (std::size_t d = 0; d < axes.size(); ++d)
       if (facts.attributes.find("affine") == nullptr)

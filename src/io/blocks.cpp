@@ -1,6 +1,6 @@
-// How a whole array passes through bounded memory: which boxes it is cut into, in which order, and the two buffers
-// that let one box be read while the one before it is written. Boxes follow shards first, then chunks, so that a
-// stored object is written once where the budget allows it.
+// Moves a whole array through bounded memory: how it is divided into boxes, their order, and two buffers, so that one
+// box can be read while the previous one is written. Boxes follow shards first, then chunks, so that each stored object
+// is written once if the budget allows it.
 #include <algorithm>
 
 #include "base/pool.hpp"
@@ -17,7 +17,7 @@ std::uint64_t product_without(const Shape& shape, std::size_t skipped) {
   return product;
 }
 
-// The largest multiple of `grain` that is at most `most` and divides `whole` where one does.
+// The largest multiple of `grain` that is at most `most` and, if possible, divides `whole`.
 std::uint64_t aligned(std::uint64_t most, std::uint64_t grain, std::uint64_t whole) {
   const std::uint64_t largest = most / grain;
   if (whole % grain == 0)
@@ -26,7 +26,7 @@ std::uint64_t aligned(std::uint64_t most, std::uint64_t grain, std::uint64_t who
   return largest * grain;
 }
 
-// Cuts dimensions down to the grain, slowest first, until the box fits.
+// Reduces dimensions to the grain, slowest first, until the box fits.
 void shrink(Shape& block, const Shape& grain, std::uint64_t elements) {
   for (std::size_t d = 0; d < block.size(); ++d) {
     const std::uint64_t others = product_without(block, d);
@@ -41,7 +41,7 @@ void shrink(Shape& block, const Shape& grain, std::uint64_t elements) {
   }
 }
 
-// A box that is one run in C order: ones, one cut dimension, whole dimensions.
+// A box that is one run in C order: ones, one reduced dimension, whole dimensions.
 void shrink_to_run(Shape& block, const BlockRequest& request) {
   for (std::size_t d = 0; d < block.size(); ++d) {
     std::uint64_t rest = 1;
@@ -103,7 +103,7 @@ Result<void> for_each_run(const Shape& shape, const Box& box,
                           const std::function<Result<void>(std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
   const std::uint64_t total = element_count(box.shape).value_or(0);
   if (total == 0) return {};
-  // The dimensions from `inner` on are one run.
+  // The dimensions from `inner` form one run.
   std::size_t inner = shape.size();
   std::uint64_t run = 1;
   while (inner > 0) {

@@ -1,5 +1,5 @@
-// An array becomes a file: boxes that follow its chunks are read, in the file's order of dimensions, and written, one
-// being read while the one before it is written. The file appears under its name only when it is complete.
+// Writes an array as a file: boxes that follow its chunks are read in the file's order of dimensions, each while the
+// previous one is written. The file appears under its name only when it is complete.
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/export_layout.hpp"

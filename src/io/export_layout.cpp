@@ -1,5 +1,5 @@
-// Knows what file formats expect of dimensions: an image file has planes of rows along y and columns along x, NIfTI has
-// x, y, z, t and then channels, fastest first, and one unit for x, y and z.
+// The order of dimensions in file formats: an image file has planes with rows along y and columns along x; NIfTI has x,
+// y, z, t and then channels, fastest first, and a single unit for x, y and z.
 #include "io/export_layout.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ FileLayout stored_layout(std::size_t rank) {
   return layout;
 }
 
-// All but `taken`, slowest first: where x comes before y, as in volumes, the array's last dimension is the slowest.
+// All except `taken`, slowest first: if x comes before y, as in volumes, the array's last dimension is the slowest.
 std::vector<std::size_t> others(const ImageFacts& facts, const std::vector<std::size_t>& taken) {
   std::vector<std::size_t> left;
   for (std::size_t d = 0; d < facts.axes.size(); ++d)
@@ -29,7 +29,7 @@ std::vector<std::size_t> others(const ImageFacts& facts, const std::vector<std::
   return left;
 }
 
-// Planes of y and x; the channels of a pixel together where they are its colours or are stored so.
+// Planes of y and x; the channels of a pixel are adjacent if they are its colours or are stored adjacent.
 FileLayout planes_layout(const ImageFacts& facts, const Shape& shape, const DType& dtype) {
   const auto c = facts.find("c");
   std::vector<std::size_t> last{*facts.find("y"), *facts.find("x")};
@@ -42,7 +42,7 @@ FileLayout planes_layout(const ImageFacts& facts, const Shape& shape, const DTyp
   return layout;
 }
 
-// x, y, z, t, c: those that are missing between two others have length 1.
+// x, y, z, t, c: missing ones between two others have length 1.
 FileLayout space_layout(const ImageFacts& facts, const Shape& shape, const DType& dtype) {
   const auto c = facts.find("c");
   const bool colours = c && facts.is_interleaved() && facts.has_colour_samples(shape, dtype);
@@ -70,13 +70,13 @@ FileLayout space_layout(const ImageFacts& facts, const Shape& shape, const DType
   return layout;
 }
 
-// The unit of NIfTI's for lengths of so many nanometres, and for times of so many seconds.
+// NIfTI's unit for a length of this many nanometres, and for a time of this many seconds.
 const Unit& unit_of_space(double length) { return *find_unit(length == 1e9 ? "m" : length == 1e6 ? "mm" : "um"); }
 const Unit& unit_of_time(double length) { return *find_unit(length >= 1 ? "s" : length == 1e-3 ? "ms" : "us"); }
 
 double scaled(double value, double factor) { return factor == 1 ? value : tidy(value * factor); }
 
-// All of x, y and z get the unit of the first that has one. What was in another is converted, `affine` too.
+// x, y and z all get the unit of the first that has one. Values in other units are converted, including `affine`.
 void use_nifti_units(std::vector<ImageAxis>& axes, Json& attributes) {
   const Unit* space = nullptr;
   for (const char* name : {"x", "y", "z"})
@@ -103,7 +103,7 @@ void use_nifti_units(std::vector<ImageAxis>& axes, Json& attributes) {
   attributes.set("affine", affine_json(*affine));
 }
 
-// Along the axes, where nothing says how they lie in space but how long their elements are.
+// An affine along the axes, if only the spacing is known and not the orientation.
 std::optional<NiftiMatrix> straight_affine(const std::vector<ImageAxis>& axes) {
   NiftiMatrix affine{};
   for (std::size_t k = 0; k < 4; ++k) affine[k][k] = 1;

@@ -1,4 +1,4 @@
-// Files of the local file system, read at any offset. Import reads regular files only, because their size bounds what a
+// Files of the local file system, read at any offset. Import reads only regular files, because their size bounds what a
 // header may claim.
 #include <cerrno>
 #include <system_error>
@@ -18,7 +18,7 @@ Error file_error(std::string_view what, const std::string& path, int number) {
 }
 
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path) {
-  // A pipe without a writer would block; a regular file does not care.
+  // A pipe without a writer would block; a regular file is not affected.
   const int descriptor = os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return file_error("cannot open", path, errno);
   struct stat status{};

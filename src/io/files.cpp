@@ -1,4 +1,4 @@
-// The table of file formats, and which row a name or a suffix means.
+// The table of file formats, searched by name or suffix.
 #include <algorithm>
 #include <array>
 

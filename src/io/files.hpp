@@ -1,6 +1,6 @@
 // Files of other formats as arrays: what import reads and export writes.
-// A reader and a writer speak of elements in *file order*: C order of FileArray::shape, first element 0.
-// Formats are rows of file_formats(); each lives in its own .cpp file.
+// Readers and writers use *file order*: C order of FileArray::shape, first element 0.
+// Formats are rows of file_formats(); each is in its own .cpp file.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 
 namespace sherd {
 
-/// What a file holds. Where `fortran` is set, file order is the reverse of the array's dimensions: shape and names
-/// are then given in file order, slowest first.
+/// The contents of a file. If `fortran` is set, file order is the reverse of the array's dimensions: shape and names
+/// are then in file order, slowest first.
 struct FileArray {
   Shape shape = {};
   DType dtype = {};
   std::vector<std::optional<std::string>> dimension_names = {};  ///< empty: none
   Json attributes = {};                                          ///< an object, or null
   bool fortran = false;
-  std::vector<ImageAxis> axes = {};         ///< of a file being written, in file order; empty: not looked for
+  std::vector<ImageAxis> axes = {};         ///< of a file being written, in file order; empty: not determined
   std::vector<ImageChannel> channels = {};  ///< likewise
 };
 
@@ -36,38 +36,38 @@ class ArrayFileReader {
  public:
   virtual ~ArrayFileReader() = default;
   [[nodiscard]] const FileArray& array() const noexcept { return array_; }
-  /// Whether elements may be read in any order at no extra cost; otherwise only front to back is cheap.
+  /// Whether elements can be read in any order at no extra cost; otherwise only front to back is cheap.
   [[nodiscard]] virtual bool random_access() const noexcept { return false; }
-  /// The elements from `first` on, as many as `into` takes, in the machine's byte order.
+  /// Reads elements beginning at `first`, as many as fit into `into`, in native byte order.
   virtual Result<void> read(std::uint64_t first, std::span<std::byte> into) = 0;
-  /// After the last element: what a checksum at the end of the file says.
+  /// To be called after the last element: verifies a checksum at the end of the file.
   virtual Result<void> finish() { return {}; }
 
  protected:
   FileArray array_;
 };
 
-/// A file being written; destroyed before finish() it leaves nothing behind.
+/// A file being written; if destroyed before finish() it leaves nothing behind.
 class ArrayFileWriter {
  public:
   virtual ~ArrayFileWriter() = default;
   [[nodiscard]] virtual bool random_access() const noexcept { return false; }
-  /// What the file cannot say of the array, although others of its kind do; empty: nothing.
+  /// Properties of the array that this file cannot express, although other files of its kind can; empty: none.
   [[nodiscard]] virtual std::string left_out() const { return {}; }
-  /// The elements from `first` on; without random access each call continues where the last one ended.
+  /// Writes elements beginning at `first`; without random access each call must continue where the previous one ended.
   virtual Result<void> write(std::uint64_t first, std::span<const std::byte> elements) = 0;
   /// Makes the file visible under its name.
   virtual Result<void> finish() = 0;
 };
 
-/// How a file comes into being.
+/// How a file is created.
 struct WriteMode {
   bool overwrite = true;
   bool durable = true;
 };
 
-/// How a file's dimensions follow one another: as the array's, as planes of y and x (and the samples of a pixel) after
-/// all others, or as c, t, z, y, x.
+/// The order of a file's dimensions: as in the array; planes of y and x (and the samples of a pixel) after all others;
+/// or c, t, z, y, x.
 enum class FileOrder : std::uint8_t { stored, planes, space };
 
 struct FileFormat {
@@ -80,7 +80,7 @@ struct FileFormat {
 
 extern const FileFormat kNiftiFiles, kNpyFiles, kRawFiles, kPngFiles, kPgmFiles, kTiffFiles;
 [[nodiscard]] std::span<const FileFormat* const> file_formats() noexcept;
-/// The format called `name`, or where that is empty the one of the path's suffix.
+/// The format called `name` or, if that is empty, the one of the path's suffix.
 [[nodiscard]] Result<const FileFormat*> find_file_format(std::string_view name, const std::string& path);
 [[nodiscard]] bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept;
 
@@ -91,9 +91,9 @@ class FileBytes {
  public:
   virtual ~FileBytes() = default;
   [[nodiscard]] virtual bool random_access() const noexcept = 0;
-  /// No more than this many bytes are there: the size, or for compressed bytes what their format can hold.
+  /// An upper bound on the number of bytes: the size or, for compressed bytes, the maximum for their format.
   [[nodiscard]] virtual std::uint64_t size_bound() const noexcept = 0;
-  /// All of `into`, or an error that says at which byte the file ends.
+  /// Fills `into`, or returns an error that gives the byte at which the file ends.
   virtual Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Result<void> check_end() { return {}; }
 };
@@ -109,7 +109,7 @@ class InputFile final : public FileBytes {
   [[nodiscard]] bool random_access() const noexcept override { return true; }
   [[nodiscard]] std::uint64_t size_bound() const noexcept override { return size_; }
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override;
-  /// As many bytes as there are; 0 at the end.
+  /// Reads as many bytes as there are; returns 0 at the end.
   Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> into);
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
@@ -122,11 +122,11 @@ class InputFile final : public FileBytes {
   std::uint64_t size_;
 };
 
-/// The bytes of a file, inflated on the way where it is a gzip file (detected by its first bytes).
+/// The bytes of a file, decompressed while reading if it is a gzip file (detected by its first bytes).
 Result<std::unique_ptr<FileBytes>> open_inflated(const std::string& path);
 
-/// A file that appears under its name, whole, on commit. What exists there and is not a regular file (a pipe, a device)
-/// is written into directly, front to back.
+/// A file that appears under its name, whole, on commit. If something exists there that is not a regular file (a pipe,
+/// a device), it is written directly, front to back.
 class OutputFile {
  public:
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path, WriteMode mode);
@@ -153,8 +153,8 @@ class OutputFile {
   std::uint64_t end_ = 0;  ///< of the last write
 };
 
-/// A directory with a hidden name next to `path`, which is removed with its contents at the end. Making one removes
-/// leftovers next to it.
+/// A directory with a hidden name next to `path`, removed with its contents at the end. Creating one removes leftovers
+/// next to it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() = default;
@@ -175,16 +175,16 @@ class TemporaryDirectory {
   std::string path_;
   int descriptor_ = -1;
 };
-/// Renames a file; returns 0 or why it failed: EEXIST if something exists there that may not be replaced.
+/// Renames a file; returns 0 or an errno: EEXIST if something exists there that may not be replaced.
 [[nodiscard]] int put_in_place(const std::string& from, const std::string& to, bool overwrite);
-/// Brings the directory of this file to the disk.
+/// Syncs the directory of this file to disk.
 Result<void> sync_directory(const std::string& file);
-/// "what 'path': why the system refused".
+/// "what 'path': the system's reason".
 [[nodiscard]] Error file_error(std::string_view what, const std::string& path, int number);
 
 // ---- elements stored densely in a file ----
 
-/// Words inside an element whose bytes are to be turned around.
+/// Words inside an element whose bytes are to be swapped.
 struct WordSwap {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -194,18 +194,18 @@ struct WordSwap {
 [[nodiscard]] std::vector<WordSwap> word_swaps(const DType& dtype, std::uint64_t offset = 0);
 void swap_elements(std::span<std::byte> elements, std::size_t element_size, std::span<const WordSwap> swaps) noexcept;
 
-/// Elements from `offset` on. Refuses at once where the file cannot hold that many.
+/// Elements beginning at `offset`. Refused at once if the file cannot contain that many.
 struct FlatLayout {
   std::uint64_t offset = 0;
   std::vector<WordSwap> swaps = {};
 };
 Result<std::unique_ptr<ArrayFileReader>> flat_reader(std::unique_ptr<FileBytes> bytes, FileArray array,
                                                      FlatLayout layout);
-/// A header and the elements after it, in the machine's byte order (which the header is to say).
+/// A header and the elements after it, in native byte order (which the header must state).
 Result<std::unique_ptr<ArrayFileWriter>> flat_writer(const std::string& path, WriteMode mode, std::string header,
                                                      std::size_t element_size);
 
-/// The number of bytes of an array's elements, refused where it does not fit 63 bits or a dimension limit.
+/// The number of bytes of an array's elements; refused if it does not fit in 63 bits or exceeds a dimension limit.
 Result<std::uint64_t> array_bytes(const Shape& shape, const DType& dtype, const Limits& limits = {});
 
 // ---- images ----
@@ -213,17 +213,17 @@ Result<std::uint64_t> array_bytes(const Shape& shape, const DType& dtype, const 
 struct ImageInfo {
   std::uint64_t height = 0;
   std::uint64_t width = 0;
-  std::uint64_t channels = 1;  ///< 1: the array has no dimension for them
+  std::uint64_t channels = 1;  ///< 1: the array has no channel dimension
   DType dtype = {};
   friend bool operator==(const ImageInfo&, const ImageInfo&) = default;
   [[nodiscard]] std::uint64_t row_bytes() const noexcept { return width * channels * dtype.size(); }
 };
 /// "512x400 uint8, 3 channels".
 [[nodiscard]] std::string to_string(const ImageInfo& info);
-/// Rows no longer than limits.chunk_bytes, sides and channels not 0.
+/// Requires that rows have at most limits.chunk_bytes, and that sides and channels are not 0.
 Result<void> check_image(const ImageInfo& info, const Limits& limits);
 
-/// The dimensions before y and x that the pages of a file make up, slowest first.
+/// The dimensions before y and x that are formed by the pages of a file, slowest first.
 struct PageAxes {
   std::vector<std::string> names;
   Shape lengths;  ///< their product is the number of pages
@@ -234,26 +234,26 @@ class ImageFile {
   virtual ~ImageFile() = default;
   [[nodiscard]] virtual const ImageInfo& info() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t pages() const noexcept { return 1; }
-  /// Rows [first, first + n) of a page, n as `into` takes; cheap where they follow the last ones read.
+  /// Reads rows [first, first + n) of a page, with n given by `into`; cheap if they follow the last ones read.
   virtual Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) = 0;
-  /// Where the file says what its pages are; nullopt: they are slices.
+  /// What the pages are, according to the file; nullopt: slices.
   [[nodiscard]] virtual std::optional<PageAxes> page_axes() const { return std::nullopt; }
-  /// What the file says beyond its pixels, or null. Of `spacing` and `units` the last entries are of rows and columns;
-  /// dimensions before the first entry have none.
+  /// The file's metadata other than its pixels, or null. The last entries of `spacing` and `units` are of rows and
+  /// columns; dimensions before the first entry have none.
   [[nodiscard]] virtual Json attributes() const { return {}; }
 };
 using OpenImage = Result<std::unique_ptr<ImageFile>> (*)(const std::string& path, const ImportOptions& options);
 
-/// The images that a file, a directory or a pattern (`*`, `?`, `%04d` in the last component) names, in natural order,
-/// as (y, x[, c]) for one page of one file, (z, y, x[, c]) for a stack, and as its metadata say for one file that has
-/// any.
+/// The images named by a file, a directory or a pattern (`*`, `?`, `%04d` in the last component), in natural order: as
+/// (y, x[, c]) for one file with one page, as (z, y, x[, c]) for a stack, and according to its metadata for one file
+/// that has any.
 Result<std::unique_ptr<ArrayFileReader>> open_images(const std::string& source, const ImportOptions& options,
                                                      const FileFormat& format, OpenImage open);
-/// The files that a directory or pattern names, or nullopt where `source` is a file or nothing of the kind.
+/// The files that a directory or pattern names; nullopt if `source` is neither.
 Result<std::optional<std::vector<std::string>>> list_images(const std::string& source,
                                                             std::span<const std::string_view> suffixes);
 
-/// One image being written, row after row.
+/// One image being written, row by row.
 class ImageWriter {
  public:
   virtual ~ImageWriter() = default;
@@ -263,20 +263,20 @@ class ImageWriter {
 using CreateImage = Result<std::unique_ptr<ImageWriter>> (*)(const std::string& path, const ImageInfo& info,
                                                              WriteMode mode);
 Result<std::unique_ptr<ImageWriter>> create_png(const std::string& path, const ImageInfo& info, WriteMode mode);
-/// uint8 of 1 or 3 channels.
+/// uint8 with 1 or 3 channels.
 Result<std::unique_ptr<ImageWriter>> create_jpeg(const std::string& path, const ImageInfo& info, WriteMode mode);
 
-/// An array as planes: the last dimension is channels where it is called "c" or "channel", or where no dimension has
-/// a name and it has length 3 or 4. Leading dimensions number the planes in C order.
+/// An array as planes: the last dimension is channels if it is called "c" or "channel", or if no dimension has a name
+/// and it has length 3 or 4. Leading dimensions number the planes in C order.
 struct Planes {
   std::uint64_t count = 1;
   std::size_t leading = 0;  ///< dimensions that number them
   ImageInfo image;
 };
 Result<Planes> as_planes(const FileArray& array);
-/// Whether the last component is a pattern such as slice_%04d.png, which names many files.
+/// Whether the last component is a numbered pattern such as slice_%04d.png.
 [[nodiscard]] bool is_numbered(const std::string& path);
-/// One file a plane: `destination` is a file for one plane, a pattern with %d or %04d, or a directory.
+/// One file per plane: `destination` is a file for a single plane, a pattern with %d or %04d, or a directory.
 Result<std::unique_ptr<ArrayFileWriter>> create_images(const std::string& destination, const FileArray& array,
                                                        WriteMode mode, CreateImage create, std::string_view suffix);
 
@@ -292,16 +292,16 @@ Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t
 
 // ---- blocks ----
 
-/// How an array is cut into boxes that fit a budget.
+/// How an array is divided into boxes that fit a budget.
 struct BlockRequest {
   Shape shape;
-  Shape coarse;                ///< boxes are multiples of this where they can (the shard); empty: none
-  Shape fine;                  ///< otherwise of this (the chunk); empty: none
+  Shape coarse;                ///< boxes are multiples of this if possible (the shard); empty: none
+  Shape fine;                  ///< otherwise multiples of this (the chunk); empty: none
   std::uint64_t elements = 1;  ///< a box has at most this many (at least one)
   bool random_access = false;  ///< otherwise each box is one run in C order
 };
 [[nodiscard]] Shape choose_block(const BlockRequest& request);
-/// The boxes of `shape` in C order; nothing where it has no elements.
+/// The boxes of `shape` in C order; none if it has no elements.
 class BlockWalk {
  public:
   BlockWalk(Shape shape, Shape block);
@@ -315,7 +315,7 @@ class BlockWalk {
 Result<void> for_each_run(const Shape& shape, const Box& box,
                           const std::function<Result<void>(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
 
-/// Moves boxes through two buffers: box i+1 is taken in while box i goes out. Reports progress and polls interruption.
+/// Moves boxes through two buffers: box i+1 is read while box i is written. Reports progress and polls interruption.
 struct Transfer {
   std::function<Result<void>(const Box&, std::span<std::byte>)> take;
   std::function<Result<void>(const Box&, std::span<std::byte>)> give;

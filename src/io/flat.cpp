@@ -1,5 +1,5 @@
-// Elements stored densely in a file after a header, in either byte order: npy, raw and NIfTI.
-// The size a header claims is compared with what the file can hold before anything is made for it.
+// Elements stored densely in a file after a header, in either byte order: npy, raw and NIfTI. The size that a header
+// claims is compared with the file's before memory is allocated.
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
@@ -18,7 +18,7 @@ class FlatReader final : public ArrayFileReader {
   Result<void> read(std::uint64_t first, std::span<std::byte> into) override {
     SHERD_TRY(bytes_->read_at(layout_.offset + first * array_.dtype.size(), into));
     swap_elements(into, array_.dtype.size(), layout_.swaps);
-    // NumPy treats every byte but 0 as true; in memory a bool is 0 or 1.
+    // NumPy treats every byte except 0 as true; in memory a bool is 0 or 1.
     if (array_.dtype.kind() == DType::Kind::boolean)
       for (std::byte& value : into) value = static_cast<std::byte>(value != std::byte{0});
     return {};

@@ -1,4 +1,4 @@
-// What an array's own attributes, and the info of a volume, say of an image.
+// The image described by an array's own attributes, or by the info of a volume.
 #include "io/image.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 using neuroglancer::VolumeInfo;
 
 constexpr double kFarthest = 0x1p62;
-constexpr double kTurn = 1e-6;  ///< of an affine that is as good as parallel to the axes
+constexpr double kTurn = 1e-6;  ///< tolerance for an affine that is practically parallel to the axes
 
-// A unit that is not known stays, and is refused where it would have to be nanometres.
+// An unknown unit is kept, and refused where nanometres are required.
 std::string_view unit_of_length(std::string_view name) {
   if (const Unit* unit = find_unit(name); unit != nullptr && unit->kind == Unit::Kind::length) return unit->name;
   return name == "pixel" || name == "voxel" ? "" : name;
@@ -31,14 +31,14 @@ std::string_view unit_of_time(std::string_view name) {
 
 Json numbers_of(const std::vector<double>& values) { return neuroglancer::numbers_json(values); }
 
-// The attribute `channels` as OME-NGFF asks for it. Null if it is not of this image.
+// The attribute `channels` in OME-NGFF's form. Null if it does not fit this image.
 Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype) {
   const Json* given = attributes.find("channels");
   return given == nullptr || given->elements().size() != count ? Json() : complete_channels(*given, dtype);
 }
 
-// Numbers above `above` of an array's attribute, one per dimension; `absent` where that is missing or has a null. Text
-// and objects of this name are foreign.
+// Numbers above `above` in an array's attribute, one per dimension; `absent` if it is missing or contains a null. A
+// text or object with this name belongs to another program.
 Result<std::vector<double>> listed(const Json& attributes, std::string_view name, std::size_t rank, double absent,
                                    double above) {
   std::vector<double> values(rank, absent);
@@ -143,7 +143,7 @@ Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale
 Json array_attributes(const Image& image, Json given) {
   Json units{Json::Array{}};
   for (const std::string& unit : image.units) units.push_back(unit.empty() ? Json() : Json(unit));
-  // An affine and the spacing next to it came from one file.
+  // An affine and the spacing next to it are from the same file.
   if (given.find("affine") == nullptr || given.find("spacing") == nullptr) {
     given.set("spacing", numbers_of(image.levels.front().spacing));
     given.set("units", std::move(units));

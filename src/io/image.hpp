@@ -1,5 +1,5 @@
-// Images as arrays and volumes describe them: an array by its dimension names, `spacing` and `units`, a volume of
-// Neuroglancer's by its info. Groups do so by OME-NGFF (ome/ome.hpp).
+// Images as described by arrays and volumes: an array by its dimension names, `spacing` and `units`, a Neuroglancer
+// volume by its info. Groups use OME-NGFF (ome/ome.hpp).
 #pragma once
 
 #include <optional>
@@ -16,26 +16,26 @@ namespace sherd {
 
 struct SingleLevel {
   Image image;
-  Json attributes;  ///< of the array, with those of the finest resolution that hold for it
+  Json attributes;  ///< of the array, with those of the finest resolution that apply to it
 };
 
-/// Of an array. `axes` are its dimensions where the caller names them. invalid_argument if unknown.
+/// The image of an array. `axes` are its dimensions if the caller names them. invalid_argument if they are unknown.
 Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes);
-/// The voxel of the axes x, y, z at which an array begins by its attribute `affine`; nullopt where that has none, or
-/// also mirrors or turns the array.
+/// The voxel along x, y, z at which an array begins according to its attribute `affine`; nullopt if there is none, or
+/// if it also mirrors or rotates the array.
 std::optional<std::array<double, 3>> offset_of_affine(const Json& attributes);
-/// Of a volume, or of one scale of it, seen with these axes.
+/// The image of a volume, or of one scale of it, with these axes.
 Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale, const std::vector<std::string>& axes);
 
-/// The attributes of an array that is this image: `given` with the image's in them.
+/// `given`, the attributes of an array, with those of this image added.
 Json array_attributes(const Image& image, Json given);
 
-/// Says that the spacing along x, y or z counts as nanometres, because its unit is not known; nullopt if each is known.
+/// Says that the unit of the spacing along x, y or z is unknown and assumed to be nanometres; nullopt if all are known.
 std::optional<std::string> assumed_unit(const Image& image);
 
-/// Nanometres an element along the axes x, y, z.
+/// Nanometres per element along x, y, z.
 Result<std::array<double, 3>> resolution_of(const Image& image, std::size_t level);
-/// The voxel of the axes x, y, z at which a level begins.
+/// The voxel along x, y, z at which a level begins.
 Result<std::array<std::int64_t, 3>> voxel_offset_of(const Image& image, std::size_t level);
 
 }  // namespace sherd

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// A count that is none counts as 1, as in ImageJ.
+// An invalid count is 1, as in ImageJ.
 std::uint64_t count_of(std::string_view text) {
   std::uint64_t count = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -36,7 +36,7 @@ double length_of(std::string_view text) {
   return parsed.ec == std::errc{} && std::isfinite(length) ? std::abs(length) : 0;
 }
 
-// One pixel of so many in a unit; libtiff has resolutions as floats.
+// The size of a pixel, given the number of pixels per unit; libtiff has resolutions as floats.
 double step_of(double resolution) {
   char text[32];
   std::snprintf(text, sizeof text, "%.7g", 1 / resolution);
@@ -57,7 +57,7 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-// Where the resolution has no unit, it is in pixels per `unit`; otherwise the TIFF tags say it all.
+// If the resolution has no unit, it is in pixels per `unit`; otherwise the TIFF tags are sufficient.
 std::map<char, AxisStep> steps_of(const Lines& lines, const PageFacts& facts) {
   const auto find = [&](std::string_view name) {
     const auto found = lines.find(name);
@@ -136,7 +136,7 @@ struct TagEntry {
 
 constexpr std::uint64_t kLabels = 0x6c61626c, kRanges = 0x72616e67, kTables = 0x6c757473;
 
-// The entries of the tag, or none where its header does not agree with the tag's size.
+// The entries of the tag; none if its header does not match the tag's size.
 std::vector<TagEntry> entries_of(const ImagejTags& tags, TagReader& reader) {
   constexpr std::uint64_t kMagic = 0x494a494a;  // "IJIJ"
   if (tags.counts.empty() || tags.counts[0] < 12 || tags.counts[0] > 804 || tags.data.size() < tags.counts[0])
@@ -155,7 +155,7 @@ std::vector<TagEntry> entries_of(const ImagejTags& tags, TagReader& reader) {
   return entries;
 }
 
-// Labels that are the same at all times and slices of a channel are its name; others are of planes.
+// Labels that are the same at all times and slices of a channel are its name; others belong to planes.
 void add_labels(Hyperstack& stack, const std::vector<std::string>& labels, std::vector<Json::Object>& channels) {
   std::vector<std::string> names(channels.size());
   bool are_names = channels.size() > 1;
@@ -255,7 +255,7 @@ Result<Hyperstack> imagej_hyperstack(const ImagejDescription& description, const
                    std::to_string(facts.pages) +
                    " pages; name the dimensions of the pages with 'axes' to ignore the description");
   const PageSteps steps = page_steps(description.order, lengths);
-  // Colours stay the last dimension, as in other images, unless the description knows of channels.
+  // Colours remain the last dimension, as in other images, unless the description has channels.
   if (description.lengths.c > 1) stack.samples = facts.samples;
   stack.pages.reserve(facts.pages);
   for (std::uint64_t t = 0; t < lengths.t; ++t)

@@ -1,5 +1,5 @@
-// Stacks of images: which files a directory or a pattern names, in which order, and how planes become one array.
-// All headers are read before anything is made, so that a plane of another size is found at once and not after hours.
+// Stacks of images: which files a directory or a pattern names, their order, and how planes become one array. All
+// headers are read before anything is created, so that a plane of different size is found at once and not after hours.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Digits compare as numbers, so that slice_10 follows slice_9; equal numbers by their text.
+// Digits compare as numbers, so that slice_10 follows slice_9; equal numbers compare by their text.
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
@@ -76,7 +76,7 @@ class StackReader final : public ArrayFileReader {
   StackReader(std::vector<std::string> files, OpenImage open, const ImportOptions& options)
       : files_(std::move(files)), open_(open), options_(options) {}
 
-  // Looks at every file and settles the shape; `single`: a file, not a stack.
+  // Examines every file and determines the shape; `single`: a file, not a stack.
   Result<void> start(bool single);
   Result<void> read(std::uint64_t first, std::span<std::byte> into) override;
 
@@ -85,7 +85,7 @@ class StackReader final : public ArrayFileReader {
   Result<void> read_plane(std::uint64_t plane, std::uint64_t row, std::span<std::byte> into);
 
   std::vector<std::string> files_;
-  std::vector<std::uint64_t> ends_;  ///< planes up to and with each file
+  std::vector<std::uint64_t> ends_;  ///< number of planes up to and including each file
   OpenImage open_;
   ImportOptions options_;
   ImageInfo info_;
@@ -115,10 +115,10 @@ Result<void> StackReader::start(bool single) {
     file_ = std::move(file);
     opened_ = i;
   }
-  options_.note = nullptr;  // files that are opened again have nothing new to say
+  options_.note = nullptr;  // files that are opened again have nothing new to report
   if (!single) {
     axes = PageAxes{{"z"}, {planes}};
-    array_.attributes.erase("slice_labels");  // of the first file's pages
+    array_.attributes.erase("slice_labels");  // they belong to the first file's pages
   }
   if (!axes) axes = planes == 1 ? PageAxes{} : PageAxes{{"z"}, {planes}};
   return describe(*axes);
@@ -135,7 +135,7 @@ Result<void> StackReader::describe(const PageAxes& axes) {
     array_.shape.push_back(info_.channels);
     array_.dimension_names.emplace_back("c");
   }
-  // What the file knows ends with rows and columns; the other dimensions have no step.
+  // The file's entries end with rows and columns; the other dimensions have none.
   for (const char* name : {"spacing", "units", "voxel_offset"}) {
     Json* known = array_.attributes.find(name);
     if (known == nullptr) continue;
@@ -183,15 +183,15 @@ Result<void> StackReader::read(std::uint64_t first, std::span<std::byte> into) {
   return {};
 }
 
-// Where planes are written.
+// The destination of planes.
 struct Stack {
-  fs::path folder;                 ///< empty: there is one, and no stack
+  fs::path folder;                 ///< empty: a single file, not a stack
   std::vector<std::string> names;  ///< in the folder
-  std::vector<std::string> stale;  ///< what an earlier, longer stack has there in addition
-  bool is_new = false;             ///< the folder comes with its planes
+  std::vector<std::string> stale;  ///< additional files of an earlier, longer stack
+  bool is_new = false;             ///< the folder is created with the planes
 };
 
-// Planes are written into a folder of their own, so that a failure leaves what existed there and nothing else.
+// Planes are written into a separate folder, so that a failure leaves what existed before and nothing else.
 class StackWriter final : public ArrayFileWriter {
  public:
   static Result<std::unique_ptr<ArrayFileWriter>> make(Stack stack, Planes planes, WriteMode mode, CreateImage create);
@@ -221,7 +221,7 @@ Result<std::unique_ptr<ArrayFileWriter>> StackWriter::make(Stack stack, Planes p
   std::unique_ptr<StackWriter> writer(new StackWriter(std::move(stack), std::move(planes), mode, create));
   const Stack& made = writer->stack_;
   if (made.folder.empty()) return std::unique_ptr<ArrayFileWriter>(std::move(writer));
-  // Planes that other users may not read are not shown while they are written, either.
+  // Planes that other users may not read are also hidden while they are written.
   const fs::path hidden = made.is_new ? made.folder : made.folder / "planes";
   SHERD_TRY(scratch, TemporaryDirectory::make(hidden.string(), made.is_new ? 0777 : 0700));
   writer->scratch_ = std::move(scratch);
@@ -289,7 +289,7 @@ Result<void> StackWriter::place_planes() const {
   return {};
 }
 
-// What is in the folder that the planes are to replace, or that would be taken for more of them.
+// Finds files in the folder that the planes replace, or that would be mistaken for more of them.
 Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
   const std::set<std::string_view> names(stack.names.begin(), stack.names.end());
   os::Directory entries(AT_FDCWD, stack.folder.c_str());

@@ -1,6 +1,6 @@
-// A file becomes an array: the target is made with the file's shape, type, names and attributes, then filled by boxes
-// that follow its shards, one box being read while the one before it is written. It is moved to its path when it is
-// whole (array/staged.hpp), so where that fails what existed there stays.
+// Imports a file as an array: creates the destination with the file's shape, type, names and attributes, then fills it
+// in boxes that follow its shards, reading each box while the previous one is written. The array is moved to its path
+// when it is complete (array/staged.hpp), so a failure preserves what existed before.
 #include "io/import.hpp"
 
 #include <numeric>
@@ -77,7 +77,7 @@ Result<CreateOptions> target_options(const FileArray& file, const ImportOptions&
   return create;
 }
 
-// Half of the budget is for the two boxes, half for what the array needs to write one.
+// Half of the budget is for the two boxes, half for the memory that the array needs to write one.
 Config quiet(Config config) {
   config.memory_budget /= 2;
   config.progress = nullptr;
@@ -85,7 +85,7 @@ Config quiet(Config config) {
   return config;
 }
 
-// The dimension of the file for each of the array, if it has one: in C order the last one is the fastest of both.
+// The file's dimension for each of the array's, if any; in C order the last one is the fastest of both.
 std::vector<std::size_t> file_order(const FileImport& from) {
   const std::size_t rank = from.reader->array().shape.size();
   std::vector<std::size_t> order = from.order;
@@ -98,7 +98,7 @@ std::vector<std::size_t> file_order(const FileImport& from) {
   return order;
 }
 
-// What the dimensions of the array have, of what those of the file have; `absent` where the file has none.
+// Values for the array's dimensions, from those of the file's dimensions; `absent` for dimensions that the file lacks.
 template <class T>
 std::vector<T> in_array(const std::vector<T>& values, const std::vector<std::size_t>& order, T absent) {
   std::vector<T> result;
@@ -106,7 +106,7 @@ std::vector<T> in_array(const std::vector<T>& values, const std::vector<std::siz
   return result;
 }
 
-// And back.
+// The inverse.
 Shape in_file(const Shape& lengths, const std::vector<std::size_t>& order, std::size_t rank) {
   if (lengths.empty()) return lengths;
   Shape result(rank);
@@ -115,7 +115,7 @@ Shape in_file(const Shape& lengths, const std::vector<std::size_t>& order, std::
   return result;
 }
 
-// Options of one kind of file have no effect on others.
+// Options for one kind of file have no effect on others.
 Result<void> check_taken(const FileFormat& format, const ImportOptions& options, const std::string& source) {
   const auto refuse = [&](std::string_view option, std::string_view kind) {
     return invalid_argument(std::string(option) + " can only be used with " + std::string(kind) +

@@ -1,4 +1,4 @@
-// An import in two steps, for what is made of a file's array beyond it.
+// An import in two steps, for callers that make more of a file than one array.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace sherd {
 
-/// A file that is to become an array, and the array.
+/// A file to be imported, and the array to be created.
 struct FileImport {
   std::unique_ptr<ArrayFileReader> reader;
-  CreateOptions create;  ///< with the shape, type, names and attributes of the file
-  /// The dimension of `create` for each of the array, or kNoDimension for one of length 1; empty: the same.
+  CreateOptions create;  ///< with the shape, type, names and attributes from the file
+  /// The dimension of `create` for each one of the array; kNoDimension for one of length 1; empty: the same order.
   std::vector<std::size_t> order;
   static constexpr std::size_t kNoDimension = ~std::size_t{0};
 };
@@ -22,7 +22,7 @@ Result<FileImport> open_import(const std::string& source, const ImportOptions& o
 /// Fills the array with the file's elements, box by box, within the memory budget. `url` is for messages.
 Result<void> fill_array(const FileImport& from, const Array& array, const std::string& url);
 
-/// What has one entry per dimension among an array's attributes, in another order of dimensions.
+/// Reorders those of an array's attributes that have one entry per dimension.
 [[nodiscard]] Json permuted_attributes(Json attributes, const std::vector<std::size_t>& order);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// The options axes, spacing, units and resolution of an import win over what the file says of its dimensions.
+// The import options axes, spacing, units and resolution take precedence over the file's description of its dimensions.
 #include "io/import_space.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class SpaceOptions {
   }
 
  private:
-  // Attributes of the caller take precedence over what the file says, and cannot contradict the options.
+  // The caller's attributes take precedence over the file, and must not contradict the options.
   [[nodiscard]] Result<void> check_attributes() const {
     const auto& given = options_.create.attributes;
     const bool spacing = options_.resolution || !options_.spacing.empty();
@@ -59,7 +59,7 @@ class SpaceOptions {
     find_spatial();
   }
 
-  // Where no dimension has the name of an axis, all of them count as spatial.
+  // If no dimension has the name of an axis, all of them count as spatial.
   void find_spatial() {
     spatial_.clear();
     const bool named = std::ranges::any_of(axes_, [](const std::string& axis) { return !axis.empty(); });
@@ -89,13 +89,13 @@ class SpaceOptions {
     return {};
   }
 
-  // What would say otherwise than the options.
+  // Removes an attribute that would contradict the options.
   void forget(std::string_view name) {
     space_.attributes.erase(name);
     if (Json* nifti = space_.attributes.find("nifti"); nifti != nullptr && name == "affine") nifti->erase("qform");
   }
 
-  // Where the first element is depends on the spacing that the file has.
+  // The location of the first element depends on the spacing in the file.
   void forget_location() {
     forget("affine");
     forget("voxel_offset");
@@ -138,7 +138,7 @@ class SpaceOptions {
     SHERD_TRY(dimensions, dimensions_for(options_.spacing.size()));
     for (std::size_t i = 0; i < dimensions.size(); ++i) SHERD_TRY(set("spacing", dimensions[i], options_.spacing[i]));
     forget_location();
-    // Units of the file stay where they can be meant: a resolution in dots per inch says nothing of the slices.
+    // The file's units are kept only if they can apply: a resolution in dots per inch says nothing about slices.
     if (!options_.units.empty() || space_.attributes.find("units") == nullptr) return {};
     const Json first = spatial_.empty() ? Json() : entry("units", spatial_.front());
     const bool same = std::ranges::all_of(spatial_, [&](std::size_t d) { return entry("units", d) == first; });

@@ -1,5 +1,5 @@
-// A gzip file as bytes: inflated front to back through two small buffers, of any size. Reading before the
-// current offset starts again. Several members follow each other as one; zeros after the last one are padding.
+// A gzip file as decompressed bytes, read front to back through two small buffers, for any size. Reading before the
+// current offset starts again. Consecutive members are concatenated; zeros after the last one are padding.
 #include <zlib.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ class InflatedFile final : public FileBytes {
   std::unique_ptr<InputFile> file_;
   z_stream stream_{};
   Buffer compressed_;
-  std::uint64_t read_ = 0;      ///< compressed bytes taken from the file
-  std::uint64_t position_ = 0;  ///< inflated bytes given out
+  std::uint64_t read_ = 0;      ///< compressed bytes read from the file
+  std::uint64_t position_ = 0;  ///< decompressed bytes returned
   bool ended_ = false;          ///< after the last member
 };
 

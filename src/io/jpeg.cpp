@@ -1,5 +1,5 @@
-// JPEG files through libjpeg, written row after row. libjpeg reports errors by longjmp, so the calls into it are made
-// in functions without destructors.
+// JPEG files through libjpeg, written row by row. libjpeg reports errors by longjmp, so the calls into it are in
+// functions without destructors.
 #include <array>
 #include <csetjmp>
 #include <cstddef>
@@ -75,7 +75,7 @@ class JpegFileWriter final : public ImageWriter {
   }
   bool write_row(const std::byte* from) {
     if (setjmp(escape_)) return false;
-    // libjpeg's rows are not const, and are not written to.
+    // libjpeg's rows are not const, but are not written to.
     auto* row = reinterpret_cast<JSAMPROW>(const_cast<std::byte*>(from));
     jpeg_write_scanlines(&image_, &row, 1);
     return true;
@@ -90,7 +90,7 @@ class JpegFileWriter final : public ImageWriter {
     destination_.next_output_byte = reinterpret_cast<JOCTET*>(out_.data());
     destination_.free_in_buffer = out_.size();
   }
-  // A failure is kept for later: libjpeg cannot pass it on.
+  // A failure is saved for later, because libjpeg cannot pass it on.
   void pass_on(std::size_t count) {
     if (auto written = file_->append(std::span(out_).first(count)); !written && !failed_) failed_ = written.error();
     rewind();

@@ -1,4 +1,4 @@
-// Which files are netCDF files, and whether a classic one is as long as its header says. Formats CDF-1, CDF-2 and
+// Recognizes netCDF files, and checks whether a classic one is as long as its header says. Formats CDF-1, CDF-2 and
 // CDF-5: appendix B of the NetCDF User's Guide.
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
-constexpr std::uint64_t kLastSuperblock = std::uint64_t{1} << 26U;  ///< where HDF5's first bytes are looked for
+constexpr std::uint64_t kLastSuperblock = std::uint64_t{1} << 26U;  ///< where HDF5's signature is searched for
 constexpr std::uint64_t kDimensionTag = 10, kVariableTag = 11, kAttributeTag = 12;
 constexpr std::uint64_t kStreaming = 0xFFFFFFFF;
 
@@ -23,7 +23,7 @@ bool is_classic(std::span<const std::byte> start) {
   return std::memcmp(start.data(), "CDF", 3) == 0 && (version == 1 || version == 2 || version == 5);
 }
 
-/// The size of an element of an external type; 0 for types that do not exist.
+/// The size of an element of an external type; 0 for unknown types.
 std::uint64_t size_of_type(std::uint64_t type) {
   constexpr std::array<std::uint8_t, 12> sizes = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return type < sizes.size() ? sizes[type] : 0;
@@ -33,7 +33,7 @@ std::uint64_t padded(std::uint64_t bytes) { return bytes + (4 - bytes % 4) % 4; 
 
 struct ClassicVariable {
   std::uint64_t begin = 0;
-  std::uint64_t bytes = 0;  ///< of the variable, or of one record
+  std::uint64_t bytes = 0;  ///< of the variable or, if it has records, of one record
   bool record = false;
 };
 
@@ -65,7 +65,7 @@ class Header {
     return value;
   }
 
-  /// Makes the next bytes, a few, available.
+  /// Makes the next few bytes available.
   Result<void> fill(std::size_t size) {
     if (position_ >= window_begin_ && position_ + size <= window_begin_ + window_.size()) return {};
     if (position_ + size > file_.size_bound()) return corrupt("truncated: the file ends inside its header");
@@ -88,7 +88,7 @@ class Header {
     return skip(padded(length));
   }
 
-  /// How many entries a list has; each takes bytes of the file.
+  /// The number of entries in a list; each needs bytes of the file.
   Result<std::uint64_t> list(std::uint64_t tag) {
     SHERD_TRY(found, word(4));
     SHERD_TRY(count, word(wide_));
@@ -142,7 +142,7 @@ class Header {
     return {};
   }
 
-  /// The lengths without that of records, and whether there are records.
+  /// The lengths except that of records, and whether there are records.
   Result<std::pair<std::vector<std::uint64_t>, bool>> variable_shape() {
     SHERD_TRY(rank, word(wide_));
     std::pair<std::vector<std::uint64_t>, bool> shape;
@@ -167,7 +167,7 @@ class Header {
       single = each.bytes;
       ++count;
     }
-    if (count == 1) record = single;  // the only one is not padded
+    if (count == 1) record = single;  // a single record variable is not padded
     for (const ClassicVariable& each : variables_) {
       if (each.bytes == 0 || (each.record && records_ == 0)) continue;
       const auto before = checked_mul(record, each.record ? records_ - 1 : 0);
@@ -196,7 +196,7 @@ bool is_netcdf_file(const std::string& path) {
   std::array<std::byte, 8> start{};
   if (!file || (*file)->size_bound() < start.size() || !(*file)->read_at(0, start)) return false;
   if (is_classic(start)) return true;
-  // HDF5 allows a block of the user's in front, of a power of two bytes.
+  // HDF5 allows a user block at the front, whose size is a power of two.
   for (std::uint64_t at = 0; at <= kLastSuperblock; at = std::max<std::uint64_t>(512, 2 * at)) {
     if (at + start.size() > (*file)->size_bound() || !(*file)->read_at(at, start)) return false;
     if (std::memcmp(start.data(), kHdf5.data(), kHdf5.size()) == 0) return true;

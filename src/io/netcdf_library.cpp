@@ -1,4 +1,4 @@
-// Finds libnetcdf and its functions, and knows what its error codes mean.
+// Loads libnetcdf and its functions, and interprets its error codes.
 #include "io/netcdf_library.hpp"
 
 #ifdef SHERD_NETCDF
@@ -20,7 +20,7 @@ struct Loaded {
 
 Loaded load_library() {
   Loaded loaded;
-  // Never unloaded: libhdf5 has handlers that run when the process ends.
+  // Never unloaded, because libhdf5 has handlers that run when the process exits.
   void* handle = dlopen(SHERD_NETCDF, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = dlerror();

@@ -1,5 +1,5 @@
-// libnetcdf, which is loaded at first use. It keeps global state, as does libhdf5 below it: one lock holds for all of
-// it.
+// libnetcdf, loaded at first use. It and libhdf5 below it keep global state, so one lock protects all
+// calls.
 #pragma once
 
 #ifdef SHERD_NETCDF
@@ -55,7 +55,7 @@
 
 namespace sherd {
 
-/// The functions that are used, by their names.
+/// The functions that Sherd uses, by name.
 class NetcdfLibrary {
  public:
   /// `unsupported` if it is not installed.
@@ -67,7 +67,7 @@ class NetcdfLibrary {
   SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_MEMBER)
 #undef SHERD_NETCDF_MEMBER
 
-  /// The error for a code of the library. While reading, what the library cannot interpret is `corrupt`.
+  /// The error for a code of the library. While reading, data that the library cannot interpret are `corrupt`.
   [[nodiscard]] Result<void> check(int code, bool reading) const;
 };
 

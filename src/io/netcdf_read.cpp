@@ -1,5 +1,5 @@
-// A netCDF file as a dataset: definitions are read when it is opened, elements through an ElementSource, under the one
-// lock of the library.
+// A netCDF file as a dataset: definitions are read when it is opened, elements through an ElementSource, under the
+// library's single lock.
 #include "io/netcdf_file.hpp"
 
 #ifdef SHERD_NETCDF
@@ -37,7 +37,7 @@ struct OpenFile {
   }
 };
 
-/// `nulls` are the positions of null pointers.
+/// `nulls` receives the positions of null pointers.
 std::vector<std::string> owned(const std::vector<char*>& texts, std::vector<std::uint64_t>& nulls) {
   std::vector<std::string> strings;
   strings.reserve(texts.size());
@@ -56,7 +56,7 @@ class FileElements final : public ElementSource {
   Result<void> read(const Box& box, std::span<std::byte> to) const override {
     if (to.size() / netcdf::element_size(type_) < element_count(box.shape).value_or(~std::uint64_t{0}))
       return invalid_argument("the memory is smaller than the box");
-    std::memset(to.data(), 0, to.size());  // elements without fill values that were never written stay as they are
+    std::memset(to.data(), 0, to.size());  // elements without fill values that were never written are left unchanged
     return get(box, to.data());
   }
 
@@ -91,7 +91,7 @@ class FileElements final : public ElementSource {
   Type type_;
 };
 
-/// Reads the definitions. The lock is held.
+/// Reads the definitions. The caller holds the lock.
 class Reader {
  public:
   Reader(std::shared_ptr<const OpenFile> file, const Limits& limits)
@@ -283,7 +283,7 @@ class Reader {
     return parameters;
   }
 
-  /// Boxes are read whole, so that one chunk is all that libhdf5 needs to keep.
+  /// Boxes are read whole, so libhdf5 only needs to keep one chunk.
   Result<void> set_cache(int group, int id, const netcdf::Variable::State& of) {
     constexpr std::size_t kSlots = 521;
     if (of.storage.chunks.empty()) return {};

@@ -1,5 +1,5 @@
-// A netCDF file that is being written, under a hidden name until it is finished. Everything that touches the library
-// is under its one lock; what the formats cannot hold is refused before anything is written.
+// A netCDF file being written, under a hidden name until it is finished. All library calls are under its single lock;
+// anything that the formats cannot hold is refused before anything is written.
 #include "io/netcdf_file.hpp"
 
 #ifdef SHERD_NETCDF
@@ -31,7 +31,7 @@ int flags_of(const std::string& kind) {
 
 bool is_hdf5(const std::string& kind) { return kind.starts_with("netCDF-4"); }
 
-/// Whether a kind of file has a type. The classic model has six.
+/// Whether a kind of file supports a type. The classic model has six types.
 Result<void> check_type(Type type, const std::string& kind) {
   const bool classic = static_cast<int>(type) <= static_cast<int>(Type::float64);
   if (kind == "netCDF-4" || classic || (kind == "cdf5" && type != Type::string)) return {};
@@ -59,7 +59,7 @@ class FileSink final : public Sink {
     const int flags = flags_of(file_.kind) | NC_NOCLOBBER;
     SHERD_TRY(check(library_.nc_create(hidden().c_str(), flags, &id_)));
     groups_.emplace("/", id_);
-    // Where every element is written, classic files need no fill values before.
+    // If every element is written, classic files need no fill values first.
     if (!is_hdf5(file_.kind) && !file_.fills) SHERD_TRY(check(library_.nc_set_fill(id_, NC_NOFILL, nullptr)));
     return put_attributes(id_, NC_GLOBAL, file_.attributes);
   }
@@ -197,7 +197,9 @@ class FileSink final : public Sink {
     for (const Filter& each : filters)
       SHERD_TRY(
           check(library_.nc_def_var_filter(group, id, each.id, each.parameters.size(), each.parameters.data())).in([&] {
-            return "the filter " + std::to_string(each.id) + ", whose plugin may be missing (HDF5_PLUGIN_PATH); filters=\"none\" (-F none) stores without filters";
+            return "the filter " + std::to_string(each.id) +
+                   ", whose plugin may be missing (HDF5_PLUGIN_PATH); filters=\"none\" (-F none) stores without "
+                   "filters";
           }));
     if (variable.fletcher32) SHERD_TRY(check(library_.nc_def_var_fletcher32(group, id, NC_FLETCHER32)));
     if (variable.big_endian) SHERD_TRY(check(library_.nc_def_var_endian(group, id, NC_ENDIAN_BIG)));

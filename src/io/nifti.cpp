@@ -1,6 +1,6 @@
-// NIfTI-1 and NIfTI-2 files: .nii, .nii.gz and pairs of .hdr and .img. The file has x fastest, so its bytes are the
+// NIfTI-1 and NIfTI-2 files: .nii, .nii.gz and pairs of .hdr and .img. x is fastest in the file, so its bytes are in
 // C order of (z, y, x), (t, z, y, x) …; nothing is transposed. RGB24 and RGBA32 are uint8 with a last dimension "c".
-// Stored values are kept as they are and scl_slope, scl_inter recorded, unless the caller asks to apply them.
+// Stored values are kept and scl_slope, scl_inter recorded, unless the caller asks to apply them.
 #include <zlib.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-// The fifth dimension is of several values per voxel: channels.
+// The fifth dimension has several values per voxel: channels.
 constexpr std::string_view kNames[] = {"x", "y", "z", "t", "c", "v", "w"};
 
 struct Datatype {
@@ -91,7 +91,7 @@ class ScaledReader final : public ArrayFileReader {
   Result<void> finish() override { return stored_->finish(); }
   Result<void> read(std::uint64_t first, std::span<std::byte> into) override {
     const std::size_t size = stored_->array().dtype.size();
-    // A part at a time, so that the stored elements need no second buffer of the caller's size.
+    // In parts, so that the stored elements need no second buffer of the caller's size.
     constexpr std::size_t kPart = 65536;
     SHERD_TRY(scratch_.resize(kPart * size));
     for (std::size_t left = into.size() / array_.dtype.size(); left > 0;) {

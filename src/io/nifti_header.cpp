@@ -1,6 +1,6 @@
-// The NIfTI header: fields in either version and byte order, and what of it becomes attributes.
-// `affine` is 4x4 and maps voxel indices (x, y, z, 1), as in the file; `spacing` and `units` have one entry a
-// dimension of the array, slowest first. Values that are not finite are left out, because JSON has none.
+// The NIfTI header: fields in either version and byte order, and their conversion to attributes.
+// `affine` is 4x4 and maps voxel indices (x, y, z, 1), as in the file; `spacing` and `units` have one entry per
+// dimension of the array, slowest first. Values that are not finite are left out, because JSON cannot express them.
 #include "io/nifti_header.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ std::size_t type_size(char type) noexcept {
   }
 }
 
-// xyzt_units: bits 0-2 are of space, bits 3-5 of the fourth dimension.
+// xyzt_units: bits 0-2 for space, bits 3-5 for the fourth dimension.
 constexpr std::pair<int, std::string_view> kUnits[] = {{1, "m"},   {2, "mm"},  {3, "um"},   {8, "s"},     {16, "ms"},
                                                        {24, "us"}, {32, "Hz"}, {40, "ppm"}, {48, "rad/s"}};
 
@@ -58,7 +58,7 @@ NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
   double b = header.real(nifti::quatern, 0), c = header.real(nifti::quatern, 1), d = header.real(nifti::quatern, 2);
   double a = 1 - (b * b + c * c + d * d);
   if (a < 1e-7) {
-    // Rounded to 32 bits the three may be longer than 1: a rotation by half a turn.
+    // Rounded to 32 bits, the three may have a length above 1: a rotation by half a turn.
     const double length = std::sqrt(b * b + c * c + d * d);
     b /= length, c /= length, d /= length;
     a = 0;
@@ -79,8 +79,8 @@ NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
   return affine;
 }
 
-// The qform in addition to the affine, field by field: a rotation that is computed back from a matrix is another one in
-// its last bits.
+// The qform in addition to the affine, field by field, because a rotation recomputed from a matrix differs in its last
+// bits.
 std::optional<Json> qform_attribute(const NiftiHeader& header) {
   const auto code = header.integer(nifti::qform_code);
   if (code <= 0) return std::nullopt;
@@ -123,8 +123,8 @@ void set_affine(NiftiHeader& header, const NiftiMatrix& affine, std::int64_t cod
     for (std::size_t k = 0; k < 4; ++k) header.set(nifti::srow, affine[r][k], 4 * r + k);
 }
 
-// Version 1 has floats: 0.1 mm is 0.10000000149011612, which in nanometres is not a whole number. The decimal that was
-// meant is the shortest one that is the same float.
+// Version 1 has floats: 0.1 mm is 0.10000000149011612, which is not a whole number of nanometres. The intended decimal
+// is the shortest one that gives the same float.
 double nifti_step(const NiftiHeader& header, std::size_t d) {
   const double step = header.real(nifti::pixdim, d);
   if (header.version() != 1 || !std::isfinite(step)) return step;
@@ -190,7 +190,7 @@ double NiftiHeader::real(NiftiField field, std::size_t i) const noexcept {
 std::string NiftiHeader::text(nifti::Text field) const {
   const char* from = reinterpret_cast<const char*>(&bytes_[version_ == 1 ? field.at1 : field.at2]);
   std::string result(from, ::strnlen(from, field.length));
-  // The encoding is nowhere said; what is not ASCII could not be in JSON.
+  // The encoding is not specified; non-ASCII bytes could not be stored in JSON.
   for (char& c : result)
     if (static_cast<unsigned char>(c) >= 0x80 || static_cast<unsigned char>(c) < 0x20) c = '?';
   return result;
@@ -290,7 +290,7 @@ Json nifti_attributes(const NiftiHeader& header, std::size_t rank) {
     qform->set("is_affine", header.integer(nifti::sform_code) <= 0);
     more.set("qform", *std::move(qform));
   }
-  // Of an array without a time dimension; `units` cannot express it.
+  // For an array without a time dimension, which `units` cannot express.
   if (const Json time = unit_name(codes & 56); (rank < 4 || has_filler(header)) && !time.is_null())
     more.set("time_unit", time);
   const double low = header.real(nifti::cal_min), high = header.real(nifti::cal_max);
@@ -331,7 +331,7 @@ Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, s
   if (const Json* affine = attributes.find("affine")) {
     const auto matrix = parse_affine(*affine);
     if (!matrix) return invalid_argument("is not a 4x4 matrix of finite numbers").in_member("attributes.affine");
-    // 2: aligned to something, the minimum that a form can claim. 0 came from a file that has the spacing alone.
+    // 2: aligned to something, the weakest claim of a form. 0 comes from a file that has only the spacing.
     const double code = number(more, "xform_code").value_or(2);
     const bool is_code = code > 0 && code < 32768;
     const bool is_qform = alone != nullptr && alone->as_bool() == true;

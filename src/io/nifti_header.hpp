@@ -1,5 +1,5 @@
-// The NIfTI-1 and NIfTI-2 headers as fields: the offset of each and how wide it is in both versions.
-// Offsets and types are those of nifti1.h and nifti2.h (the public standard of the NIfTI working group).
+// The NIfTI-1 and NIfTI-2 headers as fields, with the offset and width of each in both versions. Offsets and types are
+// those of nifti1.h and nifti2.h (the public standard of the NIfTI working group).
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr NiftiField dim{40, 'h', 16, 'q'}, intent_code{68, 'h', 504, 'i'
     scl_inter{116, 'f', 184, 'd'}, xyzt_units{123, 'b', 500, 'i'}, cal_max{124, 'f', 192, 'd'},
     cal_min{128, 'f', 200, 'd'}, qform_code{252, 'h', 344, 'i'}, sform_code{254, 'h', 348, 'i'},
     quatern{256, 'f', 352, 'd'}, qoffset{268, 'f', 376, 'd'}, srow{280, 'f', 400, 'd'};
-/// Text: offset in version 1 and 2, length.
+/// Text: offset in versions 1 and 2, length.
 struct Text {
   std::uint16_t at1, at2, length;
 };
@@ -36,21 +36,21 @@ class NiftiHeader {
  public:
   static constexpr std::size_t kSize1 = 348, kSize2 = 540;
 
-  /// An empty header of version 1 or 2, in the machine's byte order.
+  /// An empty header of version 1 or 2, in native byte order.
   explicit NiftiHeader(int version);
   /// Reads size, byte order, version and magic; nothing else is checked.
   static Result<NiftiHeader> read(FileBytes& bytes);
 
   [[nodiscard]] int version() const noexcept { return version_; }
   [[nodiscard]] bool swapped() const noexcept { return swapped_; }
-  /// Whether the elements are in a file of their own (.img).
+  /// Whether the elements are in a separate file (.img).
   [[nodiscard]] bool is_pair() const noexcept { return pair_; }
   [[nodiscard]] std::int64_t integer(NiftiField field, std::size_t i = 0) const noexcept;
   [[nodiscard]] double real(NiftiField field, std::size_t i = 0) const noexcept;
   [[nodiscard]] std::string text(nifti::Text field) const;
   void set(NiftiField field, double value, std::size_t i = 0) noexcept;
   void set_text(nifti::Text field, std::string_view text) noexcept;
-  /// The header as in a .nii file, with the four bytes that say that no extension follows.
+  /// The header as in a .nii file, with the four bytes that mean that no extension follows.
   [[nodiscard]] std::string print() const;
 
  private:
@@ -63,24 +63,24 @@ class NiftiHeader {
 };
 
 using NiftiMatrix = std::array<std::array<double, 4>, 4>;
-/// Voxel (x, y, z, 1) to space: the sform, else the qform, else the spacing alone; and the code of the form used.
+/// From voxel (x, y, z, 1) to space: the sform, else the qform, else only the spacing; and the code of the form used.
 struct NiftiSpace {
   NiftiMatrix affine;
   std::int64_t code;
 };
 [[nodiscard]] NiftiSpace nifti_space(const NiftiHeader& header) noexcept;
 
-/// The attribute `affine`, and back; nullopt where it is not a 4x4 matrix of finite numbers.
+/// The attribute `affine`, and its inverse; nullopt if it is not a 4x4 matrix of finite numbers.
 [[nodiscard]] Json affine_json(const NiftiMatrix& affine);
 [[nodiscard]] std::optional<NiftiMatrix> parse_affine(const Json& json);
 
-/// Whether the fourth dimension is there only because a fifth one follows: as long as 1, and without a length in time.
-/// An array does not have it.
+/// Whether the fourth dimension exists only because a fifth one follows: it has length 1 and no length in time. The
+/// array does not have this dimension.
 [[nodiscard]] bool has_filler(const NiftiHeader& header) noexcept;
 
-/// What a header says beyond shape and type; `rank` dimensions, slowest first: affine, spacing, units, scl_slope …
+/// A header's metadata other than shape and type; `rank` dimensions, slowest first: affine, spacing, units, scl_slope …
 [[nodiscard]] Json nifti_attributes(const NiftiHeader& header, std::size_t rank);
-/// And back: spacing, affine, units and the rest, where the attributes have them.
+/// The inverse: spacing, affine, units and the rest, if the attributes have them.
 Result<void> set_nifti_attributes(NiftiHeader& header, const Json& attributes, std::size_t rank);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// The OME-XML that makes the pages of a TIFF file an image of named axes.
+// The OME-XML that describes the pages of a TIFF file as an image with named axes.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-/// Of a file whose pages are these planes; nullopt where OME-XML cannot say what it holds: another type of elements, or
+/// For a file whose pages are these planes; nullopt if OME-XML cannot express its contents: another element type, or
 /// dimensions other than x, y, z, c and t.
 [[nodiscard]] std::optional<std::string> ome_xml(const FileArray& array, const Planes& planes);
 

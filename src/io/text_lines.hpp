@@ -15,7 +15,7 @@ class TextLines {
  public:
   explicit TextLines(std::string_view text) : rest_(text) {}
 
-  /// Whether there was another line; its words are next.
+  /// Moves to the next line; false if there is none.
   bool next() {
     if (rest_.empty()) return false;
     const std::size_t end = rest_.find('\n');
@@ -32,9 +32,9 @@ class TextLines {
     line_.remove_prefix(word.size());
     return word;
   }
-  /// What is left of the line.
+  /// The rest of the line.
   [[nodiscard]] std::string_view rest_of_line() const noexcept { return line_; }
-  /// What follows the line.
+  /// The text after the line.
   [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
@@ -62,7 +62,7 @@ class TextLines {
     if (failed != std::errc() || stop != text.data() + text.size()) return std::nullopt;
     return value;
   }
-  /// The start of a word, for an error.
+  /// The beginning of a word, for an error.
   static std::string quoted(std::string_view text) {
     constexpr std::size_t kMost = 32;
     return "'" + std::string(text.substr(0, kMost)) + (text.size() > kMost ? "…'" : "'");

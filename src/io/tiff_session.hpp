@@ -1,4 +1,4 @@
-// One TIFF file open in libtiff, with its messages caught: what reading and writing share.
+// One TIFF file open in libtiff, with its messages captured: shared by reading and writing.
 #pragma once
 
 #include <tiffio.h>
@@ -18,11 +18,11 @@ class TiffSession {
   TiffSession(const TiffSession&) = delete;
   TiffSession& operator=(const TiffSession&) = delete;
 
-  /// `largest`: the maximum that libtiff may allocate at once, 0: no bound.
+  /// `largest`: the maximum that libtiff may allocate at once; 0: unlimited.
   Result<void> open(int descriptor, const char* mode, std::uint64_t largest);
   [[nodiscard]] TIFF* tiff() noexcept { return tiff_; }
   [[nodiscard]] bool failed() const noexcept { return !message_.empty(); }
-  /// The error that libtiff reported first since the last call, or `otherwise`.
+  /// The first error that libtiff has reported since the last call, or `otherwise`.
   Error failure(std::string_view otherwise, ErrorCode code = ErrorCode::corrupt);
 
  private:

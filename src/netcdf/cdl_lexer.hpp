@@ -1,4 +1,4 @@
-// The words of CDL, each with its line and column.
+// The tokens of CDL, each with its line and column.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct CdlPosition {
   std::uint64_t line = 1, column = 1;
 };
 [[nodiscard]] std::string to_string(const CdlPosition& position);
-/// Puts a position before the message: "line 3, column 7: …".
+/// Prefixes the message with a position: "line 3, column 7: …".
 [[nodiscard]] Error at(const CdlPosition& position, Error error);
 [[nodiscard]] inline Error cdl_error(const CdlPosition& position, std::string message) {
   return at(position, corrupt(std::move(message)));
@@ -25,17 +25,17 @@ struct CdlToken {
     end,
     mark,     ///< one of { } ( ) , ; : = *
     word,     ///< a name or a keyword
-    section,  ///< "types", "dimensions", "variables", "data" or "group" with a colon behind it
-    path,     ///< a name with the groups around it: "/g/x"
+    section,  ///< "types", "dimensions", "variables", "data" or "group" followed by a colon
+    path,     ///< a name with the groups that contain it: "/g/x"
     text,     ///< in double quotes
-    number,   ///< also a character in single quotes, which is a byte
+    number,   ///< including a character in single quotes, which is a byte
   };
   Kind kind = Kind::end;
   CdlPosition position = {};
   char mark = 0;
-  /// Of a word or a text: without escapes. Of a path: as it is written.
+  /// Of a word or a text: without escapes. Of a path: as written.
   std::string text = {};
-  bool escaped = false;  ///< of a word: it is a name, whatever it spells
+  bool escaped = false;  ///< of a word: it is a name, even if it looks like a keyword
   CdlNumber number = {};
 
   [[nodiscard]] bool is(char which) const noexcept { return kind == Kind::mark && mark == which; }
@@ -48,17 +48,17 @@ struct CdlToken {
   [[nodiscard]] std::string shown() const;
 };
 
-/// A name without its escapes; the error is without a place.
+/// A name without its escapes; the error has no position.
 [[nodiscard]] Result<std::string> unescaped_cdl_name(std::string_view name);
 
 class CdlLexer {
  public:
-  /// The text must outlive the lexer. A byte order mark of UTF-8 at its start is skipped.
+  /// The text must outlive the lexer. A UTF-8 byte order mark at its start is skipped.
   explicit CdlLexer(std::string_view text);
 
-  /// The next word into `token`, whose memory is used again.
+  /// Reads the next token into `token`, reusing its memory.
   Result<void> next(CdlToken& token);
-  /// The name of the dataset: all text up to the next `{`, trimmed and without its escapes.
+  /// The name of the dataset: all text up to the next `{`, trimmed and without escapes.
   [[nodiscard]] Result<std::string> dataset_name();
 
  private:
@@ -78,16 +78,16 @@ class CdlLexer {
   CdlPosition position_;
 };
 
-/// The lexer with the word that is looked at.
+/// The lexer with one token of lookahead.
 class CdlTokens {
  public:
   explicit CdlTokens(std::string_view text) : lexer_(text) {}
   [[nodiscard]] const CdlToken& now() const noexcept { return token_; }
   [[nodiscard]] const CdlPosition& position() const noexcept { return token_.position; }
   Result<void> next() { return lexer_.next(token_); }
-  /// Skips a mark, which must be there.
+  /// Skips a mark, which must be present.
   Result<void> expect(char mark);
-  /// Skips a mark if it is there; whether it was.
+  /// Skips a mark if it is present; returns whether it was.
   Result<bool> accept(char mark);
   /// "';' is expected, not 'x'", with the position.
   [[nodiscard]] Error unexpected(std::string_view wanted) const;

@@ -1,4 +1,4 @@
-// What the parser of CDL makes of a text: definitions with their positions, and data as runs of elements.
+// The result of parsing CDL: definitions with their positions, and data as runs of elements.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace sherd::netcdf {
 
 struct CdlDimension {
   std::string name, group;
-  std::uint64_t length = 0;  ///< of an unlimited one: what the data need
+  std::uint64_t length = 0;  ///< of an unlimited dimension: as required by the data
   bool unlimited = false;
   CdlPosition position = {};
 };
 
-/// Elements that follow one another: along the dimensions from `inner` on they are in C order, `offset` elements after
-/// the first one; along those before, all are at one index.
+/// Consecutive elements: in C order along the dimensions from `inner`, `offset` elements after the first one; along the
+/// dimensions before `inner`, all at one index.
 struct CdlRun {
-  std::size_t outer = 0;  ///< where in `indices` that index begins
+  std::size_t outer = 0;  ///< the position of that index in `indices`
   std::uint64_t offset = 0;
   std::size_t begin = 0, count = 0;  ///< in `values`
 };
@@ -39,15 +39,15 @@ struct CdlVariable {
   std::string group = {};
   CdlPosition position = {};
   std::vector<CdlDimension*> dimensions = {};
-  std::vector<Json> all_codecs = {};                                ///< of `_Codecs`; empty: not given
-  std::map<std::string, std::size_t, std::less<>> attributes = {};  ///< where in the definition, by name
+  std::vector<Json> all_codecs = {};                                ///< from `_Codecs`; empty: not given
+  std::map<std::string, std::size_t, std::less<>> attributes = {};  ///< positions in the definition, by name
   CdlData data = {};
   bool has_data = false;
-  std::uint64_t nulls = 0;  ///< how many of the data are NIL
+  std::uint64_t nulls = 0;  ///< the number of NIL values in the data
 
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] std::string full_name() const;
-  /// The value of elements that are written as `_` or not given.
+  /// The value of elements that are written as `_` or omitted.
   [[nodiscard]] Values fill() const;
 };
 
@@ -73,7 +73,7 @@ struct Cdl::State {
   std::vector<std::string> warnings = {};
 };
 
-/// The values of an attribute as they are written: all texts or all numbers.
+/// The values of an attribute as written: only texts or only numbers.
 struct CdlAttributeValues {
   CdlPosition position = {};
   std::vector<CdlNumber> numbers = {};
@@ -81,24 +81,24 @@ struct CdlAttributeValues {
   bool has_nulls = false;  ///< NIL, an empty text
 };
 
-/// Reads the list up to what ends it.
+/// Reads the list up to its end.
 Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens);
-/// The values of a type, or of the type that they have together. The error is without a place.
+/// Converts the values to a type, or to their common type. The error has no position.
 Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<Type> type);
-/// Sets an attribute of a variable: a special one decides how it is stored, others are added or replaced.
+/// Sets an attribute of a variable: a special one determines how it is stored, others are added or replaced.
 Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
                                     const CdlAttributeValues& values);
 /// The same of a group.
 Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::optional<Type> type,
                                  const CdlAttributeValues& values);
 
-/// Reads the data of a variable up to the semicolon. Unlimited dimensions become as long as the data need.
+/// Reads the data of a variable up to the semicolon. Unlimited dimensions grow as the data require.
 Result<void> read_cdl_data(CdlTokens& tokens, CdlVariable& variable);
 
-/// After all is read: strings get their lengths, and what cannot be written is refused.
+/// After everything is read: strings get their lengths, and data that cannot be written are refused.
 Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts);
 
-/// Refuses what goes beyond a data model.
+/// Refuses anything beyond a data model.
 Result<void> check_data_model(const CdlGroup& root, DataModel model);
 
 }  // namespace sherd::netcdf

@@ -1,14 +1,14 @@
-// Floating-point numbers as printf prints them, several times as fast as the standard library.
+// Prints floating-point numbers like printf, several times as fast as the standard library.
 #pragma once
 
 #include <cstddef>
 
 namespace sherd::netcdf {
 
-/// More than the longest text has.
+/// Larger than the longest text.
 inline constexpr std::size_t kDecimalSize = 48;
-/// A finite number as printf's %.*g in the locale "C", with up to 20 digits. Returns where the text ends; `to` has
-/// kDecimalSize bytes.
+/// Prints a finite number like printf's %.*g in the locale "C", with up to 20 digits. Returns the end of the text; `to`
+/// has kDecimalSize bytes.
 [[nodiscard]] char* print_decimal(char* to, double value, int digits) noexcept;
 
 }  // namespace sherd::netcdf

@@ -1,4 +1,4 @@
-// A dataset that is being written: what is defined, and the metadata that say so.
+// A dataset being written: its definitions, and the metadata that represent them.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace sherd::netcdf {
 
 struct GroupDefinition;
 
-/// The attributes that were set since a node was opened or stored, by name; nullopt for a new node, whose attributes
-/// are all ours.
+/// The names of attributes that were set since a node was opened or stored; nullopt for a new node, whose attributes
+/// were all set here.
 using Touched = std::optional<std::set<std::string, std::less<>>>;
 
 struct DimensionDefinition {
@@ -23,16 +23,16 @@ struct DimensionDefinition {
   GroupDefinition* group = nullptr;
   std::uint64_t length = 0;
   bool unlimited = false;
-  bool anonymous = false;                   ///< not defined by its group's metadata
-  std::optional<std::uint64_t> noted = {};  ///< the length when these were opened or stored
+  bool anonymous = false;                   ///< not defined in its group's metadata
+  std::optional<std::uint64_t> noted = {};  ///< the length when the dimensions were opened or stored
 };
 
 struct VariableDefinition {
   NewVariable options;
   std::vector<DimensionDefinition*> dimensions;
-  std::uint64_t string_length = 0;  ///< in bytes; of strings in Zarr v2
-  std::optional<Array> array = {};  ///< once it is stored
-  bool changed = false;             ///< since then
+  std::uint64_t string_length = 0;  ///< in bytes; for strings in Zarr v2
+  std::optional<Array> array = {};  ///< set once it is stored
+  bool changed = false;             ///< since it was stored
   bool listed = false;              ///< in the stored metadata of its group
   Touched touched = {};
   std::string refused = {};  ///< why its elements cannot be written; empty if they can
@@ -56,7 +56,7 @@ struct GroupDefinition {
   [[nodiscard]] bool has_member(std::string_view called) const noexcept;
 };
 
-/// The group in which a path leads to a member, and the member's name.
+/// The group to which a path leads, and the member's name.
 struct SplitPath {
   std::string_view group, name;
 };
@@ -64,30 +64,30 @@ struct SplitPath {
 [[nodiscard]] Result<GroupDefinition*> find_group(GroupDefinition& root, std::string_view path);
 [[nodiscard]] Result<VariableDefinition*> find_variable(GroupDefinition& root, std::string_view path);
 
-/// How metadata are written.
+/// The form in which metadata are written.
 struct Form {
   NodeLocation location;  ///< of the root
   Mode mode;
   bool unlimited = false;  ///< whether any dimension is, so that readers of the newest generation need their own notes
-  /// Where an existing dataset in Zarr v2 has its notes: of netcdf-c from 4.9.3 on only in attributes.
+  /// Where an existing dataset in Zarr v2 has its notes: those of netcdf-c 4.9.3 and later only in attributes.
   bool in_documents = true, in_attributes = false;
-  ShardLengths shards = {};  ///< of new variables that have none of their own
-  bool little_only = false;  ///< its readers ignore the byte order, since releases before 4.9.3 did not swap
+  ShardLengths shards = {};  ///< of new variables without their own
+  bool little_only = false;  ///< its readers ignore the byte order, since releases before 4.9.3 did not swap bytes
   /// Whether groups and variables have their notes in attributes.
   [[nodiscard]] bool notes_attributes() const noexcept { return !mode.pure && (v3() || unlimited || in_attributes); }
   [[nodiscard]] bool v3() const noexcept { return location.format->name() == "zarr3"; }
   [[nodiscard]] NodeLocation at(const std::string& path) const;
 };
 
-/// The whole metadata of a group. Of attributes of a stored one only those that were set.
+/// All metadata of a group. For a stored group, only those attributes that were set.
 [[nodiscard]] Result<Json> group_metadata(const Form& form, const GroupDefinition& group);
-/// The attributes of a variable of this group as they are stored, with the notes among them.
+/// The attributes of a variable of this group as stored, including the notes.
 [[nodiscard]] Result<Json> stored_attributes(const Form& form, const std::string& group,
                                              const VariableDefinition& variable);
 /// The metadata of a new variable's array, lowered.
 [[nodiscard]] Result<NodeDocument> new_variable(const Form& form, const std::string& group,
                                                 const VariableDefinition& variable);
-/// The value with which elements that are never written are stored, if the array's own fill value cannot say it.
+/// The value stored for elements that are never written, if the array's fill value cannot express it.
 [[nodiscard]] std::optional<std::string> text_fill(const VariableDefinition& variable);
 
 }  // namespace sherd::netcdf

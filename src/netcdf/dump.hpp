@@ -1,4 +1,4 @@
-// The text of a dataset on its way out, and the printer of a variable's elements.
+// The text of a dataset as it is printed, and the printer of a variable's elements.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace sherd::netcdf {
 
-/// Collects text and hands it on in large pieces.
+/// Collects text and passes it on in large pieces.
 class TextBuffer {
  public:
   explicit TextBuffer(const TextSink& to) : to_(to) {}
   void operator+=(std::string_view text) { text_ += text; }
-  /// What has been collected; more may be appended.
+  /// The collected text, to which more may be appended.
   [[nodiscard]] std::string& text() noexcept { return text_; }
-  /// Hands on what has been collected if it is much, or in any case.
+  /// Passes on the collected text if there is much of it, or in any case with `all`.
   Result<void> pass(bool all = false) {
     if (text_.empty() || (!all && text_.size() < kMuch)) return {};
     auto passed = to_(text_);
@@ -32,14 +32,14 @@ class TextBuffer {
   std::string text_;
 };
 
-/// What the printing of a value depends on.
+/// Settings for printing a value.
 struct Printing {
   const DumpOptions& options;
   Digits digits;
 };
 
-/// Prints `name = values ;` of a variable in a group that is `indent` spaces deep. `times` is set if values are shown
-/// as dates.
+/// Prints `name = values ;` for a variable in a group that is indented by `indent` spaces. `times` is set if values are
+/// shown as dates.
 Result<void> dump_data(const Variable& variable, std::size_t indent, const Printing& printing,
                        const std::optional<TimeUnits>& times, TextBuffer& to);
 

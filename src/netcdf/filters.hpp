@@ -1,5 +1,5 @@
-// Filters of HDF5 by their numbers and codecs of Zarr by their names, each as the other. Numbers are those of HDF5 and
-// of The HDF Group's list of registered filter plugins.
+// Converts between filters of HDF5, by number, and codecs of Zarr, by name. Numbers are those of HDF5 and of The HDF
+// Group's list of registered filter plugins.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ inline constexpr std::uint32_t deflate = 1, shuffle = 2, fletcher32 = 3, szip = 
 /// "zstd (32015)", or the number alone.
 [[nodiscard]] std::string filter_name(std::uint32_t id);
 
-/// The name of a codec without the prefix of numcodecs.
+/// The name of a codec without numcodecs' prefix.
 [[nodiscard]] std::string plain_name(const Json& codec);
-/// Whether a codec only says how elements become bytes, which netCDF has apart from filters.
+/// Whether a codec only converts elements to bytes, which netCDF does not treat as a filter.
 [[nodiscard]] bool is_layout(const Json& codec);
 /// The codecs inside shards, if there are any.
 [[nodiscard]] std::vector<Json> inner_codecs(const Json& codecs);
 
-/// The filter that is the same as a codec; nullopt for a codec that HDF5 has no filter for, or whose configuration says
-/// more than the filter's parameters.
+/// The filter equivalent to a codec; nullopt if HDF5 has none, or if the codec's configuration contains more than the
+/// filter's parameters.
 [[nodiscard]] std::optional<Filter> filter_of(const Json& codec);
-/// The codec that is the same as a filter; nullopt if Zarr has none. Sizes of elements are in bytes.
+/// The codec equivalent to a filter; nullopt if Zarr has none. Element sizes are in bytes.
 [[nodiscard]] std::optional<Json> codec_of(const Filter& filter, std::size_t element_size, bool v3);
 
-/// Codecs as `_Codecs` has them, in JSON: those of numcodecs with `id` as netcdf-c prints them, others as Zarr v3 has
-/// them. What makes bytes of elements is named only if it is not the first.
+/// Codecs in the JSON form of `_Codecs`: codecs of numcodecs with `id` as printed by netcdf-c, others as in Zarr v3.
+/// The codec that converts elements to bytes is named only if it is not the first.
 [[nodiscard]] std::string codecs_text(const std::vector<Json>& codecs);
 /// The codecs of such a text.
 [[nodiscard]] Result<std::vector<Json>> codecs_of_text(const std::string& text);

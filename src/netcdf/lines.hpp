@@ -1,5 +1,5 @@
-// The lines of a data section on their way into a text. They are collected in a small buffer, for a number costs less
-// than a call of std::string::append.
+// The lines of a data section as they are printed. They are collected in a small buffer, because a call of
+// std::string::append costs more than printing a number.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace sherd::netcdf {
 inline constexpr std::string_view kContinued = "    ", kSeparator = ", ";
 inline constexpr std::size_t kNumberSize = kDecimalSize + kSeparator.size();
 
-/// Lines of limited length. The position is that of ncdump, which leaves some characters out of the count.
+/// Lines of limited length. The position is counted as in ncdump, which does not count some characters.
 class Lines {
  public:
   Lines(std::string& to, std::size_t indent, std::uint64_t length) : to_(to), indent_(indent), longest_(length - 2) {}
@@ -33,7 +33,7 @@ class Lines {
   void indent() {
     for (std::size_t i = 0; i < indent_; ++i) raw(" ");
   }
-  /// Text that is not divided.
+  /// Appends text that is not split.
   void put(std::string_view text) {
     if (is_too_long(text.size())) break_line();
     raw(text);
@@ -55,7 +55,7 @@ class Lines {
     position_ += size;
   }
   [[nodiscard]] std::size_t depth() const noexcept { return indent_; }
-  /// To be called before others use the text.
+  /// Must be called before others use the text.
   void flush() {
     to_.append(collected_.data(), used_);
     used_ = 0;

@@ -1,4 +1,4 @@
-// A dataset in memory: what the handles of include/sherd/netcdf.hpp show. It never changes once it is built.
+// A dataset in memory, shown by the handles of include/sherd/netcdf.hpp. It is immutable once it is built.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace sherd::netcdf {
 
-/// What the elements of a variable are read from where that is not an array of Zarr. May be used from any thread.
+/// The source of a variable's elements if it is not a Zarr array. May be used from any thread.
 class ElementSource {
  public:
   ElementSource() = default;
   ElementSource(const ElementSource&) = delete;
   ElementSource& operator=(const ElementSource&) = delete;
   virtual ~ElementSource() = default;
-  /// The elements of a box that lies in the variable, in C order and the machine's byte order; not of strings.
+  /// Reads the elements of a box inside the variable, in C order and native byte order; not for strings.
   [[nodiscard]] virtual Result<void> read(const Box& box, std::span<std::byte> to) const = 0;
-  /// `nulls` are the positions of strings that are null pointers, and empty in the result.
+  /// `nulls` receives the positions of strings that are null pointers; these are empty in the result.
   [[nodiscard]] virtual Result<std::vector<std::string>> read_strings(const Box& box,
                                                                       std::vector<std::uint64_t>& nulls) const = 0;
 };
@@ -36,7 +36,7 @@ struct Variable::State {
   std::vector<Attribute> attributes;
   Storage storage;
   bool scalar = false;
-  bool reinterpreted = false;  ///< its elements are stored otherwise than its metadata say
+  bool reinterpreted = false;  ///< its elements are stored differently than its metadata say
   std::optional<Array> array;
   std::shared_ptr<const ElementSource> elements = {};  ///< set if there is no array
 };
@@ -67,17 +67,17 @@ struct Dataset::State {
   Group::State root;
 };
 
-/// Groups nested more deeply are left out with a warning, and are not written.
+/// Groups nested deeper are left out with a warning, and are not written.
 inline constexpr std::size_t kMaxGroupDepth = 128;
 inline constexpr std::uint64_t kLongestDimension = std::uint64_t{1} << 62U;
 
 /// The dataset for a writer, if the location is writable: consolidated metadata are not used, and documents of Zarr v2
-/// are taken as they are stored, apart from types of elements that mean others.
+/// are kept as stored, except for element types that represent others.
 Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode);
-/// Reads the dataset whose root group, or only array, is at `location`; its format is found out.
+/// Reads the dataset whose root group, or only array, is at `location`; determines its format.
 Result<Dataset> read_dataset(NodeLocation location, const Mode& mode);
 
-/// The path of a member: "/" and "g" make "/g".
+/// The path of a member: "/" and "g" give "/g".
 [[nodiscard]] std::string member_path(const std::string& group, std::string_view name);
 
 }  // namespace sherd::netcdf

@@ -1,4 +1,4 @@
-// The stored nodes of a dataset: their documents in one batch of requests for each group, or all at once where the
+// The stored nodes of a dataset. Their documents are read in one batch of requests per group, or all at once if the
 // root's metadata are consolidated.
 #pragma once
 
@@ -16,29 +16,29 @@
 
 namespace sherd::netcdf {
 
-/// The objects of netcdf-c 4.8.0: the one that marks the root of a dataset, and those next to a node's own documents.
+/// The objects of netcdf-c 4.8.0: the one that marks the root of a dataset, and those next to a node's documents.
 inline constexpr std::string_view kSuperblockDocument = ".nczarr";
 inline constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
 
-/// A node as it is stored. Its metadata are as its format has them, so that it can be lowered.
+/// A node as stored. Its metadata have the form of its format, so that it can be lowered.
 struct StoredNode {
   std::string path;  ///< inside the store
   std::string name;
   NodeType type = NodeType::group;
-  Json document;                       ///< of Zarr v2 an object of its documents by their names
-  Json legacy = Json(Json::Object{});  ///< the documents that netcdf-c 4.8.0 keeps next to it, by their names
+  Json document;                       ///< for Zarr v2, an object of its documents by name
+  Json legacy = Json(Json::Object{});  ///< the documents of netcdf-c 4.8.0 next to it, by name
   std::vector<DocumentVersion> versions = {};
 
-  /// A document of Zarr v2, such as `.zgroup`; nullptr if it is another format's or does not exist.
+  /// A document of Zarr v2, such as `.zgroup`; nullptr if it belongs to another format or does not exist.
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
   /// An object.
   [[nodiscard]] const Json& attributes() const noexcept;
-  /// If `sherd copy` made this node from one in Zarr v2: what the copy keeps of the Zarr v2 documents. Otherwise
+  /// If `sherd copy` made this node from one in Zarr v2: what the copy has kept of the Zarr v2 documents. Otherwise
   /// nullptr.
   [[nodiscard]] const Json* kept_by_copy() const noexcept;
 };
 
-/// A member that a group's metadata name.
+/// A member named in a group's metadata.
 struct ListedMember {
   std::string name;
   NodeType type = NodeType::group;
@@ -56,7 +56,7 @@ struct Reply {
 
 class NodeReader {
  public:
-  /// Finds out the format and reads the root; not_found if there is no node.
+  /// Determines the format and reads the root; not_found if there is no node.
   static Result<NodeReader> open(NodeLocation location);
 
   [[nodiscard]] const StoredNode& root() const noexcept { return root_; }
@@ -65,21 +65,21 @@ class NodeReader {
   /// Whether the root has consolidated metadata; they are used unless the location is writable.
   [[nodiscard]] bool is_consolidated() const noexcept { return consolidated_; }
   [[nodiscard]] const Warnings& warnings() const noexcept { return warnings_; }
-  /// The members of a group: those that are listed, in that order, then all others by name, each with a warning if
+  /// The members of a group: listed ones in the order of the list, then all others by name, each with a warning if
   /// there is a list. Members that cannot be read are left out, with a warning.
   Result<std::vector<StoredNode>> members(const StoredNode& group, const std::vector<ListedMember>* listed);
 
  private:
   explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
 
-  /// A node while it is read.
+  /// A node while it is being read.
   struct Member {
     StoredNode node = {};
     bool exists = false;
     std::vector<std::string> warnings = {};
 
-    /// It exists or does not. One that is damaged or not supported is left out, with a warning; other errors are
-    /// returned.
+    /// Decides whether the member exists. One that is damaged or unsupported is left out, with a warning; other errors
+    /// are returned.
     Result<void> settle(const Result<bool>& found);
   };
   using ReadMember = std::function<Result<void>(std::size_t, Member&)>;
@@ -91,7 +91,7 @@ class NodeReader {
                                           const ReadMember& read);
   Result<std::vector<StoredNode>> from_entries(const StoredNode& group, const std::vector<std::string>& names);
   Result<std::vector<StoredNode>> from_store(const StoredNode& group, const std::vector<std::string>& names);
-  /// Makes a node of its documents; false if it does not exist.
+  /// Builds a node from its documents; false if it does not exist.
   Result<bool> add_documents(Member& member, std::vector<Reply> replies) const;
   /// Those that nodes can have, each once; there is a warning for each of the others.
   std::vector<std::string> usable_names(const StoredNode& group, const std::vector<ListedMember>& listed);

@@ -1,5 +1,5 @@
-// Where each generation of NCZarr has its notes in the stored metadata of a node, and how they are written there.
-// What they say is read in notes.hpp.
+// Where each generation of NCZarr stores its notes in the metadata of a node, and how they are written. notes.hpp reads
+// their contents.
 #pragma once
 
 #include <optional>
@@ -28,12 +28,12 @@ inline constexpr NoteForm kForms[] = {
      "dimension_references"},
 };
 
-/// Of the documents of Zarr v2.
+/// In the documents of Zarr v2.
 inline constexpr const NoteForm& kDocumentForm = kForms[0];
-/// Of the attributes of Zarr v2 or v3.
+/// In the attributes of Zarr v2 or v3.
 inline const NoteForm& attribute_form(bool v3) { return kForms[v3 ? 3 : 2]; }
 
-/// The types of attributes are noted in this attribute, as its member `types`.
+/// The attribute whose member `types` has the types of attributes.
 inline constexpr const char* kTypesNote = "_nczarr_attr";
 
 inline bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
@@ -48,25 +48,25 @@ auto* part_of(Document& document, const char* part, const char* note) {
   return found != nullptr && found->is_object() ? found->find(note) : nullptr;
 }
 
-/// The object that is a member of another, which gets an empty one if it has none.
+/// The object in a member of another object; creates an empty one if it is missing.
 inline Json& object_in(Json& json, const char* member) {
   Json* found = json.find(member);
   return found != nullptr && found->is_object() ? *found : json.set(member, Json::Object{});
 }
 
-/// A list of a group's notes, and one of an array's, in every form in which the node has it.
+/// A list in a group's notes, or in an array's, in every form that the node has.
 [[nodiscard]] std::vector<Json*> lists_of_group(Json& document, const char* NoteForm::* list);
 [[nodiscard]] std::vector<Json*> lists_of_array(Json& document, const char* NoteForm::* list);
 
-/// Adds a name to a list in a note, unless it is there.
+/// Adds a name to a list in a note, unless it is present.
 void add_name(Json& note, const char* list, const std::string& name);
 
-/// A dimension as a group's note defines it. Only notes in attributes say that one is unlimited.
+/// A dimension as defined in a group's note. Only notes in attributes record that one is unlimited.
 [[nodiscard]] Json length_json(const NoteForm& form, std::uint64_t length, bool unlimited);
 [[nodiscard]] Json group_note_json(const NoteForm& form, const GroupNote& note);
 [[nodiscard]] Json array_note_json(const NoteForm& form, const ArrayNote& note);
 
-/// What the note of a group says, wherever it has one; nullopt if it has none.
+/// The contents of a group's note, in whichever form; nullopt if it has none.
 [[nodiscard]] std::optional<GroupNote> note_of_group(const Json& document);
 
 }  // namespace sherd::netcdf

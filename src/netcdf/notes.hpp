@@ -1,4 +1,4 @@
-// What NCZarr's own metadata say, whatever generation of netcdf-c wrote them.
+// Reads NCZarr's own metadata, whichever generation of netcdf-c wrote them.
 #pragma once
 
 #include <array>
@@ -33,15 +33,15 @@ struct AttributeNotes {
   [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
 };
 
-/// From the root; `pure` if there is no metadata of NCZarr.
+/// Determined from the root; `pure` if there are no NCZarr metadata.
 [[nodiscard]] Generation generation_of(const StoredNode& root, bool v1);
-/// nullopt if the node has none, or, with a warning, if it has another form.
+/// nullopt if the node has none or, with a warning, if its note has another form.
 [[nodiscard]] std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] AttributeNotes attribute_notes(const StoredNode& node);
 
 /// The release of netcdf-c in `_NCProperties`, such as {4, 9, 1}; nullopt if none is named. "4.9.3-development", which
-/// netCDF4 1.6.5 contains, is 4.9.2 unless the metadata are those of 4.9.3.
+/// is in netCDF4 1.6.5, counts as 4.9.2 unless the metadata are those of 4.9.3.
 [[nodiscard]] std::optional<std::array<int, 3>> release_in(std::string_view properties, Generation generation) noexcept;
 
 }  // namespace sherd::netcdf

@@ -1,4 +1,4 @@
-// The shards of new variables, from the lengths that were chosen for a whole dataset.
+// The shards of new variables, determined from lengths given for a whole dataset.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace sherd::netcdf {
 
-/// The shards of a variable with such chunks; empty if none were chosen for it. A length by dimension is rounded up to
-/// whole chunks, and is no longer than a fixed dimension needs.
+/// The shards of a variable with these chunks; empty if none are specified. A length by dimension is rounded up to
+/// whole chunks, and is at most what a fixed dimension needs.
 [[nodiscard]] Result<Shape> chosen_shards(const ShardLengths& wanted, const std::string& full_name,
                                           std::span<const Dimension> dimensions, const Shape& chunks,
                                           const DType& dtype);

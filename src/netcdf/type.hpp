@@ -1,4 +1,4 @@
-// The types of netCDF in the words of NumPy, as NCZarr's metadata have them, and as elements of arrays.
+// The types of netCDF: their NumPy names as in NCZarr's metadata, and their array element types.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace sherd::netcdf {
 
-/// The type of an attribute by its name in metadata: "<i4", ">S1" (a character), "|S16" (a string), or, as in the first
-/// generation, the number of a type, "4". nullopt for all others.
+/// The type of an attribute by its name in metadata: "<i4", ">S1" (a character), "|S16" (a string) or, as in the first
+/// generation, the number of a type, "4". Otherwise nullopt.
 [[nodiscard]] std::optional<Type> attribute_type(std::string_view name) noexcept;
-/// The name that is written for it.
+/// The name that is written for the type of these values.
 [[nodiscard]] std::string attribute_type_name(const Values& values);
 
 /// The type of a variable's elements; nullopt for a type that netCDF does not have. `characters`: single bytes are
 /// text.
 [[nodiscard]] std::optional<Type> variable_type(const DType& dtype, bool characters) noexcept;
-/// The array type of elements of a type; for strings those of a fixed size, for characters single bytes.
+/// The array type for elements of a type: strings have a fixed size, characters are single bytes.
 [[nodiscard]] Result<DType> array_type(Type type, std::uint64_t string_length);
 
 /// The bytes of an element in memory; 0 for strings.

@@ -1,4 +1,4 @@
-// One stored array as a variable: its type, attributes and storage. Its dimensions are the model's.
+// One stored array as a variable: its type, attributes and storage. The model adds its dimensions.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace sherd::netcdf {
 
-/// What holds for all nodes of a dataset.
+/// Properties shared by all nodes of a dataset.
 struct Reading {
   NodeLocation location;
   Mode mode;
@@ -21,17 +21,17 @@ struct Reading {
 
   /// Whether NCZarr's metadata are used.
   [[nodiscard]] bool noted() const noexcept { return generation != Generation::pure; }
-  /// Whether netcdf-c wrote it, in whichever mode.
+  /// Whether netcdf-c wrote it, in any mode.
   [[nodiscard]] bool by_netcdf() const noexcept { return noted() || release; }
 };
 
 /// The variable of a stored array, without dimensions. Errors say why the type or the storage is not supported; an
-/// array of a type that netCDF lacks is added to `others`. The array takes the node's document.
+/// array of a type that netCDF lacks is added to `others`. Moves the node's document into the array.
 Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, StoredNode& node,
                                                        const std::optional<ArrayNote>& note, Warnings& warnings,
                                                        std::vector<Array>& others);
 
-/// The attributes that netCDF shows, with their types. `fill` is the type of `_FillValue`, if the node is a variable.
+/// The attributes that netCDF shows, with their types. `fill` is the type of `_FillValue` if the node is a variable.
 [[nodiscard]] std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node,
                                                    std::optional<Type> fill, Warnings& warnings);
 

@@ -1,4 +1,4 @@
-// A build of annotations under way: rows, and what is made of them.
+// A build of annotations in progress: rows, and the indexes made from them.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace sherd::neuroglancer {
 
 class AnnotationBuilder::Build final : public ShuffledAnnotations {
  public:
-  /// A new build, as the class itself that holds it. `location` is writable.
+  /// Starts a build and returns it as the builder that holds it. `location` is writable.
   static Result<AnnotationBuilder> start(Collection::State::Location location, AnnotationInfo info,
                                          AnnotationBuildOptions options);
 
@@ -23,7 +23,7 @@ class AnnotationBuilder::Build final : public ShuffledAnnotations {
   [[nodiscard]] std::span<const float> vectors(std::uint64_t at) const noexcept override;
 
  private:
-  /// Objects of one index: those that each owner has.
+  /// The objects of one index: the annotations of each owner.
   struct Index {
     const AnnotationIndex* where;
     const AnnotationSpatialLevel* level = nullptr;
@@ -37,10 +37,10 @@ class AnnotationBuilder::Build final : public ShuffledAnnotations {
   Result<void> shuffle();
   Result<void> set_bounds();
   [[nodiscard]] Result<std::vector<Membership>> members_of(std::size_t relationship) const;
-  /// Fills the indices of the info in.
+  /// Fills in the indexes of the info.
   Result<void> describe(const std::vector<SpatialLevel>& levels,
                         const std::vector<std::vector<Membership>>& relationships);
-  /// The sharding of an index of so many values.
+  /// The sharding of an index with this many values.
   [[nodiscard]] Result<Json> sharding_for(std::uint64_t values, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t record_bytes() const;
   Result<void> write_by_id() const;
@@ -52,7 +52,7 @@ class AnnotationBuilder::Build final : public ShuffledAnnotations {
   AnnotationInfo info_;
   const AnnotationBuildOptions options_;
   Annotations rows_;
-  std::vector<std::uint64_t> starts_{0};  ///< polylines: where the vectors of a row begin, and the end
+  std::vector<std::uint64_t> starts_{0};  ///< polylines: where the vectors of each row begin, and their end
   std::vector<RelatedIds> related_;
   std::vector<std::vector<std::uint64_t>> related_starts_;
   std::vector<std::uint64_t> order_;  ///< rows in random order

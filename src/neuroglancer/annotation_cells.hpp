@@ -1,4 +1,4 @@
-// Which cells of a grid an annotation meets.
+// Which cells of a grid an annotation intersects.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace sherd::neuroglancer {
 
-/// Cells of one size from `lower` on; what lies on the far edge belongs to the last cell.
+/// Cells of one size, beginning at `lower`; the far edge belongs to the last cell.
 struct CellGrid {
   std::vector<double> lower, size;
   Shape cells;
 };
 
-/// The smallest box that holds an annotation.
+/// The bounding box of an annotation.
 struct Bounds {
   std::vector<double> low, high;
-  /// Of the vectors of one annotation of this type.
+  /// Of the vectors of one annotation with this type.
   static Bounds of(AnnotationType type, std::span<const float> vectors, std::size_t rank);
 };
 
@@ -28,9 +28,9 @@ class CellFinder {
   CellFinder(AnnotationType type, const CellGrid& grid)
       : type_(type), grid_(grid), rank_(grid.cells.size()), point_(rank_) {}
 
-  /// Calls visit(cell) for each cell that the annotation meets, once and at least one.
+  /// Calls visit(cell) once for each cell that the annotation intersects, at least one.
   void find(std::span<const float> vectors, const std::function<void(const Shape& cell)>& visit);
-  /// No fewer than find() will visit.
+  /// An upper bound on the number of cells that find() visits.
   [[nodiscard]] double most(std::span<const float> vectors) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace sherd::neuroglancer {
 
-/// Annotations under the number of what they belong to: a cell (its compressed Morton code) or a related object.
+/// Annotations, numbered by what contains them: a cell (its compressed Morton code) or a related object.
 struct Membership {
   std::uint64_t owner = 0;
   std::uint64_t at = 0;  ///< the annotation's position in the random order
@@ -31,13 +31,13 @@ struct SpatialLevel {
   std::vector<Membership> members;  ///< sorted
 };
 
-/// What the levels are made for. Bounds and dimensions are those of the info.
+/// The input for the levels. Bounds and dimensions are those of the info.
 struct SpatialRequest {
   const AnnotationInfo& info;
   std::uint64_t limit;
   const Config& config;
 };
-/// Coarse to fine; one at least. `unavailable` if interrupted.
+/// The levels, coarse to fine; at least one. `unavailable` if interrupted.
 Result<std::vector<SpatialLevel>> plan_levels(const ShuffledAnnotations& annotations, const SpatialRequest& request);
 
 }  // namespace sherd::neuroglancer

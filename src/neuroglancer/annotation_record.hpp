@@ -1,4 +1,4 @@
-// How one annotation lies in bytes, from what the info document says; the types' names, for both.
+// The layout of an annotation in bytes, according to the info document; the types' names in both.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace sherd::neuroglancer {
 
-/// What a property is called, how it is stored, and what it is aligned to.
+/// The name of a property type, how it is stored, and its alignment.
 struct PropertyKind {
   AnnotationProperty::Type type;
   std::string_view name;
@@ -17,16 +17,16 @@ struct PropertyKind {
   std::uint32_t components;
 };
 [[nodiscard]] const PropertyKind& property_kind(AnnotationProperty::Type type) noexcept;
-/// nullptr where nothing is called so.
+/// nullptr if no type has this name.
 [[nodiscard]] const PropertyKind* property_kind(std::string_view name) noexcept;
 
-/// Of the type and components that hold the property.
+/// With the type and components that hold the property.
 [[nodiscard]] Column empty_column(const AnnotationProperty& property);
 
-/// Geometry vectors of one annotation; 0 for polylines, which say it themselves.
+/// Geometry vectors of one annotation; 0 for polylines, which store their own number.
 [[nodiscard]] std::size_t vector_count(AnnotationType type) noexcept;
 
-/// invalid_argument if a list does not fit the info, or has a number that is not finite.
+/// invalid_argument if a list does not fit the info, or contains a number that is not finite.
 Result<void> check_annotations(const Annotations& annotations, const AnnotationInfo& info);
 
 }  // namespace sherd::neuroglancer

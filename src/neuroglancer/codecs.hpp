@@ -5,7 +5,7 @@
 
 namespace sherd {
 
-/// A table of its own: Zarr has no codecs of these names.
+/// A separate table, because Zarr has no codecs with these names.
 [[nodiscard]] CodecTable precomputed_codecs() noexcept;
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Making a volume at a location.
+// Creating a volume at a location.
 #pragma once
 
 #include <array>
@@ -21,32 +21,32 @@ inline constexpr std::array<std::string_view, 4> kVolumeEncodings{"raw", "jpeg",
 /// The document of a volume, and that of one of its scales.
 [[nodiscard]] Json volume_document(Json info);
 [[nodiscard]] Json scale_document(Json info, std::uint64_t number);
-/// The info in either of them; nullptr in a document of another format.
+/// The info in either of them; nullptr if the document belongs to another format.
 [[nodiscard]] const Json* info_in(const Json& document) noexcept;
 
 /// The document of a volume at a path, or of one of its scales: {"info": …, "scale": number}. With "axes", a list of
-/// "x", "y", "z" and "c" in any order, the scale is an array of those dimensions; "c" may be left out where there is
-/// one channel.
+/// "x", "y", "z" and "c" in any order, the scale is an array with these dimensions; "c" may be omitted if there is one
+/// channel.
 Result<NodeDocument> lower_volume(Json document, const std::string& volume);
 
-/// The document of a volume that shares its shards with a Zarr array, {"info": …}. `wanted` has members of the
-/// document or its scale; `kept` is an earlier info of the volume whose other members stay, or null. `taken` are the
-/// keys of the array, in whose directory that of the scale is.
+/// The document of a volume that shares its shards with a Zarr array, {"info": …}. `wanted` has members of the document
+/// or its scale; `kept` is an earlier info of the volume whose other members are kept, or null. `taken` are the keys of
+/// the array, whose directory contains that of the scale.
 Result<Json> volume_of(const VolumeView& view, const Json& wanted, const Json& kept, const NodeKeys& taken);
 
-/// An encoding and a sharding (null: none) that a caller chooses for a scale. What is misspelt there is
-/// invalid_argument with the nearest name; in a stored document it could be of a later version of the format.
+/// Checks an encoding and a sharding (null: none) that a caller chooses for a scale. Unknown names are
+/// invalid_argument, with the nearest name; in a stored document they could be from a later version of the format.
 Result<void> check_scale_names(std::string_view encoding, const Json& sharding);
-/// The info of a new volume. As VolumeInfo::parse(), and check_scale_names() of each scale.
+/// Parses the info of a new volume: VolumeInfo::parse(), and check_scale_names() for each scale.
 Result<VolumeInfo> parse_given_info(const Json& document);
 
-/// That of a scale is three numbers above 0, as Neuroglancer wants it, though others read it otherwise.
+/// The resolution of a scale must be three numbers above 0, as Neuroglancer requires; others read it differently.
 Result<void> check_resolution(const VolumeScale& scale);
 
-/// An error about the codecs of a scale: its document has one word for all of them.
+/// An error about the codecs of a scale, whose document names all of them with one word.
 Error in_encoding(Error error);
 
-/// `location` is writable, its format the precomputed one. See create_precomputed().
+/// See create_precomputed(). `location` is writable and has the precomputed format.
 Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool overwrite);
 
 }  // namespace sherd::neuroglancer

@@ -14,10 +14,10 @@ namespace sherd::neuroglancer {
 struct EncodedValue {
   ByteSource& in;
   Extent where;
-  Generation generation;  ///< of the object that comes of it
+  Generation generation;  ///< of the source object
 };
-/// What compresses a chunk of an array undone, as an object of this key; `corrupt` if it decodes to more than
-/// `max_bytes`, or is longer than any encoding of that many bytes can be.
+/// Decompresses a chunk of an array, as an object with this key. `corrupt` if it decodes to more than `max_bytes`, or
+/// is longer than any encoding of that many bytes can be.
 Result<std::shared_ptr<ByteSource>> open_decoded(std::string key, EncodedValue value, const CodecChain& codecs,
                                                  std::uint64_t max_bytes);
 

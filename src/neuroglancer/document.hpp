@@ -15,30 +15,30 @@
 
 namespace sherd::neuroglancer {
 
-/// The members of one object. A member that is asked for is known; others() returns the rest. Must not outlive the
-/// object.
+/// The members of one object. A member counts as known once it is asked for; others() returns the rest. Must not
+/// outlive the object.
 class Members {
  public:
-  /// invalid_argument if `json` is not an object; with `type`, `unsupported` where its "@type" is another.
+  /// invalid_argument if `json` is not an object; with `type`, `unsupported` if its "@type" is different.
   static Result<Members> open(const Json& json, std::string_view type = {});
 
-  /// nullptr where the member is absent or null.
+  /// nullptr if the member is absent or null.
   const Json* find(std::string_view key);
   /// Without `absent`, a missing member is invalid_argument, as are members of another type.
   Result<std::string> text(std::string_view key, std::optional<std::string_view> absent = {});
   Result<double> number(std::string_view key);
   Result<std::uint64_t> integer(std::string_view key, std::uint64_t low, std::uint64_t high);
-  /// x, y, z, each from `low` on.
+  /// x, y, z, each at least `low`.
   Result<Triple> triple(std::string_view key, std::uint64_t low);
-  /// As many as `count` where that is given.
+  /// Exactly `count` numbers, if given.
   Result<std::vector<double>> numbers(std::string_view key, std::optional<std::size_t> count = {});
   Result<std::vector<std::string>> texts(std::string_view key);
-  /// Identity where it is absent.
+  /// The identity if it is absent.
   Result<Transform> transform();
-  /// An object, or null where it is absent.
+  /// An object, or null if it is absent.
   Result<Json> sharding();
-  /// What the documents of meshes and skeletons also have in common: `sharding`, `segment_properties`, others().
-  /// To be called last.
+  /// Reads the members that documents of meshes and skeletons share: `sharding`, `segment_properties`, others(). Call
+  /// it last.
   template <class Info>
   Result<void> rest(Info& info) {
     SHERD_TRY(how, sharding());
@@ -48,10 +48,10 @@ class Members {
     info.other = others();
     return {};
   }
-  /// Each element of an array through `parse`. A missing array is invalid_argument unless it may be `optional`.
+  /// Calls `parse` for each element of an array. A missing array is invalid_argument unless it is `optional`.
   Result<void> each(std::string_view key, bool optional, const std::function<Result<void>(const Json&)>& parse);
 
-  /// The members never asked for, in their order; null where there are none.
+  /// The members never asked for, in their order; null if there are none.
   [[nodiscard]] Json others() const;
 
  private:
@@ -61,32 +61,32 @@ class Members {
   std::vector<std::string> known_;
 };
 
-/// The key as it leads from a store's root, without `.`, `..` and doubled `/`, which distinguishes two of them; one
-/// that is outside the store stays as it is.
+/// The key relative to a store's root, without `.`, `..` and doubled `/`, so that keys can be compared; a key outside
+/// the store is unchanged.
 [[nodiscard]] std::string plain_path(const std::string& key);
 
-/// The directory that `key`, a member of the info document at `path`, names. unsupported where it leads out of the
-/// store or no store can have it.
+/// The directory named by `key`, a member of the info document at `path`. unsupported if it is outside the store or
+/// cannot be a directory of any store.
 [[nodiscard]] Result<std::string> directory_of(const std::string& path, const std::string& key);
 
 [[nodiscard]] Error member_error(std::string_view key, std::string message);
 
 /// A finite number, for coordinates, scales and bounds.
 Result<double> finite(const Json& value);
-/// x, y, z, each from `low` on.
+/// x, y, z, each at least `low`.
 Result<Triple> parse_triple(const Json& value, std::uint64_t low);
 
-/// Whole numbers without a fraction, as JSON writers of other languages have them.
+/// Prints whole numbers without a fraction, as JSON writers of other languages do.
 Json number_json(double value);
 Json numbers_json(std::span<const double> values);
-/// The name of a scale that has none, as other writers have it: 8_8_40.
+/// The default name of a scale, as in other writers: 8_8_40.
 std::string key_of_resolution(std::span<const double> nanometres);
 Json texts_json(const std::vector<std::string>& values);
-/// Sets a member that says something: not null, no empty string.
+/// Sets a member unless the value is null or an empty string.
 void set_present(Json& document, std::string_view key, Json value);
-/// Adds what others() returned. invalid_argument if a known member is among them.
+/// Adds the members that others() returned. invalid_argument if a known member is among them.
 Result<Json> with_others(Json document, const Json& others);
-/// The same for a whole info document, which is given only where Info itself would read it.
+/// The same for a whole info document; fails unless Info itself can read the result.
 template <class Info>
 Result<Json> checked_print(Json document, const Json& others) {
   SHERD_TRY(whole, with_others(std::move(document), others));

@@ -1,5 +1,5 @@
-// The values of a sharded store as objects of a store, for arrays whose chunks are found by id alone: their shards are
-// no boxes of chunks.
+// The values of a sharded store as objects of a store, for arrays whose chunks are found by id alone because their
+// shards are not boxes of chunks.
 #pragma once
 
 #include <memory>
@@ -13,38 +13,38 @@
 
 namespace sherd::neuroglancer {
 
-/// Which version of a value this is: that of the shard, and where the value is in it.
+/// The version of a value: that of the shard, and the value's location in it.
 Result<Generation> value_generation(ByteSource& shard, Extent extent);
 
-/// Values are the bytes in the shard: what the sharding has done to them is for the caller to undo.
-/// PREFIX and a decimal id is the key of a value; every other key is the store's below. Where the values of a shard
-/// change together, use change(): each change of an object here is one of its shard.
+/// Values are the encoded bytes in the shard; callers decode them. The key of a value is PREFIX and a decimal id; other
+/// keys are passed to the store below. To change several values of a shard together, use change(): each change of an
+/// object here is one change of its shard.
 class IdObjects final : public ForwardingStore {
  public:
   struct Options {
     CodecTable codecs;
-    std::uint64_t max_value_bytes = 0;  ///< no value is longer
-    Config config = {};                 ///< its recorder is left to the store below
+    std::uint64_t max_value_bytes = 0;  ///< the maximum length of a value
+    Config config = {};                 ///< its recorder is used by the store below
   };
   /// `prefix` ends in `/` or is empty.
   static Result<std::shared_ptr<IdObjects>> make(std::shared_ptr<Store> store, std::string prefix,
                                                  const Uint64Sharding& sharding, Options options);
-  /// The same with another configuration.
+  /// The same objects with another configuration.
   [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override;
-  /// Of a value: its shard's lock.
+  /// Of a value: locks its shard.
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
   Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
   [[nodiscard]] std::string shard_key(std::uint64_t shard) const;
-  /// What the values are kept in.
+  /// The store of the values.
   [[nodiscard]] const ShardedStore::State& values() const noexcept { return *state_; }
-  /// The objects that are shards, or parts of one, by name.
+  /// The objects that are shards or parts of shards, by name.
   [[nodiscard]] Result<std::vector<Listing::Object>> shard_objects() const;
 
  private:

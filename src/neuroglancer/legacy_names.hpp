@@ -1,4 +1,4 @@
-// Chunks of volumes that are stored under legacy keys, seen under these.
+// Chunks of volumes that are stored under legacy keys, shown under their present keys.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace sherd::neuroglancer {
 
 struct LegacyNames {
   std::string prefix;  ///< of the chunks' keys; ends in `/` or is empty
-  /// The objects are shards of these parameters, or pairs of what they were before. nullopt: they are chunks, perhaps
-  /// compressed.
+  /// Set if the objects are shards with these parameters, or the pairs of objects that preceded shards. nullopt: they
+  /// are chunks, possibly compressed.
   std::optional<Uint64Sharding> sharding = {};
   CodecTable codecs = {};
-  std::uint64_t max_bytes = 0;  ///< no chunk is longer
+  std::uint64_t max_bytes = 0;  ///< the maximum length of a chunk
   Limits limits = {};
 };
 
-/// The same store, but an object that is not there is looked for under its other names, listed by its own, and replaced
+/// The same store, but a missing object is looked for under its legacy keys, listed under its present key, and replaced
 /// by what is written under that.
 std::shared_ptr<Store> with_legacy_names(std::shared_ptr<Store> store, LegacyNames names);
 

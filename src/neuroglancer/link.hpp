@@ -1,4 +1,4 @@
-// Which collections of objects the info of a volume refers to.
+// The collections of objects to which the info of a volume refers.
 #pragma once
 
 #include "array/state.hpp"
@@ -7,15 +7,15 @@
 
 namespace sherd::neuroglancer {
 
-/// What the members of an info document say that refer to collections.
+/// The values of an info document's members that refer to collections.
 [[nodiscard]] VolumeLinks links_of(const Json& info);
 
-/// Where a path from the directory `path` of a store leads, which may be above that store. invalid_argument if it
-/// cannot be one.
+/// The location to which a path leads from the directory `path` of a store; it may be above that store.
+/// invalid_argument if it is not a valid path.
 Result<Collection::State::Location> linked_location(const std::shared_ptr<Store>& store, const std::string& path,
                                                     const std::string& link, const Config& config);
 
-/// `location` is a writable volume's. See link_collections().
+/// See link_collections(). `location` must be that of a writable volume.
 Result<VolumeLinks> link_volume(const NodeLocation& location, const VolumeLinks& links);
 
 }  // namespace sherd::neuroglancer

@@ -1,4 +1,4 @@
-// How writers of the precomputed format call objects: what may be in its directories, from any writer.
+// The names of objects in the precomputed format, from any writer.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@ namespace sherd::neuroglancer {
 /// The document of a volume or a collection, in its directory.
 inline constexpr std::string_view kInfo = "info";
 
-/// Whether an object in the directory of a scale is called as a chunk, compressed or not, or as a shard of today or of
-/// before.
+/// Whether an object in the directory of a scale is named like a chunk, compressed or not, or like a shard of the
+/// present or the previous form.
 [[nodiscard]] bool is_chunk_name(std::string_view name) noexcept;
 
-/// Whether an object is called as what is stored next to meshes and skeletons while they are made and found: parts
-/// of one, ID:LOD or ID:BOX or ID:LOD:BOX, and of a box of the volume, BOX.frags and BOX.spatial; compressed or not.
+/// Whether an object is named like the auxiliary files of meshes and skeletons: parts of one (ID:LOD, ID:BOX or
+/// ID:LOD:BOX) and of a box of the volume (BOX.frags and BOX.spatial), compressed or not.
 [[nodiscard]] bool is_beside_objects(std::string_view name) noexcept;
 
 }  // namespace sherd::neuroglancer

@@ -1,4 +1,4 @@
-// Shards from sorted ids: each made in one pass, several at one time.
+// Writes shards from sorted ids: each in one pass, several at a time.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,12 @@ class ShardSetWriter {
     bool overwrite;
     const Config& config;
   };
-  /// References must outlive this; extents of keys are ranges of `values`.
+  /// References must outlive this; the extents of keys are ranges of `values`.
   ShardSetWriter(const Target& target, ByteSource& values)
       : target_(target), values_(values), view_(values.view()), memory_(target.config.memory_budget / 2) {}
   ShardSetWriter(const ShardSetWriter&) = delete;
   ShardSetWriter& operator=(const ShardSetWriter&) = delete;
-  /// Erases again what was made, unless keep() has been called.
+  /// Erases the shards that were written, unless keep() has been called.
   ~ShardSetWriter();
 
   /// Writes the shards of all ids, which are sorted by shard and id. `written` counts bytes of values.
@@ -42,11 +42,11 @@ class ShardSetWriter {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  /// Consecutive ids of a shard, in whole minishards, whose lists follow their values together.
+  /// Consecutive ids of a shard, in whole minishards, whose lists together follow their values.
   struct Section {
     std::uint64_t shard;
     std::size_t first, last;
-    bool begins, ends;  ///< the shard
+    bool begins, ends;  ///< whether it begins or ends the shard
   };
   struct OpenShard {
     std::unique_ptr<ObjectWriter> object;
@@ -69,9 +69,9 @@ class ShardSetWriter {
   const std::optional<std::span<const std::byte>> view_;
   const std::uint64_t memory_;
 
-  std::vector<StoredKey> keys_;    // of the group under way
+  std::vector<StoredKey> keys_;    // of the group in progress
   std::vector<Section> sections_;  // likewise
-  bool in_shard_ = false;          // the next section goes on with the last one's shard
+  bool in_shard_ = false;          // the next section continues the last one's shard
   OpenShard carried_;              // that shard
 
   std::mutex mutex_;  // guards what follows

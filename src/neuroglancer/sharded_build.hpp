@@ -1,4 +1,4 @@
-// A build under way: from values in any order to sorted ids, and from those to shards.
+// A build in progress: sorts ids of values that come in any order, and writes shards from them.
 #pragma once
 
 #include <condition_variable>
@@ -17,12 +17,12 @@ namespace sherd::neuroglancer {
 
 class ShardedBuilder::Build {
  public:
-  /// A new build, as the class itself that holds it.
+  /// Starts a build and returns it as the builder that holds it.
   static Result<ShardedBuilder> start(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options);
 
   Result<void> add(const Value& value);
   Result<void> add(std::span<const Value> values);
-  /// A value that could not be added is missing: finish() then returns the error that add() returned.
+  /// A value that could not be added is missing, so finish() returns the error that add() returned.
   Result<void> unless_failed(Result<void> added);
   Result<BuildReport> finish();
 
@@ -30,10 +30,10 @@ class ShardedBuilder::Build {
   Build(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options)
       : store_(std::move(store)), format_(std::move(format)), options_(std::move(options)) {}
 
-  /// Refuses what could not be read back.
+  /// Refuses values that could not be read back.
   [[nodiscard]] Result<void> check(const Value& value) const;
   Result<void> keep(std::uint64_t id, const ValueArena::Parts& encoded);
-  /// Makes space for so many bytes in `filling_`, under the lock, by emptying it where it has not.
+  /// Makes space for `bytes` in `filling_`, emptying it if necessary; requires the lock.
   Result<void> make_room(std::uint64_t bytes, std::unique_lock<std::mutex>& hold);
   Result<Extent> spill_larger(const ValueArena::Parts& encoded);
   Result<Extent> spill(ValueArena& arena);
@@ -41,11 +41,11 @@ class ShardedBuilder::Build {
 
   Result<BuildReport> write_in_memory();
   Result<BuildReport> write_spilled();
-  /// All lists as one.
+  /// Merges all lists into one.
   Result<Extent> merge_lists();
   Result<Extent> merge(std::span<const Extent> lists);
   Result<void> find_existing();
-  /// `conflict` where a shard of these ids exists already.
+  /// `conflict` if a shard of these ids exists already.
   Result<void> check_absent(std::span<const StoredKey> sorted) const;
   Result<BuildReport> write_shards(KeyStream keys, ByteSource& values);
 
@@ -62,7 +62,7 @@ class ShardedBuilder::Build {
   std::vector<Extent> lists_;  // sorted keys in the file
   std::uint64_t ids_ = 0;
   std::uint64_t value_bytes_ = 0;
-  std::set<std::string> existing_;  // objects of the store, where they may not be replaced
+  std::set<std::string> existing_;  // objects of the store, if they may not be replaced
 };
 
 }  // namespace sherd::neuroglancer

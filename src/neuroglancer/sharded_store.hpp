@@ -1,4 +1,4 @@
-// What the calls of a ShardedStore share: its shards as objects, and their lists and values as they are read.
+// Shared by the calls of a ShardedStore: its shards as objects, and reading their lists and values.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,8 @@ struct ShardedStore::State {
   mutable Cache cache;
 };
 
-/// The keys under which a shard may be stored. The pair is what the format had before: the array at the beginning of a
-/// shard as an object of its own, and everything that follows as another.
+/// The keys under which a shard may be stored. The pair is the previous form of the format: the array at the beginning
+/// of a shard as one object, and the rest as another.
 struct ShardKeys {
   ShardKeys(const Uint64Sharding& sharding, std::uint64_t number)
       : shard(sharding.name(number) + ".shard"),
@@ -50,85 +50,85 @@ struct PairLocation {
   std::string prefix;  ///< of its keys
   std::uint64_t number;
 };
-/// The older pair as one object; null where there is none.
+/// The older pair as one object; null if it does not exist.
 Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding& sharding,
                                               const PairLocation& location);
 
 /// A version of a shard.
 struct OpenedShard {
-  std::shared_ptr<ByteSource> source;  ///< null: there is none
+  std::shared_ptr<ByteSource> source;  ///< null: the shard does not exist
   bool is_pair = false;
 };
 Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number);
-/// Of an object next to the shards: the number of the shard that it is, or is a part of.
+/// The number of the shard that an object is, or is a part of, given the object's name.
 [[nodiscard]] std::optional<std::uint64_t> shard_number(const Uint64Sharding& sharding, std::string_view name);
 /// The numbers of all shards, ascending.
 Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& state);
 
-/// Something to be done with the present version of a shard (nullptr where there is none), done again with a newer one
-/// where it was changed meanwhile. `again` says which attempt it is.
+/// An operation on the present version of a shard (nullptr if it does not exist), repeated with a newer version if the
+/// shard was changed meanwhile. `again` is the number of the attempt.
 using ShardRead = std::function<Result<void>(const std::shared_ptr<ByteSource>& source, unsigned attempt)>;
 Result<void> with_shard(const ShardedStore::State& state, std::uint64_t number, const ShardRead& read);
 
-/// Calls visit(minishard, list) for those of the shard's minishards that have a list, in ascending order. Holds few of
-/// them at a time. A visit that fails or returns false ends it; returns false then.
+/// Calls visit(minishard, list) for each of the shard's minishards that has a list, in ascending order. Holds few lists
+/// at a time. Ends if a visit fails or returns false, and then returns that failure or false.
 using ListVisit = std::function<Result<bool>(std::uint64_t minishard, const MinishardIndex& list)>;
 Result<bool> for_each_list(const ShardedStore::State& state, ByteSource& source, const ListVisit& visit,
                            std::uint64_t first = 0);
 
-/// Some ids to be read. visit(i, value of ids[i]) is called for each, in any order and from several threads; again for
-/// one that has failed if its shard was changed meanwhile.
+/// Ids to be read. visit(i, value of ids[i]) is called for each, in any order and from several threads. After a failure
+/// it is called again for that id if its shard was changed meanwhile.
 struct IdsRead {
   std::span<const std::uint64_t> ids;
   std::function<Result<void>(std::size_t i, std::optional<std::span<const std::byte>> value)> visit;
-  /// Called before a value is read from where it is in the shard; may be empty. If it returns true, the value is not
+  /// Called before a value is read from its location in the shard; may be empty. If it returns true, the value is not
   /// read, and `visit` is not called.
   std::function<Result<bool>(std::size_t i, ByteSource& shard, Extent where)> found = {};
 };
 Result<void> read_ids(const ShardedStore::State& state, const IdsRead& call);
 
-/// Whether the index and every list are inside the shard; `corrupt` where not.
+/// `corrupt` unless the index and every list are inside the shard.
 Result<void> check_list_extents(const ShardedStore::State& state, ByteSource& source);
 
-/// Values of one shard: chunks[i] is decoded and given to visit(i, bytes), from several threads.
+/// Values of one shard: chunks[i] is decoded and passed to visit(i, bytes), from several threads.
 struct ValueReading {
   std::span<const MinishardIndex::Chunk> chunks;
   std::function<Result<void>(std::size_t, std::span<const std::byte>)> visit;
   Budget& budget;
-  bool alone = false;  ///< each with a read of its own
+  bool alone = false;  ///< each with a separate read
 };
 Result<void> read_values(const ShardedStore::State& state, ByteSource& source, const ValueReading& values);
 
-/// The chunk of an id, where the shard has one.
+/// The chunk of an id, if the shard has one.
 Result<std::optional<MinishardIndex::Chunk>> find_chunk(const ShardedStore::State& state, ByteSource& source,
                                                         std::uint64_t id);
 
-/// Stores and erases values, each id once: what belongs to one shard at once. How many of the ids were there. The store
-/// was opened for writing.
+/// Stores and erases values, each id once, all changes of a shard together. Returns how many of the ids existed. The
+/// store must be writable.
 Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const ShardedStore::Item> puts,
                              std::span<const std::uint64_t> erased);
-/// The same for ids of one shard, once, in the version that the caller has read of it: `conflict` if there is another
-/// one by now. The caller holds the shard's lock.
+/// The same for ids of one shard, without retries, on the version that the caller has read: `conflict` if it is no
+/// longer the present one. The caller holds the shard's lock.
 Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen,
                                   std::span<const ShardedStore::Item> puts, std::span<const std::uint64_t> erased);
 
-/// How many bytes before each of these chunks belong to it; all 0 if the store does not know any. `corrupt` where
-/// a shard has not so much before it.
+/// The number of bytes before each of these chunks that belong to it; all 0 if the store has no rule for them.
+/// `corrupt` if there are not that many bytes in the shard before a chunk.
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
                                                    std::span<const MinishardIndex::Chunk> chunks);
 
-/// The same for a chunk whose decoded value is known, if the store knows of such bytes.
+/// The same for a chunk whose decoded value is known, if the store has a rule.
 Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const MinishardIndex::Chunk& chunk,
                                    std::span<const std::byte> value);
 
-/// What is known of a whole shard.
+/// Statistics of a whole shard.
 struct ShardStats {
   std::uint64_t chunks = 0;
-  std::uint64_t dead = 0;  ///< bytes of no use
+  std::uint64_t dead = 0;  ///< unused bytes
 };
-/// From the cache where it has that generation's, otherwise from all lists. `corrupt` where one of them is damaged, or
-/// holds an id that belongs elsewhere, or a chunk that is part of the index: then nothing may be written, since a value
-/// would be lost.
+/// From the cache if it has this generation, otherwise computed from all lists. `corrupt` if a list is damaged, or
+/// contains an id that belongs in another shard, or a chunk that overlaps the index: then nothing may be written,
+/// because a value would be lost.
 Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t number, ByteSource& source);
 void keep_stats(const ShardedStore::State& state, const std::string& name, const Generation& generation,
                 ShardStats stats);

@@ -1,4 +1,4 @@
-// A temporary file without a name: what does not fit in memory, for as long as this process lives.
+// A temporary file without a name, for data that do not fit in memory; it exists as long as this process.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace sherd {
 
 class SpillFile final : public ByteSource {
  public:
-  /// In `directory`, or in the nearest above it that exists.
+  /// In `directory`, or in its nearest existing parent.
   static Result<std::unique_ptr<SpillFile>> make(const std::string& directory);
 
   /// Reserves space at the end and returns its offset. Thread-safe, as is everything else here.

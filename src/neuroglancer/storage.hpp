@@ -1,5 +1,5 @@
-// How the chunks of volumes are stored: each as an object, in shards that are boxes of the grid, or in shards that the
-// hash of their ids chooses.
+// How the chunks of volumes are stored: as separate objects, in box-aligned shards, or in shards chosen by the hash of
+// their ids.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sherd::neuroglancer {
 
-/// Chunks whose shards are not boxes of the grid: values of a store of ids.
+/// Chunks in hashed shards: values of a store of ids.
 class HashedStorage final : public ChunkStorage {
  public:
   explicit HashedStorage(std::shared_ptr<IdObjects> ids) : ChunkStorage(ids), ids_(std::move(ids)) {}
@@ -28,7 +28,7 @@ class HashedStorage final : public ChunkStorage {
   std::shared_ptr<IdObjects> ids_;
 };
 
-/// The ids of an array with hashed shards; null for every other array.
+/// The ids of an array with hashed shards; null for other arrays.
 [[nodiscard]] IdObjects* hashed_ids(const Array::State& array) noexcept;
 
 }  // namespace sherd::neuroglancer

@@ -1,4 +1,4 @@
-// A block of memory that fills with values from its beginning and with records of them from its end.
+// A block of memory filled with values from its beginning and with their records from its end.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace sherd {
 
 class ValueArena {
  public:
-  /// A value and where it belongs.
+  /// A value and its destination.
   struct Record {
     std::uint64_t route;
     std::uint64_t id;
-    std::uint64_t offset;  ///< of the value, in the arena or, where `spilled`, in the temporary file
+    std::uint64_t offset;  ///< of the value, in the arena or, if `spilled`, in the temporary file
     std::uint64_t length : 63;
     std::uint64_t spilled : 1;
-    std::uint64_t preceding;  ///< bytes of it
+    std::uint64_t preceding;  ///< the part of its bytes before the value
     [[nodiscard]] StoredKey key() const noexcept { return {id, {offset, length}, preceding}; }
   };
 
@@ -35,20 +35,20 @@ class ValueArena {
     std::span<const std::byte> preceding, value;
     [[nodiscard]] std::uint64_t size() const noexcept { return preceding.size() + value.size(); }
   };
-  /// It must fit.
+  /// Adds a value, which must fit.
   void add(std::uint64_t route, std::uint64_t id, const Parts& parts) noexcept;
-  /// One whose bytes are in the file already, `preceding` of them before the value; a value of no bytes must fit.
+  /// Adds a value whose bytes are already in the file, `preceding` of them before it; a value of no bytes must fit.
   void add_spilled(std::uint64_t route, const StoredKey& key) noexcept;
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// Whether nothing of it is in a file.
+  /// Whether none of it is in a file.
   [[nodiscard]] bool whole() const noexcept { return !spilled_; }
 
   /// Sorts the records by shard, minishard and id.
   Result<void> sort(const Config& config);
-  /// Of the sorted records; extents are ranges of values().
+  /// The keys of the sorted records; their extents are ranges of values().
   [[nodiscard]] std::vector<StoredKey> keys() const;
   [[nodiscard]] std::span<const std::byte> values() const noexcept { return block_.span().first(used_); }
-  /// Writes values and keys in sorted order; returns the offset of the keys and forgets everything.
+  /// Writes values and keys in sorted order, empties the arena, and returns the offset of the keys.
   Result<Extent> spill(SpillFile& to);
 
  private:

@@ -15,12 +15,12 @@ namespace sherd::neuroglancer {
 struct NewValue {
   std::span<const std::byte> bytes, preceding;
 };
-/// `unsupported` where one of the two is larger than limits.chunk_bytes, by which reads refuse it.
+/// `unsupported` if either is larger than limits.chunk_bytes, because reads would refuse it.
 Result<void> check_size(const NewValue& value, const Limits& limits);
 
 /// ShardedStoreOptions::preceding.
 using PrecedingRule = std::function<Result<std::uint64_t>(std::span<const std::byte> value)>;
-/// invalid_argument where other bytes come before the value than it says. Without a rule none belong there.
+/// invalid_argument if the preceding bytes do not match the rule. Without a rule there must be none.
 Result<void> check_preceding(const NewValue& value, const PrecedingRule& rule);
 
 }  // namespace sherd::neuroglancer

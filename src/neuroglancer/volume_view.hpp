@@ -1,5 +1,5 @@
-// A sharded Zarr array as a volume of Neuroglancer's would have it: the conditions under which one file can be a shard
-// of both, and how the one's dimensions, chunks and shards are the other's.
+// A sharded Zarr array viewed as a Neuroglancer volume: the conditions under which one file can be a shard of both, and
+// how dimensions, chunks and shards correspond.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace sherd {
 
 struct VolumeView {
   DType dtype;
-  std::vector<std::size_t> dimensions;  ///< the array's dimension that is x, y, z and, where it has one, the channel
+  std::vector<std::size_t> dimensions;  ///< the array's dimension for each of x, y, z and, if present, the channel
   Shape shape, chunk_shape;             ///< x, y, z, channel
-  Shape shard_chunks;                   ///< chunks in a shard, which may reach beyond the volume
-  bool gzip = false;                    ///< chunks are compressed; otherwise stored as they are
+  Shape shard_chunks;                   ///< chunks in a shard, which may extend beyond the volume
+  bool gzip = false;                    ///< chunks are compressed; otherwise stored raw
   std::uint64_t trailer = 0;            ///< bytes of a checksum after each chunk
   Uint64Sharding sharding = {};
 
-  /// The array of this spec and layout, all but its sharding. invalid_argument says which condition fails, and names
+  /// The array with this spec and layout, except for its sharding. invalid_argument names the condition that fails and
   /// the member.
   static Result<VolumeView> of(const ArraySpec& spec, const ChunkLayout& layout);
-  /// Uses this sharding, or for null that of the shards. invalid_argument if shards are not boxes of the
-  /// compressed Morton code, or others than the sharding's.
+  /// Uses this sharding or, for null, the one that matches the shards. invalid_argument if shards are not boxes of the
+  /// compressed Morton code, or do not match the sharding.
   Result<void> choose_sharding(const Json& wanted);
 
   [[nodiscard]] Shape grid() const;

@@ -1,5 +1,5 @@
-// Little-endian words from untrusted bytes and back: a count is compared with what is left before anything is made of
-// it, and what follows the last word is an error.
+// Reads little-endian words from untrusted bytes, and writes them: counts are compared with the remaining bytes before
+// memory is allocated, and bytes after the last word are an error.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace sherd::neuroglancer {
 
-/// Copies words of `word_size` bytes between the machine's order and little-endian, which is its own inverse.
+/// Copies words of `word_size` bytes between native and little-endian order, in either direction.
 inline void copy_words(std::span<const std::byte> from, std::span<std::byte> to, std::size_t word_size) noexcept {
   if (from.empty()) return;
   if constexpr (std::endian::native == std::endian::little)
@@ -31,7 +31,7 @@ class WordReader {
 
   [[nodiscard]] std::size_t left() const noexcept { return left_.size(); }
 
-  /// The next count * size bytes; `things` says of what, for the error.
+  /// The next count * size bytes; `things` names them in the error.
   Result<Bytes> take(std::uint64_t count, std::uint64_t size, std::string_view things) {
     const auto bytes = checked_mul(count, size);
     if (!bytes || *bytes > left_.size())
@@ -54,7 +54,7 @@ class WordReader {
     return value;
   }
 
-  /// Words, or arrays of words: those of T are Word.
+  /// Words, or arrays of words if T is not Word.
   template <class Word, class T = Word>
   Result<std::vector<T>> words(std::uint64_t count, std::string_view things) {
     SHERD_TRY(bytes, take(count, sizeof(T), things));
@@ -94,7 +94,7 @@ class WordWriter {
   std::string text_;
 };
 
-/// The first row with a vertex number that is not below `vertices`, as an error, or nothing.
+/// The error for the first row with a vertex number that is not below `vertices`, if any.
 template <std::size_t N>
 Result<void> check_indices(std::span<const std::array<std::uint32_t, N>> rows, std::size_t vertices,
                            std::string_view row_name, ErrorCode code) {

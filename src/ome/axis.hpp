@@ -1,4 +1,4 @@
-// The names of axes, as OME-NGFF, files of microscopes, and people use them.
+// The names of axes, as used by OME-NGFF, microscopy files, and people.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@ namespace sherd {
 [[nodiscard]] inline bool is_spatial_axis(std::string_view name) noexcept {
   return name == "x" || name == "y" || name == "z";
 }
-/// The name of an axis in lower case and in short: "Channel" is "c", "time" is "t"; others stay as they are.
+/// The short name of an axis in lower case: "Channel" is "c", "time" is "t"; other names are unchanged.
 [[nodiscard]] std::string short_axis_name(const std::string& name);
 /// "z, y, x", for messages.
 [[nodiscard]] std::string listed_names(const std::vector<std::string>& names);
 /// "; name them (--axes z,y,x)", with as many names as there are dimensions.
 std::string advice_on_axes(std::size_t rank);
-/// Distinct names of axes, in lower case and in short: "Channel" is "c". invalid_argument if one is not an axis.
+/// Distinct short names of axes, in lower case: "Channel" is "c". invalid_argument if one is not an axis.
 Result<std::vector<std::string>> axis_names(const std::vector<std::string>& given);
-/// The dimension of an axis; the rank if it does not exist.
+/// The dimension of an axis; the rank if there is none.
 [[nodiscard]] std::size_t dimension_of(const std::vector<std::string>& axes, std::string_view name);
 
-/// invalid_argument unless an OME-NGFF image can have these axes: two or three of space.
+/// invalid_argument unless an OME-NGFF image can have these axes: two or three of them spatial.
 Result<void> check_ome_axes(const std::vector<std::string>& axes);
-/// Whether axes of these names may follow one another in an OME-NGFF image: time, channels, space.
+/// Whether an OME-NGFF image can have axes in this order: time, channels, space.
 [[nodiscard]] bool is_ome_order(const std::vector<std::string>& axes);
-/// The dimensions of `axes` in the order that OME-NGFF requires: time, channels, and space as it is.
+/// The dimensions of `axes` in the order that OME-NGFF requires: time, channels, space in its present order.
 [[nodiscard]] std::vector<std::size_t> ome_order(const std::vector<std::string>& axes);
 
-/// Without the last bits, in which a product of decimal fractions differs from what it says.
+/// Removes rounding errors in the last bits, which a product of decimal fractions has.
 [[nodiscard]] double tidy(double value);
 
 }  // namespace sherd

@@ -1,5 +1,5 @@
-// OME-NGFF (https://ngff.openmicroscopy.org) as it is stored in groups: version 0.5 in the attribute `ome`, version 0.4
-// among the attributes themselves. This is the only part of Sherd that knows its members.
+// OME-NGFF (https://ngff.openmicroscopy.org) as stored in groups: version 0.5 in the attribute `ome`, version 0.4 among
+// the attributes themselves. This is the only part of Sherd that knows its members.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@
 
 namespace sherd {
 
-/// The version by which groups of a format describe images: "0.4" in Zarr v2, otherwise "0.5".
+/// The version with which groups of a format describe images: "0.4" in Zarr v2, otherwise "0.5".
 [[nodiscard]] std::string_view ome_version_of(const Format& format);
 
 /// The object that contains OME-NGFF's members: `ome`, or the attributes themselves.
 [[nodiscard]] const Json& ome_members(const Json& attributes);
 /// A member of it; nullptr if it does not exist.
 [[nodiscard]] const Json* ome_member(const Json& attributes, std::string_view name);
-/// Whether the attributes have this member, and not another program's of the same name; `path` is the group's.
+/// Whether the attributes have this member of OME-NGFF, and not one of another program with the same name.
 [[nodiscard]] bool is_ome_member(const Json& attributes, std::string_view name, const std::string& path);
 
-/// The attributes of a group with OME-NGFF's metadata as `version` has it. `path` is the group's. Other versions, and
-/// what is not OME-NGFF's, stay as they are.
+/// The attributes of a group with OME-NGFF's metadata converted to `version`. `path` is the group's. Other versions,
+/// and other attributes, are unchanged.
 Json as_ome_version(const Json& attributes, std::string_view version, const std::string& path);
 
-/// Of a group whose attributes hold `multiscales`; nullopt for others. What is wrong there is `corrupt`.
+/// For a group whose attributes contain `multiscales`; otherwise nullopt. Invalid metadata are `corrupt`.
 Result<std::optional<Image>> image_of_group(const Json& attributes);
-/// Where the centre of a level's first element is, along each axis, in its unit.
+/// The position of the centre of a level's first element along each axis, in its unit.
 [[nodiscard]] std::vector<double> translation_of(const Image& image, std::size_t level);
-/// An image for people and programs: {"version", "name", "axes", "levels", "labels", "omero"}, with the shape and type
-/// of each level's array. Nullopt if the group is not an image; `corrupt` as image_of_group().
+/// A description of an image for people and programs: {"version", "name", "axes", "levels", "labels", "omero"}, with
+/// the shape and type of each level's array. nullopt if the group is not an image; `corrupt` as for image_of_group().
 Result<std::optional<Json>> describe_image(const Group& group);
-/// The attributes of a group that is this image, by OME-NGFF 0.5: `given` with the image's in them.
+/// `given`, the attributes of a group, with those of this image in OME-NGFF 0.5 added.
 Json group_attributes(const Image& image, Json given, const DType& dtype);
 /// A resolution of an image, as the document has it.
 struct OmeDataset {
@@ -45,29 +45,29 @@ struct OmeDataset {
   std::string path;               ///< below the group
   std::vector<std::string> axes;  ///< names
 };
-/// Those of a group's images; empty if it is none.
+/// The resolutions of all images of a group; empty if it has none.
 [[nodiscard]] std::vector<OmeDataset> ome_datasets(const Json& attributes);
 
-/// A group's list of the labels below it, with `name` in it; the attributes of the group `labels`.
+/// The attributes of the group `labels` with `name` added to its list of labels.
 Json with_label(Json attributes, const std::string& name, std::string_view version);
 
-/// The attributes of a group in which the path `name` has become `to` or, without that, no longer exists: what the
-/// metadata list by that path or one below it (resolutions, labels, images of a well, wells of a plate) follows. `path`
-/// is the group's. Nullopt if nothing changes; the last entry of a list stays, except that of labels.
+/// The attributes of a group after the path `name` has become `to` or, without `to`, was erased: entries for that path
+/// or one below it (resolutions, labels, images of a well, wells of a plate) are updated. `path` is the group's.
+/// nullopt if nothing changes; the last entry of a list is kept, except in a list of labels.
 [[nodiscard]] std::optional<Json> with_renamed_member(const Json& attributes, const std::string& path,
                                                       std::string_view name, const std::optional<std::string>& to);
 
-/// What a rule of OME-NGFF says against a group. Warnings are what readers accept.
+/// A violation of an OME-NGFF rule in a group. Warnings are violations that readers accept.
 struct OmeFinding {
   bool is_error = true;
   std::string member;  ///< such as "attributes.ome.multiscales[0].axes"
   std::string message;
 };
-/// Checks OME-NGFF's members of a group; `path` is the group's, `version` that of its format. Looks at no other node.
+/// Checks OME-NGFF's members of a group; `path` is the group's, `version` that of its format. Reads no other node.
 [[nodiscard]] std::vector<OmeFinding> check_ome(const Json& attributes, std::string_view version,
                                                 const std::string& path);
 
-/// What a group is by its metadata.
+/// What a group is, according to its metadata.
 struct OmeGroup {
   bool is_old = false;                                          ///< 0.4
   std::string prefix;                                           ///< of members, such as "attributes.ome."
@@ -80,7 +80,7 @@ struct OmeGroup {
   std::vector<std::uint64_t> image_acquisitions = {};           ///< of a well
   bool is_series = false;                                       ///< bioformats2raw: images are called 0, 1, …
 };
-/// Nullopt if the attributes hold none of these; `path` is the group's.
+/// nullopt if the attributes contain none of these; `path` is the group's.
 [[nodiscard]] std::optional<OmeGroup> ome_group(const Json& attributes, const std::string& path);
 
 }  // namespace sherd

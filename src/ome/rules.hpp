@@ -1,4 +1,4 @@
-// What the rules of images and plates share: where they note what is wrong.
+// Shared by the rules of images and plates: the list of violations.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sherd {
 
-/// Collects what is wrong with the members of one group.
+/// Collects violations in the members of one group.
 class OmeFindings {
  public:
   OmeFindings(std::string prefix, bool is_old) : prefix_(std::move(prefix)), is_old_(is_old) {}

@@ -1,4 +1,4 @@
-// Units of length and time, by the names that files, people and OME-NGFF use.
+// Units of length and time, with the names used by files, people and OME-NGFF.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct Unit {
   double size;            ///< in nanometres or in seconds
 };
 
-/// By name, sign or another spelling, such as "µm" or "micron"; nullptr if the text is none of them.
+/// By name, sign or another spelling, such as "µm" or "micron"; nullptr if the text is not a unit.
 [[nodiscard]] const Unit* find_unit(std::string_view text) noexcept;
-/// The size of a unit of length in nanometres, and of a unit of time in seconds; nullopt if the text is none.
+/// The size of a unit of length in nanometres, or of a unit of time in seconds; nullopt if the text is not a unit.
 [[nodiscard]] std::optional<double> nanometres(std::string_view unit) noexcept;
 [[nodiscard]] std::optional<double> seconds(std::string_view unit) noexcept;
 

@@ -1,5 +1,5 @@
-// The system calls that stores and files make, as functions that a test can replace by linking others
-// (tests/faults/simulated.hpp). Stores, formats, `io` and `tools` call the file system in no other way
+// The system calls that stores and files make, as functions that a test can replace by linking other definitions
+// (tests/faults/simulated.hpp). Stores, formats, `io` and `tools` access the file system in no other way
 // (layers/includes).
 //
 // Each function is named after its system call and fails as that does: it returns -1 and sets errno. It never throws,
@@ -22,10 +22,10 @@ namespace sherd::os {
 // ---- descriptors ----
 
 [[nodiscard]] int openat(int directory, const char* path, int flags, mode_t mode = 0666) noexcept;
-/// Creates a file under a name that is not in use. The last six bytes of `path` must be XXXXXX; they become that of the
-/// file.
+/// Creates a file under an unused name. The last six bytes of `path` must be XXXXXX; they are replaced to form the name
+/// of the file.
 [[nodiscard]] int mkostemp(char* path, int flags) noexcept;
-/// The descriptor is closed in any case. A failure is that of an earlier write, which network file systems report late.
+/// The descriptor is always closed. An error is that of an earlier write, which network file systems report late.
 int close(int fd) noexcept;
 /// Another descriptor of the same open file, closed by exec().
 [[nodiscard]] int duplicate(int fd) noexcept;
@@ -35,7 +35,7 @@ int dup3(int from, int to, int flags) noexcept;
 
 /// Returns the number of bytes read, which may be fewer than there are; 0 only at the end of the file.
 [[nodiscard]] ssize_t pread(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept;
-/// Returns the number of bytes read; fewer than asked for only where the file ends.
+/// Returns the number of bytes read; fewer than requested only if the file ends.
 [[nodiscard]] ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept;
 /// Writes all bytes and returns 0. After a failure any number of them may be written.
 [[nodiscard]] int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
@@ -51,7 +51,7 @@ int dup3(int from, int to, int flags) noexcept;
 
 [[nodiscard]] int fstat(int fd, struct stat& status) noexcept;
 [[nodiscard]] int fstatat(int directory, const char* path, struct stat& status, int flags = 0) noexcept;
-/// Of an open file, with the time when it was created, if the file system knows that.
+/// The status of an open file, with its creation time if the file system knows it.
 [[nodiscard]] int statx(int fd, struct ::statx& status) noexcept;
 [[nodiscard]] int fstatfs(int fd, struct statfs& status) noexcept;
 [[nodiscard]] int fchmod(int fd, mode_t mode) noexcept;
@@ -63,10 +63,10 @@ int dup3(int from, int to, int flags) noexcept;
 
 [[nodiscard]] int mkdirat(int directory, const char* path, mode_t mode) noexcept;
 int unlinkat(int directory, const char* path, int flags) noexcept;
-/// As many bytes of the text of a symbolic link as there is room for.
+/// Reads the text of a symbolic link, up to the size of `into`.
 [[nodiscard]] ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexcept;
 [[nodiscard]] int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept;
-/// renameat2() where there are flags, otherwise renameat(), which every file system has.
+/// renameat2() if there are flags, otherwise renameat(), which every file system supports.
 [[nodiscard]] int renameat(int from_directory, const char* from, int to_directory, const char* to,
                            unsigned flags = 0) noexcept;
 /// Reads entries as `dirent64`, one after the other, and returns the number of bytes filled; 0 at the end.
@@ -74,7 +74,7 @@ int unlinkat(int directory, const char* path, int flags) noexcept;
 
 // ---- locks: none waits ----
 
-/// A lock of the open file (F_OFD_SETLK) on all its bytes: F_RDLCK, F_WRLCK or F_UNLCK.
+/// Sets a lock of the open file (F_OFD_SETLK) on all its bytes: F_RDLCK, F_WRLCK or F_UNLCK.
 int set_lock(int fd, short type) noexcept;
 int flock(int fd, int operation) noexcept;
 

@@ -10,7 +10,7 @@
 
 namespace sherd::os {
 
-/// Reads a directory from its first entry to its last, without those of itself and of its parent.
+/// Reads a directory from its first entry to its last, except for `.` and `..`.
 class Directory {
  public:
   /// Opens `path`, relative to the directory `at`.
@@ -22,7 +22,7 @@ class Directory {
     while (error_ == 0) {
       if (at_ == filled_) {
         const ssize_t count = getdents(fd_.get(), buffer_);
-        // A directory that is removed while it is read has come to its end.
+        // A directory that is removed while it is read has no more entries.
         if (count < 0 && errno != ENOENT) error_ = errno;
         if (count <= 0) break;
         at_ = 0;
@@ -39,7 +39,7 @@ class Directory {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
  private:
-  static constexpr std::size_t kBufferBytes = 32768;  // as readdir(): the system fills it in one call
+  static constexpr std::size_t kBufferBytes = 32768;  // as in readdir(): the system fills it in one call
 
   Fd fd_;
   int error_;

@@ -1,11 +1,11 @@
-// System calls that a signal has interrupted, and that are to go on.
+// System calls that are repeated when a signal interrupts them.
 #pragma once
 
 #include <cerrno>
 
 namespace sherd::os {
 
-/// Makes a system call until it is not interrupted, and returns what it does: -1 is a failure. `call` keeps errno.
+/// Repeats a system call until it is not interrupted, and returns its result; -1 is a failure. `call` keeps errno.
 template <class Call>
 auto repeat_interrupted(const Call& call) noexcept {
   for (;;) {

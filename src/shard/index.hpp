@@ -1,4 +1,4 @@
-// The index of a shard: the only code in which stored words become ranges. It owns the 2^64-1 sentinel and the
+// The index of a shard: the only code in which stored words become ranges. It handles the 2^64-1 sentinel and the
 // checks of overflow and bounds. Offsets are relative to the beginning of the shard.
 #pragma once
 
@@ -21,14 +21,14 @@ struct IndexFormat {
   CodecChain codecs;
   IndexLocation location = IndexLocation::end;
 
-  /// The encoded size for a shard of this many inner chunks a dimension; unsupported beyond limits.index_bytes.
+  /// The encoded size for a shard with this many inner chunks per dimension; unsupported above limits.index_bytes.
   [[nodiscard]] Result<std::uint64_t> encoded_size(const Shape& grid, const Limits& limits) const;
 };
 
-/// One (offset, nbytes) pair a slot, in C order of the inner chunks.
+/// One (offset, nbytes) pair per slot, in C order of the inner chunks.
 class ShardIndex {
  public:
-  /// All slots empty; for a new shard, or one of this many bytes whose extents are kept elsewhere.
+  /// All slots empty; for a new shard, or one of this size whose extents are kept elsewhere.
   explicit ShardIndex(std::uint64_t slots, std::uint64_t object_size = 0)
       : words_(slots * 2, kEmpty), object_size_(object_size) {}
 
@@ -41,22 +41,22 @@ class ShardIndex {
   [[nodiscard]] bool empty(std::uint64_t slot) const noexcept {
     return words_[2 * slot] == kEmpty && words_[2 * slot + 1] == kEmpty;
   }
-  /// What a slot's entry is.
+  /// The state of a slot's entry.
   enum class Entry : std::uint8_t {
     empty,
     stored,
     half_empty,     ///< one of its two words is the sentinel
-    overflow,       ///< its end lies beyond 2^64
-    out_of_bounds,  ///< its end lies beyond the shard
+    overflow,       ///< it ends beyond 2^64
+    out_of_bounds,  ///< it ends beyond the shard
   };
   [[nodiscard]] Entry entry(std::uint64_t slot) const noexcept;
-  /// Slots that are not empty.
+  /// The number of slots that are not empty.
   [[nodiscard]] std::uint64_t count() const noexcept;
-  /// The slot's bytes, nullopt where it is empty; `corrupt` where the entry is half empty, overflows or reaches
-  /// beyond the shard. Such an entry spoils its own slot only.
+  /// The slot's bytes, nullopt if it is empty; `corrupt` if the entry is half empty, overflows or ends beyond the
+  /// shard. Such an entry affects only its own slot.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t slot) const;
 
-  /// The words as they are, for a slot that is not empty: an extent where the entry is `stored` or was set.
+  /// The unchecked words of a non-empty slot: an extent if the entry is `stored` or was set.
   [[nodiscard]] Extent placed(std::uint64_t slot) const noexcept { return {words_[2 * slot], words_[2 * slot + 1]}; }
 
   void set(std::uint64_t slot, Extent extent) noexcept {
@@ -78,12 +78,12 @@ class ShardIndex {
   std::uint64_t object_size_;
 };
 
-/// How the index of one shard is written: what a writer of shards has to know of a kind of index.
+/// How the index of one shard is written: the interface between a writer of shards and a kind of index.
 class IndexCoding {
  public:
   virtual ~IndexCoding() = default;
   [[nodiscard]] virtual std::uint64_t slots() const noexcept = 0;
-  /// Bytes at the beginning of the shard that no chunk may use.
+  /// The number of bytes at the beginning of the shard that no chunk may use.
   [[nodiscard]] virtual Result<std::uint64_t> head_bytes() const = 0;
   /// Bytes of the index and their offset in the shard.
   struct Part {
@@ -94,7 +94,7 @@ class IndexCoding {
   [[nodiscard]] virtual Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const = 0;
 };
 
-/// The index of sharding_indexed: one block of a size known beforehand.
+/// The index of sharding_indexed: one block of a size known in advance.
 class SlotIndexCoding final : public IndexCoding {
  public:
   /// References must outlive the coding.

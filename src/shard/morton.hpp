@@ -1,4 +1,4 @@
-// The compressed Morton code: the number of a chunk in its grid, so that chunks with near numbers are near in space.
+// The compressed Morton code numbers the chunks of a grid so that chunks with close numbers are close in space.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace sherd {
 
-/// Bit i of each dimension's coordinate follows bit i of the dimension before; a dimension takes part with as many
-/// bits as its highest coordinate has.
+/// Bit i of each dimension's coordinate follows bit i of the previous dimension; a dimension contributes as many bits
+/// as its highest coordinate has.
 class CompressedMorton {
  public:
   CompressedMorton() = default;
-  /// `unsupported` where the numbers of this grid need more than 64 bits.
+  /// `unsupported` if the numbers of this grid need more than 64 bits.
   static Result<CompressedMorton> of(const Shape& grid);
 
   [[nodiscard]] unsigned bits() const noexcept { return static_cast<unsigned>(dimension_of_bit_.size()); }
   [[nodiscard]] std::uint64_t encode(const Shape& cell) const noexcept;
   /// The cell may lie outside the grid if a dimension is not a power of two.
   [[nodiscard]] Shape decode(std::uint64_t code) const;
-  /// Cells a dimension of the box whose codes agree in all but the lowest `low_bits`.
+  /// The shape of a box of cells whose codes differ only in the lowest `low_bits`.
   [[nodiscard]] Shape box(unsigned low_bits) const;
 
  private:

@@ -1,4 +1,4 @@
-// The two indices of a shard whose chunks can be found by slot and by id.
+// The two indexes of a shard whose chunks can be found by slot and by id.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-/// The array of the second index at the beginning, its lists after the chunks, and after them the first index.
+/// The array of the second index at the beginning, its lists after the chunks, and then the first index.
 class SecondIndexCoding final : public IndexCoding {
  public:
   /// `first` is at the end; references must outlive the coding.

@@ -1,6 +1,6 @@
-// Neuroglancer's uint64_sharded_v1: chunks have ids, and the id says in which shard and minishard a chunk is stored.
-// A shard begins with a fixed array of (start, end) pairs, one per minishard, each the extent of that minishard's own
-// list of ids and extents. Offsets in it are relative to the end of that array.
+// Neuroglancer's uint64_sharded_v1: chunks have ids, and the id determines the shard and minishard of a chunk. A shard
+// begins with a fixed array of (start, end) pairs, one per minishard: the extent of that minishard's own list of ids
+// and extents. Offsets are relative to the end of that array.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sherd {
 
-/// The parameters, as the member `sharding` of an info document has them.
+/// The parameters in the member `sharding` of an info document.
 struct Uint64Sharding {
   enum class Hash : std::uint8_t { identity, murmurhash3_x86_128 };
 
@@ -27,21 +27,21 @@ struct Uint64Sharding {
   bool gzip_index = false;  ///< minishard_index_encoding
   bool gzip_data = false;   ///< data_encoding
 
-  /// Where an id belongs.
+  /// The shard and minishard of an id.
   struct Location {
     std::uint64_t shard = 0;
     std::uint64_t minishard = 0;
     friend auto operator<=>(const Location&, const Location&) = default;
   };
   [[nodiscard]] Location locate(std::uint64_t id) const noexcept;
-  /// The number in lowercase hexadecimal digits, without the suffix `.shard`.
+  /// The shard's number in lowercase hexadecimal digits, without the suffix `.shard`.
   [[nodiscard]] std::string name(std::uint64_t shard) const;
-  /// Bytes of the array at the beginning of a shard.
+  /// The size of the array at the beginning of a shard.
   [[nodiscard]] std::uint64_t head_bytes() const noexcept { return std::uint64_t{16} << minishard_bits; }
 
   /// Reads the JSON object; `invalid_argument` or `unsupported` names the member.
   static Result<Uint64Sharding> parse(const Json& json);
-  /// The same for parameters from a caller: a member that the format does not have is misspelt, and invalid_argument.
+  /// The same for parameters from a caller, in which an unknown member is a misspelling and invalid_argument.
   static Result<Uint64Sharding> parse_given(const Json& json);
   [[nodiscard]] Json json() const;
   friend bool operator==(const Uint64Sharding&, const Uint64Sharding&) = default;
@@ -50,12 +50,12 @@ struct Uint64Sharding {
 /// MurmurHash3_x86_128 with seed 0 of the id's eight little-endian bytes: the lower 64 bits.
 [[nodiscard]] std::uint64_t murmurhash3(std::uint64_t id) noexcept;
 
-/// What compresses chunks, values and lists; no document says how hard it tries. What is only read needs no level.
+/// The codec that compresses chunks, values and lists; no document records its level. Reading needs no level.
 [[nodiscard]] CodecSpec gzip_spec(std::optional<int> level = {});
-/// How hard it tries with chunks of these codecs.
+/// The gzip level for chunks with these codecs.
 [[nodiscard]] int gzip_level(const Config& config, std::span<const CodecSpec> codecs);
 
-/// The sharding, and the encodings of its minishard indices and of its data as codecs.
+/// The sharding, with the encodings of its minishard indexes and its data as codecs.
 struct Uint64Format {
   Uint64Sharding sharding;
   CodecChain index_codecs;
@@ -68,8 +68,8 @@ struct Uint64Format {
 /// The chunks of one minishard: ids in ascending order, each once.
 class MinishardIndex {
  public:
-  /// From the decoded list. Ids may come in any order; of a repeated id the first counts. `head_bytes` and
-  /// `object_size` are the shard's.
+  /// From the decoded list. Ids may be in any order; of a repeated id the first entry is used. `head_bytes` and
+  /// `object_size` are those of the shard.
   static Result<MinishardIndex> decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
                                        std::uint64_t object_size);
 
@@ -79,14 +79,14 @@ class MinishardIndex {
     std::uint64_t length;
   };
   [[nodiscard]] std::span<const Chunk> chunks() const noexcept { return chunks_; }
-  /// Ids whose later entries were left out.
+  /// Ids with further entries, which were ignored.
   [[nodiscard]] std::span<const std::uint64_t> repeated() const noexcept { return repeated_; }
-  /// As it is listed; nullptr where there is none of this id.
+  /// The listed entry; nullptr if this id is not listed.
   [[nodiscard]] const Chunk* find(std::uint64_t id) const noexcept;
-  /// The bytes of a chunk, nullopt where there is none of this id; `corrupt` where they reach beyond the shard.
+  /// The bytes of a chunk, nullopt if this id is not listed; `corrupt` if they extend beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
-  /// Where in the shard the encoded list is; set by its reader.
+  /// The location of the encoded list in the shard; set by its reader.
   [[nodiscard]] Extent stored() const noexcept { return stored_; }
   void set_stored(Extent stored) noexcept { stored_ = stored; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
@@ -100,19 +100,19 @@ class MinishardIndex {
   Extent stored_;
 };
 
-/// The index of a shard of ids: the array at its beginning, and after the chunks the lists of its minishards.
-/// Slot i of the ShardIndex is the chunk ids[i].
+/// The index of a shard of ids: the array at its beginning and, after the chunks, the lists of its minishards. Slot i
+/// of the ShardIndex is the chunk ids[i].
 class Uint64IndexCoding final : public IndexCoding {
  public:
-  /// What is encoded of the array at the beginning of the shard: all entries; those from the first minishard that the
-  /// ids are in to the last, for a part of a new shard; or each of these minishards' alone, for an amendment.
+  /// Which entries of the array at the beginning of the shard are encoded: all; those from the first to the last
+  /// minishard of the ids, for a part of a new shard; or only each of these minishards, for an amendment.
   enum class Entries : std::uint8_t { all, range, each };
   struct Options {
-    /// For each slot, the bytes at the beginning of its extent that the list does not count to the chunk; empty: none.
+    /// For each slot, the bytes at the beginning of its extent that the list does not include; empty: none.
     std::span<const std::uint64_t> preceding = {};
     Entries entries = Entries::all;
   };
-  /// `ids` belong to one shard and are sorted by minishard and then by id, each once; references must outlive this.
+  /// `ids` belong to one shard and are sorted by minishard and then by id, each once. References must outlive this.
   Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
       : Uint64IndexCoding(format, ids, limits, {}) {}
   Uint64IndexCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits,
@@ -123,7 +123,7 @@ class Uint64IndexCoding final : public IndexCoding {
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override;
 
  private:
-  /// The list of one minishard, whose ids are slots [first, last); empty where none is stored.
+  /// The list of one minishard, whose ids are slots [first, last); empty if none of them is stored.
   [[nodiscard]] Result<void> encode_minishard(const ShardIndex& index, std::size_t first, std::size_t last,
                                               Buffer& to) const;
 

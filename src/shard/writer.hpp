@@ -1,5 +1,5 @@
-// A shard's next version, written as an update plans it, chunk by chunk in an order chosen at run time. Offsets are
-// given in the order of batches, so the bytes do not depend on which thread was first.
+// Writes a shard's next version as planned by an update, chunk by chunk in an order chosen at run time. Offsets are
+// assigned in the order of batches, so the bytes do not depend on which thread was first.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace sherd {
 
-/// The slots of a shard in the order in which their chunks are to be written.
+/// The position of a chunk in the order in which the chunks of a shard are written.
 [[nodiscard]] std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape& grid,
                                       ChunkOrder order) noexcept;
 
@@ -30,7 +30,7 @@ struct EncodedBatch {
     std::uint64_t length;
     bool present;  ///< false: equal to the fill value, not stored
   };
-  /// Adds a chunk, whose buffer may be exchanged for another one.
+  /// Adds a chunk; may exchange its buffer for another one.
   Result<void> add(std::uint64_t slot, Buffer& encoded, bool present);
   Scratch bytes;
   std::vector<Chunk> chunks;
@@ -41,24 +41,24 @@ class ShardWriter {
   /// At most `window` batches are in memory at once. The coding must outlive the writer.
   ShardWriter(const IndexCoding& coding, ShardUpdate update, std::size_t window);
 
-  /// Brings the chunks that are kept into `to`, with one copy per move. `old` is the version that the update was
-  /// planned from; null if nothing of it moves. For `amend`, `to` has the old version already.
+  /// Moves the kept chunks into `to`, with one copy per move. `old` is the version that the update was planned from;
+  /// null if nothing of it moves. For `amend`, `to` already contains the old version.
   Result<void> start(ObjectWriter& to, ByteSource* old = nullptr);
 
-  /// Encodes batches on the pool, which follow those that were put before, in the order of their numbers.
+  /// Encodes batches on the pool. They follow earlier batches, in the order of their numbers.
   Result<void> put(std::size_t count, const Config& config,
                    const std::function<Result<EncodedBatch>(std::size_t)>& encode);
-  /// Puts the next batch.
+  /// Adds the next batch.
   Result<void> put(EncodedBatch batch);
 
-  /// A shard without occupied slots: not written, or an index alone, where there has to be an object.
+  /// How a shard without occupied slots is stored: not at all, or as an index alone, if there must be an object.
   enum class Empty : std::uint8_t { absent, stored };
-  /// Writes the index; false if nothing was written, so that there is to be no object.
+  /// Writes the index; false if nothing was written, so that no object should exist.
   Result<bool> finish(Empty empty = Empty::absent);
-  /// Where the shard ends so far, with the index once that is written.
+  /// The present end of the shard, including the index once it is written.
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 
-  /// Chunks of the old version that were kept.
+  /// The number of kept chunks of the old version.
   [[nodiscard]] std::uint64_t moved() const noexcept { return update_.unchanged_chunks; }
 
  private:
@@ -77,7 +77,7 @@ class ShardWriter {
   std::mutex mutex_;  // guards what follows
   std::condition_variable advanced_;
   bool abandoned_ = false;
-  std::size_t next_ = 0;  // the batch that gets its offset next
+  std::size_t next_ = 0;  // the batch that gets the next offset
   std::map<std::size_t, EncodedBatch> waiting_;
   ShardUpdate update_;  // its index and its end grow with each chunk
   Gaps gaps_;

@@ -1,4 +1,4 @@
-// What conditions of writes and erases say, and whether they hold; the same for every store.
+// Evaluates the conditions of writes and erases, in the same way for every store.
 #pragma once
 
 #include <utility>
@@ -7,11 +7,11 @@
 
 namespace sherd {
 
-/// That an object is still the version that was read; null: that there is still none.
+/// The condition that an object is still the version that was read; null: that there still is none.
 [[nodiscard]] Result<Condition> unchanged_since(ByteSource* read);
 
 /// `conflict` if the condition does not hold. `generation` returns that of the present version, as a Generation or a
-/// Result of one; it is called only if it is to be compared.
+/// Result of one; it is called only if it is needed.
 template <class Present>
 [[nodiscard]] Result<void> check_condition(const Condition& condition, bool exists, const Present& generation) {
   if (condition.kind == Condition::Kind::absent && exists) return conflict("the object exists already");

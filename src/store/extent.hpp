@@ -1,11 +1,11 @@
-// A range of an object: where encoded bytes are.
+// A range of bytes in an object.
 #pragma once
 
 #include <cstdint>
 
 namespace sherd {
 
-/// `length` bytes from `offset` on. Made from checked sizes, so that end() cannot overflow.
+/// `length` bytes beginning at `offset`. Made from checked sizes, so that end() cannot overflow.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;

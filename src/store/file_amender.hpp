@@ -15,11 +15,11 @@ namespace sherd {
 
 class FileAmender final : public ObjectWriter {
  public:
-  /// The object `name` as the only name of a regular file of a local file system, open for writing; otherwise no Fd:
-  /// then it has to be replaced. `conflict` where it is not the version `of`.
+  /// Opens the object `name` for writing if it is a regular file of a local file system without other names; otherwise
+  /// returns no Fd, and the object must be replaced. `conflict` if it is not the version `of`.
   static Result<Fd> open(int directory, const std::string& name, const Generation& of, struct stat& status);
 
-  /// `hold` is the key's, with its FileLock and this as its only writer.
+  /// `hold` is the key's, with its FileLock, and this is its only writer.
   FileAmender(std::string key, std::shared_ptr<KeyHold> hold, Fd object, const struct stat& status, bool durable);
   ~FileAmender() override;
 
@@ -43,8 +43,8 @@ class FileAmender final : public ObjectWriter {
   const pid_t process_;
   Generation committed_;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::vector<std::byte>> overwrites_;  ///< for the commit, by offset
-  bool overwritten_ = false;                                    ///< what was added is referred to
+  std::map<std::uint64_t, std::vector<std::byte>> overwrites_;  ///< to be written by the commit, by offset
+  bool overwritten_ = false;                                    ///< the object refers to the appended bytes
 };
 
 }  // namespace sherd

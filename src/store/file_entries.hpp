@@ -14,7 +14,7 @@
 
 namespace sherd {
 
-/// What a directory holds, for the caller to go through after reading it to its end.
+/// The contents of a directory, processed by the caller after reading all of it.
 struct Entries {
   std::vector<std::string> files;  ///< everything but directories
   std::vector<std::string> directories;
@@ -23,11 +23,11 @@ struct Entries {
 [[nodiscard]] Result<Entries> entries_of(int directory, const std::string& path);
 
 enum class Links : std::uint8_t { follow, keep };
-/// The status of one entry, or nothing where it has vanished. A link that cannot be followed, such as one that leads
-/// nowhere or to itself, is taken for what it is: shown, and an error when it is opened.
+/// The status of one entry, or nothing if it has vanished. A link that cannot be followed, such as one that leads
+/// nowhere or to itself, is listed as an object, and opening it is an error.
 [[nodiscard]] Result<std::optional<struct stat>> look_at(int directory, const std::string& name, Links links);
 
-/// Calls visit(entry) for each entry of a directory but itself and the one above, until it returns false.
+/// Calls visit(entry) for each entry of a directory except `.` and `..`, until it returns false.
 template <class Visit>
 Result<void> for_each_entry(int directory, const std::string& path, const Visit& visit) {
   os::Directory entries(directory);

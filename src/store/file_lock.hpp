@@ -1,4 +1,4 @@
-// The side file of one object of a file store: lock against other processes, and file of the next version.
+// The side file of one object of a file store: the lock against other processes, and the file of the next version.
 #pragma once
 
 #include <sys/types.h>
@@ -16,10 +16,10 @@ namespace sherd {
 
 class FileLock {
  public:
-  /// Waits until no other process holds the lock of the object `key`. The side file is new and empty then, and what a
-  /// killed holder has left is gone. Where the file system has no locks, no writer is waited for or excluded.
+  /// Waits until no other process holds the lock of the object `key`. The side file is then new and empty, without
+  /// leftovers of a killed holder. If the file system has no locks, it neither waits for writers nor excludes them.
   static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key, LockWait& wait);
-  /// The same for a name in a directory, without waiting; nullptr also if a writer holds the lock, or if that is
+  /// The same for a name in a directory, without waiting; nullptr also if a writer holds the lock, or if this is
   /// unknown.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
     auto lock = take_in(std::move(directory), name, Locking::automatic, nullptr);
@@ -30,34 +30,34 @@ class FileLock {
   ~FileLock();
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
-  /// Why the file system has refused the lock, an errno; 0 if other writers are excluded, by it or by the user's word.
+  /// Why the file system refused the lock, an errno; 0 if other writers are excluded, by it or by the user's promise.
   [[nodiscard]] int refused() const noexcept { return refused_; }
   [[nodiscard]] int directory() const noexcept { return directory_.fd.get(); }
-  /// Adds a name to the side file, which must be free. Returns an errno or 0; ENOENT as publish().
+  /// Adds a name to the side file, which must not be in use. Returns an errno or 0; ENOENT as for publish().
   [[nodiscard]] int link(int to_directory, const std::string& name) const noexcept;
-  /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT where the side file
-  /// or its directory has been removed.
+  /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT if the side file or
+  /// its directory has been removed.
   [[nodiscard]] int publish(const std::string& name);
-  /// The same for an object that is new; EEXIST where there is one, even if no lock keeps others from making it.
+  /// The same for a new object; EEXIST if it exists, even if no lock prevents others from creating it.
   [[nodiscard]] int publish_new(const std::string& name);
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, LockFile file);
-  /// nullptr where the directory has been removed meanwhile, or another writer holds the lock and there is no `wait`.
+  /// nullptr if the directory has been removed meanwhile, or another writer holds the lock and there is no `wait`.
   static Result<std::unique_ptr<FileLock>> take_in(MadeDirectory directory, std::string_view name, Locking mode,
                                                    LockWait* wait);
-  /// Without a lock, others may replace the side file at any moment: gives ours a name that only this writer uses. An
-  /// errno or 0; ENOENT if it has been removed, or was another writer's, who gets it back.
+  /// Without a lock, others may replace the side file at any moment: renames ours to a name that only this writer uses.
+  /// Returns an errno or 0; ENOENT if it has been removed, or if it was another writer's, who gets it back.
   [[nodiscard]] int claim(const std::string& name);
 
-  MadeDirectory directory_;  // released last: the side file lies in it
-  std::string side_file_;    // empty when it has become the object
+  MadeDirectory directory_;  // released last, because it contains the side file
+  std::string side_file_;    // empty once it has become the object
   LockFile file_;
   int refused_ = 0;
   pid_t process_;
 };
 
-/// `unsupported`, with what the user can do, where the file system has refused the lock of a side file.
+/// `unsupported`, with advice for the user, if the file system refused the lock of a side file.
 Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const std::string& key);
 
 enum class Exclusion : std::uint8_t {

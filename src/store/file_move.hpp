@@ -1,4 +1,4 @@
-// Moves directories of a file store by renaming what the file system allows to rename.
+// Moves directories of a file store by renaming them, as far as the file system allows.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace sherd {
 
-/// Renames a directory, or the symbolic link to one, where nothing is at its new name, so that all of it moves at once.
-/// False if that cannot be done.
+/// Renames a directory, or the symbolic link to one, so that all of it moves at once; its new name must be free.
+/// Returns false if this is not possible.
 [[nodiscard]] Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to);
 
-/// Moves what is left in a directory of another file system.
+/// Moves the remaining contents of a directory on another file system.
 using CopyDirectory = std::function<Result<void>(const std::string& prefix, const std::string& new_prefix)>;
 
-/// Renames what is in one directory into another, directories first; an existing one is entered. Directories in which
-/// others put something meanwhile stay.
+/// Renames the entries of one directory into another, directories first; enters those that exist already. Directories
+/// into which others put something meanwhile are kept.
 [[nodiscard]] Result<void> move_children(const FileTree& tree, int from, const std::string& prefix, int to,
                                          const std::string& new_prefix, const CopyDirectory& copy);
 

@@ -9,7 +9,7 @@ namespace sherd {
 
 inline constexpr std::string_view kFileOptions[] = {"durable", "follow_symlinks", "lock"};
 
-/// The settings with those of config.storage_options instead of their own; invalid_argument for a wrong value.
+/// The settings, overridden by config.storage_options; invalid_argument for a wrong value.
 [[nodiscard]] Result<Config> with_file_options(Config config);
 
 }  // namespace sherd

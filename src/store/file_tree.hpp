@@ -20,17 +20,17 @@ namespace sherd {
 
 using os::Fd;
 
-/// `action` is what could not be done, such as "open"; `code` is an errno.
+/// `action` is what failed, such as "open"; `code` is an errno.
 [[nodiscard]] Error system_error(std::string_view action, const std::string& path, int code);
 
-/// Equal where the bytes are: device, inode, time of the last change and size.
+/// Device, inode, time of the last change and size: equal if the bytes are equal.
 [[nodiscard]] Generation generation_of(const struct stat& status);
 
-/// The present time, or where that is not later than `before` the next one that is.
+/// The present time or, if that is not later than `before`, the next representable one.
 [[nodiscard]] timespec time_after(const timespec& before) noexcept;
 
-/// A directory for an object to be written to. What had to be made for it is removed again, as far as it is empty,
-/// unless keep() says that something has come to stay.
+/// A directory to which an object is to be written. Directories that were created for it are removed again if they are
+/// empty, unless keep() has been called.
 class MadeDirectory {
  public:
   MadeDirectory() = default;
@@ -41,14 +41,14 @@ class MadeDirectory {
   void keep() noexcept { made.clear(); }
 
   Fd fd;
-  Fd above;                       ///< where the first of `made` was made
+  Fd above;                       ///< where the first of `made` was created
   std::vector<std::string> made;  ///< relative to `above`, outermost first
 };
 
-/// Directories whose entries in the ones above are on the disk. Thread-safe.
+/// Directories whose entries in their parents have been synced to disk. Thread-safe.
 class SyncedDirectories {
  public:
-  /// The inode of a directory that was removed may soon be that of another one, which was created later.
+  /// The inode of a removed directory may soon be reused for another one, which has a later creation time.
   struct Identity {
     std::pair<std::uint32_t, std::uint32_t> device;
     std::uint64_t inode;
@@ -66,8 +66,8 @@ class SyncedDirectories {
 class FileTree {
  public:
   struct Options {
-    bool follow_symlinks = true;  ///< below the root; the root itself is the user's word
-    bool durable = true;          ///< directories reach the disk before anything is put into them
+    bool follow_symlinks = true;  ///< below the root; the root itself is always followed
+    bool durable = true;          ///< directories are synced to disk before anything is put into them
     Locking lock = Locking::automatic;
     std::shared_ptr<const LockPatience> patience = std::make_shared<LockPatience>();  ///< of writers that wait
   };
@@ -77,13 +77,13 @@ class FileTree {
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   /// The path of a key or prefix.
   [[nodiscard]] std::string path(std::string_view key) const;
-  /// A file opened for reading without waiting, of any kind; no Fd where there is none.
+  /// Opens a file of any kind for reading without waiting; no Fd if it does not exist.
   [[nodiscard]] Result<Fd> open_file(const std::string& key) const;
-  /// A directory that can be listed and synced; no Fd where there is none.
+  /// Opens a directory for listing and syncing; no Fd if it does not exist.
   [[nodiscard]] Result<Fd> open_directory(std::string_view prefix) const;
-  /// The same, made with all directories above it where there is none.
+  /// The same, but creates the directory and all its parents if it does not exist.
   [[nodiscard]] Result<MadeDirectory> make_directory(std::string_view prefix) const;
-  /// Brings the entries of a directory to the disk, if `durable`.
+  /// Syncs the entries of a directory to disk, if `durable`.
   [[nodiscard]] Result<void> sync(int directory, std::string_view prefix) const;
 
  private:
@@ -94,7 +94,7 @@ class FileTree {
 
   std::string root_;
   Options options_;
-  std::shared_ptr<SyncedDirectories> synced_ = std::make_shared<SyncedDirectories>();  ///< of all copies
+  std::shared_ptr<SyncedDirectories> synced_ = std::make_shared<SyncedDirectories>();  ///< shared by all copies
 };
 
 }  // namespace sherd

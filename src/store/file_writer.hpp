@@ -14,7 +14,7 @@ namespace sherd {
 
 class FileWriter final : public ObjectWriter {
  public:
-  /// `hold` is the key's, with its FileLock and this as its only writer.
+  /// `hold` is the key's, with its FileLock, and this is its only writer.
   FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree tree, std::shared_ptr<KeyLocks> locks);
   ~FileWriter() override;
 
@@ -26,11 +26,11 @@ class FileWriter final : public ObjectWriter {
   [[nodiscard]] Generation committed() const override { return committed_; }
 
  private:
-  /// The second name on its way.
+  /// The second name of the object that is being written.
   struct Second {
     std::string key;
     std::string name;
-    std::string side_file;  ///< for the version on its way there
+    std::string side_file;  ///< for the new version before it gets that name
     std::shared_ptr<KeyHold> hold;
     bool linked = false;  ///< the version has the side file's name
 

@@ -1,4 +1,4 @@
-// Stores, sources and writers that pass everything on to another: wrappers override what they change.
+// Stores, sources and writers that pass everything on to another one; wrappers override what they change.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sherd {
 
-/// There is no view(): it would let reads pass by the wrapper.
+/// There is no view(), because reads through it would bypass the wrapper.
 class ForwardingSource : public ByteSource {
  public:
   explicit ForwardingSource(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {}
@@ -25,19 +25,19 @@ class ForwardingSource : public ByteSource {
   const std::shared_ptr<ByteSource> source_;
 };
 
-/// What `from` passes on to if it is a `Source`; otherwise `from`.
+/// The source to which `from` passes on if it is a `Source`; otherwise `from`.
 template <class Source>
 ByteSource& unwrapped(ByteSource& from) {
   const auto* wrapper = dynamic_cast<const Source*>(&from);
   return wrapper != nullptr ? *wrapper->beneath() : from;
 }
-/// The same of the version that a request names.
+/// The same for the version that a request names.
 template <class Source>
 ReadRequest unwrapped(ReadRequest request) {
   if (const auto* wrapper = dynamic_cast<const Source*>(request.of.get())) request.of = wrapper->beneath();
   return request;
 }
-/// Makes the source in the reply to a request a `Source` over that of the store beneath.
+/// Replaces the source in the reply to a request with a `Source` over that of the store below.
 template <class Source, class Argument>
 void wrap(ReadReply& reply, const ReadRequest& request, const Argument& argument) {
   if (request.of)
@@ -65,8 +65,8 @@ class ForwardingWriter : public ObjectWriter {
   const std::unique_ptr<ObjectWriter> writer_;
 };
 
-/// A batch is answered through open() and erase(), as Store does it, so that it sees what a wrapper makes of objects.
-/// Wrappers that pass batches on override read() and erase_all().
+/// Batches are answered through open() and erase(), as in Store, so that they see the objects as the wrapper changes
+/// them. Wrappers that pass on batches override read() and erase_all().
 class ForwardingStore : public Store {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}

@@ -1,4 +1,4 @@
-// Which keys of a store are held by which threads of this process.
+// Which threads of this process hold which keys of a store.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace sherd {
 class FileLock;
 class KeyLocks;
 
-/// A key held by one thread. Each owner of the hold keeps it: a writer made under a lock outlives that lock safely.
+/// A key held by one thread. All owners share the hold, so a writer made under a lock can safely outlive that lock.
 class KeyHold {
  public:
   KeyHold(std::shared_ptr<KeyLocks> locks, std::string key);
@@ -26,11 +26,11 @@ class KeyHold {
   KeyHold& operator=(const KeyHold&) = delete;
   ~KeyHold();
 
-  /// For a writer to begin with: refused where another one lives, which would be of this same thread.
+  /// Begins a writer; refused if there is another one, which would belong to this same thread.
   [[nodiscard]] Result<void> begin_writer();
   void end_writer() noexcept { has_writer_ = false; }
 
-  /// A file store's lock of the same object against other processes; released first. Set by the holding thread only.
+  /// A file store's lock of the same object against other processes; released first. Set only by the holding thread.
   std::unique_ptr<FileLock> file_lock;
 
  private:
@@ -40,24 +40,24 @@ class KeyHold {
   std::atomic<bool> has_writer_{false};
 };
 
-/// The hold of an object's only writer, which ends with its commit.
+/// The hold of an object's only writer, released by its commit.
 class WriterHold {
  public:
-  /// For a writer that has begun.
+  /// For a writer that has called begin_writer().
   WriterHold(std::shared_ptr<KeyHold> hold, std::string key) : hold_(std::move(hold)), key_(std::move(key)) {}
   WriterHold(const WriterHold&) = delete;
   WriterHold& operator=(const WriterHold&) = delete;
   ~WriterHold() { end(); }
 
-  /// `invalid_argument` after the end, `io` after a failure.
+  /// `invalid_argument` after the end of the writer, `io` after a failure.
   [[nodiscard]] Result<void> check_usable() const;
-  /// The same, and where a write of so many bytes ends: within 2^63.
+  /// The same, and returns where a write of this size ends: within 2^63.
   [[nodiscard]] Result<std::uint64_t> check_write(std::uint64_t offset, std::uint64_t size) const;
-  /// The error of a system call. Bytes are missing, so there is nothing to commit any more.
+  /// The error of a system call. Since bytes are missing, the writer can no longer commit.
   [[nodiscard]] Error failed(std::string_view action, int code);
   void end() noexcept;
   [[nodiscard]] bool ended() const noexcept { return hold_ == nullptr; }
-  /// Of a file store, before the end.
+  /// For a file store, before the end of the writer.
   [[nodiscard]] FileLock& file_lock() const noexcept { return *hold_->file_lock; }
 
  private:
@@ -70,9 +70,9 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
  public:
   KeyLocks();
   ~KeyLocks();
-  /// Waits until no other thread holds the key. A thread that holds it already gets the same hold again.
+  /// Waits until no other thread holds the key. A thread that already holds it gets the same hold again.
   [[nodiscard]] Result<std::shared_ptr<KeyHold>> take(const std::string& key, LockWait& wait);
-  /// The keys that are held now and that Store::wait_for_writers() waits for.
+  /// The keys held now that Store::wait_for_writers() waits for.
   [[nodiscard]] std::vector<std::string> held_below(std::string_view prefix) const;
 
  private:
@@ -82,7 +82,7 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
   std::unique_ptr<Table> table_;
 };
 
-/// What lock() returns for a hold.
+/// The lock that lock() returns for a hold.
 [[nodiscard]] std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// What stores share to list what they hold.
+// Shared by stores for listing their contents.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace sherd {
 
-/// How many entries a list has in memory at a time, as remote stores have it.
+/// The maximum number of entries of a list in memory, as in remote stores.
 inline constexpr std::size_t kListPage = 1000;
 
 /// Store::visit() with ListDepth::all, for stores that list one level at a time. The objects of a directory are visited
-/// before those of the directories in it, whose names wait in memory.
+/// before those of its subdirectories, whose names are kept in memory meanwhile.
 Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry& visit);
 
-/// Erases the objects directly below `prefix`, possibly millions, apart from those whose keys are kept.
-/// Returns the names of the prefixes there.
+/// Erases the objects directly below `prefix`, possibly millions, except those whose keys are kept. Returns the names
+/// of the prefixes there.
 Result<std::vector<std::string>> erase_objects(Store& store, const std::string& prefix,
                                                const std::function<bool(const std::string& key)>& is_kept);
 
-/// What a store that cannot list answers to visit().
+/// The error of visit() in a store that cannot list.
 [[nodiscard]] Error cannot_list(const Store& store);
 
 }  // namespace sherd

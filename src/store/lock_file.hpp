@@ -1,4 +1,4 @@
-// A file that is open to be locked, and is not shared with children of fork().
+// A file that is opened for locking and not shared with children of fork().
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sherd {
 class LockFile {
  public:
   LockFile() = default;
-  /// As openat() with O_CLOEXEC; false where that fails, with errno set.
+  /// Like openat() with O_CLOEXEC; false if it fails, with errno set.
   static LockFile open(int directory, const std::string& name, int flags) noexcept;
   LockFile(LockFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   LockFile& operator=(LockFile&& other) noexcept {

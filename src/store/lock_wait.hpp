@@ -1,4 +1,4 @@
-// Waiting for a lock: how long, what the user hears of it, and what ends it.
+// Waiting for a lock: how long, what is reported to the user, and what ends the wait.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace sherd {
 
 /// A store's settings for its waits. They apply only outside of calls (base/call.hpp), which have their own; the hooks
-/// are called on the thread that waits.
+/// are called on the waiting thread.
 struct LockPatience {
   LockPatience() = default;
   explicit LockPatience(const Config& config)
@@ -23,15 +23,15 @@ struct LockPatience {
   std::function<void(const std::string&)> notice = {};
 };
 
-/// One wait for one lock; begins with the first pause(), so that a free lock costs nothing.
+/// One wait for one lock. It begins with the first pause(), so a free lock costs nothing.
 class LockWait {
  public:
-  /// `object` names what is locked, for messages. Both must outlive this.
+  /// `object` returns the name of what is locked, for messages. Both must outlive this.
   LockWait(const LockPatience& patience, const std::function<std::string()>& object)
       : patience_(patience), object_(object) {}
 
-  /// How long to sleep before the lock is tried again: ever longer, up to 50 ms. `unavailable` when the call is
-  /// interrupted, or has waited for its time. May call the hooks: the caller must not hold a mutex.
+  /// How long to sleep before trying the lock again: increasing, up to 50 ms. `unavailable` if the call is interrupted
+  /// or the timeout has passed. May call the hooks, so the caller must not hold a mutex.
   Result<std::chrono::nanoseconds> pause();
 
  private:

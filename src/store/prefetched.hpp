@@ -1,4 +1,4 @@
-// Objects that a caller is about to open one after the other, read together beforehand.
+// Objects that a caller is about to open one after the other, read together in advance.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace sherd {
 
-/// `store`, which the caller keeps alive, as it is now: if its requests have latency, the first bytes of the objects at
-/// `keys` are in memory, and which of them are missing is known. They cost one batch; opening each of them costs
-/// nothing more, nor does reading what fits the first bytes. Not for callers that change these objects. A store without
-/// latency is returned as it is.
+/// A snapshot of `store`, which the caller keeps alive. If its requests have latency, the first bytes of the objects at
+/// `keys` are read in one batch, and it is known which of them are missing. Opening them then costs nothing more, nor
+/// does reading within the first bytes. Not for callers that change these objects. A store without latency is returned
+/// unchanged.
 Result<std::shared_ptr<Store>> prefetched_store(Store& store, std::span<const std::string> keys);
 
 }  // namespace sherd

@@ -11,14 +11,14 @@
 
 namespace sherd {
 
-/// Reads the bytes from `offset` on, as many as fit `into`. For no bytes no request is made.
+/// Reads the bytes beginning at `offset`, as many as fit into `into`. Makes no request for zero bytes.
 inline Result<void> read_into(ByteSource& source, std::uint64_t offset, std::span<std::byte> into) {
   if (into.empty()) return {};
   const RangeRead range{offset, into};
   return source.read({&range, 1});
 }
 
-/// The same into a buffer, which gets the size of the extent. The caller has checked that it may be so large.
+/// The same into a buffer, which is resized to the extent. The caller has checked that this size is allowed.
 inline Result<void> read_into(ByteSource& source, const Extent& where, Buffer& into) {
   SHERD_TRY(into.resize(where.length));
   return read_into(source, where.offset, into.span());

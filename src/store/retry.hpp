@@ -1,4 +1,4 @@
-// Trying again after another writer has changed an object: decided here only, and how long it waits between attempts.
+// Retries after another writer has changed an object: the only place that decides about them, and their delays.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace sherd {
 
-/// The waits between attempts. Each is about twice as long as the one before, up to 64 ms, and of random length, so
-/// that callers that met once do not meet again.
+/// The delays between attempts. Each is about twice the previous one, up to 64 ms, and of random length, so that
+/// callers that collided once do not collide again.
 class Backoff {
  public:
   /// `interrupted` is asked outside of calls (base/call.hpp) and must outlive this.
   explicit Backoff(const std::function<bool()>& interrupted) : interrupted_(interrupted) {}
   /// Waits before the next attempt; `unavailable` if the call is interrupted.
   [[nodiscard]] Result<void> wait();
-  /// The longest that the next wait can be; the shortest is half of it.
+  /// The maximum of the next delay; its minimum is half of that.
   [[nodiscard]] std::chrono::microseconds longest() const noexcept { return longest_; }
 
  private:
@@ -26,14 +26,14 @@ class Backoff {
   std::chrono::microseconds longest_{250};
 };
 
-/// Whether an attempt has failed because another writer was faster, so that a new one may succeed.
+/// Whether an attempt failed because another writer was first, so that a retry may succeed.
 [[nodiscard]] inline bool is_lost_race(const Error& error) noexcept {
   return error.code() == ErrorCode::conflict && !error.is_lasting();
 }
 
-/// Calls `attempt`, which changes something, until it returns anything but a `conflict` that a new attempt may resolve,
-/// or the call is interrupted. The number of attempts has no limit: each conflict means that another writer has made
-/// progress. An attempt must start over: it opens again what it reads, and leaves nothing behind if it fails.
+/// Calls `attempt`, which changes something, until it returns anything but a `conflict` that a retry may resolve, or
+/// the call is interrupted. The number of attempts is unlimited, because each conflict means that another writer has
+/// made progress. Each attempt must start over: it opens again what it reads, and leaves nothing behind if it fails.
 template <class Attempt>
 auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   for (Backoff backoff(config.interrupted);;) {
@@ -43,9 +43,9 @@ auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(a
   }
 }
 
-/// The same for a limited number of attempts. A program that changes an object without a pause must not keep the caller
-/// for ever where that means no progress, as for readers: after some seconds the conflict is the answer, and a lasting
-/// one.
+/// The same with a limited number of attempts, for callers such as readers, where retrying makes no progress: a program
+/// that changes an object without a pause must not delay them for ever. After some seconds the conflict is returned, as
+/// a lasting one.
 template <class Attempt>
 auto retry_limited(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   constexpr int kMax = 64;

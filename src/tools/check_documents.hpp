@@ -1,4 +1,4 @@
-// The part of check() that knows of several documents of one node.
+// The part of check() that handles the several documents of one node.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace sherd {
 
-/// Reports what is odd about one of the documents of a node that can be read all the same.
+/// Reports irregularities in the documents of a node that can be read nevertheless.
 void check_documents(const NodeLocation& location, const NodeDocument& node,
                      const std::function<void(Findings&)>& merge);
 

@@ -1,5 +1,5 @@
-// What groups say of their members (MemberNotes), compared with the nodes as they are met: lists, and what the metadata
-// of members refer to.
+// Compares what groups record about their members (MemberNotes) with the nodes that are found: lists, and the
+// references in members' metadata.
 #pragma once
 
 #include <deque>
@@ -17,11 +17,11 @@ class MemberLists {
   /// References must outlive it.
   MemberLists(const Tables& tables, const Format& format) : tables_(tables), format_(format) {}
 
-  /// Notes the list of a group, if it keeps one. Its members are met later.
+  /// Records the list of a group, if it keeps one. Its members are found later.
   void begin(const std::string& path, const Json& group);
-  /// A node that is stored at `path`; nullptr for one whose document is damaged, which is a fault of its own.
+  /// A node that is stored at `path`; nullptr if its document is damaged, which is a separate fault.
   void met(const std::string& path, const NodeDocument* node);
-  /// Adds what is found to the report, after all nodes.
+  /// Adds the findings to the report, after all nodes.
   void end(CheckReport& report);
 
  private:

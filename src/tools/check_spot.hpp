@@ -1,4 +1,4 @@
-// What ObjectCheck looks at: an object or a part of one, and the chunks found in it.
+// What ObjectCheck is inspecting: an object or a part of one, and the chunks found in it.
 #pragma once
 
 #include "tools/check.hpp"
@@ -13,7 +13,7 @@ struct ObjectCheck::Spot {
   Shape shape;  // array order of the layout
   std::optional<std::uint64_t> slot = {};
   std::string within = {};
-  bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to the user
+  bool in_object = true;  // false: the source is decoded bytes, whose offsets mean nothing to users
   std::uint64_t first_id = 0;
 
   [[nodiscard]] FaultLocation at(std::optional<std::uint64_t> offset = {}) const {

@@ -1,4 +1,4 @@
-// Numbers of one type as numbers of another one, with a check of the range.
+// Converts numbers from one type to another, checking the range.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace sherd {
 
-/// Numbers become the nearest number of the other type, of two the even one; integers, floats and booleans (0 and 1).
+/// Rounds numbers to the nearest one of the other type, half to even; for integers, floats and booleans (0 and 1).
 class Conversion {
  public:
-  /// `unsupported` if one of the types is not one of these.
+  /// `unsupported` for other types.
   static Result<Conversion> make(const DType& from, const DType& to);
 
-  /// Converts the elements of `from`. Returns the number of the first one that the other type does not have: out of its
-  /// range, or NaN or infinity in a type without these; nullopt if all were converted.
+  /// Converts the elements of `from`. Returns the number of the first one that cannot be converted because it is out of
+  /// range, or NaN or infinity and the type has none; nullopt if all were converted.
   [[nodiscard]] std::optional<std::uint64_t> run(std::span<const std::byte> from, std::byte* to) const noexcept;
 
  private:

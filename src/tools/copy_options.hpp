@@ -1,4 +1,4 @@
-// Which errors of a copy are about what the caller asked for, and which about the source.
+// Distinguishes errors of a copy about the caller's options from errors about the source.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ template <class T>
   if (!result) return in_source(std::move(result).error(), key, options);
   return result;
 }
-/// An error without the key of a document that is not written yet.
+/// An error without the key of a document that has not been written yet.
 [[nodiscard]] Error of_request(const Error& error);
 
 }  // namespace sherd

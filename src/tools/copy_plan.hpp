@@ -1,4 +1,4 @@
-// What a copy of a tree is made of, decided before anything is written.
+// The plan of a copy of a tree, made before anything is written.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace sherd {
 
 struct TreePlan {
   std::vector<NodeCopy> nodes;  ///< groups before their members
-  /// Collections of objects to which the copy refers: paths below its root, and those in the source's store.
+  /// Collections of objects to which the copy refers: their paths below its root, and in the source's store.
   std::map<std::string, std::string> referred = {};
   std::vector<std::pair<std::string, std::string>> dangling = {};  ///< CopyReport::dangling
   std::vector<std::string> warnings = {};                          ///< CopyReport::warnings
-  std::optional<LabelledImage> labelled = {};                      ///< the image whose labels the copy is
-  std::uint64_t bytes = 0;                                         ///< of elements, as far as they are known
+  std::optional<LabelledImage> labelled = {};                      ///< the image to whose labels the copy belongs
+  std::uint64_t bytes = 0;                                         ///< of elements, as far as they are known in advance
 };
 Result<TreePlan> plan_tree(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options);
 
-/// The location of a node of a copy whose root is there.
+/// The location of a node of a copy with this root.
 [[nodiscard]] NodeLocation location_below(const NodeLocation& root, const std::string& path);
-/// A node's documents, printed again.
+/// A node's documents, printed anew.
 [[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node, const NodeLocation& destination);
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// The slots of a shard in the making, as those who fill it share them out.
+// The slots of a shard being made, as divided among the threads that fill it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sherd {
 
-/// Encoded bytes that are put into a shard at one time.
+/// The encoded bytes that are put into a shard at a time.
 inline constexpr std::uint64_t kCopyBatchBytes = std::uint64_t{1} << 20;
 
 struct ObjectCopy::Slot {
@@ -18,10 +18,10 @@ struct ObjectCopy::Slot {
   std::uint64_t slot;
   Extent extent = {};
   std::size_t object = 0;
-  bool edge = false;  ///< to be encoded where all others are moved
+  bool edge = false;  ///< must be encoded while all others are moved
 };
 
-/// A shard in the making; shapes in stored order.
+/// A shard being made; shapes in stored order.
 struct ObjectCopy::Slots {
   const CellAccess& at;
   const ShardLayout& shard;
@@ -29,7 +29,7 @@ struct ObjectCopy::Slots {
   Shape stored;  ///< of the shard
   Shape grid;
   Shape valid;
-  std::uint64_t longest = 0;  ///< stored chunk of the source that is needed for it
+  std::uint64_t longest = 0;  ///< the longest stored chunk of the source that it needs
 
   Slots(const CellAccess& cell, const ChunkLayout& layout)
       : at(cell),
@@ -45,13 +45,13 @@ struct ObjectCopy::Slots {
       if ((cell[j] + 1) * shard.inner_shape[j] > valid[j]) return true;
     return false;
   }
-  /// Whether this inner chunk begins beyond the array.
+  /// Whether this inner chunk begins beyond the end of the array.
   [[nodiscard]] bool is_outside(const Shape& cell) const {
     for (std::size_t j = 0; j < cell.size(); ++j)
       if (cell[j] * shard.inner_shape[j] >= valid[j]) return true;
     return false;
   }
-  /// The cells around some slots.
+  /// The bounding box of the cells of some slots.
   [[nodiscard]] Box around(std::span<const Slot> slots) const {
     Shape low = unravel(slots.front().slot, grid);
     Shape high = low;
@@ -65,7 +65,7 @@ struct ObjectCopy::Slots {
     for (std::size_t j = 0; j < low.size(); ++j) high[j] += 1 - low[j];
     return {low, high};
   }
-  /// Its elements inside the array, relative to the shard.
+  /// Their elements inside the array, relative to the shard.
   [[nodiscard]] Box elements(const Box& cells) const {
     Box box{cells.origin, cells.shape};
     for (std::size_t j = 0; j < box.origin.size(); ++j) {

@@ -1,5 +1,5 @@
-// A part of an array, and perhaps its numbers in another type, as what a copy is made of; and what documents say of an
-// image, fitted to such a part.
+// A part of an array, possibly with its numbers converted to another type, as the source of a copy; and the metadata of
+// an image adapted to such a part.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@ namespace sherd {
 
 class Cutout final : public ElementMap {
  public:
-  /// What options ask for of an array; nullptr where that is all of it as it is. `axes` is the order of the dimensions
-  /// in which the selection names them, if that is not the array's. Errors name the option as their member.
+  /// The part that options select; nullptr if it is the whole array unchanged. `axes` is the order of dimensions in the
+  /// selection, if different from the array's. Errors name the option as their member.
   static Result<std::shared_ptr<const Cutout>> make(const ArraySpec& source, const CopyOptions& options,
                                                     const std::vector<std::size_t>& order = {});
 
-  /// Whether elements are other bytes, or dimensions are dropped: chunks cannot stay as they are.
+  /// Whether elements change or dimensions are dropped, so that chunks cannot be kept as they are.
   [[nodiscard]] bool changes_chunks() const { return converts() || kept_.size() != box_.shape.size(); }
   [[nodiscard]] bool converts() const { return conversion_.has_value(); }
   [[nodiscard]] const Box& box() const noexcept { return box_; }
   [[nodiscard]] const DType& dtype() const noexcept { return to_; }
   [[nodiscard]] Shape shape() const { return pick(box_.shape); }
-  /// Of a list with an entry for each dimension of the source, those of the copy's dimensions.
+  /// Selects the entries of the copy's dimensions from a list with one entry per dimension of the source.
   template <class T>
   [[nodiscard]] std::vector<T> pick(const std::vector<T>& all) const {
     if (all.size() != box_.shape.size()) return all;
@@ -35,11 +35,11 @@ class Cutout final : public ElementMap {
     for (const std::size_t d : kept_) some.push_back(all[d]);
     return some;
   }
-  /// The array of this part, whose chunks are those of the source as far as it has one shape of them.
+  /// The array of this part, with the source's chunks if they have a single shape.
   [[nodiscard]] ArraySpec applied_to(ArraySpec spec) const;
-  /// Attributes of the array (docs/files.md) that hold for the part; `names` are those of the source's dimensions.
+  /// Attributes of the array (docs/files.md) adapted to the part; `names` are those of the source's dimensions.
   [[nodiscard]] Json attributes_of(Json attributes, const std::vector<std::string>& names) const;
-  /// Of a list of channels, those of the part; `names` as above.
+  /// Selects the channels of the part from a list; `names` as above.
   [[nodiscard]] Json channels_of(const Json& channels, const std::vector<std::string>& names) const;
 
   [[nodiscard]] Box made_of(const Box& copy, const Shape& source) const override;
@@ -56,13 +56,13 @@ class Cutout final : public ElementMap {
   [[nodiscard]] Error refusal(const Box& from, std::uint64_t number, std::span<const std::byte> element) const;
 
   Box box_;                        ///< of the source
-  std::vector<std::size_t> kept_;  ///< the dimensions that the copy has; in the others the box has length 1
+  std::vector<std::size_t> kept_;  ///< the dimensions that the copy has; in others the box has length 1
   DType from_, to_;
   std::optional<Conversion> conversion_;
   std::optional<Scalar> fill_;  ///< the converted fill value
 };
 
-/// Whether options ask for a part of an array, or for another type.
+/// Whether options select a part of an array, or another type.
 [[nodiscard]] inline bool asks_for_cutout(const CopyOptions& options) noexcept {
   return options.select.has_value() || options.dtype.has_value();
 }

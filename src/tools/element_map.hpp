@@ -1,4 +1,4 @@
-// How the elements of a copy come from those of its source, where a copy has other elements or only some of them.
+// How the elements of a copy are derived from its source, if the copy has different elements or only some of them.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace sherd {
 
-/// How the chunks of an array get to the copy.
+/// How the chunks of an array are copied.
 enum class CopyWay : std::uint8_t {
-  whole,    ///< every object as it is
+  whole,    ///< every object unchanged
   moved,    ///< encoded chunks from one object to another
-  encoded,  ///< through their elements
+  encoded,  ///< decoded and encoded again
 };
 
-/// Where the elements of a box go, dense in C order, and what is needed to read them.
+/// The destination of the elements of a box, dense in C order, and what is needed to read them.
 struct ElementTarget {
   std::byte* data;
   VarBytesArena& arena;
@@ -25,17 +25,17 @@ struct ElementTarget {
 class ElementMap {
  public:
   virtual ~ElementMap() = default;
-  /// What a box of the copy is made of; `source` is the shape of the array.
+  /// The box of the source from which a box of the copy is made; `source` is the shape of the array.
   [[nodiscard]] virtual Box made_of(const Box& copy, const Shape& source) const = 0;
-  /// The box of the copy into which a box of the source goes; one length is 0 if none of it does.
+  /// The box of the copy that a box of the source affects; one length is 0 if there is none.
   [[nodiscard]] virtual Box goes_into(const Box& source) const = 0;
-  /// The memory of what a part of the copy is made of, in the copy's own size; 0 if nothing else is in memory.
+  /// The memory of the source of a part of the copy, as a multiple of the part's size; 0 if no other memory is needed.
   [[nodiscard]] virtual std::uint64_t most() const noexcept = 0;
-  /// The cheapest way in which chunks of this source can get to a copy of the same grid and codecs.
+  /// The cheapest way in which chunks of this source can be copied to the same grid and codecs.
   [[nodiscard]] virtual CopyWay cheapest(const Array::State&) const { return CopyWay::encoded; }
-  /// What a missing element of the source is in the copy. `fill` is the source's fill value.
+  /// The value in the copy of a missing element of the source. `fill` is the source's fill value.
   [[nodiscard]] virtual std::span<const std::byte> missing(std::span<const std::byte> fill) const { return fill; }
-  /// Reads from `source` what a box of the copy is made of, and makes the elements of that box.
+  /// Reads from `source` what a box of the copy needs, and makes the elements of that box.
   [[nodiscard]] virtual Result<void> read(const Array& source, const Box& box, const ElementTarget& to) const = 0;
 };
 

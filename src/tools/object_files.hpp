@@ -1,4 +1,4 @@
-// Files of skeletons and meshes into and out of a collection.
+// Imports and exports files of skeletons and meshes of a collection.
 #pragma once
 
 #include "neuroglancer/collection.hpp"
@@ -6,7 +6,7 @@
 
 namespace sherd {
 
-/// `location` is writable. See import_object().
+/// See import_object(). `location` is writable.
 Result<ObjectFileReport> import_object_at(const std::string& file, neuroglancer::Collection::State::Location location,
                                           const ObjectFileOptions& options);
 Result<ObjectFileReport> export_object_from(neuroglancer::Collection::State::Location location, const std::string& file,

@@ -1,4 +1,4 @@
-// The coarser resolutions that a copy adds to an image: how many, and by how much each axis becomes coarser.
+// The coarser resolutions that a copy adds to an image: their number, and the factor of each axis.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,24 @@
 
 namespace sherd {
 
-/// A level: its shape, and how its elements are computed from those of the level before.
+/// A level: its shape, and how its elements are computed from the previous level.
 struct CoarserLevel {
   Shape shape;
   Reduction how;
 };
 
-/// Names the factors that are given one per axis, in this order, so that they hold for axes in any order.
+/// Adds axis names to factors that are given one per axis, in this order, so that they apply to axes in any order.
 void name_factors(Pyramid& pyramid, const std::vector<std::string>& axes);
 
 class PyramidPlan {
  public:
-  /// Errors name the member `pyramid` or `factors`: elements without a mean or mode, factors that do not fit the axes.
+  /// Errors name the member `pyramid` or `factors`: elements without a mean or mode, or factors not fitting the axes.
   static Result<PyramidPlan> make(const Pyramid& pyramid, const Image& image, const DType& dtype);
 
-  /// Whether another level is wanted after `made` coarser ones; the last one has this shape.
+  /// Whether another level is needed after `made` coarser ones; the last one has this shape.
   [[nodiscard]] bool wants_level(const Image& image, std::uint64_t made, const Shape& shape, const Shape& chunks) const;
   /// Appends the next level to the image; nullopt if no axis can become coarser. `finer` is the shape of the last
-  /// level. With `whole`, elements begin at whole offsets.
+  /// level. With `whole`, offsets are whole numbers of elements.
   [[nodiscard]] std::optional<CoarserLevel> add_level(Image& image, const Shape& finer, bool whole) const;
   /// Whether levels have fewer channels than the image.
   [[nodiscard]] bool shrinks_channels(const Image& image) const;
@@ -39,7 +39,7 @@ class PyramidPlan {
 
   Pyramid pyramid_;
   Shape factors_;              ///< per dimension; empty: chosen for each level from the spacing
-  std::vector<double> units_;  ///< per dimension: nanometres per unit, 1 if unknown
+  std::vector<double> units_;  ///< nanometres per unit for each dimension, 1 if unknown
 };
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Less resolution: which elements of an array an element of the next coarser one is made of, and how.
+// Reduces resolution: from which elements of an array an element of the coarser one is computed, and how.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace sherd {
 
-/// Along a dimension of step n, element i is made of the n elements from n * i - phase on, as far as they are there.
+/// Along a dimension with step n, element i is computed from the n elements beginning at n * i - phase that exist.
 struct Reduction {
-  static constexpr std::uint64_t kMost = 512;  ///< elements that one is made of
+  static constexpr std::uint64_t kMost = 512;  ///< maximum elements from which one is computed
 
   Pyramid::Method method = Pyramid::Method::mean;
   bool ignore_zero = false;
-  Shape step = {};   ///< 1 or more, their product at most kMost
+  Shape step = {};   ///< at least 1; their product is at most kMost
   Shape phase = {};  ///< less than the step
 
   /// unsupported or invalid_argument if this type has no mean or mode.
   [[nodiscard]] Result<void> check(const DType& dtype) const;
-  /// Of what becomes of an array.
+  /// The shape of the reduced array.
   [[nodiscard]] Shape shape_of(const Shape& finer) const;
-  /// What a box is made of; `finer` is the shape of the array.
+  /// The box from which a box is computed; `finer` is the shape of the array.
   [[nodiscard]] Box made_of(const Box& coarse, const Shape& finer) const;
-  /// The box into which a box of the finer array goes.
+  /// The box that a box of the finer array affects.
   [[nodiscard]] Box goes_into(const Box& finer) const;
-  /// How many elements one is made of.
+  /// The number of elements from which one is computed.
   [[nodiscard]] std::uint64_t most() const noexcept;
 };
 
@@ -38,11 +38,11 @@ struct BoxElements {
   const Box& box;
   Byte* data;
 };
-/// Makes the elements of a box from those of made_of() it, on the threads of `config`.
+/// Computes the elements of a box from those of its made_of(), on the threads of `config`.
 Result<void> reduce(const Reduction& how, const DType& dtype, const BoxElements<const std::byte>& from,
                     const BoxElements<std::byte>& to, const Config& config);
 
-/// The elements of the next coarser resolution as those of a copy.
+/// The elements of the next coarser resolution, as those of a copy.
 class CoarserElements final : public ElementMap {
  public:
   explicit CoarserElements(Reduction how) : how_(std::move(how)) {}
