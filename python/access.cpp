@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "array/core.hpp"
+#include "base/call.hpp"
 #include "python/bindings.hpp"
 #include "python/numpy.hpp"
 #include "python/objects.hpp"
@@ -246,6 +248,11 @@ void write(const BoundArray& self, const Index& index, nb::handle value) {
   with_view(self, flat, &shape, [&](const AnyView& view) {
     call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });
   });
+}
+
+void refresh(const BoundArray& self) {
+  const Array& array = self.array;
+  call(*array.store(), [&] { return as_call(array.config(), [&] { return array.state().confirm(); }); });
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {

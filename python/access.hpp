@@ -29,6 +29,8 @@ class BoundArray {
 [[nodiscard]] nanobind::list read_many(const BoundArray& self, nanobind::handle selections, nanobind::handle out);
 /// Writes what broadcasts to the index's shape, as NumPy assigns it.
 void write(const BoundArray& self, const Index& index, nanobind::handle value);
+/// Makes the handle use the shape that the array has now; `conflict` if the array was erased or replaced.
+void refresh(const BoundArray& self);
 /// Array.append; returns the new shape.
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 

@@ -11,8 +11,9 @@
 namespace sherd::python {
 namespace {
 
-/// Where the write finds that another handle has changed the shape, the key means what it does to a handle of now.
+/// A key selects what it would select for a handle opened now: negative indices and open slices depend on the shape.
 void write_at(const BoundArray& self, nb::handle key, nb::handle value, Index (*parse)(nb::handle, const Shape&)) {
+  if (!self.array.read_only()) refresh(self);
   const Shape shape = self.array.shape();
   try {
     return write(self, parse(key, shape), value);
@@ -205,6 +206,7 @@ void bind_access(nb::class_<BoundArray>& type) {
           "`config[\"order\"]`, or "
           "one element.\n"
           "Missing chunks read as the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
+      .def("_refresh", &refresh)
       .def(
           "__setitem__",
           [](const BoundArray& self, nb::handle key, nb::handle value) { write_at(self, key, value, basic_index); },

@@ -87,4 +87,6 @@ class BlockIndexer:
         return self._array[elements(self._array, key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._array.read_only:
+            self._array._refresh()  # blocks are counted in the shape that the array has now
         self._array[elements(self._array, key)] = value

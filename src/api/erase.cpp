@@ -47,7 +47,9 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
       return not_found("no node exists here" + hint_at_slow_move(location))
           .in_key(formats.front()->likeliest_key(location.path));
     }
-    SHERD_TRY(refuse_foreign_objects(*found));
+    // An erase that was interrupted has examined them, and has left objects without their documents.
+    SHERD_TRY(cut_short, is_moving(*found));
+    if (!cut_short) SHERD_TRY(refuse_foreign_objects(*found));
     SHERD_TRY(erase_node(*found));
     SHERD_TRY(follow_in_metadata(*found, std::nullopt));
     return {};

@@ -91,6 +91,8 @@ class Zarr3 final : public Format, public Consolidation {
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override {
     node.erase(list_name);
+    const Json* transformers = node.find("storage_transformers");
+    if (transformers != nullptr && transformers->size() == 0) node.erase("storage_transformers");  // by zarr-python
     return node;
   }
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return node_type(entry); }

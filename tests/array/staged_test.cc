@@ -195,6 +195,23 @@ TEST(Erasing, InterruptedLeavesNoArrayOfFillValuesAndCanBeRepeated) {
   EXPECT_TRUE(cut_off);
 }
 
+TEST(Erasing, OfAGroupByItsPathCanBeRepeatedAfterAnInterruption) {
+  const OpenOptions group{.path = "g"};
+  bool cut_off = false;
+  for (int calls = 0;; ++calls) {
+    const auto beneath = memory_store();
+    for (const char* path : {"g/a", "g/c"}) create_array(beneath, path, filled_with(1, false)).value();
+    const auto ending = std::make_shared<EndingStore>(beneath);
+    ending->calls_left = calls;
+    if (erase(ending, group)) break;
+    cut_off = cut_off || !open(beneath, {.path = "g/a"});
+    erase(beneath, group).value();
+    EXPECT_THAT(keys_of(*beneath), ElementsAre("zarr.json"));
+    EXPECT_EQ(erase(beneath, group).error().code(), ErrorCode::not_found);
+  }
+  EXPECT_TRUE(cut_off);
+}
+
 TEST(StagedNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   const TempDir folder;
   const auto device = [](const std::string& path) {

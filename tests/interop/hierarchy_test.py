@@ -88,6 +88,30 @@ def test_zarr_python_needs_to_know_every_type_of_consolidated_metadata(zarr, tmp
     assert sherd.open_group(tmp_path / "h")["unknown"].shape == (4,)
 
 
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+@with_zarr
+def test_zarr_python_finds_every_member_of_a_consolidated_group_after_an_edit(zarr, tmp_path, format):
+    path = tmp_path / "h"
+    sherd.create_group(path, format=format)
+    for name in ("a/x", "b/y"):
+        sherd.create_array(path, name=name, data=numpy.arange(3))
+    sherd.consolidate_metadata(path)
+    sherd.create_array(path, name="a/z", data=numpy.arange(3))
+    assert sorted(zarr.open_group(path, mode="r")["a"].keys()) == ["x", "z"]
+    numpy.testing.assert_array_equal(zarr.open_group(path, mode="r")["a/x"][:], [0, 1, 2])
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+@with_zarr
+def test_check_accepts_what_zarr_python_consolidates_of_nodes_of_sherd(zarr, tmp_path, format):
+    path = tmp_path / "h"
+    sherd.create_group(path, format=format)
+    sherd.create_group(path / "g")
+    sherd.create_array(path, name="a", data=numpy.arange(3))
+    zarr.consolidate_metadata(path, zarr_format=int(format[-1]))
+    assert sherd.check(path)["faults"] == []
+
+
 @with_zarr
 def test_sherd_reads_what_zarr_python_consolidates(zarr, tmp_path):
     make(zarr, tmp_path / "h")

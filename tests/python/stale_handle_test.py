@@ -30,6 +30,30 @@ def test_a_slice_of_a_shrunk_array_ends_where_the_array_ends(stale):
     assert other[:].tolist() == [0, 0, 0, 7, 7]
 
 
+WRITES = {
+    "index": lambda array, n: array.__setitem__(-1, 7),
+    "slice": lambda array, n: array.__setitem__(slice(-1, None), 7),
+    "orthogonal": lambda array, n: array.oindex.__setitem__([-1], 7),
+    "coordinates": lambda array, n: array.vindex.__setitem__(-1, 7),
+    "block": lambda array, n: array.blocks.__setitem__(-1, 7),
+    "all": lambda array, n: array.__setitem__(slice(None), np.arange(n)),
+    "mask": lambda array, n: array.__setitem__(np.arange(n) % 2 == 1, 7),
+    "past the old end": lambda array, n: array.__setitem__(n - 1, 7),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("length", [6, 14])
+def test_a_key_selects_what_it_would_select_in_a_handle_that_is_opened_now(stale, length, write):
+    array, other = stale
+    other.resize((length,))
+    write(array, length)
+    found = other[:].tolist()
+    other[:] = 0
+    write(other, length)
+    assert found == other[:].tolist() and found[-1] != 0
+
+
 def test_an_erased_array_is_a_conflict_and_its_path_can_be_used_again(stale, tmp_path):
     array, _ = stale
     del sherd.open_group(tmp_path, mode="r+")["a"]
