@@ -2,7 +2,7 @@
 // suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
 // `data/root/PATH/`. A group needs no document: it exists if anything is below it, and the root always exists.
 // Since `data` sorts before `meta`, a store that moves directories in this order moves documents last.
-// draft2022_array.cpp has array documents, draft2022_type.cpp element types.
+// array.cpp has array documents, type.cpp element types.
 #include "draft2022/format.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reads TIFF files through libtiff: all pages of one size that are not thumbnails; strips or tiles; samples interleaved
 // or in planes; any byte order and compression of libtiff; 1, 8, 16, 32 and 64 bit integers, floats and complex.
-// ImageJ's description or OME-XML says what pages are (tools/hyperstack.hpp); ImageJ's files above 4 GiB list one page
-// and contain many. libtiff's messages become errors here; its warnings are dropped.
+// ImageJ's description or OME-XML says what pages are (io/hyperstack.hpp); ImageJ's files above 4 GiB list one page and
+// contain many. libtiff's messages become errors here; its warnings are dropped.
 #include <tiffio.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kListEntryBytes = 24;                       // of a chunk in the list of its minishard
-constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; asked first, for it costs nothing
+constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; checked first, as it costs nothing
 
 Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
   if (!value.is_array()) return std::move(invalid_argument("must be a list of integers")).in_member("chunk_shape");

@@ -106,7 +106,7 @@ class TreePlanner {
     }
   }
 
-  // Once, however many nodes have documents that are left out. Arrays of a group need not be asked: the group has one.
+  // Once, however many nodes have documents that are left out. Arrays of a group are not checked; the group has one.
   Result<void> warn(const NodeLocation& location, const NodeDocument& document) {
     if (!plan_.warnings.empty() || (document.type == NodeType::array && !plan_.nodes.empty())) return {};
     SHERD_TRY(left_out, left_out_of_copies(location, document.document));

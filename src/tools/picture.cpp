@@ -290,7 +290,7 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::o
   const double step = std::min(plane.row_step, plane.column_step);
   double width = static_cast<double>(bands.width()) * (square ? 1 : plane.column_step / step);
   double height = static_cast<double>(bands.height()) * (square ? 1 : plane.row_step / step);
-  // Spacings with a larger ratio are not those of an image; the picture would become huge.
+  // Spacings that differ too much, unlike those of an image, would make it huge.
   constexpr double kLongest = 16384;
   const double most = std::max({kLongest, static_cast<double>(bands.width()), static_cast<double>(bands.height())});
   double factor = std::min(1.0, most / std::max(width, height));
