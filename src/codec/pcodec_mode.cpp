@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kRun = 256, kRuns = 16;
 constexpr std::size_t kLookbackRun = 8192;
 constexpr unsigned kSampleLog = 6;
-/// Bits a number that a mode of two sequences, a further difference and lookbacks must save: each is slower to decode.
+/// Bits per number that a mode of two sequences, a further difference and lookbacks must save: each slows decoding.
 constexpr double kModeSaves = 0.5, kOrderSaves = 0.02, kLookbackSaves = 2;
 /// The fraction of a sample's numbers that must be near a multiple.
 constexpr double kMostly = 0.9;

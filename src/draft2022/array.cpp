@@ -1,8 +1,8 @@
-// Knows the members of the draft's array documents and what they are in the engine's words: chunk_memory_layout "F" is
-// a transpose, byte orders of types are the `bytes` codec's, a compressor's URI is a codec. Each `indexed` sharding
-// transformer is one level of sharding_indexed without a checksum: the first of the list faces the array, so its shards
-// are the innermost, and the last one's are the stored objects.
-// Read as well: `codecs`, by which later texts of the draft replaced `compressor`, and the filters that zarr-python
+// Converts the members of the draft's array documents to the engine's form: chunk_memory_layout "F" is a transpose,
+// byte orders of types belong to the codec `bytes`, and a compressor's URI is a codec. Each `indexed` sharding
+// transformer is one level of sharding_indexed without a checksum: the first of the list is nearest to the array, so
+// its shards are the innermost, and the last one's are the stored objects.
+// Also reads `codecs`, with which later texts of the draft replaced `compressor`, and the filters that zarr-python
 // hides in the attributes.
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
-// Knows where the Zarr v3 draft of 2022 puts its documents: the entry point `zarr.json` at the store's root, which
-// chooses the suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
-// `data/root/PATH/`. A group needs no document: it exists if anything is below it, and the root always is.
-// That `data` comes before `meta` by its name lets a store that moves directories in this order move documents last.
-// Array documents are draft2022_array.cpp's, element types draft2022_type.cpp's.
+// The documents of the Zarr v3 draft of 2022: the entry point `zarr.json` at the store's root, which determines the
+// suffix of all others, `meta/root/PATH.array.json` and `meta/root/PATH.group.json`, and chunks below
+// `data/root/PATH/`. A group needs no document: it exists if anything is below it, and the root always exists.
+// Since `data` sorts before `meta`, a store that moves directories in this order moves documents last.
+// array.cpp has array documents, type.cpp element types.
 #include "draft2022/format.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What a call of the sharding transformer reads: of each shard one index per transformer, all that lie at one level
-// together, and then the values. Shards are read together where requests have latency, otherwise on as many threads as
-// the call may use. A source shows one version of its object, so index and values of one shard belong together.
+// The reads of a call of the sharding transformer: one index per transformer for each shard, all those of one level
+// together, and then the values. Shards are read together if requests have latency, otherwise on as many threads as the
+// call may use. A source shows one version of its object, so index and values of a shard are consistent.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -21,7 +21,7 @@ using Share = ChunkPrefix::Share;
 using Values = std::vector<std::optional<std::string>>;
 
 Extent cut(const ByteRange& range, const Extent& value) {
-  // -(start + 1) + 1: the lowest number has no negative.
+  // -(start + 1) + 1, because the lowest number has no negative.
   const std::uint64_t from_end = range.start < 0 ? static_cast<std::uint64_t>(-(range.start + 1)) + 1 : 0;
   const std::uint64_t start = range.start < 0 ? value.length - std::min(value.length, from_end)
                                               : std::min(value.length, static_cast<std::uint64_t>(range.start));
@@ -29,14 +29,14 @@ Extent cut(const ByteRange& range, const Extent& value) {
   return {value.offset + start, std::min(range.length.value_or(rest), rest)};
 }
 
-// A shard inside a source. Indices are small compared with what they lead to, and a transformer keeps none.
+// A shard inside a source. Indexes are small compared with their data, and a transformer keeps none.
 Result<std::shared_ptr<const ShardIndex>> index_of(const State& state, const Level& level, ByteSource& source,
                                                    const Extent& where) {
   Cache none(0);
   return read_index({source, where, level.layout, level.grid}, state.limits(), none);
 }
 
-// What a call reads of one stored object.
+// What a call reads from one stored object.
 class Reading : public ObjectRead {
  public:
   Reading(const State& state, std::string key) : state_(state), config_(state.array.config()), key_(std::move(key)) {}
@@ -61,7 +61,7 @@ class Reading : public ObjectRead {
     });
   }
 
-  /// The three steps of a read on this thread.
+  /// The three steps of a read, on this thread.
   Result<void> open() {
     SHERD_TRY(source, state_.store().open(key_).in_key(key_));
     source_ = std::move(source);
@@ -95,7 +95,7 @@ class Reading : public ObjectRead {
 
 using MakeReading = std::function<std::unique_ptr<Reading>(std::uint64_t)>;
 
-// Without latency: a group of objects at a time, and of these all indices before all values.
+// Without latency: a group of objects at a time, reading all of their indexes before all values.
 Result<void> read_in_groups(const Config& config, std::uint64_t count, const MakeReading& make) {
   constexpr std::uint64_t kOpenObjects = 64;  // a process has few descriptors, and other calls open files too
   for (std::uint64_t first = 0; first < count; first += kOpenObjects) {
@@ -125,8 +125,8 @@ Result<void> read_all(const State& state, std::uint64_t count, const MakeReading
 class ValueRead final : public Reading {
  public:
   struct Target {
-    std::optional<Shape> chunk;        // none: the value is the object
-    std::optional<Extent> where = {};  // in the object; of the shard that is known to hold it, in the end of itself
+    std::optional<Shape> chunk;        // unset: the value is the object
+    std::optional<Extent> where = {};  // in the object; of the last known shard that contains it, finally of itself
     std::vector<std::size_t> ranges = {};
   };
 
@@ -151,7 +151,7 @@ class ValueRead final : public Reading {
   }
 
   Result<void> read(ByteSource& source) override {
-    std::ranges::sort(wanted_, {}, &Wanted::tag);  // as the call asks for them; the store joins them if that is faster
+    std::ranges::sort(wanted_, {}, &Wanted::tag);  // in the order of the call; the store merges them if that is faster
     std::vector<RangeRead> reads;
     for (const Wanted& each : wanted_) reads.push_back({each.extent.offset, into(each)});
     return source.read(reads);
@@ -193,7 +193,7 @@ class ValueRead final : public Reading {
     return extent;
   }
 
-  // Memory for each value, and the runs that fill it.
+  // Allocates memory for each value, and makes the runs that fill it.
   Result<std::vector<Run>> make_room() {
     wanted_.clear();
     try {
@@ -245,7 +245,7 @@ Result<Values> read_values(const State& state, std::span<const KeyRange> ranges)
   return values;
 }
 
-// The keys of the chunks of one shard that a prefix means.
+// The keys of one shard's chunks that match a prefix.
 class KeysRead final : public Reading {
  public:
   KeysRead(const State& state, const ChunkPrefix& prefix, const Shape& shard, std::vector<std::string>& keys)
@@ -285,7 +285,7 @@ class KeysRead final : public Reading {
   std::vector<std::string>& keys_;
 };
 
-// Adds the keys of the chunks of these shards that a prefix means.
+// Adds the keys of the chunks of these shards that match a prefix.
 Result<void> add_chunks(const State& state, const ChunkPrefix& prefix, const std::vector<Shape>& shards,
                         std::vector<std::string>& keys) {
   std::vector<std::vector<std::string>> found(shards.size());
@@ -295,7 +295,7 @@ Result<void> add_chunks(const State& state, const ChunkPrefix& prefix, const std
   return {};
 }
 
-// The prefixes of chunks' keys that mean a directory of shards, according to its name.
+// The prefixes of chunks' keys that are directories of shards, judging by their names.
 std::optional<std::vector<std::string>> chunk_directories(const State& state, const ChunkPrefix& chunks,
                                                           std::string_view name) {
   const std::size_t axis = chunks.fixed().size();

@@ -1,6 +1,6 @@
 // Determines to which shard and slot a chunk's key leads, through any number of transformers, and which chunks match a
 // prefix of keys. A transformer's shards are levels of sharding_indexed in the lowered document, so this is arithmetic
-// on the layout; draft2022_read.cpp and draft2022_write.cpp make the requests.
+// on the layout; read.cpp and write.cpp make the requests.
 #include "draft2022/transformer.hpp"
 
 #include <algorithm>

@@ -101,8 +101,8 @@ std::optional<NodeType> stored_type(const Json& document) {
   return zarr2::check_version(document) ? type : NodeType::unknown;
 }
 
-/// What `document` spells otherwise than `canonical`, which has the same values: for each such member what it is in
-/// `canonical` (`is`) and in the document (`was`), where either may be missing; and the document's order of members.
+/// The spelling differences between `document` and `canonical`, which has the same values: for each such member its
+/// value in `canonical` (`is`) and in the document (`was`), either of which may be missing; and the order of members.
 Json spelling_of(const Json& document, const Json& canonical) {
   Json::Object members;
   Json::Array order, usual;

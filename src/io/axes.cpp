@@ -149,7 +149,7 @@ std::vector<ImageAxis> axes_of(const Image& image, std::size_t level) {
   for (std::size_t d = 0; d < image.axes.size(); ++d) {
     ImageAxis axis{.name = image.axes[d], .unit = image.units[d]};
     if (axis.name != "c") axis.spacing = own.spacing[d];
-    // Offsets are those of corners, and the finest resolution's first element is where its corner says.
+    // Offsets are those of corners; the origin is the centre, relative to the finest resolution's first element.
     axis.origin = own.offset[d] * own.spacing[d] + (own.spacing[d] - finest[d]) / 2;
     axes.push_back(std::move(axis));
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr unsigned kDeepest = 16;
 
-// The Python literals of a header: what follows is consumed from the front of `text`.
+// The Python literals of a header, consumed from the front of `text`.
 class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text), whole_(text.size()) {}
@@ -94,7 +94,7 @@ Result<std::uint64_t> Literal::number() {
   const auto parsed = std::from_chars(text_.data(), text_.data() + text_.size(), value);
   if (parsed.ec != std::errc{} || value > (std::uint64_t{1} << 62)) return wrong("a length is expected");
   text_.remove_prefix(static_cast<std::size_t>(parsed.ptr - text_.data()));
-  take("L");  // Python 2 wrote long integers so
+  take("L");  // Python 2 wrote long integers like this
   return value;
 }
 

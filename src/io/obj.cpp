@@ -1,5 +1,5 @@
-// Wavefront OBJ: lines `v x y z` and `f a b c`, where a vertex is its number from 1, or from the last one as -1, alone
-// or before the numbers of a texture and a normal (a/b/c). A \ at the end of a line joins the next one.
+// Wavefront OBJ: lines `v x y z` and `f a b c`. A vertex is its number, counted from 1 or, from the last one, as -1,
+// optionally followed by the numbers of a texture and a normal (a/b/c). A \ at the end of a line joins the next one.
 #include <limits>
 
 #include "base/try.hpp"
@@ -31,7 +31,7 @@ class ObjReader {
   }
 
  private:
-  // Also of the lines that follow a \.
+  // Also from the lines that follow a \.
   std::string_view word() {
     std::string_view word = lines_.word();
     while (word == "\\" && lines_.next()) word = lines_.word();
@@ -92,7 +92,7 @@ class ObjReader {
 Result<Mesh> parse_obj(std::string_view text) { return ObjReader(text).read(); }
 
 Result<std::string> print_obj(const Mesh& mesh) {
-  SHERD_TRY(mesh.print());  // its vertex numbers are sound
+  SHERD_TRY(mesh.print());  // checks its vertex numbers
   std::string text;
   for (const Position& vertex : mesh.vertices) {
     text += 'v';

@@ -1,7 +1,7 @@
-// OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It says how
-// long the axes are and which directory of the file (IFD) holds which plane. Of several images in one file the first is
-// taken, with the position of its first plane. The XML is trusted in nothing: IFDs and planes are bounded by the pages
-// that the file has.
+// OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It gives the
+// lengths of the axes and which directory of the file (IFD) contains which plane. Of several images in one file the
+// first is used, with the position of its first plane. The XML is untrusted: IFDs and planes are bounded by the pages
+// of the file.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace sherd {
 namespace {
 
-// The name of an element without the prefix of its namespace.
+// The name of an element without its namespace prefix.
 std::string_view local_name(pugi::xml_node node) {
   const std::string_view name = node.name();
   const auto colon = name.find(':');
@@ -57,12 +57,12 @@ AxisStep step(pugi::xml_node pixels, const std::string& attribute, const char* u
   return step.unit.empty() ? AxisStep{} : step;
 }
 
-// Where a plane is along one axis, in the unit of the axis; 0 where that is not known.
+// The position of a plane along one axis, in the unit of the axis; 0 if unknown.
 double position(pugi::xml_node plane, const std::string& attribute, const AxisStep& step) {
   const std::string_view text = plane.attribute(attribute.c_str()).value();
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Without a unit it is a "reference frame", which only the microscope knows.
+  // Without a unit it is a "reference frame", known only to the microscope.
   const auto unit = nanometres(metadata_unit(plane.attribute((attribute + "Unit").c_str()).value()));
   const auto own = nanometres(step.unit);
   if (parsed.ec != std::errc{} || !std::isfinite(value) || step.size <= 0 || !unit || !own) return 0;
@@ -75,7 +75,7 @@ bool is_first(pugi::xml_node plane) {
   return local_name(plane) == "Plane";
 }
 
-// A signed number whose bytes are red, green, blue and alpha.
+// A signed number with the bytes red, green, blue and alpha.
 std::optional<std::string> color(pugi::xml_node channel) {
   const std::string_view text = channel.attribute("Color").value();
   std::int64_t value = 0;
@@ -165,7 +165,7 @@ class OmeImage {
     return axis == 'C' ? lengths_.c : axis == 'Z' ? lengths_.z : lengths_.t;
   }
 
-  // The number of a plane in the order of the file.
+  // The number of a plane in the file's order.
   [[nodiscard]] std::uint64_t plane_of(std::uint64_t t, std::uint64_t c, std::uint64_t z) const {
     std::uint64_t plane = 0;
     for (std::size_t i = order_.size(); i-- > 2;)
@@ -181,7 +181,7 @@ class OmeImage {
       any = true;
       SHERD_TRY(read_tiff_data(data));
     }
-    // Without any, planes are the pages in their order.
+    // Without any, planes are the pages in order.
     for (std::uint64_t i = 0; !any && i < pages_.size(); ++i) pages_[i] = i;
     return {};
   }
@@ -211,7 +211,7 @@ class OmeImage {
     return {};
   }
 
-  // Files may have been renamed, so either the identifier or the name will do.
+  // Files may have been renamed, so either the identifier or the name is sufficient.
   [[nodiscard]] bool is_this_file(pugi::xml_node uuid) const {
     const std::string_view own = root_.attribute("UUID").value();
     return (!own.empty() && own == uuid.child_value()) || uuid.attribute("FileName").value() == facts_.name;
@@ -259,7 +259,7 @@ class OmeImage {
   std::string_view name_;
   StackLengths lengths_;
   std::string order_;                                ///< fastest first
-  std::vector<std::optional<std::uint64_t>> pages_;  ///< of each plane, in the order of the file
+  std::vector<std::optional<std::uint64_t>> pages_;  ///< for each plane, in the file's order
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Writes OME-XML of the schema 2016-06: one image, its sizes, the physical size of its pixels, its channels, the
-// position of its first plane, and that the file's pages follow each other in the order of the planes.
+// Writes OME-XML of the schema 2016-06: one image with its sizes, physical pixel sizes, channels, the position of its
+// first plane, and the statement that the file's pages are in the order of the planes.
 #include "io/ome_xml_write.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ const char* pixel_type(const DType& dtype) {
   }
 }
 
-// A unit as the schema spells it; nullptr if it is not one of that kind.
+// A unit as spelled in the schema; nullptr if it is not a unit of that kind.
 const char* schema_unit(const std::string& text, Unit::Kind kind) {
   const Unit* unit = find_unit(text);
   if (unit == nullptr || unit->kind != kind) return nullptr;
@@ -55,8 +55,8 @@ struct PageAxis {
   std::uint64_t length;
 };
 
-// The dimensions that number the pages, fastest first; nullopt where one has a name that OME does not know. Without
-// names they are z, t and c.
+// The dimensions that number the pages, fastest first; nullopt if one has a name that OME does not know. Without names
+// they are z, t and c.
 std::optional<std::vector<PageAxis>> page_axes(const FileArray& array, std::size_t count, bool samples) {
   std::string left = samples ? "ZT" : "ZTC";
   std::vector<PageAxis> pages;
@@ -88,7 +88,7 @@ void set_physical_sizes(pugi::xml_node pixels, const FileArray& array) {
   }
 }
 
-// The position of the first plane; that of the others follows from the physical sizes.
+// The position of the first plane; those of the others follow from the physical sizes.
 void add_position(pugi::xml_node pixels, const FileArray& array) {
   pugi::xml_node plane;
   for (const ImageAxis& axis : array.axes) {
@@ -111,7 +111,7 @@ void add_channels(pugi::xml_node pixels, const FileArray& array, std::uint64_t c
     if (samples == 1 && i < array.channels.size()) {
       const ImageChannel& known = array.channels[i];
       if (!known.name.empty()) channel.append_attribute("Name") = known.name.c_str();
-      // A signed number of the bytes red, green, blue, alpha.
+      // A signed number with the bytes red, green, blue, alpha.
       if (known.colour) channel.append_attribute("Color") = static_cast<std::int32_t>(*known.colour << 8 | 0xff);
     }
     channel.append_attribute("SamplesPerPixel") = std::to_string(samples).c_str();

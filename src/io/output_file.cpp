@@ -1,8 +1,8 @@
-// Files that appear under their names whole. Until then a file has no name at all where the file system has O_TMPFILE,
-// so that a process killed at any time leaves nothing. Elsewhere, and for directories, it has a hidden name that ends
-// in ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or
-// renamed. A lock that can be taken therefore means that the maker was killed: making the next file in that
-// directory removes such leftovers. Where the file system has no locks nothing is removed.
+// Files that appear whole under their names. Until then a file has no name if the file system has O_TMPFILE, so that a
+// process killed at any time leaves nothing. Otherwise, and for directories, it has a hidden name ending in
+// ".sherd-part", and its maker holds a lock (flock) on it from before anything is written until it is gone or renamed.
+// So if the lock can be taken, the maker was killed: creating the next file in that directory removes such leftovers.
+// If the file system has no locks, nothing is removed.
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -20,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPart = ".sherd-part";
-/// With a longer name inside, the hidden name would be too long for a file system.
+/// A longer name would make the hidden name too long for a file system.
 constexpr std::size_t kLongestNamed = 200;
 constexpr int kAttempts = 100;
 
-/// The file that `path` names after links, so that replacing it does not replace the link.
+/// The file that `path` names, with links resolved, so that replacing it does not replace the link.
 std::string resolved(const std::string& path) {
   std::error_code failure;
   const auto real = fs::canonical(path, failure);
@@ -53,8 +53,8 @@ bool is_named(const std::string& name, int descriptor) noexcept {
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/// Makes something under a hidden name next to `path` and locks it; `make(name)` returns a descriptor, or -1 and errno.
-/// Between making and locking, remove_leftovers() of another process may remove it: then another name is tried.
+/// Creates something under a hidden name next to `path` and locks it; `make(name)` returns a descriptor, or -1 and
+/// errno. Before it is locked, remove_leftovers() of another process may remove it: then another name is tried.
 template <class Make>
 int make_hidden(const std::string& path, std::string& name, const Make& make) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -72,7 +72,7 @@ int make_hidden(const std::string& path, std::string& name, const Make& make) {
 
 std::string descriptor_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-/// A file without a name that can be given one later; -1 where the file system or a missing /proc does not allow it.
+/// A file without a name that can get one later; -1 if the file system or a missing /proc does not allow it.
 int open_unnamed(const std::string& directory, mode_t access) {
   const int descriptor = os::openat(AT_FDCWD, directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, access);
   if (descriptor < 0) return -1;
@@ -92,8 +92,8 @@ int link_unnamed(int descriptor, const std::string& name) {
   return os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-/// Removes a file, or a directory and the files in it. `descriptor` is of the directory: somebody else may have put
-/// another one, or a link, at its path.
+/// Removes a file, or a directory and the files in it. `descriptor` is that of the directory, because another process
+/// may have put another one, or a link, at its path.
 void remove_all(const std::string& path, int descriptor) noexcept {
   if (os::unlinkat(AT_FDCWD, path.c_str(), 0) == 0 || errno != EISDIR) return;
   os::Directory entries(descriptor);
@@ -101,7 +101,7 @@ void remove_all(const std::string& path, int descriptor) noexcept {
   os::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR);
 }
 
-/// Removes what killed processes have left in a directory. In one of those there is nothing but what its maker writes.
+/// Removes leftovers of killed processes in a directory. A leftover contains nothing but its maker's output.
 void remove_leftovers(const std::string& directory) noexcept {
   if (directory.ends_with(kPart)) return;
   os::Directory entries(AT_FDCWD, directory.c_str());
@@ -122,7 +122,7 @@ int put_in_place(const std::string& from, const std::string& to, bool overwrite)
   const unsigned flags = overwrite ? 0 : RENAME_NOREPLACE;
   if (os::renameat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
   if (overwrite || (errno != EINVAL && errno != ENOSYS)) return errno;
-  // Network file systems lack this rename but have links, which replace nothing either.
+  // Network file systems lack this rename but have links, which do not replace anything either.
   if (os::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0) return errno;
   os::unlinkat(AT_FDCWD, from.c_str(), 0);
   return 0;
@@ -173,7 +173,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   }
   if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
   remove_leftovers(parent_of(real));
-  // What other users may not read is not shown while it is written, either.
+  // A file that other users may not read is also hidden while it is written.
   const mode_t access = exists ? status.st_mode & 0777 : 0666;
   std::string hidden;
   int descriptor = open_unnamed(parent_of(real), access);
@@ -205,7 +205,7 @@ int OutputFile::put_in_place() {
   if (hidden_.empty()) {
     const int code = link_unnamed(descriptor_, path_);
     if (code != EEXIST || !mode_.overwrite) return code;
-    // A link replaces nothing, but a rename does.
+    // A link cannot replace a file, but a rename can.
     std::string name = hidden_name(path_);
     if (const int failed = link_unnamed(descriptor_, name)) return failed;
     hidden_ = std::move(name);
@@ -220,7 +220,7 @@ Result<void> OutputFile::commit() {
   if (mode_.durable) {
     if (os::fsync(descriptor_) != 0) return file_error("cannot flush", path_, errno);
   } else if (const int copy = os::duplicate(descriptor_); copy < 0 || os::close(copy) != 0) {
-    // Network file systems report on close that a write has failed.
+    // Network file systems report a failed write on close.
     return file_error("cannot write", path_, errno);
   }
   if (const int code = put_in_place()) return file_error("cannot be moved into place", path_, code);

@@ -1,5 +1,5 @@
-// Portable gray- and pixmaps: P5 and P6 (binary), P2 and P3 (decimal), values up to 65535; more than 255 take two
-// bytes, big-endian. Values are kept as stored, regardless of the maximum in the header.
+// Portable gray- and pixmaps: P5 and P6 (binary), P2 and P3 (decimal), values up to 65535; above 255 they have two
+// bytes, big-endian. Values are not scaled by the maximum in the header.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -77,7 +77,7 @@ class PnmFile final : public ImageFile {
   ImageInfo info_;
   bool decimal_ = false;
   std::uint32_t greatest_ = 0;
-  std::uint64_t data_ = 0;  ///< where the pixels begin
+  std::uint64_t data_ = 0;  ///< offset of the pixels
   std::unique_ptr<Scanner> scanner_;
   std::uint64_t next_row_ = 0;
 };
@@ -104,7 +104,7 @@ Result<void> PnmFile::parse_header() {
 Result<void> PnmFile::start(const Limits& limits) {
   SHERD_TRY(parse_header());
   SHERD_TRY(check_image(info_, limits).in_key(file_->path()));
-  // A decimal sample takes at least two bytes; the last one may have no space after it.
+  // A decimal sample needs at least two bytes; the last one may have no space after it.
   const auto samples = checked_mul(info_.height, info_.width * info_.channels);
   const auto least = samples ? checked_mul(*samples, decimal_ ? 2 : info_.dtype.size()) : std::nullopt;
   const std::uint64_t there = file_->size_bound() - data_ + (decimal_ ? 1 : 0);

@@ -1,6 +1,6 @@
-// PLY: a header in lines of text that names elements and their properties, then the elements, in text or in binary
-// words of either byte order. Positions are the properties x, y, z of `vertex`; a face is the list `vertex_indices` (or
-// `vertex_index`) of `face`. Everything else is skipped by its size.
+// PLY: a text header that names elements and their properties, then the elements, as text or as binary words of either
+// byte order. Positions are the properties x, y, z of `vertex`; a face is the list `vertex_indices` (or `vertex_index`)
+// of `face`. Everything else is skipped by its size.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -125,13 +125,13 @@ class HeaderReader {
   bool encoding_ = false;
 };
 
-// The numbers after the header, one after the other.
+// The numbers after the header, in sequence.
 class Values {
  public:
   Values(Encoding encoding, TextLines lines, std::size_t offset)
       : encoding_(encoding), lines_(lines), binary_(lines.rest()), offset_(offset) {}
 
-  /// A new element: in text, a line with anything on it.
+  /// Begins a new element: in text, a non-empty line.
   Result<void> begin() {
     if (encoding_ != Encoding::ascii) return {};
     for (;;) {
@@ -165,7 +165,7 @@ class Values {
   [[nodiscard]] Error error(const std::string& what) const {
     return encoding_ == Encoding::ascii ? lines_.error(what) : corrupt("byte " + std::to_string(offset_) + ": " + what);
   }
-  /// Bytes, without the line that is being read.
+  /// The number of bytes, without the line being read.
   [[nodiscard]] std::uint64_t left() const {
     return encoding_ == Encoding::ascii ? lines_.rest().size() : binary_.size();
   }
@@ -211,7 +211,7 @@ class MeshReader {
     for (const Element& element : header_.elements) {
       if (element.count != 0 && element.properties.empty())
         return corrupt("the element '" + element.name + "' has no properties");
-      // Each property of an element has a byte at least.
+      // Each property of an element has at least one byte.
       if (element.count != 0 && element.count > values_.left() / element.properties.size())
         return corrupt("the header counts " + std::to_string(element.count) + " of '" + element.name + "', and " +
                        std::to_string(values_.left()) + " bytes are left");
@@ -298,7 +298,7 @@ Result<Mesh> parse_ply(Bytes bytes) {
 }
 
 Result<std::string> print_ply(const Mesh& mesh) {
-  SHERD_TRY(mesh.print());  // its vertex numbers are sound
+  SHERD_TRY(mesh.print());  // checks its vertex numbers
   std::string text = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(mesh.vertices.size()) +
                      "\nproperty float x\nproperty float y\nproperty float z\nelement face " +
                      std::to_string(mesh.triangles.size()) + "\nproperty list uchar uint vertex_indices\nend_header\n";

@@ -1,4 +1,4 @@
-// PNG image files: what codec/png_rows.hpp reads and writes, from and to files.
+// PNG files, read and written through codec/png_rows.hpp.
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -13,7 +13,7 @@ class PngFile final : public ImageFile {
  public:
   PngFile(std::unique_ptr<InputFile> file, const Limits& limits) : file_(std::move(file)), limits_(limits) {}
 
-  /// Reads the header, again for rows before those read last.
+  /// Reads the header, also to start again for earlier rows.
   Result<void> start();
   [[nodiscard]] const ImageInfo& info() const noexcept override { return info_; }
   Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;
@@ -28,7 +28,7 @@ class PngFile final : public ImageFile {
   std::unique_ptr<PngRows> rows_;
   ImageInfo info_;
   Buffer skipped_;
-  Buffer whole_;  ///< the image, where it is interlaced
+  Buffer whole_;  ///< the image, if it is interlaced
 };
 
 Result<void> PngFile::start() {
@@ -93,7 +93,7 @@ class PngFileWriter final : public ImageWriter {
   }
   Result<void> write(std::span<const std::byte> rows) override {
     while (!rows.empty()) {
-      // A row that came in parts is joined first.
+      // A row that arrives in parts is assembled first.
       const auto part = rows.first(std::min(rows.size(), row_.size() - filled_));
       const std::byte* row = part.data();
       if (part.size() != row_.size()) {

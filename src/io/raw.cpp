@@ -1,5 +1,5 @@
-// Raw files: nothing but elements in C order. Shape, type and byte order come from the caller, and the file's size
-// must agree with them to the byte.
+// Raw files: only elements in C order. Shape, type and byte order come from the caller, and the file's size must match
+// them exactly.
 #include <bit>
 
 #include "base/try.hpp"

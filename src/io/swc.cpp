@@ -1,5 +1,5 @@
-// SWC, a tree in lines of text: `id type x y z radius parent`, with # before comments and -1 as the parent of a root.
-// Ids are any integers and lines may come in any order; several roots are several trees.
+// SWC, a tree as lines of text: `id type x y z radius parent`, with # before comments and -1 as the parent of a root.
+// Ids are any integers and lines may be in any order; several roots are several trees.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -95,7 +95,7 @@ class SwcReader {
   std::unordered_map<std::int64_t, std::uint32_t> vertices_;
 };
 
-// Neighbours of each vertex, one list after the other.
+// The neighbours of each vertex, in consecutive lists.
 struct Neighbours {
   std::vector<std::size_t> begins;
   std::vector<std::uint32_t> vertices;
@@ -171,7 +171,7 @@ std::span<const VertexAttribute> swc_attributes() {
 Result<Skeleton> parse_swc(std::string_view text) { return SwcReader(text).read(); }
 
 Result<SwcText> print_swc(const Skeleton& skeleton, std::span<const VertexAttribute> attributes) {
-  SHERD_TRY(skeleton.print(attributes));  // its counts and vertex numbers are sound
+  SHERD_TRY(skeleton.print(attributes));  // checks its counts and vertex numbers
   const Trees trees = trees_of(skeleton);
   const auto radii = values_of<float>(skeleton, attributes, "radius");
   const auto types = values_of<std::uint8_t>(skeleton, attributes, "vertex_types");

@@ -1,7 +1,7 @@
-// TIFF files through libtiff, read: every page of one size that is not a thumbnail, strips or tiles, samples together
-// or in planes, any byte order and compression that libtiff has; 1, 8, 16, 32 and 64 bit integers, floats and complex.
-// What pages are is said by ImageJ's description or by OME-XML (tools/hyperstack.hpp); ImageJ's files of more than 4
-// GiB list one page and mean many. libtiff's messages become our errors; its warnings go nowhere.
+// Reads TIFF files through libtiff: all pages of one size that are not thumbnails; strips or tiles; samples interleaved
+// or in planes; any byte order and compression of libtiff; 1, 8, 16, 32 and 64 bit integers, floats and complex.
+// ImageJ's description or OME-XML says what pages are (io/hyperstack.hpp); ImageJ's files above 4 GiB list one page and
+// contain many. libtiff's messages become errors here; its warnings are dropped.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class TiffFile final : public ImageFile {
   Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;
 
  private:
-  // How the present page is cut: a band is a row of tiles, or one strip.
+  // How the present page is divided: a band is a row of tiles, or one strip.
   struct Layout {
     bool tiled = false, planar = false;
     std::uint64_t piece_width = 0, piece_rows = 0, piece_bytes = 0;
@@ -95,15 +95,15 @@ class TiffFile final : public ImageFile {
   Limits limits_;
   ImageInfo info_;                    ///< of the planes
   ImageInfo page_info_;               ///< of the pages
-  std::vector<std::uint64_t> pages_;  ///< offsets of their directories, thumbnails left out
+  std::vector<std::uint64_t> pages_;  ///< offsets of their directories, without thumbnails
   std::vector<std::uint64_t> all_;    ///< of all directories
-  std::optional<Error> odd_page_;     ///< says which page is unlike the first
+  std::optional<Error> odd_page_;     ///< says which page differs from the first
   std::optional<Hyperstack> stack_;
   PageFacts facts_;                     ///< of the first page
-  double millimetres_ = 0;              ///< that the resolution's unit has; 0: it has none
+  double millimetres_ = 0;              ///< in the resolution's unit; 0: it has none
   std::vector<std::byte> imagej_data_;  ///< the tags IJMetadata and IJMetadataByteCounts
   std::vector<std::uint32_t> imagej_counts_;
-  std::uint64_t joined_ = 0;  ///< pages that follow each other without directories; 0: none do
+  std::uint64_t joined_ = 0;  ///< consecutive pages without directories; 0: none
   std::uint64_t joined_at_ = 0;
   std::optional<std::uint64_t> page_;
   std::optional<std::uint64_t> band_at_;
@@ -154,7 +154,7 @@ Result<void> TiffFile::find_stack(const std::string& description) {
   return {};
 }
 
-// OME-XML counts all directories, and those of its other images may have other pixels.
+// OME-XML counts all directories, and those of its other images may have different pixels.
 Result<void> TiffFile::find_ome_stack(const std::string& description) {
   facts_.pages = all_.size();
   SHERD_TRY(stack, ome_hyperstack(description, facts_, limits_));
@@ -183,7 +183,7 @@ Result<void> TiffFile::find_imagej_stack(const std::string& description) {
   return {};
 }
 
-// libtiff knows neither tag, and takes their types from the file.
+// libtiff does not know either tag, and takes their types from the file.
 void TiffFile::read_imagej_tags() {
   constexpr std::uint32_t kCounts = 50838, kData = 50839;
   const auto get = [&](std::uint32_t tag, TIFFDataType type, std::uint64_t size, auto& values) {
@@ -249,7 +249,7 @@ Result<std::uint64_t> TiffFile::read_number(std::uint64_t at, std::size_t size) 
   return load_word(number, TIFFIsBigEndian(tiff()) != 0 ? std::endian::big : std::endian::little);
 }
 
-// libtiff treats a directory that is cut off before the offset of the next one as the last; pages would be lost.
+// libtiff treats a directory that is truncated before the offset of the next one as the last; pages would be lost.
 Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   const bool big = TIFFIsBigTIFF(tiff()) != 0;
   SHERD_TRY(entries, read_number(at, big ? 8 : 2));
@@ -259,7 +259,7 @@ Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   return {};
 }
 
-// Of the first directory, which alone says what the pages are. libtiff passes over text that it cannot read, and the
+// Of the first directory, the only one that describes the pages. libtiff ignores text that it cannot read, and the
 // pages would be taken for slices.
 Result<std::string> TiffFile::read_description() {
   const char* text = nullptr;
@@ -280,7 +280,7 @@ Result<std::string> TiffFile::read_description() {
   return std::string();
 }
 
-// Beyond 4 GiB ImageJ writes one directory, and all planes after the first, uncompressed.
+// Above 4 GiB ImageJ writes one directory, and all planes after the first, uncompressed.
 Result<void> TiffFile::find_joined(const ImagejDescription& description) {
   SHERD_TRY(enter(0));
   const auto count = description.pages(facts_.samples);
@@ -293,7 +293,7 @@ Result<void> TiffFile::find_joined(const ImagejDescription& description) {
   // Bio-Formats may count samples as images.
   const bool agrees = description.images == 1 || description.images == count || facts_.samples > 1;
   if (plain && agrees && end && *end <= file_->size_bound()) {
-    // A file with holes may have any size, and each page takes a number in memory.
+    // A sparse file may have any size, and each page needs a number in memory.
     if (*count > limits_.metadata_bytes / sizeof(std::uint64_t))
       return unsupported("tiff: its description says " + std::to_string(*count) +
                          " images, whose numbers are larger than the limit 'metadata_bytes' of " +
@@ -306,7 +306,7 @@ Result<void> TiffFile::find_joined(const ImagejDescription& description) {
                  " bytes; name the dimensions of the page with 'axes' to ignore the description");
 }
 
-// Resolution is pixels per centimetre or inch; without a unit it says nothing about space.
+// Resolution is pixels per centimetre or inch; without a unit it is unrelated to space.
 Json TiffFile::attributes() const {
   std::map<char, AxisStep> steps;
   if (millimetres_ > 0 && facts_.x_resolution > 0) {
@@ -391,7 +391,7 @@ Result<void> TiffFile::read_piece(std::uint64_t y, std::uint64_t x, std::uint64_
   return {};
 }
 
-// Copies the part of a piece that lies inside the image into the band.
+// Copies the part of a strip or tile that is inside the image into the band.
 void TiffFile::place_piece(std::uint64_t y, std::uint64_t x, std::uint64_t plane) {
   const std::uint64_t rows = std::min(layout_.piece_rows, page_info_.height - y);
   const std::uint64_t columns = std::min(layout_.piece_width, page_info_.width - x);

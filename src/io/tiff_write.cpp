@@ -1,6 +1,6 @@
-// TIFF files through libtiff, written: one page a plane, uncompressed strips, the machine's byte order; BigTIFF where
-// 32-bit offsets would not reach. The first page has OME-XML; spacing becomes the resolution, too. Also the session
-// that reading shares.
+// Writes TIFF files through libtiff: one page per plane, uncompressed strips, native byte order; BigTIFF if 32-bit
+// offsets are insufficient. The first page has OME-XML; spacing is also stored as the resolution. Also contains the
+// session that reading shares.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -21,7 +21,7 @@ int TiffSession::on_error(TIFF* /*tiff*/, void* user, const char* module, const 
   auto* session = static_cast<TiffSession*>(user);
   char text[512];
   std::vsnprintf(text, sizeof text, format, arguments);
-  // The first message is the cause, later ones its consequences. `module` is a function or the path we know.
+  // The first message is the cause, later ones its consequences. `module` is a function or the path.
   if (session->message_.empty()) {
     session->number_ = number;
     session->message_ = module == nullptr || session->path_ == module ? text : std::string(module) + ": " + text;
@@ -41,7 +41,7 @@ Result<void> TiffSession::open(int descriptor, const char* mode, std::uint64_t l
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, this);
   if (largest != 0)
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(std::min(largest, std::uint64_t{1} << 62)));
-  // libtiff closes what it is given and moves its position; the file's own descriptor stays untouched.
+  // libtiff closes its descriptor and moves its position; the file's own descriptor is not affected.
   const int own = os::duplicate(descriptor);
   if (own >= 0) tiff_ = TIFFFdOpenExt(own, path_.c_str(), mode, options);
   const int number = errno;
@@ -58,7 +58,7 @@ TiffSession::~TiffSession() {
 
 Error TiffSession::failure(std::string_view otherwise, ErrorCode code) {
   std::string text = "tiff: " + (message_.empty() ? std::string(otherwise) : message_);
-  // libtiff reports that a write failed, and leaves why in errno.
+  // libtiff reports that a write failed, and leaves the reason in errno.
   const int reasons[] = {ENOSPC, EDQUOT, EFBIG, EIO};
   if (code == ErrorCode::io && std::ranges::find(reasons, number_) != std::end(reasons))
     text += std::string(": ") + std::strerror(number_);
@@ -139,7 +139,7 @@ Result<void> TiffWriter::start(const FileArray& array) {
   const auto plane = checked_mul(image.row_bytes(), image.height);
   const auto size = plane ? checked_mul(*plane, planes_.count) : std::nullopt;
   if (!size) return invalid_argument("the array is too large for any file").in_key(file_->path());
-  // Directories take about 200 bytes per page, strip offsets 8 bytes each.
+  // Directories need about 200 bytes per page, strip offsets 8 bytes each.
   const bool large = *size + planes_.count * (256 + 8 * image.height) >= (std::uint64_t{4} << 30) - (1 << 20);
   SHERD_TRY(session_->open(file_->descriptor(), large ? "w8" : "w", 0));
   return row_.resize(image.row_bytes());
@@ -177,7 +177,7 @@ void TiffWriter::begin_page() {
 
 Result<void> TiffWriter::write_row(const std::byte* row) {
   if (next_row_ == 0) begin_page();
-  // libtiff takes a pointer to changeable memory and, in the machine's byte order, changes nothing.
+  // libtiff's argument is not const, but with native byte order it is not changed.
   if (TIFFWriteScanline(session_->tiff(), const_cast<std::byte*>(row), next_row_, 0) != 1)
     return failure("cannot write");
   if (++next_row_ < planes_.image.height) return {};

@@ -17,7 +17,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// A string of JSON as netcdf-c prints it: characters have their short escapes, or none.
+/// A JSON string as printed by netcdf-c: characters have their short escapes, or none.
 void print_string(const std::string& text, std::string& to) {
   constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
   to += '"';
@@ -26,14 +26,14 @@ void print_string(const std::string& text, std::string& to) {
     if (at != kEscaped.npos)
       (to += '\\') += kLetters[at];
     else if (static_cast<unsigned char>(c) < 0x20)
-      to += Json(std::string(1, c)).dump().substr(1, 6);  // netcdf-c loses these
+      to += Json(std::string(1, c)).dump().substr(1, 6);  // netcdf-c loses these characters
     else
       to += c;
   }
   to += '"';
 }
 
-/// Appends JSON as netcdf-c prints it: with spaces in objects, without any in lists.
+/// Appends JSON as printed by netcdf-c: with spaces in objects, without spaces in lists.
 void print(const Json& json, std::string& to) {
   if (json.is_string()) {
     const std::string_view bare = bare_number(json);
@@ -68,7 +68,7 @@ std::string printed(const Json& json) {
 
 std::string text_of(const Json& json) { return json.is_string() ? json.text() : printed(json); }
 
-/// A number in a JSON number, in a string, as netcdf-c writes NaN, or in a bool.
+/// A number in a JSON number; in a string, as netcdf-c writes NaN; or in a bool.
 std::optional<std::string> number_text(const Json& json) {
   if (json.is_number()) return json.text();
   if (json.is_bool()) return *json.as_bool() ? "1" : "0";
@@ -76,7 +76,7 @@ std::optional<std::string> number_text(const Json& json) {
   return std::nullopt;
 }
 
-/// Whether a decimal number without a sign is less than 1, by where its first digit is that is not zero.
+/// Whether an unsigned decimal number is less than 1, judging by the position of its first non-zero digit.
 bool is_below_one(std::string_view text) {
   const std::string_view digits = text.substr(0, text.find_first_of("eE"));
   std::string_view power = text.substr(std::min(digits.size() + 1, text.size()));
@@ -142,7 +142,7 @@ Json number_json(T value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
     std::string text = print_number(value);
-    // An integer would be read as one where its type is lost.
+    // Without its type, an integer would be read as an integer.
     if (text.find_first_of(".e") == text.npos) text += ".0";
     return Json::number(std::move(text));
   } else {
@@ -165,7 +165,7 @@ Result<Json> character_json(const std::string& text, TextForm form) {
   return text_json(text);
 }
 
-/// The smallest of the types that integers without a type have.
+/// The smallest type that holds these integers, which have no type.
 Type integer_type(std::span<const Json> numbers) {
   constexpr Type types[] = {Type::int32, Type::uint32, Type::int64, Type::uint64};
   for (const Type type : types)
@@ -174,7 +174,7 @@ Type integer_type(std::span<const Json> numbers) {
   return Type::float64;
 }
 
-/// A number that JSON lacks, which writers store as text.
+/// A number that JSON lacks, stored by writers as text.
 bool is_special(const Json& value) {
   return value.text() == "NaN" || value.text() == "Infinity" || value.text() == "-Infinity";
 }

@@ -1,4 +1,4 @@
-// The rules are those of netcdf-c 4.9.0, measured by running it; tests/netcdf compares both.
+// The rules are those of netcdf-c 4.9.0, determined by running it; tests/netcdf compares both.
 #include "netcdf/cdl.hpp"
 
 #include <locale.h>  // NOLINT(modernize-deprecated-headers): uselocale is POSIX
@@ -12,7 +12,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// As printf's %.*g, whatever the locale of the process. A decimal point is always there: "2." and "1.e+30".
+/// Like printf's %.*g, in any locale of the process. There is always a decimal point: "2." and "1.e+30".
 std::string attribute_number(double value, int digits) {
   std::string text;
   append_cdl_number(text, value, digits);
@@ -31,7 +31,7 @@ void append_escape(std::string& to, unsigned char c) {
   to += text.data();
 }
 
-/// The escapes that CDL has for single characters; 0 if there is none.
+/// The letter of CDL's escape for a character; 0 if there is none.
 char escape_letter(char c, TextUse use) {
   switch (c) {
     case '\b':

@@ -1,4 +1,4 @@
-// The types of attributes, and the special ones that decide how a variable is stored.
+// The types of attributes, and the special attributes that determine how a variable is stored.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -51,7 +51,7 @@ Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens) {
   return tokens.unexpected("a value");
 }
 
-/// Of two integer types the wider one, and of the same width the second, as ncgen has it.
+/// The wider of two integer types; of equal width the second, as in ncgen.
 Type wider(Type first, Type second) {
   const auto width = [](Type type) {
     switch (type) {
@@ -124,7 +124,7 @@ Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values)
   return {};
 }
 
-/// One filter of `_Filter`: its number in HDF5 and its parameters.
+/// One filter of `_Filter`: its HDF5 number and its parameters.
 Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   while (true) {
@@ -203,7 +203,7 @@ Result<void> set_deflate(NewVariable& definition, const CdlAttributeValues& valu
   return {};
 }
 
-/// Whether the attribute is a special one, which is then set.
+/// Sets a special attribute; returns whether it is one.
 Result<bool> set_special(CdlVariable& variable, const std::string& name, const CdlAttributeValues& values) {
   NewVariable& definition = variable.definition;
   if (name == "_ChunkSizes") {
@@ -309,7 +309,7 @@ Result<void> set_variable_attribute(CdlVariable& variable, const std::string& na
 
 Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::optional<Type> type,
                                  const CdlAttributeValues& values) {
-  // They describe the file that the text was printed from.
+  // They describe the file from which the text was printed.
   if (name == "_NCProperties" || name == "_IsNetcdf4" || name == "_SuperblockVersion") return {};
   if (name == "_Format") {
     constexpr std::string_view formats[] = {"classic", "64-bit offset", "64-bit data",

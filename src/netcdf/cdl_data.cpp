@@ -1,11 +1,11 @@
-// The data section. An unlimited dimension that is not the first has braces around what is along it, since nothing
-// else says how long it is:
+// The data section. Data along an unlimited dimension that is not the first are in braces, since nothing else shows its
+// length:
 //
 //   int v(t, x, u), with t and u unlimited and x = 2:   v = {1, 2, 3}, {4}, {5}, {6, 7} ;
 //
-// So the dimensions fall into parts that begin with such dimensions, here (t, x) and (u). Within a part, items follow
-// one another in C order: of the last part these are elements, of others lists in braces. Only the first dimension of a
-// part can be unlimited, so that the index of an item is known when it is met.
+// So the dimensions are divided into parts that begin with such dimensions, here (t, x) and (u). Within a part, items
+// are in C order: in the last part they are elements, in others lists in braces. Only the first dimension of a part can
+// be unlimited, so the index of an item is known when it is read.
 #include <algorithm>
 
 #include "base/checked.hpp"
@@ -19,7 +19,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// At most kLongestDimension, as for everything that is counted here.
+/// At most kLongestDimension, like all counts here.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   return std::min(checked_mul(a, b).value_or(kLongestDimension), kLongestDimension);
 }
@@ -51,13 +51,13 @@ class DataReader {
   [[nodiscard]] std::size_t end_of(std::size_t part) const {
     return part + 1 < parts_.size() ? parts_[part + 1] : dimensions_.size();
   }
-  /// How many items of a part are at one index of its first dimension.
+  /// The number of items of a part at one index of its first dimension.
   [[nodiscard]] std::uint64_t block(std::size_t part) const {
     std::uint64_t size = 1;
     for (std::size_t d = parts_[part] + 1; d < end_of(part); ++d) size = product(size, dimensions_[d]->length);
     return size;
   }
-  /// How many items fit into a part.
+  /// The number of items that fit into a part.
   [[nodiscard]] std::uint64_t capacity(std::size_t part) const {
     if (dimensions_.empty()) return 1;
     const CdlDimension& first = *dimensions_[parts_[part]];
@@ -114,7 +114,7 @@ class DataReader {
     return {};
   }
 
-  /// Notes that the last `count` values are `offset` elements behind the beginning of the last part.
+  /// Records that the last `count` values are `offset` elements after the beginning of the last part.
   void add_run(std::uint64_t offset, std::size_t count) {
     if (count == 0) return;
     const std::size_t begin = size_of(data_.values) - count;
@@ -148,7 +148,7 @@ class DataReader {
     return {};
   }
 
-  /// Appends the value that is looked at.
+  /// Appends the value of the present token.
   Result<void> element() {
     const CdlToken& token = tokens_.now();
     auto* strings = std::get_if<std::vector<std::string>>(&data_.values);
@@ -184,14 +184,14 @@ class DataReader {
                data_.values);
   }
 
-  /// How long each text is made with fill values: a row. Along a single dimension, or an unlimited one, texts follow
-  /// one another.
+  /// The length to which each text is padded with fill values: a row. Along a single dimension, or an unlimited one,
+  /// texts are concatenated.
   [[nodiscard]] std::uint64_t unit() const {
     if (dimensions_.size() < 2 || dimensions_.back()->unlimited) return 1;
     return dimensions_.back()->length;
   }
 
-  // Braces around texts of a part have no meaning.
+  // Braces around texts of a part are ignored.
   Result<void> texts() {
     continues_ = after_character_ = false;
     std::uint64_t used = 0;
@@ -209,8 +209,8 @@ class DataReader {
     return {};
   }
 
-  /// Appends a text, a character or `_`. `used` is how many elements are taken. A text begins a row and takes whole
-  /// ones; characters in single quotes that follow one another are one text.
+  /// Appends a text, a character or `_`. `used` is the number of elements used so far. A text begins a new row and
+  /// fills whole rows; consecutive characters in single quotes form one text.
   Result<void> piece(std::uint64_t& used) {
     const CdlToken& token = tokens_.now();
     const bool is_character = token.kind == CdlToken::Kind::number, is_fill = token.is_word("_");
@@ -227,7 +227,7 @@ class DataReader {
     const std::uint64_t row = unit(), room = capacity(parts_.size() - 1), length = characters.size() - before;
     if (!is_character || !after_character_) used = product(ceil_div(used, row), row);
     after_character_ = is_character;
-    // As in ncgen, an empty text is one element where texts follow one another, unless the dimension is unlimited.
+    // As in ncgen, an empty text is one element where texts are concatenated, unless the dimension is unlimited.
     const bool nothing = !is_fill && !dimensions_.empty() && dimensions_.back()->unlimited;
     const std::uint64_t taken = length > 0 ? length : nothing ? 0 : row;
     if (used > room || taken > room - used) return too_many(room);
@@ -244,7 +244,7 @@ class DataReader {
   std::vector<std::size_t> parts_;      ///< the first dimension of each
   std::vector<std::uint64_t> indices_;  ///< of all dimensions before the part that is read
   bool continues_ = false;              ///< the last run is in the same list
-  bool after_character_ = false;        ///< the last piece was in single quotes
+  bool after_character_ = false;        ///< the last item was in single quotes
   CdlData data_;
 };
 

@@ -1,4 +1,4 @@
-// The rules of ncgen's lexer, where a name may hold almost any character behind a `\`, and a number or a keyword ends
+// The rules of ncgen's lexer: a name may contain almost any character after a `\`, and a number or a keyword ends
 // before the first character that it cannot contain.
 #include "netcdf/cdl_lexer.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMarks = "{}(),;:=*";
 constexpr std::string_view kSections[] = {"types", "dimensions", "variables", "data", "group"};
-constexpr std::size_t kShown = 40;  ///< bytes of a text in a message
+constexpr std::size_t kShown = 40;  ///< bytes of a text shown in a message
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool begins_name(char c) noexcept {
@@ -33,7 +33,7 @@ int hex_digit(char c) noexcept {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/// The character behind a backslash that is neither octal nor hexadecimal; `?` is the one that ncgen reads.
+/// The character after a backslash that is neither octal nor hexadecimal; `?` is the one that ncgen reads.
 char simple_escape(char c) noexcept {
   switch (c) {
     case 'a':

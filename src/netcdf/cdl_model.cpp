@@ -1,4 +1,4 @@
-// What the data models of netCDF that are older than netCDF-4 do not have.
+// Refuses what netCDF's older data models lack.
 #include "base/try.hpp"
 #include "netcdf/cdl_schema.hpp"
 

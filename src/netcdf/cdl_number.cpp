@@ -1,4 +1,4 @@
-// The suffixes are those of ncgen: b s l ll for 1, 2, 4 and 8 bytes, with u for unsigned; f and d for reals.
+// ncgen's suffixes: b s l ll for 1, 2, 4 and 8 bytes, with u for unsigned; f and d for reals.
 #include "netcdf/cdl_number.hpp"
 
 #include <charconv>
@@ -23,7 +23,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The integer type of a suffix; int64 for "ll". nullopt if it is none.
+/// The integer type of a suffix; int64 for "ll". nullopt for other text.
 std::optional<Type> integer_type_of(std::string_view suffix) {
   struct Row {
     std::string_view suffix;
@@ -63,8 +63,8 @@ Width width_of(Type type) {
   }
 }
 
-/// The bits of an integer with sign and magnitude in a type; nullopt if they do not fit. Signed types accept what the
-/// unsigned type of their size holds.
+/// The bits in a type of an integer given by sign and magnitude; nullopt if they do not fit. Signed types accept the
+/// values of the unsigned type of their size.
 std::optional<std::int64_t> fitted(bool negative, std::uint64_t magnitude, Type type, bool may_wrap) {
   const auto [bits, is_signed] = width_of(type);
   const std::uint64_t half = std::uint64_t{1} << (bits - 1);
@@ -80,7 +80,7 @@ std::optional<std::int64_t> fitted(bool negative, std::uint64_t magnitude, Type 
   return static_cast<std::int64_t>(magnitude) - static_cast<std::int64_t>(half << 1U);
 }
 
-/// The type of an integer without suffix: int, then uint, and beyond them int64 if it is negative and uint64 if not.
+/// The type of an integer without suffix: int, then uint, then int64 if it is negative and uint64 otherwise.
 Type plain_type(bool negative, std::uint64_t magnitude) {
   if (negative) return magnitude <= std::uint64_t{1} << 31U ? Type::int32 : Type::int64;
   if (magnitude < std::uint64_t{1} << 31U) return Type::int32;
@@ -111,7 +111,7 @@ Result<CdlNumber> parse_integer(std::string_view text, Sign sign, std::string_vi
   auto bits = fitted(sign.negative, magnitude, number.type, false);
   if (!bits && suffix.find('l') != suffix.npos && suffix.find("ll") == suffix.npos) {
     number.type =
-        number.type == Type::int32 ? Type::int64 : Type::uint64;  // the suffix l means long, whatever its size
+        number.type == Type::int32 ? Type::int64 : Type::uint64;  // the suffix l means long, whatever the size
     bits = fitted(sign.negative, magnitude, number.type, false);
   }
   if (!bits) return out_of_range(text);

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = CdlToken::Kind;
 
-/// The types by the names that CDL has for them, in lower or in upper case.
+/// The types by their CDL names, in lower or upper case.
 std::optional<Type> cdl_type(std::string_view name) {
   constexpr std::pair<std::string_view, Type> aliases[] = {{"real", Type::float32},
                                                            {"long", Type::int32},
@@ -29,7 +29,7 @@ std::optional<Type> cdl_type(std::string_view name) {
   return type_called(lower);
 }
 
-/// A type, a variable, or a name that is neither yet.
+/// A type, a variable, or a name that is not yet either.
 struct Reference {
   CdlPosition position;
   std::string name;
@@ -59,7 +59,7 @@ class Parser {
   }
 
  private:
-  /// What is inside the braces of a group.
+  /// The contents of the braces of a group.
   Result<void> body() {  // NOLINT(misc-no-recursion)
     SHERD_TRY(attributes());
     if (is_section("types")) SHERD_TRY(types());
@@ -193,7 +193,7 @@ class Parser {
     return {};
   }
 
-  /// Behind a type: variables, or the attribute of a variable.
+  /// After a type: variables, or the attribute of a variable.
   Result<void> type_or_attribute(const Reference& first) {
     SHERD_TRY(type, as_type(first));
     const CdlPosition position = tokens_.position();
@@ -238,7 +238,7 @@ class Parser {
     return {};
   }
 
-  /// A dimension of this group or of one around it, or the one at a path.
+  /// A dimension of this group or of a parent, or the one at a path.
   Result<CdlDimension*> known_dimension() {
     const CdlToken& token = tokens_.now();
     if (token.kind != Kind::word && token.kind != Kind::path) return tokens_.unexpected("the name of a dimension");
@@ -264,7 +264,7 @@ class Parser {
   Result<Named> find_named(std::string_view path, const CdlPosition& position) {
     Named entry{&state_.root, {}};
     while (!path.empty()) {
-      path.remove_prefix(1);                                          // the slash
+      path.remove_prefix(1);                                          // an escaped slash is refused with the name
       const std::size_t end = std::min(path.find('/'), path.size());  // an escaped one is refused by the name
       auto plain = unescaped_cdl_name(path.substr(0, end));
       if (!plain) return at(position, std::move(plain).error());
@@ -280,7 +280,7 @@ class Parser {
     return entry;
   }
 
-  /// Reads a name or a path, whatever it refers to: a variable of this group first, and a type otherwise.
+  /// Reads a name or a path, and finds what it refers to: a variable of this group first, otherwise a type.
   Result<Reference> reference() {
     const CdlToken& token = tokens_.now();
     if (token.kind != Kind::word && token.kind != Kind::path) return tokens_.unexpected("a name");
@@ -330,7 +330,7 @@ class Parser {
     return attribute_value(variable, type);
   }
 
-  /// Behind the owner, at the colon.
+  /// After the owner, at the colon.
   Result<void> attribute_value(CdlVariable* variable, std::optional<Type> type) {
     SHERD_TRY(tokens_.expect(':'));
     const CdlPosition position = tokens_.position();

@@ -1,5 +1,5 @@
-// A number m * 2^e is m * 5^k * 2^(e+k) / 10^k. For moderate k the product fits 128 bits, so that a shift rounds it
-// exactly, half to even, to the integer whose digits are printed. Everything else is left to the standard library.
+// A number m * 2^e is m * 5^k * 2^(e+k) / 10^k. For moderate k the product fits in 128 bits, so a shift rounds it
+// exactly, half to even, to the integer whose digits are printed. The standard library handles all other numbers.
 #include "netcdf/decimal.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 using Wide = unsigned __int128;
 
-constexpr int kMostDigits = 15;  ///< of integers that are found by scaling
+constexpr int kMostDigits = 15;  ///< of integers computed by scaling
 
 template <std::size_t count>
 constexpr std::array<std::uint64_t, count> powers_of(std::uint64_t base) {
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> scaled(std::uint64_t mantissa, int exponent, int sc
     const int right = -(exponent + scale);
     if (right <= 0) return static_cast<std::uint64_t>(product << static_cast<unsigned>(-right));
     if (right >= 127) return std::nullopt;
-    // Most floats fit one word.
+    // Most floats fit in one word.
     if (right < 64 && (product >> 64U) == 0) return shifted(static_cast<std::uint64_t>(product), right);
     return shifted(product, right);
   }
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> scaled(std::uint64_t mantissa, int exponent, int sc
 }
 
 struct Decimal {
-  std::uint64_t digits;  ///< as an integer, zeros at the end included
+  std::uint64_t digits;  ///< as an integer, including trailing zeros
   int exponent;          ///< of the first digit
 };
 
@@ -78,7 +78,7 @@ std::optional<Decimal> decimal_of(double value, int digits) noexcept {
 }
 
 /// The eight digits of a number below 10^8, the first one in the lowest byte. Halves, quarters and eighths of the word
-/// are divided at once, by multiplication.
+/// are divided simultaneously, by multiplication.
 std::uint64_t eight_digits(std::uint64_t number) noexcept {
   const std::uint64_t fours = number / 10000 | (number % 10000) << 32U;
   const std::uint64_t hundreds = ((fours * 10486) >> 20U) & 0x0000007F0000007F;
@@ -87,13 +87,13 @@ std::uint64_t eight_digits(std::uint64_t number) noexcept {
   return tens + ((twos - 10 * tens) << 8U);
 }
 
-/// The digits of a decimal, and as many bytes behind them as are copied with the last one.
+/// The digits of a decimal, and bytes after them that are copied with the last one.
 struct DigitText {
   std::array<char, 32> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): as much as is used
   int count;                  ///< without zeros at the end
 };
 
-/// Copies a size that is known, where only part of it may be meant.
+/// Copies a constant size, even if only a part of it is needed.
 void put_sixteen(char* to, const char* from) noexcept { std::memcpy(to, from, 16); }
 
 constexpr std::uint64_t kZeros = 0x3030303030303030;
@@ -147,7 +147,7 @@ char* print_decimal(char* to, double value, int digits) noexcept {
     return to + count;
   }
   const int whole = scientific ? 1 : exponent + 1;
-  put_sixteen(to, text);  // zeros that were left out of the count included
+  put_sixteen(to, text);  // including trailing zeros that are not in the count
   to += whole;
   if (count > whole) {
     *to++ = '.';

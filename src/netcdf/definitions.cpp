@@ -1,5 +1,5 @@
-// The one form that is written: documents of Zarr v2 as netcdf-c 4.9.1 writes them, with plain lengths, and in
-// `.zattrs` of every node what later releases look for. Over Zarr v3 all notes are attributes.
+// The single form that is written: documents of Zarr v2 as written by netcdf-c 4.9.1, with plain lengths, and in
+// `.zattrs` of every node the notes that later releases read. In Zarr v3 all notes are attributes.
 #include "netcdf/definitions.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint64_t kRecords = 1024;  ///< the chunk of a dimension that grows, if it is the only one
+constexpr std::uint64_t kRecords = 1024;  ///< the chunk length of a growing dimension, if it is the only one
 constexpr const char* kVersion = "2.0.0";
 
-/// The attributes with the types that they are noted to have.
+/// The attributes with their noted types.
 Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& attributes, const Touched& touched,
                               Json& types) {
   Json stored{Json::Object{}};
@@ -67,8 +67,8 @@ Json dimension_names_of(const VariableDefinition& variable) {
   return Json(Json::Array(names.begin(), names.end()));
 }
 
-/// Whether a variable in this group gets the names of its dimensions for xarray. The documentation has them in the root
-/// only, where the dimensions are too.
+/// Whether a variable in this group gets the names of its dimensions for xarray. netcdf-c's documentation has them only
+/// in the root, where the dimensions are too.
 bool has_names(const Form& form, const std::string& group, const VariableDefinition& variable) {
   if (form.mode.noxarray) return false;
   if (!form.mode.compat_seed) return true;
@@ -111,8 +111,8 @@ Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t elem
   return codecs;
 }
 
-/// The lengths that chunks are chosen for: a dimension that grows has as many as a chunk is to have. The documentation
-/// has contiguous storage in one chunk.
+/// The lengths for choosing chunks: a growing dimension has the length of a chunk. netcdf-c's documentation stores
+/// contiguous variables in one chunk.
 Shape chunks_of(const Form& form, const VariableDefinition& variable) {
   const bool grows = std::ranges::any_of(variable.dimensions, [](const auto* each) { return each->unlimited; });
   if (form.mode.compat_seed && variable.options.contiguous && variable.options.chunks.empty() && !grows) {
@@ -128,7 +128,7 @@ Shape chunks_of(const Form& form, const VariableDefinition& variable) {
     const bool alone = variable.dimensions.size() == 1;
     const std::uint64_t present = std::max<std::uint64_t>(1, (*it)->length);
     std::uint64_t length = present;
-    // 4.9.1 and 4.9.2 open no dataset with chunks that are longer than the array.
+    // 4.9.1 and 4.9.2 open no dataset with chunks longer than the array.
     if ((*it)->unlimited) length = !alone ? 1 : (*it)->length > 0 ? std::min(kRecords, present) : kRecords;
     chunks.insert(chunks.begin(), std::min(length, most));
     elements *= chunks.front();
@@ -136,8 +136,8 @@ Shape chunks_of(const Form& form, const VariableDefinition& variable) {
   return chunks;
 }
 
-/// Whether the fill value of the array itself is a text, and no attribute: xarray opens no dataset of Zarr v3 with a
-/// string that has the attribute `_FillValue`.
+/// Whether a text as fill value is stored in the array itself and not as an attribute: xarray opens no dataset of Zarr
+/// v3 in which a string has the attribute `_FillValue`.
 bool is_array_fill(const Form& form, Type type) { return form.v3() && type == Type::string; }
 
 Result<std::optional<Json>> fill_of(const Form& form, const VariableDefinition& variable) {
@@ -149,7 +149,7 @@ Result<std::optional<Json>> fill_of(const Form& form, const VariableDefinition& 
   return std::optional(std::move(json));
 }
 
-/// Sets the shards that were chosen for the whole dataset, and chunks if these are still open.
+/// Sets the shards chosen for the whole dataset, and the chunks if they are not set.
 Result<void> shard(const Form& form, const std::string& full_name, const VariableDefinition& variable,
                    sherd::CreateOptions& create) {
   std::vector<Dimension> dimensions;

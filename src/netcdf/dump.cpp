@@ -1,5 +1,5 @@
-// A dataset as CDL: the header, group by group, and where the data of variables follow. What is printed where is
-// ncdump's; dump_data.cpp has the values.
+// A dataset as CDL: the header, group by group, and where the data of variables follow. The layout is ncdump's;
+// dump_data.cpp prints the values.
 #include "netcdf/dump.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// Names after which CDL needs a space before the colon of an attribute.
+/// Names after which CDL needs a space before an attribute's colon.
 constexpr std::string_view kKeywords[] = {"variable", "dimension", "data", "group", "types"};
 
-/// The last name in the URL of a dataset of Zarr, or in the path of a file, without what follows its last dot.
+/// The last name in the URL of a Zarr dataset, or in the path of a file, without the part after its last dot.
 std::string default_name(const std::string& url) {
   std::string name = url.substr(url.rfind('/') + 1);
   if (is_url(url))
@@ -26,7 +26,7 @@ std::string default_name(const std::string& url) {
   return name;
 }
 
-/// A path as a user may give it, against the path of a group: "/g/h" is that group, "h" and "g/h" those that end so.
+/// Compares a path given by a user with the path of a group: "/g/h" is that group, "h" and "g/h" those that end so.
 bool is_group_named(std::string_view wanted, const std::string& group) {
   if (wanted.empty() || wanted == "/") return group == "/";
   if (wanted.starts_with('/')) return wanted == group;
@@ -42,12 +42,12 @@ bool is_variable_named(std::string_view wanted, const Group& group, const std::s
   return wanted.starts_with('/') ? own == path : own.ends_with(path);
 }
 
-constexpr std::uint32_t kSzipOptions = 4 | 32;  ///< of its mask; the others follow from the byte order
+constexpr std::uint32_t kSzipOptions = 4 | 32;  ///< of its mask; the other options follow from the byte order
 
-/// What decides how elements become the bytes that are stored, apart from the order of these.
+/// How elements are converted to stored bytes, except for their order.
 struct FilterTexts {
-  std::string filters;  ///< `_Filter`: "4,32,16|307,9", without those that have special attributes of their own
-  std::string codecs;   ///< `_Codecs`, if filters do not say all of it
+  std::string filters;  ///< `_Filter`: "4,32,16|307,9", without filters that have special attributes of their own
+  std::string codecs;   ///< `_Codecs`, if the filters are insufficient
 };
 
 FilterTexts filter_texts(const Storage& storage) {
@@ -65,7 +65,7 @@ FilterTexts filter_texts(const Storage& storage) {
     filters.push_back(*std::move(filter));
   }
   for (const Filter& each : filters) {
-    if (each.id <= filter_id::fletcher32) continue;  // nor deflate and shuffle
+    if (each.id <= filter_id::fletcher32) continue;  // nor deflate or shuffle
     texts.filters += (texts.filters.empty() ? "" : "|") + std::to_string(each.id);
     for (const std::uint32_t parameter : each.parameters) texts.filters += "," + std::to_string(parameter);
   }
@@ -143,7 +143,7 @@ class Dumper {
                      (each.unlimited ? "UNLIMITED ; // (" + length + " currently)" : length + " ;"));
   }
 
-  /// The name alone, if the innermost dimension of this name is meant, and with its group otherwise.
+  /// Only the name if it refers to the innermost dimension with this name; otherwise with its group.
   static std::string reference(const Group& group, const Dimension& dimension) {
     const auto nearest = group.dimension(dimension.name);
     if (nearest && nearest->group == dimension.group) return cdl_name(dimension.name);
@@ -176,7 +176,7 @@ class Dumper {
     line(indent, text);
   }
 
-  /// The numbers of an attribute as dates, in a comment: on the same line if there are one or two.
+  /// The numbers of an attribute as dates, in a comment: on the same line if there are at most two.
   std::string date_comment(const Values& values, const TimeUnits& times, std::size_t indent) const {
     constexpr std::size_t kFirst = 18, kPrefix = 3;
     const std::size_t count = size_of(values);
@@ -214,7 +214,7 @@ class Dumper {
     line(indent, "\t\t" + cdl_name(variable) + ":" + std::string(name) + " = " + value + " ;");
   }
 
-  /// Files of the first three kinds have one way to store variables.
+  /// Files of the first three kinds have only one way to store variables.
   [[nodiscard]] bool has_storage() const {
     return dataset_.kind() == "netCDF-4" || dataset_.kind() == "netCDF-4 classic model";
   }

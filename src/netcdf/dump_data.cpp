@@ -1,5 +1,5 @@
-// The data section of CDL: values in rows, lines broken where ncdump breaks them, and braces where an unlimited
-// dimension other than the first makes the shape ambiguous.
+// The data section of CDL: values in rows, lines broken as in ncdump, and braces where an unlimited dimension other
+// than the first makes the shape ambiguous.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -39,7 +39,7 @@ double number_in(const Values& values, std::size_t i) {
       values);
 }
 
-/// Values that follow one another.
+/// Consecutive values.
 struct Part {
   const Values& values;
   const std::vector<std::uint64_t>& nulls;
@@ -65,11 +65,11 @@ class ValuePrinter {
     if (text != nullptr && !overridden) format_ = CFormat::parse(*text, type);
   }
 
-  /// Whether characters of a row are one text.
+  /// Whether the characters of a row are printed as one text.
   [[nodiscard]] bool joins_characters() const noexcept { return !format_; }
 
-  /// Passes the text of each of these values to `to.text()`, which may change it, or prints it into `to.number_space()`
-  /// and passes its end to `to.number()`.
+  /// Passes the text of each value to `to.text()`, which may change it, or prints it into `to.number_space()` and
+  /// passes its end to `to.number()`.
   template <class To>
   void print(const Part& part, std::uint64_t count, To& to) const {
     const auto& [values, nulls, begin, available] = part;
@@ -145,19 +145,19 @@ class ValuePrinter {
   std::optional<CFormat> format_;
 };
 
-/// Where the values of a row come from, and what is told how far it is printed.
+/// The source of a row's values, which is informed about progress in printing.
 class Source {
  public:
   Source() = default;
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
-  /// The element with this number, in C order, and others that follow it.
+  /// The element with this number, in C order, and some that follow it.
   virtual Result<Part> from(std::uint64_t element) = 0;
   virtual Result<void> printed() = 0;
 };
 
-/// What all rows of a variable have in common.
+/// Properties shared by all rows of a variable.
 struct Rows {
   const Variable& variable;
   const DumpOptions& options;
@@ -171,11 +171,11 @@ struct Rows {
     for (std::size_t d = 0; d + 1 < shape.size(); ++d) count *= shape[d];
     return count;
   }
-  /// Whether characters of a row are one text.
+  /// Whether the characters of a row are one text.
   [[nodiscard]] bool are_texts() const { return variable.type() == Type::character && values.joins_characters(); }
 };
 
-/// Prints single rows. What a row looks like depends on its number alone.
+/// Prints single rows. The form of a row depends only on its number.
 class RowPrinter {
  public:
   RowPrinter(const Rows& rows, std::string& to)
@@ -200,7 +200,7 @@ class RowPrinter {
   }
 
  private:
-  /// Unlimited dimensions but the first are in braces. How many are closed behind the row.
+  /// Unlimited dimensions other than the first have braces. Returns how many are closed after the row.
   std::size_t open_braces() {
     std::size_t braces = 0;
     for (std::size_t d = 0; d < index_.size(); ++d) {
@@ -214,7 +214,7 @@ class RowPrinter {
   }
 
   Result<void> text_row(std::uint64_t begin, Source& source) {
-    std::uint64_t nuls = 0;  // perhaps at the end of the row, where they are not printed
+    std::uint64_t nuls = 0;  // NULs at the end of the row are not printed
     lines_.raw("\"");
     for (std::uint64_t i = 0; i < rows_.length();) {
       SHERD_TRY(part, source.from(begin + i));
@@ -232,7 +232,7 @@ class RowPrinter {
     return {};
   }
 
-  /// Prints NULs and the text behind them.
+  /// Prints NULs and the text after them.
   Result<void> characters(std::uint64_t nuls, std::string_view text, Source& source) {
     constexpr std::size_t kPiece = std::size_t{1} << 16U;
     const std::string zeros(std::min<std::uint64_t>(nuls, kPiece), '\0');
@@ -285,7 +285,7 @@ class RowPrinter {
     char* space_ = nullptr;
   };
 
-  /// All values but the last, which is left in `last`.
+  /// All values except the last, which is stored in `last`.
   Result<void> value_row(std::uint64_t begin, Source& source, std::string& last) {
     Row row(*this, last);
     while (row.printed() < rows_.length()) {
@@ -352,7 +352,7 @@ class RowPrinter {
 };
 
 class DataPrinter {
-  static constexpr std::uint64_t kLong = std::uint64_t{1} << 16U;  ///< rows of more elements are printed one by one
+  static constexpr std::uint64_t kLong = std::uint64_t{1} << 16U;  ///< longer rows are printed one by one
 
  public:
   DataPrinter(const Rows& rows, TextBuffer& to)
@@ -380,7 +380,7 @@ class DataPrinter {
   }
 
  private:
-  /// Rows of one block, in pieces that several threads print.
+  /// The rows of one block, in pieces printed by several threads.
   class Block final : public Source {
    public:
     Block(const ElementStream& elements, std::uint64_t begin) : elements_(elements), begin_(begin) {}
@@ -393,12 +393,12 @@ class DataPrinter {
 
    private:
     const ElementStream& elements_;
-    std::uint64_t begin_;  ///< the number of the element at the stream's offset
+    std::uint64_t begin_;  ///< number of the element at the stream's offset
   };
 
   Result<void> print_block(std::uint64_t first, std::uint64_t count) {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 14U;  // elements
-    constexpr std::size_t kPieces = 4;                         // for each thread, at once
+    constexpr std::size_t kPieces = 4;                         // per thread, at a time
     Block block(elements_, first * rows_.length());
     const std::uint64_t piece = std::max<std::uint64_t>(1, kPiece / rows_.length());
     texts_.resize(std::min<std::uint64_t>((count - 1) / piece + 1, kPieces * thread_count(config_.threads)));
@@ -418,7 +418,7 @@ class DataPrinter {
     return {};
   }
 
-  /// A row that is long, or not whole in one block: its text is passed on in pieces.
+  /// A row that is long, or not complete in one block: its text is passed on in pieces.
   class Stream final : public Source {
    public:
     Stream(ElementStream& elements, TextBuffer& to) : elements_(elements), to_(to) {}

@@ -1,4 +1,4 @@
-// Existing datasets that are changed. What is stored is read into the definitions of a writer.
+// Changes existing datasets: reads what is stored into the definitions of a writer.
 #include <algorithm>
 
 #include "array/document.hpp"
@@ -13,7 +13,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// Whether the elements of a variable are those of its array, so that they can be written.
+/// Why a variable's elements cannot be written; empty if they are those of its array.
 std::string refusal(const Variable::State& variable) {
   if (variable.reinterpreted) return "netcdf-c stored its elements otherwise than its metadata say";
   const DType& dtype = variable.array->dtype();
@@ -29,7 +29,7 @@ class Opener {
  public:
   explicit Opener(Writer::State& state) : state_(state) {}
 
-  // The depth is that of a dataset that was read.
+  // The depth is limited, since the dataset was read.
   void groups(const Group::State& from, GroupDefinition& to) {  // NOLINT(misc-no-recursion)
     to.name = from.name;
     to.path = from.path;
@@ -73,7 +73,7 @@ class Opener {
     return {};
   }
 
-  /// Whether no variable has names of dimensions for xarray.
+  /// Whether no variable has dimension names for xarray.
   [[nodiscard]] bool is_noxarray() const { return unnamed_ && !named_; }
 
  private:
@@ -95,7 +95,7 @@ class Opener {
   bool named_ = false, unnamed_ = false;
 };
 
-/// Where the notes of the root are.
+/// Determines where the root's notes are.
 void find_form(const NodeDocument& root, Form& form) {
   const auto has = [&](const NoteForm& notes) {
     return part_of(root.document, notes.group_part, notes.group) != nullptr ||
@@ -115,7 +115,7 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   state->opened.emplace(dataset);
   state->form.location = *dataset->location;
   state->notes = state->form.location.tables.notes;
-  state->form.location.tables.notes = {};  // it makes its own
+  state->form.location.tables.notes = {};  // the writer makes its own notes
   state->form.mode = dataset->mode;
   state->consolidated = dataset->consolidated;
   SHERD_TRY(present, edit_document(state->form.location, NodeType::group, [](const NodeDocument& root) -> Result<Json> {

@@ -9,12 +9,12 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// A block holds this many elements, or as many as one row of chunks has if these are not very many, but never more
-/// than so many bytes.
+/// A block has this many elements, or one row of chunks if that is not much more, but at most this many
+/// bytes.
 constexpr std::uint64_t kBlock = std::uint64_t{1} << 20U, kLargestBlock = std::uint64_t{1} << 24U;
 constexpr std::uint64_t kLargestBytes = std::uint64_t{64} << 20U;
 
-/// How many elements fit into a block, whether as they are stored or as values.
+/// The number of elements in the largest block, limited both as stored and as values.
 std::uint64_t largest_block(const Variable& variable) {
   const std::uint64_t value = variable.type() == Type::string ? sizeof(std::string) : 1;
   const std::uint64_t size = std::max<std::uint64_t>(
@@ -22,7 +22,7 @@ std::uint64_t largest_block(const Variable& variable) {
   return std::clamp<std::uint64_t>(kLargestBytes / size, 1, kLargestBlock);
 }
 
-/// The elements behind an axis, or more than `most`.
+/// The number of elements along the axes after `axis`, or more than `most`.
 std::uint64_t elements_behind(const Shape& shape, std::size_t axis, std::uint64_t most) {
   std::uint64_t count = 1;
   for (std::size_t d = axis + 1; d < shape.size(); ++d) {

@@ -27,7 +27,7 @@ Json codec_json(std::string name, Json::Object configuration) {
   return Json::Object{{"name", std::move(name)}, {"configuration", Json(std::move(configuration))}};
 }
 
-/// Its parameters are those of netcdf-c: four that the filter sets itself, the level, the shuffle and the compressor.
+/// Parameters as in netcdf-c: four that the filter sets itself, the level, the shuffle and the compressor.
 std::optional<Filter> blosc_filter(const Json& codec) {
   const Json* const name = setting(codec, "cname");
   const auto compressor = std::ranges::find(kBloscCompressors, name != nullptr ? name->text() : "lz4");
@@ -118,7 +118,7 @@ std::optional<Json> codec_of(const Filter& filter, std::size_t element_size, boo
     case filter_id::zstd:
       if (v3) return codec_json("zstd", {{"level", parameter(0, 3)}, {"checksum", false}});
       return codec_json("numcodecs.zstd", {{"level", parameter(0, 3)}});
-    case filter_id::szip:  // two parameters; HDF5 stores two more, which follow from the type and the chunk
+    case filter_id::szip:  // two parameters; HDF5 stores two more, derived from the type and the chunk
       return codec_json("numcodecs.szip", {{"mask", parameter(0, 32)}, {"pixels-per-block", parameter(1, 32)}});
     case filter_id::blosc: {
       const std::uint64_t compressor = parameter(6, 0);
@@ -172,7 +172,7 @@ Result<std::vector<Json>> codecs_of_text(const std::string& text) {
     Json::Object configuration;
     for (const auto& [member, value] : each.members()) {
       if (member == "id") continue;
-      // netcdf-c prints numbers of some codecs as texts.
+      // netcdf-c prints the numbers of some codecs as texts.
       const bool is_count = value.is_string() && !value.text().empty() && value.text().size() < 10 &&
                             value.text().find_first_not_of("0123456789") == std::string::npos;
       configuration.emplace_back(member, is_count ? Json::number(value.text()) : value);

@@ -1,6 +1,6 @@
-// A dataset of CDL, written. Where texts or braces leave gaps between the values, and the whole array is not much more
-// than the text, it is written whole; otherwise run by run, so that memory and time follow the size of the text and not
-// that of the dimensions.
+// Writes a dataset from CDL. If texts or braces leave gaps between the values, and the whole array is not much larger
+// than the text, it is written whole; otherwise run by run, so that memory and time depend on the size of the text and
+// not on the dimensions.
 #include <algorithm>
 #include <set>
 
@@ -15,11 +15,11 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20U;  ///< of strings that are written together
-constexpr std::uint64_t kDenseBytes = std::uint64_t{64} << 20U;  ///< an array of this size is written whole
+constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20U;  ///< of strings written at a time
+constexpr std::uint64_t kDenseBytes = std::uint64_t{64} << 20U;  ///< arrays up to this size are written whole
 constexpr std::uint64_t kStringBytes = std::uint64_t{1} << 30U;  ///< of strings of a fixed size, in total
 constexpr std::uint64_t kFilled = std::uint64_t{1} << 32U;       ///< elements that are filled one by one
-constexpr std::uint64_t kPerByte = 16;                           ///< bytes of an array for each byte of the text
+constexpr std::uint64_t kPerByte = 16;                           ///< maximum bytes of an array per byte of text
 
 template <class Group, class Visit>
 Result<void> for_each_group(Group& group, const Visit& visit) {  // NOLINT(misc-no-recursion)
@@ -36,7 +36,7 @@ Result<void> for_each_variable(Group& group, const Visit& visit) {
   });
 }
 
-/// Filters that have attributes of their own, in the order of netCDF, around those of `_Filter`.
+/// Puts filters that have their own attributes, in netCDF's order, around those of `_Filter`.
 Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
   const auto codec = [](const char* name, Json::Object configuration) {
     return Json(Json::Object{{"name", name}, {"configuration", Json(std::move(configuration))}});
@@ -52,7 +52,7 @@ Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
   return {};
 }
 
-/// The byte order and all filters, which codecs contain if they are given. `_Codecs` has all filters.
+/// Adds the byte order and all filters to given codecs. `_Codecs` contains all filters.
 Result<void> complete_codecs(CdlVariable& variable) {
   NewVariable& definition = variable.definition;
   const bool is_text = definition.type == Type::character || definition.type == Type::string;
@@ -84,7 +84,7 @@ std::size_t cut_of(const std::string& text, std::uint64_t length, LongTexts how)
   return end;
 }
 
-/// Makes strings long enough, or cuts texts that are longer than the dataset says.
+/// Makes strings long enough, or cuts texts that are longer than the dataset's length.
 Result<void> fit_strings(Cdl::State& state, CdlVariable& variable, LongTexts how) {
   if (variable.definition.type != Type::string) return {};
   std::string_view limit = kMaxLength;
@@ -113,7 +113,7 @@ Result<void> fit_strings(Cdl::State& state, CdlVariable& variable, LongTexts how
   return {};
 }
 
-/// A fill value of text is written into every element.
+/// A text as fill value is written into every element.
 Result<void> check_filled(const CdlVariable& variable) {
   const bool is_text = variable.definition.type == Type::string || variable.definition.type == Type::character;
   if (!is_text || !variable.attributes.contains(kFillValue)) return {};
@@ -197,7 +197,7 @@ class DataWriter {
     return writer_.write(variable_.full_name(), Box{Shape(shape_.size(), 0), shape_}, all);
   }
 
-  /// Writes elements that follow one another from dimension `d` on: the rest of an index, whole indices, and the
+  /// Writes consecutive elements along dimension `d` and those after it: the rest of an index, whole indices, and the
   /// beginning of another.
   Result<void> range(std::size_t d, std::uint64_t offset, std::uint64_t count, std::size_t begin,  // NOLINT
                      Box& box) {

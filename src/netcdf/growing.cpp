@@ -1,6 +1,6 @@
-// Variables grow with their unlimited dimensions, also those that others have made while a writer was open: netcdf-c
-// opens nothing of a dataset with a variable that is shorter than its dimension. All of them are changed at a time, and
-// consolidated metadata once after that.
+// Variables grow with their unlimited dimensions, including those that others created while a writer was open: netcdf-c
+// cannot open a dataset with a variable shorter than its dimension. All of them are changed together, and consolidated
+// metadata once afterwards.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -22,7 +22,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// The parts of a grown array that are new: one box for each dimension that has grown.
+/// Fills the new parts of a grown array: one box for each dimension that has grown.
 Result<void> fill_grown(const VariableDefinition& variable, Shape old, const Shape& now) {
   for (std::size_t d = 0; d < now.size(); ++d) {
     if (old[d] >= now[d]) continue;
@@ -42,10 +42,10 @@ Result<void> visit_variables(GroupDefinition& group, const Visit& visit) {  // N
   return {};
 }
 
-/// Lengths by the dimensions that are to have them.
+/// The new lengths of dimensions.
 using Lengths = std::map<DimensionDefinition*, std::uint64_t>;
 
-/// The lengths that a box needs where dimensions are shorter.
+/// The lengths required for a box, for dimensions that are shorter.
 Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) {
   Lengths longer;
   for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
@@ -63,15 +63,15 @@ Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) 
   return longer;
 }
 
-/// Whether another process erased the array, and left nothing in its place.
+/// Whether another process erased the array without replacing it.
 Result<bool> is_erased(const Array& array) {
   const NodeLocation& location = array.state().location;
   SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
   return !node;
 }
 
-/// Makes all stored variables as long as their dimensions, apart from others than `written` that were erased; `grown`
-/// are those that were shorter, with their shapes.
+/// Extends all stored variables to their dimensions, except for erased ones other than `written`. `grown` receives
+/// those that were shorter, with their shapes.
 Result<void> grow_variables(Writer::State& state, const VariableDefinition& written,
                             std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
   std::vector<VariableDefinition*> shorter;
@@ -116,8 +116,8 @@ Result<void> grow_array(NodeLocation location, const GrownLengths& lengths) {
   return now != old ? resize_from(*array, old, now) : Result<void>();
 }
 
-/// The paths of the listed variables in and below the group at `path` that the writer does not know. `known` is what it
-/// knows of that group; nullptr if others have made it.
+/// The paths of listed variables in and below the group at `path` that the writer does not know. `known` is the
+/// writer's definition of that group; nullptr if others created it.
 Result<void> find_others(const Form& form, const std::string& path,  // NOLINT(misc-no-recursion)
                          const GroupDefinition* known, std::vector<std::string>& others, std::size_t depth = 0) {
   const NodeLocation location = form.at(path);
@@ -175,7 +175,7 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   auto done = grow_variables(state, variable, grown);
   if (done) done = renew();
   if (!done) {
-    // A variable that cannot be made shorter again is longer than its dimension, which readers accept.
+    // A variable that cannot be shortened again is longer than its dimension, which readers accept.
     for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
     static_cast<void>(renew());
     exchange();

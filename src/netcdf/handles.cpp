@@ -13,7 +13,7 @@ const Values* find(const std::vector<Attribute>& attributes, std::string_view na
   return found == attributes.end() ? nullptr : &found->values;
 }
 
-/// The group in which the last part of a path lies, and that part.
+/// The group that contains the last part of a path, and that part.
 std::pair<const Group::State*, std::string_view> walk(const Group::State* group, std::string_view path) {
   if (path.starts_with('/')) {
     while (group->parent != nullptr) group = group->parent;

@@ -1,6 +1,6 @@
-// NCZarr's metadata of nodes that are made, moved and erased as those of Zarr. Each group says where the notes of its
+// NCZarr's metadata of nodes that are created, moved and erased as Zarr nodes. Each group shows where the notes of its
 // generation are: in `.zgroup` and `.zarray`, in attributes, or, for readers of several generations, in both. Nodes
-// that netcdf-c cannot open are not listed, because it opens nothing of a dataset that lists one.
+// that netcdf-c cannot open are not listed, because it cannot open a dataset that lists one.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -45,14 +45,14 @@ void remove_name(Json& list, const std::string& name) {
   if (others.size() != list.size()) list = Json(std::move(others));
 }
 
-/// The groups of one dataset, and the dimensions that their metadata define.
+/// The groups of one dataset, and the dimensions defined in their metadata.
 class Scope {
  public:
   /// `groups` lead from the root of a store to the group of a new member.
   explicit Scope(std::span<StoredGroup> groups) : groups_(groups.last(depth_in(groups))) {}
 
-  /// The full name of the nearest dimension of this name and length. One that is not known is defined in the last
-  /// group, with another name if the group has one of another length.
+  /// The full name of the nearest dimension with this name and length. An unknown one is defined in the last group,
+  /// with another name if the group has one of different length.
   std::string refer(const std::optional<std::string>& name, std::uint64_t length) {
     if (name)
       if (const auto found = find(*name, length)) return *found;
@@ -119,7 +119,7 @@ class Scope {
   std::span<StoredGroup> groups_;
 };
 
-/// The names of an array's dimensions: those of the dataset from which it comes, or its own.
+/// The names of an array's dimensions: those of the dataset it comes from, or its own.
 std::vector<std::optional<std::string>> names_of(const NodeDocument& node, const std::optional<ArrayNote>& note) {
   std::vector<std::optional<std::string>> names = node.array->dimension_names;
   if (note && note->dimensions.size() == node.array->shape.size()) {
@@ -130,7 +130,7 @@ std::vector<std::optional<std::string>> names_of(const NodeDocument& node, const
   return names;
 }
 
-/// Types of all attributes; those that are noted stay.
+/// Notes the types of all attributes; existing notes are kept.
 void note_types(Json& document, bool upper) {
   const AttributeNotes notes = attribute_notes(stored(document));
   Json& attributes = attributes_of(document);
@@ -175,7 +175,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
     part.set(form.array, array_note_json(form, made));
   };
   for (const NoteForm* form : forms) set_note(*form);
-  // Releases from 4.9.3 on look for this note of scalars in attributes only.
+  // 4.9.3 and later look for this note about scalars only in attributes.
   if (scalar && forms.size() == 1 && !in_attributes(*forms.front())) set_note(attribute_form(false));
   if (is_v3(document) && !scalar) document.set("dimension_names", Json(names));
   if (!is_v3(document)) {
@@ -186,7 +186,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
   return document;
 }
 
-/// A group, which keeps the dimensions that it defines. Its members are listed as they come.
+/// A group, which keeps the dimensions that it defines. Its members are listed when they are added.
 Json introduced_group(const Json& parent, const NodeDocument& node) {
   Json document = node.document;
   const GroupNote note = group_note_of(document);
@@ -199,7 +199,7 @@ Json introduced_group(const Json& parent, const NodeDocument& node) {
   return document;
 }
 
-/// Whether netcdf-c has the type, and reads chunks of this order and size.
+/// Whether netcdf-c supports the type, and chunks of this order and size.
 bool is_readable(const Json& array, const ArraySpec& spec) {
   const Json* dtype = array.find("dtype");
   const Json* order = array.find("order");
@@ -214,8 +214,8 @@ bool is_readable(const Json& array, const ArraySpec& spec) {
   return true;
 }
 
-/// Whether the dimensions of a variable are as long as its array. netcdf-c opens nothing of a dataset if they are not;
-/// along an unlimited dimension the array may be longer.
+/// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset; along an unlimited
+/// dimension the array may be longer.
 std::vector<std::string> faults_of(const NodeDocument& node,
                                    const std::map<std::string, DimensionNote, std::less<>>& dimensions) {
   Warnings ignored;
@@ -238,7 +238,7 @@ std::vector<std::string> faults_of(const NodeDocument& node,
   return faults;
 }
 
-/// Of a stored node, by where its document is.
+/// Faults in the name of a stored node.
 std::vector<std::string> faults_of_name(const NodeDocument& node) {
   if (node.versions.empty()) return {};
   std::string_view path = split_key(node.versions.back().key).prefix;
@@ -266,7 +266,7 @@ class NczarrNotes final : public MemberNotes {
     return name == kSuperblockDocument || std::ranges::find(kLegacyDocuments, name) != std::end(kLegacyDocuments);
   }
 
-  /// Those of the first generation.
+  /// Documents of the first generation.
   [[nodiscard]] std::span<const std::string_view> documents_next_to(const Json& node) const noexcept override {
     static constexpr std::string_view of_group[] = {".nczgroup"}, of_array[] = {".nczarray", ".nczvar"};
     if (node.find(zarr2::kArray) != nullptr) return of_array;

@@ -1,6 +1,6 @@
-// What a writer has changed, in the stored metadata. Others may have made, erased or changed nodes since the writer
-// read or stored its own, and a list or an attribute that it wrote whole would undo that. So it adds names to lists,
-// grows lengths and sets attributes, one by one, in the document as it is at the time of the edit.
+// Merges a writer's changes into the stored metadata. Others may have created, erased or changed nodes since the writer
+// read or stored its own, and writing a whole list or attribute would undo that. So names are added to lists, lengths
+// increased and attributes set, one by one, in the document as it is at the time of the edit.
 #include <set>
 #include "format/zarr2.hpp"
 
@@ -13,7 +13,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// Sets the attributes that were touched, and notes their types.
+/// Sets the touched attributes, and notes their types.
 void merge_attributes(Json& document, const char* part, const Json& made, const Touched& touched) {
   if (touched->empty()) return;
   Json& present = object_in(document, part);
@@ -25,7 +25,7 @@ void merge_attributes(Json& document, const char* part, const Json& made, const 
   for (const auto& [attribute, type] : types->members()) noted.set(attribute, type);
 }
 
-/// Defines a dimension, or makes it longer. invalid_argument if another one of this name was defined in the meantime.
+/// Defines a dimension, or extends it. invalid_argument if a different one with this name was defined meanwhile.
 Result<void> merge_dimension(Json& lengths, const NoteForm& form, const DimensionDefinition& dimension) {
   const Json* present = lengths.find(dimension.name);
   const Json* size = present != nullptr && present->is_object() ? present->find("size") : present;
@@ -46,7 +46,7 @@ Result<void> merge_dimension(Json& lengths, const NoteForm& form, const Dimensio
   return {};
 }
 
-/// The names of what is stored in a group.
+/// The names of the nodes stored in a group.
 using Stored = std::set<std::string, std::less<>>;
 
 /// Nullopt if the store cannot list.
@@ -90,7 +90,7 @@ Result<void> merge_group(Json& document, const GroupDefinition& group, const Jso
     if (made == nullptr) continue;
     Json& part = object_in(document, form.group_part);
     if (const Json* note = part.find(form.group); note == nullptr || !note->is_object()) {
-      // As the notes in other forms say, if there are any.
+      // From the notes in other forms, if there are any.
       Json& added = part.set(form.group, present ? group_note_json(form, *present) : *made);
       if (!present)
         for (const char* list : {form.arrays, form.groups})
@@ -106,8 +106,8 @@ Result<void> merge_group(Json& document, const GroupDefinition& group, const Jso
   return {};
 }
 
-/// Adds the note of a variable that has none in its attributes: it refers to the dimensions that the array's own
-/// document names.
+/// Adds the note of a variable whose attributes have none: it refers to the dimensions named in the array's own
+/// document.
 void add_array_note(Json& document, const NoteForm& form, const Json& made) {
   const Json* note = made.find(form.array);
   if (note == nullptr || part_of(document, form.array_part, form.array) != nullptr) return;
@@ -131,7 +131,7 @@ bool has_changes(const GroupDefinition& group) {
                              [](const auto& each) { return !each->anonymous && each->noted != each->length; });
 }
 
-/// An erased node has no use for notes that are only added for other readers.
+/// Notes that are only added for other readers are not needed for an erased node.
 Result<void> unless_erased(Result<NodeDocument> edited, bool has_changes) {
   if (edited || (!has_changes && edited.error().code() == ErrorCode::not_found)) return {};
   return std::move(edited).error();
@@ -141,7 +141,7 @@ Result<void> unless_erased(Result<NodeDocument> edited, bool has_changes) {
 
 Result<void> store_changes(const Form& form, GroupDefinition& group) {
   SHERD_TRY(whole, group_metadata(form, group));
-  std::optional<std::string> refused;  // not a conflict inside the edit, which would be tried again
+  std::optional<std::string> refused;  // not a conflict inside the edit, which would be retried
   bool recreated = false;
   auto edited = edit_document(form.at(group.path), NodeType::group, [&](const NodeDocument& present) -> Result<Json> {
     Json next = present.document;
@@ -159,7 +159,7 @@ Result<void> store_changes(const Form& form, GroupDefinition& group) {
   });
   if (!edited && refused) return conflict(*std::move(refused));
   if (edited && recreated && group.parent != nullptr) {
-    // Others erased the group, and it came back with a new member: its own group no longer lists it.
+    // Others erased the group, and a new member recreated it: its parent group no longer lists it.
     group.listed = false;
     group.parent->changed = true;
   }

@@ -1,6 +1,6 @@
-// Builds a dataset: first the tree of groups with the dimensions that metadata name, then for every variable its
+// Builds a dataset: first the tree of groups with the dimensions named in metadata, then for every variable its
 // dimensions, found by name and checked against the array's shape. If a length contradicts the shape, the dimensions of
-// that variable are anonymous; the dataset still opens.
+// that variable are anonymous; the dataset can still be opened.
 #include "netcdf/model.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// What is made of a stored array.
+/// The result for a stored array.
 struct Made {
   std::optional<ArrayNote> note;
   Result<std::unique_ptr<Variable::State>> variable = nullptr;
@@ -35,7 +35,7 @@ struct Unfinished {
   std::vector<Dimension*> dimensions;
 };
 
-/// A group while the dataset is built.
+/// A group while the dataset is being built.
 struct Branch {
   std::string name, path = "/";
   Branch* parent = nullptr;
@@ -92,7 +92,7 @@ class Builder {
   }
 
  private:
-  /// The dataset of a URL that names an array has it as its only variable.
+  /// A dataset whose URL names an array has it as its only variable.
   void add_single(const StoredNode& root) {
     StoredNode node = root;
     node.name = root.path.empty() ? "data" : last_segment(root.path);
@@ -184,7 +184,7 @@ class Builder {
     return anonymous(shape);
   }
 
-  /// netcdf-c has no arrays without dimensions: it writes one element, and in place of a name "_scalar_" or nothing.
+  /// netcdf-c has no arrays without dimensions: it writes one element, with the name "_scalar_" or none.
   static bool is_scalar_by_name(const StoredNode& node) {
     const Json* names = node.attributes().find(kNamesAttribute);
     if (names == nullptr) names = node.document.find("dimension_names");  // of a copy in Zarr v3
@@ -192,7 +192,7 @@ class Builder {
     return names->size() == 0 || (names->size() == 1 && names->elements()[0].text() == "_scalar_");
   }
 
-  /// The dimensions with these full names. Where one is unlimited it is as long as the longest variable.
+  /// The dimensions with these full names. An unlimited one is as long as its longest variable.
   Result<std::vector<Dimension*>> noted_dimensions(const Shape& shape, const ArrayNote& note) {
     if (note.dimensions.size() != shape.size())
       return corrupt("has " + std::to_string(shape.size()) + " dimensions, and its metadata name " +
@@ -235,7 +235,7 @@ class Builder {
     return nullptr;
   }
 
-  /// Dimensions by the names that xarray keeps: known above with the same length, or new ones of this group.
+  /// Dimensions by xarray's names: visible here with the same length, or new ones of this group.
   Result<std::vector<Dimension*>> named_dimensions(Branch& branch, const Shape& shape,
                                                    const std::vector<std::optional<std::string>>& names) {
     std::vector<Dimension*> found(shape.size(), nullptr);

@@ -1,5 +1,5 @@
-// Knows which objects a node has, in both versions of Zarr and in netcdf-c 4.8.0, and that documents of netcdf-c are
-// not always JSON (lenient.hpp).
+// The objects of a node, in both versions of Zarr and in netcdf-c 4.8.0. Documents of netcdf-c are not always JSON
+// (lenient.hpp).
 #include "netcdf/nodes.hpp"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ std::optional<std::vector<Reply>> root_in(const std::optional<LenientJson>& cons
   return documents;
 }
 
-/// The members that a group listed in Zarr v2, in a copy of it that `sherd copy` has made in Zarr v3.
+/// The members that a group listed in Zarr v2, from its copy in Zarr v3 made by `sherd copy`.
 std::vector<std::string> names_before_copy(const StoredNode& group) {
   std::vector<std::string> names;
   const Json* kept = group.kept_by_copy();
@@ -92,7 +92,7 @@ void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group
   });
 }
 
-/// Takes the type out of a node's metadata.
+/// Determines the type from a node's metadata.
 Result<bool> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document must be a JSON object");
   const Json* attributes = node.document.find(is_v3 ? "attributes" : kAttributes);
@@ -112,8 +112,8 @@ Result<bool> complete(StoredNode& node, bool is_v3) {
   return true;
 }
 
-/// The documents with these names, each node's own, of nodes that have these prefixes; those that do not exist are left
-/// out. One batch of requests.
+/// The documents with these names, for each of the nodes with these prefixes, without those that do not exist. One
+/// batch of requests.
 Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location, std::span<const std::string> prefixes,
                                                    std::span<const std::string_view> names) {
   std::vector<std::string> keys;
@@ -135,7 +135,7 @@ Result<std::vector<Reply>> read_node(const NodeLocation& location, const std::st
   return std::move(found.front());
 }
 
-/// The documents of one member where requests have no latency: what an array does not need is not looked for.
+/// The documents of one member if requests have no latency: documents that an array does not need are not requested.
 Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::string& prefix,
                                        std::span<const std::string_view> names) {
   SHERD_TRY(found, read_node(location, prefix, names));
@@ -145,8 +145,8 @@ Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::
   return found;
 }
 
-/// The documents of the root that exist. Consolidated metadata of Zarr v2 have the others in them, which are then not
-/// read. Where requests have latency, both versions of Zarr are asked for at once.
+/// The existing documents of the root. Consolidated metadata of Zarr v2 contain the others, which are then not read. If
+/// requests have latency, both versions of Zarr are requested together.
 Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
   std::vector<Reply> found;
   const auto read_more = [&](std::initializer_list<std::string_view> names) -> Result<void> {
@@ -276,12 +276,12 @@ Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group
     const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
     if (entry == entries_->end()) return {};
-    member.node.document = std::move(entry->second);  // each is asked for once
+    member.node.document = std::move(entry->second);  // each is requested once
     return member.settle(complete(member.node, location_.format->name() == "zarr3"));
   });
 }
 
-/// Where requests have latency, the documents of all members are asked for at once.
+/// If requests have latency, the documents of all members are requested together.
 Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, const std::vector<std::string>& names) {
   const bool is_v3 = location_.format->name() == "zarr3";
   const bool at_once = location_.store->traits().parallel_requests > 1;
@@ -337,7 +337,7 @@ Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replie
 Result<void> NodeReader::Member::settle(const Result<bool>& found) {
   exists = found.has_value() && *found;
   if (found.has_value()) return {};
-  if (!is_stored_fault(found.error())) return found.error();  // it exists, and may be read another time
+  if (!is_stored_fault(found.error())) return found.error();  // it exists, and may be readable later
   warnings.push_back("left out: " + found.error().text());
   return {};
 }

@@ -1,5 +1,5 @@
-// A note is looked for first where the newest generation has it: a dataset that readers of several generations can
-// read has it in more than one, and the newest says most.
+// A note is looked for first where the newest generation stores it: a dataset for readers of several generations has it
+// in more than one place, and the newest is the most complete.
 #include "netcdf/notes.hpp"
 #include "format/zarr2.hpp"
 

@@ -1,4 +1,4 @@
-// Elements of an array as values of netCDF: numbers are read in place, text is taken apart into strings.
+// Reads elements of an array as netCDF values: numbers in place, text split into strings.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,7 +15,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// What of a box is stored, since unlimited dimensions may be longer than the array.
+/// The stored part of a box, since unlimited dimensions may be longer than the array.
 struct Target {
   Box stored;
   bool whole = true;   ///< all of it
@@ -34,7 +34,7 @@ Target clip(const Box& box, const Shape& shape) {
   return target;
 }
 
-/// Reads into `count` elements of the array's own type; what is not stored is the fill value.
+/// Reads into `count` elements of the array's own type; missing elements are the fill value.
 Result<void> read_elements(const Array& array, const Box& box, std::byte* to, VarBytesArena* arena) {
   const Target target = clip(box, array.shape());
   const std::size_t size = array.dtype().size();
@@ -60,7 +60,7 @@ Result<std::string> utf8_of(const std::byte* element, std::size_t size) {
   return text;
 }
 
-/// The text of an element of a fixed size, up to the first NUL.
+/// The text of a fixed-size element, up to the first NUL.
 std::string text_of(const std::byte* element, std::size_t size) {
   const auto* text = reinterpret_cast<const char*>(element);
   return {text, strnlen(text, size)};
@@ -104,7 +104,7 @@ Result<void> read_halves(const Array& array, const Box& box, std::span<std::byte
   return {};
 }
 
-/// Elements of fixed size, as the type of the variable has them.
+/// Reads fixed-size elements as the type of the variable.
 Result<void> read_fixed(const Array& array, const Box& box, std::span<std::byte> to) {
   if (array.dtype().kind() == DType::Kind::float16) return read_halves<Float16>(array, box, to);
   if (array.dtype().kind() == DType::Kind::bfloat16) return read_halves<BFloat16>(array, box, to);
@@ -121,8 +121,8 @@ Result<void> check_box(const Box& box, const Shape& shape) {
   return {};
 }
 
-/// `unavailable` unless there is memory for so many elements, as they are stored and as values. Containers of the
-/// standard library would throw.
+/// `unavailable` unless there is memory for this many elements, as stored and as values. Containers of the standard
+/// library would throw.
 Result<void> check_memory(const Variable::State& variable, std::uint64_t count) {
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 20U;
   const std::uint64_t stored = variable.array ? variable.array->dtype().size() : sizeof(char*);

@@ -1,9 +1,9 @@
-// Renaming in a dataset that is being written. Groups and variables are moved as nodes of Zarr are. The name of a
-// dimension is in the metadata of its group and of every variable that has it, which cannot all be replaced at once:
-// the new name is defined next to the old one, then each variable refers to it, then the old one is removed. Readers
-// that come in between, or after a kill, find two dimensions of the same length. Until it is done, an attribute of the
-// group says what is being renamed, so that the same call finishes it. In pure Zarr the variables of a group define its
-// dimensions by naming them: those of the groups below refer to the new name first, and find the old one until then.
+// Renaming in a dataset that is being written. Groups and variables are moved as Zarr nodes. The name of a dimension is
+// in the metadata of its group and of every variable that has it, which cannot all be replaced at once. So the new name
+// is defined next to the old one, then each variable refers to it, then the old one is removed. Readers meanwhile, or
+// after a kill, find two dimensions of the same length. Until it is done, an attribute of the group records the
+// renaming, so that the same call completes it. In pure Zarr the variables of a group define its dimensions by naming
+// them: variables of groups below refer to the new name first, and find the old one until then.
 #include <algorithm>
 #include <span>
 
@@ -29,7 +29,7 @@ Json* attributes_in(Json& document) {
   return found != nullptr && found->is_object() ? found : nullptr;
 }
 
-/// The object with a member `to` in the place of `from`, or next to it.
+/// The object with `from` renamed to `to`, or with both.
 Json with_name(const Json& object, std::string_view from, const std::string& to, bool keeps_old) {
   const Json* value = object.find(from);
   if (value == nullptr) return object;
@@ -52,7 +52,7 @@ void rename_length(Json& group, std::string_view from, const std::string& to, bo
 /// Makes an array's metadata refer to the new name of a dimension of its variable.
 void rename_references(Json& array, const VariableDefinition& variable, const DimensionDefinition& dimension,
                        const std::string& to) {
-  // After a kill some documents of a variable can have the new name already, and others not.
+  // After a kill some documents of a variable may already have the new name, and others not.
   const DimensionDefinition* const known = dimension.group->dimension(to);
   const auto is_either = [&](const DimensionDefinition* each) { return each == &dimension || each == known; };
   const auto replace = [&](Json* names, const std::string& old, const std::string& now) {
@@ -68,7 +68,7 @@ void rename_references(Json& array, const VariableDefinition& variable, const Di
   replace(array.find("dimension_names"), dimension.name, to);
 }
 
-/// Sorts the names in lists by their order in `names`; those that are not there stay behind the others.
+/// Sorts the names in lists by their order in `names`; other names remain at the end.
 void sort_as(const std::vector<Json*>& lists, const std::vector<std::string>& names) {
   const auto position = [&](const Json& each) { return std::ranges::find(names, each.text()) - names.begin(); };
   for (Json* list : lists)
@@ -95,7 +95,7 @@ Result<void> edit_group(const Writer::State& state, const GroupDefinition& group
   return {};
 }
 
-/// Lists the members of a stored group in the order in which they are defined.
+/// Lists the members of a stored group in their order of definition.
 Result<void> restore_order(const Writer::State& state, const GroupDefinition& group) {
   std::vector<std::string> variables, groups;
   for (const auto& each : group.variables) variables.push_back(each->options.name);
@@ -131,7 +131,7 @@ Result<void> refer_to(const Writer::State& state, std::span<const Using::value_t
   });
 }
 
-/// Whether names alone can say which dimension is meant, as they have to in pure Zarr.
+/// Checks that names alone identify the dimension, as pure Zarr requires.
 Result<void> check_pure_names(const DimensionDefinition& dimension, const std::string& to, const Using& variables) {
   const std::string& owner = dimension.group->path;
   const auto is_own = [&](const auto& each) { return each.first == dimension.group; };
@@ -149,7 +149,7 @@ Result<void> check_pure_names(const DimensionDefinition& dimension, const std::s
   return {};
 }
 
-/// `from` is called `to` in all stored metadata.
+/// Renames `from` to `to` in all stored metadata.
 Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from, const std::string& to) {
   const GroupDefinition& group = *from.group;
   Using variables;
@@ -165,12 +165,12 @@ Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from
   }));
   SHERD_TRY(refer_to(state, std::span(variables).first(own), from, to));
   SHERD_TRY(refer_to(state, std::span(variables).subspan(own), from, to));
-  SHERD_TRY(consolidate(state));  // before readers of consolidated metadata miss the old name
+  SHERD_TRY(consolidate(state));  // before the old name disappears for readers of consolidated metadata
   SHERD_TRY(edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); }));
   return consolidate(state);
 }
 
-/// After a rename that was continued: `from` and `to` are one.
+/// After completing an interrupted rename: merges `from` and `to`.
 void join_definitions(GroupDefinition& root, DimensionDefinition& from, DimensionDefinition& to) {
   Using variables;
   add_variables_of(root, from, variables);
@@ -179,7 +179,7 @@ void join_definitions(GroupDefinition& root, DimensionDefinition& from, Dimensio
   std::erase_if(from.group->dimensions, [&](const auto& each) { return each.get() == &from; });
 }
 
-/// After a rename in pure Zarr that was continued: readers found the new name in the groups below.
+/// The same in pure Zarr, where readers found the new name in the groups below.
 void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefinition& to) {  // NOLINT(misc-no-recursion)
   for (const auto& each : group.groups) {
     DimensionDefinition* const found = each->dimension(to.name);
@@ -188,7 +188,7 @@ void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefiniti
   }
 }
 
-/// The array of a variable that was moved.
+/// Opens the array of a variable that was moved.
 Result<void> reopen(const Writer::State& state, const GroupDefinition& group, VariableDefinition& variable) {
   NodeDocument document = variable.array->state().document();
   document.versions.clear();
@@ -197,7 +197,7 @@ Result<void> reopen(const Writer::State& state, const GroupDefinition& group, Va
   return {};
 }
 
-/// After a group was moved: the paths below it, and the order of its members.
+/// After moving a group: updates the paths below it, and the order of its members.
 Result<void> follow_path(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   group.path = member_path(group.parent->path, group.name);
   SHERD_TRY(restore_order(state, group));
@@ -206,7 +206,7 @@ Result<void> follow_path(const Writer::State& state, GroupDefinition& group) {  
   return {};
 }
 
-/// Moves a member of a group, whose name in the definitions is still the old one.
+/// Moves a member of a group, which still has its old name in the definitions.
 Result<void> move_member(const Writer::State& state, const GroupDefinition& group, const std::string& from,
                          const std::string& to) {
   NodeLocation location = state.form.at(member_path(group.path, from));
@@ -214,7 +214,7 @@ Result<void> move_member(const Writer::State& state, const GroupDefinition& grou
   return move_node(location, state.form.at(member_path(group.path, to)).path);
 }
 
-/// The attributes of a group or variable that has been defined, and where they are stored.
+/// The attributes of a defined group or variable, and where they are stored.
 struct AttributesAt {
   std::vector<Attribute>* attributes;
   std::string path;
@@ -275,7 +275,7 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
     if (from != nullptr && from->anonymous)
       return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
     if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
-    if (from == nullptr)  // one of the group's documents can still have the old name
+    if (from == nullptr)  // one of the group's documents may still have the old name
       SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
     SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
       if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);

@@ -10,12 +10,12 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// By its name or its path, with or without a slash in front.
+/// Compares by name or path, with or without a leading slash.
 bool is_called(const std::string& wanted, const std::string& full_name) {
   return wanted == full_name || "/" + wanted == full_name || wanted == full_name.substr(full_name.rfind('/') + 1);
 }
 
-/// As long as `length` or the dimension, in whole chunks.
+/// Whole chunks, as long as `length` or the dimension.
 std::uint64_t shard_length(std::uint64_t length, const Dimension& dimension, std::uint64_t chunk) {
   std::uint64_t wanted = length == 0 ? dimension.length : length;
   if (!dimension.unlimited) wanted = std::min(wanted, dimension.length);

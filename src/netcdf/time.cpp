@@ -1,5 +1,5 @@
-// Dates as ncdump -t prints them. Hours are added in the order in which cdtime does it, so that fractions of seconds
-// are rounded the same way.
+// Dates as printed by ncdump -t. Hours are added in the same order as in cdtime, so that fractions of seconds are
+// rounded in the same way.
 #include "netcdf/time.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Date {
 
 /// The change from the Julian to the Gregorian calendar: this Gregorian day follows the Julian 4 October 1582.
 constexpr Date kFirstGregorian{1582, 10, 15, 0}, kAfterLastJulian{1582, 10, 5, 0};
-/// More hours than any useful date is from its epoch.
+/// More hours than between any useful date and its epoch.
 constexpr double kFarthest = 1e13;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
@@ -43,7 +43,7 @@ bool is_leap(std::int64_t year, Calendar calendar) {
   }
 }
 
-/// Days of all years before this one, counted from year 0.
+/// Days of all earlier years, counted from year 0.
 std::int64_t days_before(std::int64_t year, Calendar calendar) {
   const auto leap_years = [&](std::int64_t step) { return floor_div(year - 1, step) + 1; };  // 0 … year - 1
   switch (calendar) {
@@ -68,7 +68,7 @@ int days_in(int month, std::int64_t year, Calendar calendar) {
   return kMonths[static_cast<std::size_t>(month - 1)] + (month == 2 && is_leap(year, calendar) ? 1 : 0);
 }
 
-/// Hours since 1970 began in this calendar.
+/// Hours since the beginning of 1970 in this calendar.
 double hours_of(const Date& date, Calendar calendar) {
   std::int64_t days = days_before(date.year, calendar) - days_before(1970, calendar) + date.day - 1;
   for (int month = 1; month < date.month; ++month) days += days_in(month, date.year, calendar);
@@ -84,9 +84,9 @@ Date date_of(double hours, Calendar calendar) {
     date.hour -= 24.0;
   }
   day += days_before(1970, calendar);
-  date.year = floor_div(day, day < 0 ? 360 : 366);  // not after the year that is looked for, in any calendar
+  date.year = floor_div(day, day < 0 ? 360 : 366);  // not after the required year, in any calendar
   while (days_before(date.year + 1, calendar) <= day) {
-    // Close to the year at once, and then by steps of one.
+    // Jumps close to the year, and then advances by single years.
     const std::int64_t left = (day - days_before(date.year, calendar)) / 366;
     date.year += std::max<std::int64_t>(1, left);
   }
@@ -117,10 +117,10 @@ Date later_mixed(const Date& date, double hours) {
   return hours > back ? later(date, hours, gregorian) : later(kAfterLastJulian, hours - back, julian);
 }
 
-/// With as many parts as are not zero, to the microsecond.
+/// With as many parts as are non-zero, to the microsecond.
 std::string print(const Date& date, Calendar calendar, char separator) {
   constexpr std::int64_t kSecond = 1000000;
-  // What is rounded up to the end of a day is hour 24 of it, as with ncdump.
+  // A time rounded up to the end of a day is hour 24 of it, as in ncdump.
   const auto time = static_cast<std::int64_t>(std::llround(date.hour * 3600.0 * static_cast<double>(kSecond)));
   const auto second = static_cast<int>(time / kSecond % 60), fraction = static_cast<int>(time % kSecond);
   const auto minute = static_cast<int>(time / (60 * kSecond) % 60), hour = static_cast<int>(time / (3600 * kSecond));
@@ -156,7 +156,7 @@ bool is_same_letter(char a, char b) {
   return small(a) == small(b);
 }
 
-/// In letters of either case.
+/// Ignores case.
 bool begins_with(std::string_view text, std::string_view beginning) {
   return text.size() >= beginning.size() &&
          std::equal(beginning.begin(), beginning.end(), text.begin(), is_same_letter);
@@ -199,7 +199,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// The number with which a text begins, whatever the locale of the process; 0 if there is none.
+/// The number at the beginning of a text, in any locale of the process; 0 if there is none.
 double number_at(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0;
@@ -207,13 +207,13 @@ double number_at(std::string_view text) {
   return number;
 }
 
-/// Year, month and day; without a year, if that is how the dates of a calendar are written, month and day.
+/// Year, month and day; in a calendar whose dates have no year, month and day.
 std::optional<Date> parse_day(const std::string& text, Calendar calendar) {
   long long year = 0;
   int month = 1, day = 1;
   const int count = std::sscanf(text.c_str(), "%lld-%d-%d", &year, &month, &day);
   if (count < 1 || std::abs(year) > 1000000) return std::nullopt;
-  if (calendar == Calendar::none) {  // a year that is there has no meaning
+  if (calendar == Calendar::none) {  // if there is a year, it is ignored
     if (count < 3 && year >= 1 && year <= 12) {
       day = count == 2 ? month : 1;
       month = static_cast<int>(year);
@@ -233,7 +233,7 @@ std::optional<double> parse_clock(const std::string& text) {
   return hour + minute / 60.0 + second / 3600.0;
 }
 
-/// A day and perhaps a time, after a blank or a T. What follows, such as a time zone, is not read, as in ncdump.
+/// A day and optionally a time, after a blank or a T. Anything after it, such as a time zone, is ignored, as in ncdump.
 std::optional<Date> parse_date(std::string_view text, Calendar calendar) {
   constexpr std::size_t kLongest = 80;
   std::string_view day = take_word(text), time;

@@ -1,4 +1,4 @@
-// Knows the parameters in a URL's fragment, and which modes follow from which.
+// The parameters in a URL's fragment, and which modes imply which.
 #include "netcdf/url.hpp"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Modes = std::set<std::string, std::less<>>;
 
 constexpr std::string_view kMode = "mode";
-/// Fragments of this length are refused: no list of parameters is so long.
+/// Longer fragments are refused; no list of parameters is so long.
 constexpr std::size_t kMaxFragment = 4096;
 
-/// Words that mean a mode where they are keys without a value.
+/// Words that are modes if used as keys without a value.
 constexpr std::string_view kMacros[] = {"nczarr", "zarr", "noxarray", "xarray", "file", "zip", "s3", "bytes"};
-/// Keys that netcdf-c reads, apart from modes.
+/// Keys that netcdf-c reads, other than modes.
 constexpr std::string_view kKeys[] = {"mode",       "compat", "log",  "show",  "aws.profile",
                                       "aws.region", "dap2",   "dap4", "cache", "endpoint"};
 
@@ -66,7 +66,7 @@ Parameters parse_fragment(std::string_view fragment) {
   return all;
 }
 
-/// Whether a path's `#…` is meant as parameters, rather than as a part of the name.
+/// Whether a path's `#…` contains parameters rather than being part of the name.
 bool is_fragment(std::string_view text) {
   const Parameters all = parse_fragment(text);
   return !all.empty() && std::ranges::any_of(all, [](const auto& each) { return is_any_of(kKeys, each.first); });
@@ -125,7 +125,7 @@ Result<void> check_compat(std::string_view name, std::string_view value) {
 Result<ParsedUrl> parse_dataset_url(std::string_view text) {
   ParsedUrl url;
   std::string_view prefix, fragment;
-  if (text.starts_with('[')) {  // [mode=nczarr,file]path, an older way to write the fragment
+  if (text.starts_with('[')) {  // [mode=nczarr,file]path, an older form of the fragment
     const std::size_t end = text.find(']');
     if (end != text.npos && is_fragment(text.substr(1, end - 1))) {
       prefix = text.substr(1, end - 1);

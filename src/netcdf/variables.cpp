@@ -1,5 +1,5 @@
-// Knows what single releases of netcdf-c store otherwise than their metadata say, and repairs the metadata before the
-// array is made of them: everything above and below sees an ordinary array.
+// Some releases of netcdf-c store data differently than their metadata say. The metadata are corrected here before the
+// array is made from them, so everything above and below sees an ordinary array.
 #include "netcdf/variables.hpp"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ void warn(Warnings& warnings, const StoredNode& node, const std::string& what) {
 
 bool is_text(std::string_view dtype) { return dtype.size() > 2 && dtype[1] == 'S'; }
 
-/// netcdf-c prints the fill values that it knows with six digits.
+/// The exact value of fill values that netcdf-c prints with only six digits.
 Json exact_fill(Json fill, std::string_view dtype) {
   if (!fill.is_number() || (dtype != "<f4" && dtype != ">f4" && dtype != "<f8" && dtype != ">f8")) return fill;
   return fill.text() == "9.96921e+36" ? Json::number("9.969209968386869e+36") : std::move(fill);
 }
 
-/// Of an array of text the fill value is that text, where Zarr has base64.
+/// The fill value of an array of text is that text here, where Zarr has base64.
 Json text_fill(const Json& fill, std::string_view dtype) {
   if (!fill.is_string() || fill.text().empty()) return fill;
   std::uint64_t size = 0;
@@ -41,14 +41,14 @@ Json text_fill(const Json& fill, std::string_view dtype) {
   return encode_base64(fill.text() + std::string(size - fill.text().size(), '\0'));
 }
 
-/// Makes the document `.zarray` say what the writer meant. Whether the type of the elements was another one.
+/// Makes the document `.zarray` express what the writer meant. Returns whether the element type was different.
 bool repair_array(const Reading& reading, Json& array) {
   const Json* stored = array.find("dtype");
   if (stored == nullptr || !stored->is_string()) return false;
   std::string dtype = stored->text();
   const bool early = reading.generation == Generation::v1 || reading.generation == Generation::v2a ||
                      (reading.release && *reading.release < std::array{4, 9, 1});
-  if (early && (dtype == "<U1" || dtype == ">U1" || dtype == "|U1")) dtype = "|S1";  // one byte for each, in truth
+  if (early && (dtype == "<U1" || dtype == ">U1" || dtype == "|U1")) dtype = "|S1";  // actually one byte each
   const bool swapped = reading.release && *reading.release < std::array{4, 9, 3};
   if (swapped && dtype.starts_with('>') && !is_text(dtype)) dtype.front() = '<';  // never swapped before 4.9.3
   if (Json* fill = array.find("fill_value")) {
@@ -81,7 +81,7 @@ struct Lowered {
   NodeDocument document;
   bool no_fill = false;
   bool characters = false;     ///< of single bytes
-  bool reinterpreted = false;  ///< the type of the elements is not the stored one
+  bool reinterpreted = false;  ///< the type of the elements differs from the stored one
 };
 
 bool lacks_separator(const Json& array) {
@@ -90,10 +90,10 @@ bool lacks_separator(const Json& array) {
   return (separator == nullptr || separator->is_null()) && shape != nullptr && shape->size() > 1;
 }
 
-/// Repairs the document `.zarray` of a dataset that netcdf-c wrote.
+/// Corrects the document `.zarray` of a dataset that netcdf-c wrote.
 void repair(const Reading& reading, Json& stored, Lowered& lowered) {
   const std::string dtype = stored.find("dtype") != nullptr ? stored.find("dtype")->text() : "";
-  // A writer compares the document with that in the store, and keeps fill values as they are.
+  // A writer compares the document with the stored one, and keeps fill values unchanged.
   Json copy = reading.location.writable ? stored : Json();
   lowered.reinterpreted = repair_array(reading, reading.location.writable ? copy : stored);
   if (reading.location.writable && lowered.reinterpreted) stored = std::move(copy);
@@ -102,7 +102,7 @@ void repair(const Reading& reading, Json& stored, Lowered& lowered) {
   lowered.characters = reading.noted() && (renamed || (now != nullptr && now->text() == ">S1"));
 }
 
-/// The document of the result is the node's, which has none afterwards unless it was read again.
+/// Moves the node's document into the result, unless it was read again.
 Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optional<ArrayNote>& note) {
   const NodeLocation& location = reading.location;
   Lowered lowered;
@@ -113,7 +113,7 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
     if (reading.by_netcdf()) {
       repair(reading, *stored, lowered);
     } else if (lacks_separator(*stored)) {
-      // Where the chunks are is found out by looking.
+      // The location of the chunks is determined by looking at the store.
       SHERD_TRY(found, location.format->open(*location.store, node.path, location.config.limits));
       if (!found || !found->array) return corrupt("the array no longer exists");
       return Lowered{*std::move(found), lowered.no_fill};
@@ -167,7 +167,7 @@ Storage storage_of(const Array& array, bool no_fill) {
   return storage;
 }
 
-/// The units of CF for counts of a unit of NumPy.
+/// CF's units for counts of a NumPy unit.
 std::optional<std::string> cf_units(const DType& dtype) {
   constexpr std::pair<std::string_view, std::string_view> units[] = {
       {"W", "weeks"},         {"D", "days"},          {"h", "hours"},        {"m", "minutes"}, {"s", "seconds"},
@@ -182,7 +182,7 @@ bool is_time(const DType& dtype) {
   return dtype.kind() == DType::Kind::datetime64 || dtype.kind() == DType::Kind::timedelta64;
 }
 
-/// What makes int64 a time for readers of CF. NaT is the smallest number, and is missing as `_FillValue` says.
+/// Makes int64 a time for readers of CF. NaT is the smallest number, and `_FillValue` marks it as missing.
 void describe_time(const DType& dtype, std::vector<Attribute>& attributes) {
   const auto add = [&](std::string_view name, Values values) {
     if (std::ranges::find(attributes, name, &Attribute::name) == attributes.end())
@@ -197,7 +197,7 @@ Result<void> check_supported(const DType& dtype) {
   return unsupported("netCDF has no type for elements of the type " + dtype.name());
 }
 
-/// `_FillValue` of a variable as xarray stores it in Zarr v3: a float as the base64 of a double; and a character, of an
+/// `_FillValue` of a variable as xarray stores it in Zarr v3: a float as the base64 of a double, and a character, in an
 /// array of uint8, as a number.
 std::optional<Values> encoded_fill(const Json& json, Type type, bool is_v3) {
   if (type == Type::character) {
@@ -231,8 +231,8 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
   return inferred_values(json);
 }
 
-/// `_FillValue` of a string in Zarr v3 is the fill value of its array, and no attribute. An empty one, which arrays
-/// have by default, counts if its type is noted. It is where its type is among the others.
+/// `_FillValue` of a string in Zarr v3 is the fill value of its array, not an attribute. An empty one, the default of
+/// arrays, counts only if its type is noted; it has the position of its type among the others.
 void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vector<Attribute>& attributes) {
   const Json *type = node.document.find("data_type"), *text = node.document.find("fill_value");
   const bool has_text = type != nullptr && type->text() == "string" && text != nullptr && text->is_string();
@@ -249,9 +249,9 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
   attributes.insert(before, {std::string(kFillValue), std::vector{text->text()}});
 }
 
-/// xarray writes no attribute `_FillValue` in Zarr v2: elements are missing that have the fill value of the array, if
-/// it has one. Other writers, whose arrays have no `_ARRAY_DIMENSIONS`, store fill values that mean nothing of the
-/// kind.
+/// In Zarr v2 xarray writes no attribute `_FillValue`: elements equal to the fill value of the array, if it has
+/// one, are missing. Fill values of other writers, whose arrays have no `_ARRAY_DIMENSIONS`, do not have this
+/// meaning.
 void add_number_fill(const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
   auto fill = number_of(type, array.fill_value.bytes());
   if (fill && *fill != default_fill(type)) attributes.push_back({std::string(kFillValue), *std::move(fill)});
@@ -288,7 +288,7 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
   std::optional<Type> type;
   if (supported) {
     type = variable_type(dtype, lowered.characters);
-    // The node has its document while its attributes are read; after that the array has it.
+    // The node has its document while its attributes are read; afterwards the array has it.
     const bool taken = node.document.is_null();
     if (taken) std::swap(node.document, lowered.document.document);
     attributes = attributes_of(reading, node, type, warnings);

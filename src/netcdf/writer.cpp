@@ -1,6 +1,6 @@
-// Definitions are kept in memory and stored together. An array appears with all of its metadata, and after the groups
-// around it. A stored group lists new members after they are stored, since netcdf-c opens nothing of a dataset that
-// lists one that is missing; a new group, which its own group does not list yet, is stored with its list before its
+// Definitions are kept in memory and stored together. An array appears with all of its metadata, after the groups
+// around it. A stored group lists new members after they are stored, since netcdf-c cannot open a dataset that
+// lists a missing one. A new group, which its parent does not list yet, is stored with its list before its
 // members.
 #include "netcdf/writer.hpp"
 
@@ -58,13 +58,13 @@ void replace(std::vector<Attribute>& attributes, Attribute attribute) {
     found->values = std::move(attribute.values);
 }
 
-/// Elements as the array has them. Texts are owned by `values` or by `bytes`.
+/// Elements in the form of the array. Texts are owned by `values` or by `bytes`.
 struct Elements {
   std::vector<std::byte> bytes;
   const std::byte* data = nullptr;
 };
 
-/// Whether all documents that can be at a path have names that stores allow: those of other formats are looked for,
+/// Whether stores allow the names of all documents that can be at a path, since those of other formats are looked for
 /// too.
 Result<void> check_segments(const NodeLocation& location, const std::string& path, const std::string& name) {
   std::size_t longest = 0;
@@ -109,7 +109,7 @@ Result<Elements> elements_of(const Values& values, const DType& dtype, bool cuts
   return elements;
 }
 
-/// `cuts`: texts that are too long are cut, instead of refused.
+/// `cuts`: texts that are too long are cut instead of refused.
 Result<void> write_elements(const Array& array, const Box& box, const Values& values, bool cuts) {
   SHERD_TRY(elements, elements_of(values, array.dtype(), cuts));
   return array.write(box, ConstAnyView::dense(elements.data, array.dtype(), box.shape));
@@ -179,13 +179,13 @@ Result<void> check_fill(const NewVariable& variable) {
   return {};
 }
 
-/// Where elements are written: the array, and the box of it.
+/// The destination of elements: the array, and the box of it.
 struct WrittenBox {
   Array array;
   Box box;
 };
 
-/// Stores what is defined, and makes dimensions as long as the box needs them. `check` looks at the variable's type.
+/// Stores definitions, and extends dimensions as needed for the box. `check` examines the variable's type.
 template <class Check>
 Result<WrittenBox> prepare(Writer::State& state, std::string_view variable, const Box& box, std::uint64_t count,
                            const Check& check) {
@@ -209,7 +209,7 @@ Result<WrittenBox> prepare(Writer::State& state, std::string_view variable, cons
 }  // namespace
 
 Config waiting(const Form& form) {
-  constexpr unsigned kThreads = 16;  // also of stores without latency, whose writes wait for the disk
+  constexpr unsigned kThreads = 16;  // even for stores without latency, whose writes wait for the disk
   const NodeLocation& location = form.location;
   Config config = with_requests(location.config, std::max(kThreads, location.store->traits().parallel_requests));
   config.progress = nullptr;
@@ -228,7 +228,7 @@ Result<void> check_new_name(const Writer::State& state, const GroupDefinition& g
   SHERD_TRY(check_netcdf_name(name, "a variable or group"));
   const NodeLocation& location = state.form.location;
   SHERD_TRY(location.format->check_name(name));
-  if (name == zarr3::kDocument)  // a directory that is taken for the document
+  if (name == zarr3::kDocument)  // a directory that would be taken for the document
     return invalid_argument("'" + name +
                             "' cannot be the name of a variable or group: it is that of metadata documents");
   SHERD_TRY(check_segments(location, join_path(location.path, member_path(group.path, name).substr(1)), name));
@@ -257,13 +257,13 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   state->form.location = std::move(location);
   state->form.shards = options.shards;
   state->notes = state->form.location.tables.notes;
-  state->form.location.tables.notes = {};  // it makes its own
+  state->form.location.tables.notes = {};  // the writer makes its own notes
   state->form.mode = options.mode;
   state->overwrite = options.overwrite;
   state->consolidated = options.consolidated;
   for (const Attribute& each : options.attributes) SHERD_TRY(check_attribute(each));
   state->root.attributes = options.attributes;
-  SHERD_TRY(store_group(*state, state->root));  // so that a dataset that exists is a conflict now
+  SHERD_TRY(store_group(*state, state->root));  // so that an existing dataset is a conflict now
   return Writer(std::move(state));
 }
 
@@ -333,7 +333,7 @@ Result<void> Writer::define_variable(std::string_view group, NewVariable variabl
       string_length_in(variable.attributes)
           .value_or(string_length_in(state_->root.attributes, kDefaultMaxLength).value_or(kDefaultStringLength)));
   definition->options = std::move(variable);
-  SHERD_TRY(new_variable(state_->form, owner->path, *definition));  // what cannot be stored is refused now
+  SHERD_TRY(new_variable(state_->form, owner->path, *definition));  // errors are reported now
   owner->variables.push_back(std::move(definition));
   owner->changed = true;
   return {};

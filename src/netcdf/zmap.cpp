@@ -1,5 +1,5 @@
-// The tree of netcdf-c's zmap over the keys of a store, which have no "/" in front. All keys of the tree exist, and
-// some have an object; no key with an object is a prefix of another one.
+// netcdf-c's zmap tree over the keys of a store, which have no leading "/". All keys of the tree exist, and some have
+// an object; no key with an object is a prefix of another one.
 #include "sherd/netcdf_zmap.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Result<bool> has_objects(Store& store, const std::string& prefix) {
 Result<std::shared_ptr<ByteSource>> object_at(Store& store, const std::string& key) {
   if (key.empty()) return std::shared_ptr<ByteSource>();
   auto source = store.open(key);
-  // Such as a directory, which is not an object.
+  // For example a directory, which is not an object.
   if (!source && is_stored_fault(source.error())) return std::shared_ptr<ByteSource>();
   return source;
 }
@@ -111,7 +111,7 @@ Result<std::vector<std::string>> Zmap::search(std::string_view prefix) const {
     return true;
   }));
   for (std::string& name : directories) {
-    SHERD_TRY(is_key, has_objects(*store_, below + name + "/"));  // an empty directory is not
+    SHERD_TRY(is_key, has_objects(*store_, below + name + "/"));  // an empty directory is not a key
     if (is_key) names.push_back(std::move(name));
   }
   std::ranges::sort(names);

@@ -3,8 +3,8 @@
 //   [polyline: u32 points] f32 vector[vectors][rank] | properties: those of 4-byte words, of 2-byte words, then bytes
 //
 // An object of the index by id is a record and, for each relationship, u32 n | u64 id[n]. An object of the other
-// indices is u64 count | record[count] | u64 id[count]. Source: Neuroglancer's docs/datasource/precomputed, "Annotation
-// format". cloud-volume 12.15 leaves the properties in the info's order: it agrees where that order is by size.
+// indexes is u64 count | record[count] | u64 id[count]. Source: Neuroglancer's docs/datasource/precomputed, "Annotation
+// format". cloud-volume 12.15 keeps the properties in the info's order: it agrees if that order is by size.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr std::size_t kAlignment = 4;
 struct Record {
   std::size_t rank;
   std::size_t vectors;               ///< 0: polylines
-  std::vector<std::size_t> order;    ///< of the properties as they are stored
+  std::vector<std::size_t> order;    ///< of the properties as stored
   std::vector<std::size_t> offsets;  ///< of each property within the properties, in the info's order
   std::size_t property_bytes = 0;    ///< with padding
   [[nodiscard]] bool is_polyline() const { return vectors == 0; }
@@ -73,7 +73,7 @@ void gather(const Record& record, const std::vector<Column>& columns, std::size_
   writer.zeros(record.property_bytes - written);
 }
 
-// One record; its vectors go to the end of `geometry`. Returns how many there are.
+// One record; its vectors are appended to `geometry`. Returns how many there are.
 Result<std::uint32_t> read_record(WordReader& reader, const Record& record, std::vector<float>& geometry,
                                   std::vector<Column>& columns, std::size_t at) {
   auto vectors = static_cast<std::uint32_t>(record.vectors);
@@ -97,7 +97,7 @@ void write_record(const Record& record, std::span<const float> vectors, const st
   gather(record, columns, at, writer);
 }
 
-// Neuroglancer counts a polyline's segments as points - 1, and shows nothing of a list with such a one.
+// Neuroglancer counts a polyline's segments as points - 1, and shows nothing of a list that contains an empty one.
 Error no_points() { return invalid_argument("a polyline needs at least one point"); }
 
 Result<void> check_info(const AnnotationInfo& info) {
@@ -160,7 +160,7 @@ Result<Annotations> parse_annotations(Bytes bytes, const AnnotationInfo& info) {
   return annotations;
 }
 
-// How many floats each annotation has must fit all there are.
+// The number of floats of all annotations must match the total.
 Result<void> check_geometry(const Annotations& annotations, const Record& record) {
   std::uint64_t vectors = annotations.ids.size() * record.vectors;
   if (record.is_polyline()) {

@@ -1,6 +1,6 @@
-// Rows are kept as they come. At the end they are put into a random order, which depends on the ids alone; levels and
-// relationships are lists of (owner, position in that order), so that each list of an owner is in random order as well.
-// Nothing is written before all of them are known, and the info document is written last.
+// Rows are kept as they come. At the end they are put into a random order, which depends only on the ids. Levels and
+// relationships are lists of (owner, position in that order), so the annotations of each owner are in random order as
+// well. Nothing is written before everything is known, and the info document is written last.
 #include "neuroglancer/annotation_build.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::uint64_t mixed(std::uint64_t id) noexcept {
   return id ^ (id >> 31);
 }
 
-/// Values of one index on their way to a store, as shards or as objects of their own.
+/// Values of one index on their way to a store, as shards or as separate objects.
 class IndexWriter {
  public:
   static Result<IndexWriter> make(const Collection::State::Location& location, const AnnotationIndex& index) {
@@ -68,7 +68,7 @@ class IndexWriter {
   std::optional<ShardedBuilder> shards_;
 };
 
-// Where the index of a relationship is: a directory called after it where that can be a name.
+// The directory of a relationship's index: named after it if that is a valid name.
 std::string key_of(const AnnotationRelationship& relationship, std::size_t number) {
   const std::string key = "rel_" + relationship.id;
   return relationship.id.find('/') == std::string::npos && check_key(key) ? key : "rel_" + std::to_string(number);
@@ -167,7 +167,7 @@ Result<void> AnnotationBuilder::Build::shuffle() {
   return {};
 }
 
-// Of what there is; a dimension without extent gets one, since a cell must have a size.
+// The bounds of the annotations; a dimension without extent gets one, since a cell must have a size.
 Result<void> AnnotationBuilder::Build::set_bounds() {
   const std::size_t rank = info_.dimensions.size();
   const bool given = !info_.lower_bound.empty();
@@ -192,7 +192,7 @@ Result<void> AnnotationBuilder::Build::set_bounds() {
   return {};
 }
 
-// An object counts once, also where an annotation names it twice.
+// An object counts once, even if an annotation names it twice.
 Result<std::vector<Membership>> AnnotationBuilder::Build::members_of(std::size_t relationship) const {
   std::vector<Membership> members;
   members.reserve(related_[relationship].ids.size());

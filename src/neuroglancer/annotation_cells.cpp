@@ -1,6 +1,6 @@
-// A point is in one cell and a box in a range of them. Of the range of a line, cells count that the segment crosses
-// (clipped to the cell, axis by axis); of an ellipsoid, those whose nearest point is inside it. A polyline is in the
-// cells of its segments.
+// A point is in one cell and a box in a range of cells. Within its range, a line is in the cells that the segment
+// crosses (clipped to the cell, axis by axis), and an ellipsoid in those whose nearest point is inside it. A polyline
+// is in the cells of its segments.
 #include "neuroglancer/annotation_cells.hpp"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ void CellFinder::visit_part(AnnotationType type, std::span<const float> vectors,
     if (d == rank_) break;
     ++cell[d];
   }
-  if (!any) visit(all.first);  // it lies on an edge, and was rounded to neither side
+  if (!any) visit(all.first);  // it is on an edge, and was rounded to neither side
 }
 
 void CellFinder::find(std::span<const float> vectors, const std::function<void(const Shape& cell)>& visit) {

@@ -1,7 +1,7 @@
-// The info document of annotations. Neuroglancer needs every member but `properties` (and `relationships` may be an
-// empty list); cloud-volume leaves out by_id, relationships and spatial if the index does not exist, so their absence
-// is read, and by_id is printed only where it has a key. A spatial level's `chunk_size` is required: the published
-// schema calls it chunk_shape, which no reader knows.
+// The info document of annotations. Neuroglancer requires every member except `properties` (and `relationships` may be
+// an empty list). cloud-volume omits by_id, relationships and spatial if the index does not exist, so they may be
+// missing, and by_id is printed only if it has a key. A spatial level's `chunk_size` is required: the published schema
+// calls it chunk_shape, which no reader knows.
 #include <set>
 
 #include "base/whole_number.hpp"
@@ -15,7 +15,7 @@ constexpr std::string_view kAnnotationsType = "neuroglancer_annotations_v1";
 constexpr std::array<std::string_view, 5> kTypes{"point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"};
 
 Result<AnnotationType> parse_type(const std::string& name) {
-  // cloud-volume's own names are in capitals.
+  // cloud-volume's own names are in upper case.
   std::string lower = name;
   for (char& letter : lower)
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
@@ -83,7 +83,7 @@ Result<Json> print_property(const AnnotationProperty& property) {
   return with_others(std::move(json), property.other);
 }
 
-// The members key and sharding; `other` is the caller's, who knows what else is known.
+// Reads the members key and sharding; the caller, who knows the other members, sets `other`.
 Result<AnnotationIndex> parse_index(Members& members) {
   AnnotationIndex index;
   SHERD_TRY(key, members.text("key"));
@@ -179,7 +179,7 @@ Result<void> parse_indices(Members& members, AnnotationInfo& info) {
   });
 }
 
-// Objects of two indices in one directory would replace each other.
+// Objects of two indexes in one directory would overwrite each other.
 Result<void> check_directories(const AnnotationInfo& info) {
   std::set<std::string> directories{"info"};
   const auto add = [&](const AnnotationIndex& index) -> Result<void> {

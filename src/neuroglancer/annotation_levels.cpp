@@ -1,6 +1,6 @@
-// A level is a prefix of the annotations that are left, since they are in random order: the longest one with which no
-// cell has more than `limit`. So all cells of a level are sampled alike, as readers expect it. The next level's cells
-// have half the length, along those dimensions where they are longest; the last level has all the rest.
+// A level is a prefix of the remaining annotations, which are in random order: the longest prefix with which no cell
+// has more than `limit`. So all cells of a level are sampled equally, as readers expect. The next level's cells have
+// half the length along those dimensions where they are longest; the last level has all the rest.
 #include "neuroglancer/annotation_levels.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostLevels = 20;
 constexpr unsigned kMostBits = 60;  // of a cell's number
-/// Cells are not made smaller where annotations would be in more cells than this on average.
+/// Cells are not made smaller if annotations would be in more cells than this on average.
 constexpr double kMostCells = 64;
 constexpr double kManyCells = 1 << 20;
 constexpr std::uint64_t kPollEvery = std::uint64_t{1} << 16;
@@ -56,7 +56,7 @@ class Levels {
     return at % kPollEvery == 0 ? check_interrupted(request_.config.interrupted) : Result<void>();
   }
 
-  // Along which dimensions smaller cells separate anything.
+  // Along which dimensions smaller cells separate annotations.
   Result<void> find_spread() {
     spread_.assign(rank_, false);
     Bounds all{std::vector<double>(rank_, INFINITY), std::vector<double>(rank_, -INFINITY)};
@@ -85,7 +85,7 @@ class Levels {
     return members;
   }
 
-  // The first annotation that is one too many for some cell.
+  // The first annotation that exceeds the limit of a cell.
   [[nodiscard]] std::optional<std::uint64_t> first_too_many(const std::vector<Membership>& members) const {
     std::optional<std::uint64_t> first;
     for (std::size_t i = request_.limit; i < members.size(); ++i)
@@ -103,7 +103,7 @@ class Levels {
     return largest;
   }
 
-  // Lengths are compared among dimensions of one unit.
+  // Lengths are compared among dimensions with the same unit.
   [[nodiscard]] std::optional<CellGrid> halved(const CellGrid& grid) const {
     const auto& dimensions = request_.info.dimensions;
     std::map<std::string_view, double> longest;

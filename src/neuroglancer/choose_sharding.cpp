@@ -1,5 +1,5 @@
-// Knows how sharding parameters are chosen where the user leaves them open. The rule, with its reasons and tables,
-// is in docs/chunking.md; every number of it is one of the constants below.
+// Chooses sharding parameters that the user has not set. The rule, with its rationale and tables, is in
+// docs/chunking.md; each number in it is one of the constants below.
 #include <algorithm>
 #include <bit>
 
@@ -18,10 +18,10 @@ constexpr unsigned kMinishardIdBits = 9;
 constexpr unsigned kMaxMinishardBits = 13;
 constexpr std::uint64_t kEntryBytes = 24;
 
-/// What Neuroglancer's encodings make of typical data, and whether gzip makes less of that.
+/// The effect of Neuroglancer's encodings on typical data, and whether gzip reduces them further.
 struct Encoding {
   std::string_view name;
-  std::uint64_t ratio;  ///< decoded to stored, on the safe side
+  std::uint64_t ratio;  ///< decoded to stored size, conservatively
   bool gzip;
 };
 constexpr Encoding kEncodings[] = {{"raw", 1, true},        {"compressed_segmentation", 16, true},
@@ -38,7 +38,7 @@ Result<Encoding> find_encoding(const std::string& name) {
       .in_member("encoding");
 }
 
-/// A chunk shape for every dimension, and how many bytes such a chunk has.
+/// A chunk shape with all dimensions, and the bytes of such a chunk.
 Result<Shape> whole_chunk(const VolumeToShard& volume) {
   if (volume.shape.size() != 3 && volume.shape.size() != 4)
     return std::move(invalid_argument("must have the dimensions x, y, z and optionally a channel")).in_member("shape");

@@ -1,5 +1,5 @@
-// From an info document to the indices that it speaks of, and how objects are called in each. The document defines the
-// kind by its "@type"; a directory of legacy meshes may lack it, and is known by its manifests then.
+// Determines the indexes that an info document describes, and the names of objects in each. The "@type" of the document
+// determines the kind; a directory of legacy meshes may lack the document, and is then recognized by its manifests.
 #include "neuroglancer/collection.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Result<std::optional<CollectionInfo>> parsed(const Json& document) {
   return std::optional<CollectionInfo>(std::move(info));
 }
 
-/// nullopt where the document is none of a collection.
+/// nullopt if the document is not that of a collection.
 Result<std::optional<CollectionInfo>> parse_info(const Json& document) {
   const Json* type = document.find("@type");
   const std::string name = type != nullptr ? type->text() : std::string();
@@ -47,7 +47,7 @@ Result<bool> holds_manifests(Store& store, const std::string& path) {
   return !none;
 }
 
-/// All but the info, which is replaced.
+/// Everything except the info, which is replaced.
 Result<void> erase_contents(Store& store, const std::string& path, const std::string& info) {
   SHERD_TRY(below, erase_objects(store, prefix_of(path), [&](const auto& key) { return key == info; }));
   for (const std::string& name : below)
@@ -136,7 +136,7 @@ Result<Collection::State::Prepared> Collection::State::prepare(Location location
     return conflict("there is already something here; overwrite it or choose another path").in_key(state->info_key());
   if (!is_empty) {
     const auto found = find(location);
-    if (!found && !is_stored_fault(found.error())) return found.error();  // one that is damaged may go, too
+    if (!found && !is_stored_fault(found.error())) return found.error();  // a damaged one may be erased, too
     if (found && !*found)
       return conflict("what is here is not a collection and is not overwritten; choose another path")
           .in_key(state->info_key());

@@ -1,6 +1,6 @@
-// Which of the objects below a collection are its own: the info, objects that are called as an index calls them, what
-// writers leave next to those, and fragments of legacy meshes, which may have any name: manifests are read where a name
-// does not say.
+// Determines which objects below a collection belong to it: the info, objects named as in its indexes, auxiliary files
+// of writers, and fragments of legacy meshes, which may have any name: manifests are read if the name is not
+// sufficient.
 #include <atomic>
 #include <set>
 
@@ -21,8 +21,8 @@ namespace {
 
 using Keys = std::set<std::string>;
 
-constexpr std::size_t kBatch = 256;    // manifests that are read at once
-constexpr std::size_t kKeyBytes = 96;  // of a key in a set, in addition to its characters
+constexpr std::size_t kBatch = 256;    // manifests read at a time
+constexpr std::size_t kKeyBytes = 96;  // per key in a set, in addition to its characters
 
 enum class Belongs : std::uint8_t { yes, no, if_named };
 
@@ -47,7 +47,7 @@ class Own {
     return std::holds_alternative<LegacyMeshInfo>(state_.info) ? Belongs::if_named : Belongs::no;
   }
 
-  /// Removes from `keys` those that a manifest names, and all where one cannot be read: it may name them.
+  /// Removes from `keys` those named in a manifest, or all if a manifest cannot be read, since it may name them.
   Result<void> take_named(Keys& keys) const {
     const ObjectValues& values = indices_.front().values;
     std::vector<ObjectValues::Name> batch;
@@ -113,7 +113,7 @@ class Own {
   std::vector<Index> indices_;
 };
 
-/// Calls visit(key) for the objects below a location that are not Sherd's own leftovers, until it fails or returns
+/// Calls visit(key) for the objects below a location except Sherd's own leftovers, until it fails or returns
 /// false.
 Result<void> for_each_object(const Collection::State::Location& location,
                              const std::function<Result<bool>(const std::string& key)>& visit) {
@@ -132,7 +132,7 @@ Result<std::optional<std::string>> Collection::State::find_foreign_object(const 
   std::optional<std::string> foreign;
   const auto found = find(location);
   if (!found && !is_stored_fault(found.error())) return found.error();
-  if (!found || !*found) {  // what belongs to an unreadable collection is unknown
+  if (!found || !*found) {  // it is unknown what belongs to an unreadable collection
     const std::string info = prefix_of(location.path) + "info";
     SHERD_TRY(for_each_object(location, [&](const std::string& key) -> Result<bool> {
       if (found || key != info) foreign = key;

@@ -1,4 +1,4 @@
-// Typed objects of a collection, read and written. What is asked for is first compared with what the collection is.
+// Reads and writes typed objects of a collection. Requests are first compared with the kind of the collection.
 #include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/try.hpp"
@@ -11,14 +11,14 @@ namespace {
 using Name = ObjectValues::Name;
 using State = Collection::State;
 
-/// The info, where it is of this type.
+/// The info, if it has this type.
 template <class Info>
 Result<const Info*> expect(const State& state, std::string_view wanted) {
   if (const auto* info = std::get_if<Info>(&state.info)) return info;
   return invalid_argument(state.url + " holds " + std::string(kind_name(state.info)) + ", no " + std::string(wanted));
 }
 
-/// An object through `parse`, which parses its bytes.
+/// Reads an object and parses its bytes with `parse`.
 template <class T, class Parse>
 Result<std::optional<T>> read_object(const ObjectValues& values, const Name& name, std::string_view what,
                                      const Parse& parse) {
@@ -36,7 +36,7 @@ Result<void> write_object(const ObjectValues& values, const Name& name, std::str
 
 Result<ObjectValues> values_of(const State& state, std::size_t part) { return state.values(state.parts()[part]); }
 
-/// The values of a relationship or a spatial level, which follow the index by id.
+/// The values of a relationship or a spatial level, which come after the index by id.
 template <class T>
 Result<ObjectValues> numbered(const State& state, const std::vector<T>& things, std::size_t number,
                               std::string_view what, std::size_t first) {

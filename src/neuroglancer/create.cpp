@@ -1,4 +1,4 @@
-// A new volume: everything is checked, down to the codecs of its scales, before the info is written.
+// Creates a volume: everything, including the codecs of its scales, is checked before the info is written.
 #include "neuroglancer/create.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Error in_encoding(Error error) {
 }
 
 Result<void> check_scale_names(std::string_view encoding, const Json& sharding) {
-  const bool is_others = encoding == "compresso" || encoding == "jxl";  // which we cannot encode
+  const bool is_others = encoding == "compresso" || encoding == "jxl";  // which Sherd cannot encode
   if (std::ranges::find(kVolumeEncodings, encoding) == kVolumeEncodings.end() && !is_others) {
     const std::string hint = did_you_mean(encoding, {kVolumeEncodings.begin(), kVolumeEncodings.end()});
     return member_error("encoding", "unknown encoding '" + std::string(encoding) + "'" +
@@ -51,7 +51,7 @@ Result<Group> create_volume(NodeLocation location, const VolumeInfo& info, bool 
     const std::string member = "scales[" + std::to_string(i) + "]";
     SHERD_TRY(check_resolution(info.scales[i]).in_member(member));
     SHERD_TRY(check_scale_names(info.scales[i].encoding, info.scales[i].sharding).in_member(member));
-    // In a stored document such a key is unsupported; here it is a wrong argument.
+    // In a stored document such a key is unsupported; here it is an invalid argument.
     if (const auto directory = directory_of(location.path, info.scales[i].key); !directory)
       return invalid_argument(directory.error().message()).in_member("key").in_member(member);
     SHERD_TRY(scale, lower_volume(scale_document(json, i), location.path));

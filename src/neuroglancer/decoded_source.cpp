@@ -1,5 +1,5 @@
-// Knows that a stored value is measured by what an encoding of the largest chunk may have before any of it is read, and
-// by that chunk while it is decoded.
+// Before a stored value is read, its size is compared with the maximum for an encoding of the largest chunk; while it
+// is decoded, with the size of that chunk.
 #include "neuroglancer/decoded_source.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Reads and writes the members that Neuroglancer's info documents share. A null member counts as absent, since writers
-// in Python leave `"sharding": null`; none is ever written.
+// Reads and writes the members that Neuroglancer's info documents share. A null member counts as absent, since Python
+// writers leave `"sharding": null`; null is never written.
 #include "neuroglancer/document.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Decodes the fragments of multi-resolution meshes with libdraco, where this build has it. Positions are what
-// Neuroglancer accepts: three integers a vertex, or floats that Draco has quantized, whose integers are taken as they
-// are stored. The first bytes say how large the mesh will be; they are read before libdraco allocates by it.
+// Decodes the fragments of multi-resolution meshes with libdraco, if this build has it. Positions are those that
+// Neuroglancer accepts: three integers per vertex, or floats quantized by Draco, whose stored integers are used. The
+// first bytes give the size of the mesh; they are checked before libdraco allocates memory for it.
 #include "sherd/neuroglancer.hpp"
 
 #ifdef SHERD_DRACO
@@ -20,8 +20,8 @@ namespace sherd::neuroglancer {
 
 namespace {
 
-// The bit stream's header: "DRACO", u8 major, u8 minor, u8 geometry, u8 method, u16 flags; then metadata, where the
-// flags say so.
+// The bit stream's header: "DRACO", u8 major, u8 minor, u8 geometry, u8 method, u16 flags; then metadata, if the flags
+// say so.
 struct Header {
   std::array<char, 5> magic;
   std::uint8_t major, minor, geometry, method;

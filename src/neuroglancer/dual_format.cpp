@@ -1,6 +1,6 @@
-// Finding, checking and making the counterpart of a dual-format array. Each document says only that there is another.
-// Whether the two agree is checked before anything is written: documents come from a store, and what is written
-// according to the one is read according to the other.
+// Finds, checks and creates the counterpart of a dual-format array. Each document only records that there is another.
+// Whether the two agree is checked before anything is written, because documents come from a store, and data written
+// according to one are read according to the other.
 #include "neuroglancer/dual_format.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Error missing_counterpart(const NodeLocation& other) {
       .in_key(other.format ? other.format->likeliest_key(other.path) : other.path);
 }
 
-// The format of that name as the store of `location` has it; null if it has no nodes of that format.
+// The format with this name as used by the store of `location`; null if the store has no nodes of that format.
 Result<std::shared_ptr<const Format>> format_called(const NodeLocation& location, std::string_view name) {
   for (const Format* format : location.tables.formats)
     if (format->name() == name) return format->in(*location.store, location.config.limits);
@@ -65,7 +65,7 @@ Result<std::optional<NodeLocation>> counterpart_of(const NodeLocation& location,
   return std::optional(std::move(other));
 }
 
-// The array there, or the first member of the group; nullopt if there is none, or one that does not say that it is the
+// The array there, or the first member of the group; nullopt if there is none, or one that does not name itself the
 // counterpart.
 Result<std::optional<Counterpart>> find_counterpart_node(const NodeLocation& location,
                                                          const NodeLocation& counterpart) {
@@ -120,7 +120,7 @@ Result<CounterpartKeys> pair_with(const Counterpart& volume, const NodeLocation&
       *volume.node.array, !is_zero(node.array->fill_value)};
 }
 
-// As the earlier info has it where that is still what the shards are, otherwise as they ask for.
+// The earlier info's sharding if it still matches the shards, otherwise the one that matches them.
 Result<void> keep_sharding(VolumeView& view, const Json& info) {
   const Json* scales = info.find("scales");
   const Json* earlier =
@@ -176,8 +176,8 @@ class DualFormatVolume final : public ChunkStorage {
   [[nodiscard]] std::shared_ptr<const ChunkStorage> with_config(const Config& config) const override {
     return std::make_shared<const DualFormatVolume>(objects(), array_.with_config(config));
   }
-  // The same elements in the array's dimensions. Those that it lacks have the length 1, so that of several elements
-  // there the last one stays, as everywhere.
+  // Writes the same elements in the array's dimensions. Those that the array lacks have length 1, so that of several
+  // elements there the last one is kept, as elsewhere.
   Result<void> write(const Array::State&, const Region& region, const RegionWrite& call) const override {
     const Array::State& to = array();
     const auto& dimensions = counterpart_keys(to)->view.dimensions;
@@ -278,7 +278,7 @@ Result<std::optional<VolumeCounterpart>> find_volume_counterpart(const NodeLocat
   const auto none = [] { return std::optional<VolumeCounterpart>(); };
   if (!node.array || node.array->ids) return none();
   const auto other = counterpart_of(location, node);
-  if (!other || !*other) return none();  // also if it names a layout that is not known
+  if (!other || !*other) return none();  // also if it names an unknown layout
   SHERD_TRY(counterpart, find_counterpart_node(location, **other));
   if (!counterpart) return none();
   NodeLocation reading = location;

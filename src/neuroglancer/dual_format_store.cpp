@@ -1,5 +1,5 @@
-// Creates the second name of each shard whenever it is written, and erases both. Every other object is the
-// store's below.
+// Creates the second name of each shard whenever it is written, and erases both. All other objects are passed to the
+// store below.
 #include "base/try.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "store/forwarding.hpp"
@@ -21,7 +21,7 @@ class DualFormatStore final : public ForwardingStore {
     if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));
     return writer;
   }
-  // A shard under two names is replaced, not changed in place: readers of the other name could see a part of it.
+  // A shard with two names is replaced, not changed in place: readers of the other name could see a partial change.
   Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
     return Store::amend(key, of);
   }
@@ -39,8 +39,8 @@ class DualFormatStore final : public ForwardingStore {
   std::string prefix_;
 };
 
-// The second name first: if that is interrupted the object still has its first one, from which the next
-// writer makes the second again.
+// The second name first: if this is interrupted, the object still has its first name, from which the next writer
+// creates the second one again.
 Result<bool> DualFormatStore::erase(const std::string& key, const Condition& condition) {
   const auto second = second_of(key);
   if (!second) return store_->erase(key, condition);

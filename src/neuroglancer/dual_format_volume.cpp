@@ -20,7 +20,7 @@ Result<std::string> key_of(const Json& resolution) {
   return key_of_resolution(nanometres);
 }
 
-// It is next to the array's own document and chunks.
+// The directory is next to the array's own document and chunks.
 Result<void> check_new_key(const Json& key, const NodeKeys& taken) {
   const bool good = key.is_string() && !key.text().empty() && key.text().find('/') == std::string::npos &&
                     !key.text().starts_with('.') && key.text() != "c" && key.text() != kInfo &&
@@ -32,7 +32,7 @@ Result<void> check_new_key(const Json& key, const NodeKeys& taken) {
 
 Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }
 
-// With what else an earlier info says; in its words where nothing differs.
+// Keeps the other members of an earlier info, and its spelling where nothing changes.
 Result<Json> printed(VolumeInfo info, const Json& kept) {
   if (kept.is_null()) return info.print();
   SHERD_TRY(earlier, VolumeInfo::parse(kept));

@@ -1,5 +1,5 @@
-// Reading chunks with hashed shards. The chunks of a call are read shard by shard: those that are close together in one
-// come with one request, and are decoded while others are read.
+// Reads chunks with hashed shards. The chunks of a call are read shard by shard: those that are close together in a
+// shard are read with one request, and are decoded while others are read.
 #include <algorithm>
 
 #include "array/arriving.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kIdsAtOnce = std::uint64_t{1} << 16;
 
-// Reading chunk by chunk reads only what is wanted of one that is stored raw.
+// Reading chunk by chunk reads only the needed part of a raw chunk.
 bool are_worth_joining(const CellsRead& call) {
   const Array::State& state = call.state;
   if (state.layout.chain.raw_word_size() == 0) return true;
@@ -19,7 +19,7 @@ bool are_worth_joining(const CellsRead& call) {
   return call.elements >= elements / 2;
 }
 
-// What one window of chunks of a call asks of the store of ids.
+// The requests of one window of a call's chunks to the store of ids.
 class Window {
  public:
   Window(const CellsRead& call, const IdObjects& objects, std::uint64_t first)
@@ -70,7 +70,7 @@ class Window {
   const IdObjects& objects_;
   const std::uint64_t first_;
   std::vector<std::uint64_t> ids_;
-  std::vector<ArrivingSource::Version> versions_;  // of the values, as a cache knows them; empty if nothing is kept
+  std::vector<ArrivingSource::Version> versions_;  // versions of the values known to a cache; empty if none is cached
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Writing chunks with hashed shards. The chunks of a call are sorted by the shard that holds them;
-// those of one shard are made in parallel, some at a time, and put into it with one change. Where some are only partly
-// overwritten, the shard's lock is held from reading the old ones to putting the new ones.
+// Writes chunks with hashed shards. The chunks of a call are sorted by shard; those of one shard are made in parallel,
+// some at a time, and stored with one change. If some are only partly overwritten, the shard's lock is held from
+// reading the old ones to storing the new ones.
 #include <algorithm>
 #include <atomic>
 
@@ -20,7 +20,7 @@ struct CellChunk {
   std::uint64_t cell;  // its number in the call
 };
 
-/// A chunk as it is to be stored; no bytes: not at all.
+/// A chunk to be stored; no bytes: it is not stored.
 struct Made {
   Buffer bytes;
   bool present = false;
@@ -40,7 +40,7 @@ class HashedWriter {
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, ~std::uint64_t{0}, reader_) {}
 
-  /// Writes chunks [first, last) of the call, calling done(bytes) for what is stored.
+  /// Writes chunks [first, last) of the call, calling done(bytes) for stored ones.
   Result<void> write(std::uint64_t first, std::uint64_t last, const std::function<void(std::uint64_t)>& done,
                      bool replaces_all) {
     const auto chunks = sorted(first, last);
@@ -97,7 +97,7 @@ class HashedWriter {
     return chunks;
   }
 
-  /// How many encoded chunks are collected before they are stored. Each thread that works on a shard has a part of the
+  /// The number of encoded chunks collected before they are stored. Each thread that works on a shard has a part of the
   /// budget.
   [[nodiscard]] std::size_t batch_size(std::size_t shards) const {
     const std::uint64_t lanes = std::clamp<std::uint64_t>(shards, 1, thread_count(config_.threads));
@@ -109,7 +109,7 @@ class HashedWriter {
     return retry_conflicts(config_, [&] { return write_once(chunks); });
   }
 
-  /// All chunks are put into the version of the shard that the old ones were read from.
+  /// All chunks are put into the version of the shard from which the old ones were read.
   Result<void> write_once(std::span<const CellChunk> chunks) const {
     const ShardedStore::State& values = ids_.values();
     const bool covered =
@@ -196,7 +196,7 @@ Result<void> HashedStorage::write(const Array::State& state, const Region& regio
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
   Config config = with_requests(reporting, objects()->traits().parallel_requests);
-  config.missing_is_error = false;  // what is missing of a chunk that is changed is filled
+  config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   HashedWriter writer(state, config, cells, call);
   const bool replaces_all = region.covers(call.shape);  // damaged or not
   const auto count = [&](std::uint64_t bytes) { done.fetch_add(bytes, std::memory_order_relaxed); };

@@ -1,5 +1,5 @@
-// Objects that are values of shards, read from where they are, in the version that was opened. Everything that changes
-// a value happens under the lock of its shard, so a lock of one excludes writers of all others there.
+// Objects that are values in shards, read directly from them, in the version that was opened. Every change of a value
+// happens under the lock of its shard, so the lock of one value excludes writers of all others in the shard.
 #include "neuroglancer/id_objects.hpp"
 
 #include <algorithm>
@@ -138,8 +138,8 @@ Result<std::unique_ptr<ObjectWriter>> IdObjects::amend(const std::string& key, c
   return id_of(key) ? Store::amend(key, of) : store_->amend(key, of);
 }
 
-// Stores a value, or erases it where there is none, in the version of the shard in which the condition was found to
-// hold. The generation of a value is of its shard, too, so another id that changes is also a conflict.
+// Stores a value, or erases it if there is none, in the version of the shard in which the condition was checked. The
+// generation of a value includes its shard's, so a change of another id is also a conflict.
 Result<std::uint64_t> IdObjects::change_if(const std::string& key, std::uint64_t id, const ShardedStore::Item* item,
                                            const Condition& condition) {
   const std::span puts(item, item != nullptr ? 1 : 0);

@@ -1,6 +1,6 @@
-// From ids to values: ids to shards, each in parallel with the others; lists of the minishards asked for; extents
-// sorted and joined to few reads, each decoded while others are read. The plan is the same for a thread that reads one
-// shard, and for many shards whose requests are sent together.
+// Reads values by ids: sorts ids by shard and handles shards in parallel; reads the lists of the requested minishards;
+// sorts the extents and merges them into few reads, each decoded while others are read. The plan is the same for a
+// thread that reads one shard, and for many shards whose requests are sent together.
 #include <algorithm>
 
 #include "base/call.hpp"
@@ -24,13 +24,13 @@ struct Request {
 
 std::string chunk_name(const Chunk& chunk) { return "chunk " + std::to_string(chunk.id); }
 
-/// Some chunks of a shard as few reads.
+/// Some chunks of a shard, merged into few reads.
 struct Joined {
   std::vector<Wanted> wanted;  ///< tagged with the number of the chunk
   std::vector<Run> runs;
 };
 
-/// Where most of a shard is wanted, what lies between is not worth a request.
+/// If most of a shard is needed, separate requests are not worthwhile.
 Result<Joined> join(const ShardedStore::State& state, ByteSource& source, std::span<const Chunk> chunks, bool alone) {
   Joined joined;
   joined.wanted.reserve(chunks.size());
@@ -64,7 +64,7 @@ Result<void> give(const ShardedStore::State& state, const Chunk& chunk, std::spa
   return visit(decoded->span());
 }
 
-/// The requests that fall into one shard, or some of them.
+/// All or some of the requests for one shard.
 class GroupRead final : public ObjectRead {
  public:
   GroupRead(const ShardedStore::State& state, std::span<const Request> group, const IdsRead& call, Budget& budget)
@@ -74,7 +74,7 @@ class GroupRead final : public ObjectRead {
         minishards_.push_back(each.location.minishard);
   }
 
-  /// The part of the array that has the extents of the lists, or its first page.
+  /// The part of the array with the extents of the lists, or its first page.
   [[nodiscard]] ReadRequest first() const override {
     const Extent extent = list_extents(minishards_, state_.format.sharding);
     return {.key = keys().shard, .offset = extent.offset, .length = extent.length};
@@ -95,7 +95,7 @@ class GroupRead final : public ObjectRead {
   }
   Result<void> again() override { return read_alone(); }
 
-  /// On this thread, in the version that is present by then.
+  /// On this thread, in the version present by then.
   Result<void> read_alone() {
     return with_shard(state_, group_.front().location.shard,
                       [&](const std::shared_ptr<ByteSource>& source, unsigned attempt) -> Result<void> {
@@ -177,8 +177,8 @@ class GroupRead final : public ObjectRead {
   Budget& budget_;
   std::vector<std::uint64_t> minishards_;
   std::vector<char> given_;  // each is one thread's at a time
-  // The plan: chunks that were found, whose they are, and how they are read; members without one, and those that need
-  // no read.
+  // The plan: chunks that were found, for whom, and how they are read; ids without a chunk, and chunks that need no
+  // read.
   std::vector<Chunk> chunks_;
   std::vector<std::size_t> members_, absent_, kept_;
   Joined joined_;
@@ -280,7 +280,7 @@ Result<std::optional<std::string>> ShardedStore::get(std::uint64_t id) const {
 }
 
 Result<bool> ShardedStore::contains(std::uint64_t id) const {
-  bool has = false;  // as the last attempt found
+  bool has = false;  // according to the last attempt
   const auto give = [&](std::size_t, std::optional<std::span<const std::byte>>) -> Result<void> {
     has = false;
     return {};
@@ -318,14 +318,14 @@ Result<bool> ShardedStore::list(const std::function<bool(std::uint64_t, std::uin
   return as_call(state_->config(), [&]() -> Result<bool> {
     SHERD_TRY(numbers, shard_numbers(*state_));
     for (const std::uint64_t number : numbers) {
-      std::uint64_t next = 0;  // the first minishard that was not visited yet
+      std::uint64_t next = 0;  // the first minishard not visited yet
       bool more = true;
       SHERD_TRY(with_shard(*state_, number, [&](const std::shared_ptr<ByteSource>& source, unsigned) -> Result<void> {
         if (source == nullptr) return {};
         const auto visit_list = [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
           SHERD_TRY(check_interrupted(state_->config().interrupted));
           for (const Chunk& chunk : list.chunks()) {
-            // No reader finds a value in a minishard that is not its own.
+            // No reader finds a value in a minishard other than its own.
             if (state_->format.sharding.locate(chunk.id) != Location{number, minishard}) continue;
             if (more) more = visit(chunk.id, chunk.length);
           }

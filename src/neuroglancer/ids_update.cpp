@@ -1,7 +1,7 @@
-// Changing shards, each under its lock, and in the version that was read: another one is a conflict, after which the
-// change begins again. An existing one is amended: new chunks and the new lists of their minishards go
-// after its end, then the entries of these minishards are overwritten. Where too much of it would be dead, and where
-// it is stored as the older two objects, it is rewritten, with what is kept moved as it is stored.
+// Changes shards, each under its lock, in the version that was read: another version is a conflict, after which the
+// change starts again. An existing shard is amended: new chunks and the new lists of their minishards go after its end,
+// then the entries of these minishards are overwritten. If too much of it would be dead, or if it is stored as the
+// older pair of objects, it is rewritten, moving what is kept without decoding it.
 #include <algorithm>
 
 #include "base/call.hpp"
@@ -30,7 +30,7 @@ struct Change {
 
 struct Slot {
   std::uint64_t id;
-  Extent kept = {};             // with the bytes before it that belong to it
+  Extent kept = {};             // including the bytes before it that belong to it
   std::uint64_t preceding = 0;  // of them
   const Item* item = nullptr;
   bool is_kept = false;
@@ -49,7 +49,7 @@ class IdsUpdate {
     for (const Change& change : changes) puts_ += change.item != nullptr ? 1 : 0;
   }
 
-  /// How many of the ids were there.
+  /// Returns how many of the ids existed.
   Result<std::uint64_t> apply() {
     if (puts_ == 0) {
       SHERD_TRY(there, open_shard(state_, number_));
@@ -80,7 +80,7 @@ class IdsUpdate {
     return existing_;
   }
 
-  /// Without dead bytes; the number of bytes that are less, nullopt where nothing was to be done.
+  /// Removes dead bytes; returns their number, nullopt if there was nothing to do.
   Result<std::optional<std::uint64_t>> compact() {
     SHERD_TRY(seen, lock_and_open());
     SHERD_TRY(stats(std::move(seen)));
@@ -109,7 +109,7 @@ class IdsUpdate {
     return {};
   }
 
-  /// The new lists of the minishards that change, and what their old ones will leave behind.
+  /// Reads the lists of the minishards that change, and counts what their old versions leave behind.
   Result<void> take_touched() {
     std::vector<std::uint64_t> minishards;
     for (std::size_t first = 0; first < changes_.size(); first += of_minishard(changes_, first).size())
@@ -129,8 +129,8 @@ class IdsUpdate {
     return {};
   }
 
-  /// Adds a minishard's slots: what is kept of its list, and the changes, both by id. Erased ids are slots that stay
-  /// empty.
+  /// Adds a minishard's slots: kept entries of its list, and the changes, both sorted by id. Erased ids are slots that
+  /// remain empty.
   Result<void> merge(const MinishardIndex* list, std::span<const Change> changes, std::vector<Chunk>* replaced) {
     const auto chunks = list != nullptr ? list->chunks() : std::span<const Chunk>();
     for (std::size_t c = 0, k = 0; c < changes.size() || k < chunks.size();) {
@@ -203,7 +203,7 @@ class IdsUpdate {
     return {};
   }
 
-  /// That the object which the new version replaces is the one that was read.
+  /// The condition that the replaced object is the one that was read.
   [[nodiscard]] Result<Condition> unchanged() const {
     return unchanged_since(old_.is_pair ? nullptr : old_.source.get());
   }
@@ -218,11 +218,11 @@ class IdsUpdate {
   }
 
   void remember(const ObjectWriter& to) const {
-    if (!old_.source || old_.is_pair) return;  // under which name it will be opened, only the store knows
+    if (!old_.source || old_.is_pair) return;  // only the store knows under which name it will be opened
     keep_stats(state_, old_.source->name(), to.committed(), {stats_.chunks + puts_ - existing_, stats_.dead});
   }
 
-  /// The slots as a shard of their own, or added to the existing one.
+  /// Writes the slots as a separate shard, or adds them to the existing one.
   Result<void> write(ObjectWriter& to, const UpdatePolicy& policy) {
     std::vector<std::uint64_t> ids, preceding;
     ShardIndex index(slots_.size(), size_);
@@ -280,7 +280,7 @@ class IdsUpdate {
     return batch;
   }
 
-  /// The one that says that there is a shard goes first. Next to a shard they mean nothing.
+  /// Erases the object that makes the pair visible first. Next to a shard they have no meaning.
   Result<void> erase_pair() const {
     for (const std::string* key : {&keys_.index, &keys_.data}) SHERD_TRY(state_.store->erase(*key));
     return {};
@@ -288,8 +288,8 @@ class IdsUpdate {
 
   [[nodiscard]] bool can_erase() const { return state_.store->traits().conditional_erase; }
 
-  /// The version that was read. A shard without chunks replaces one that cannot be erased conditionally, and
-  /// that of a pair, which are two objects: a reader of those then finds that they are superseded.
+  /// Replaces the version that was read. A shard without chunks replaces one that cannot be erased conditionally, and a
+  /// pair, which is two objects: readers of those then find that they are superseded.
   Result<void> drop() {
     if (can_erase() && !old_.is_pair) {
       SHERD_TRY(condition, unchanged());
@@ -315,7 +315,7 @@ class IdsUpdate {
   std::unique_ptr<StoreLock> lock_;
   OpenedShard old_;
   std::uint64_t size_ = 0, new_size_ = 0;
-  ShardStats stats_;  // of the old version; dead bytes of the new one, once what it replaces is counted
+  ShardStats stats_;  // of the old version; the dead bytes of the new one, once the replaced bytes are counted
   std::vector<Slot> slots_;
 };
 

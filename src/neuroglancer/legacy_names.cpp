@@ -1,8 +1,8 @@
-// Knows the names under which chunks of a volume are also stored: a shard as the older pair of objects, and an
-// unsharded chunk as NAME.gz, which is how cloud-volume compresses in a directory of files. Both are read where there
-// is nothing under the name of today, and what is written goes there. NAME.br and the like are chunks, too, and
-// refused. A pair that has been replaced only wastes space; a NAME.gz that stayed would still be what cloud-volume
-// reads.
+// The legacy keys of a volume's chunks: a shard as the older pair of objects, and an unsharded chunk as
+// NAME.gz, which is how cloud-volume compresses in a directory of files. They are read if nothing exists
+// under the present key; writes go to the present key. NAME.br and the like are chunks, too, and
+// refused. A replaced pair only wastes space, but a remaining NAME.gz would still be read by
+// cloud-volume.
 #include "neuroglancer/legacy_names.hpp"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace sherd::neuroglancer {
 namespace {
 
 constexpr std::string_view kGzip = ".gz";
-/// By which cloud-volume compresses files; of these Sherd has the first.
+/// The suffixes with which cloud-volume compresses files; Sherd supports the first.
 constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
 
 class NamesStore final : public ForwardingStore {
@@ -48,7 +48,7 @@ class NamesStore final : public ForwardingStore {
   }
   Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
   Result<bool> erase_other(const std::string& key) const;
-  // A pair is ignored when a shard is written as a whole: it is no longer read.
+  // A pair is ignored when a whole shard is written, because it is no longer read.
   Result<bool> erase_compressed(const std::string& key) const;
 
  private:
@@ -62,10 +62,10 @@ class NamesStore final : public ForwardingStore {
   [[nodiscard]] bool may_be_compressed(std::string_view key) const {
     return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kGzip);
   }
-  /// The names that an object may have if it is absent under `key`.
+  /// The legacy keys that an object may have if it is absent under `key`.
   [[nodiscard]] std::vector<std::string> other_names(const std::string& key) const;
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
-  /// A chunk that is there under another name is not missing.
+  /// A chunk that exists under another key is not missing.
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
   [[nodiscard]] std::string present_name(const Listing::Object& object, const std::set<std::string>& names) const;
 
@@ -76,7 +76,7 @@ Result<void> check(ByteSource* present, const Condition& condition) {
   return check_condition(condition, present != nullptr, [&] { return present->generation(); });
 }
 
-// Replaces an object under its present name.
+// Replaces an object under its present key.
 class NamesWriter final : public ForwardingWriter {
  public:
   NamesWriter(const NamesStore& store, std::string key, std::unique_ptr<ObjectWriter> writer)
@@ -108,8 +108,8 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   return {};
 }
 
-// What matches a condition is what open() shows: the other names do not count if the object's own exists, so they go
-// first.
+// Conditions refer to what open() shows. Legacy keys do not count if the object exists under its present key, so they
+// are erased first.
 Result<bool> NamesStore::erase(const std::string& key, const Condition& condition) {
   if (condition.kind == Condition::Kind::always) {
     SHERD_TRY(plain, store_->erase(key));
@@ -126,8 +126,8 @@ Result<bool> NamesStore::erase(const std::string& key, const Condition& conditio
   return store_->erase(key, condition);
 }
 
-// What is absent under its own name is looked for under others, after all the rest has been answered: whether they
-// exist is asked for all objects at once.
+// Objects that are absent under their present keys are looked for under legacy keys, after all others have been
+// answered: whether these exist is asked for all objects together.
 Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   std::vector<std::size_t> absent;
   SHERD_TRY(store_->read(requests, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
@@ -136,7 +136,7 @@ Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnRep
     return {};
   }));
   std::vector<ReadRequest> others;
-  std::vector<std::size_t> of;  // which of the absent objects
+  std::vector<std::size_t> of;  // the absent object of each
   for (std::size_t k = 0; k < absent.size(); ++k)
     for (std::string& name : other_names(requests[absent[k]].key)) {
       others.push_back({.key = std::move(name), .length = 0});
@@ -209,7 +209,7 @@ Result<bool> NamesStore::erase_other(const std::string& key) const {
   const auto number = shard_of(key);
   if (!number) return false;
   const ShardKeys keys(*names_.sharding, *number);
-  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, for the data alone are not a shard
+  SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, because the data alone are not a shard
   SHERD_TRY(data, store_->erase(names_.prefix + keys.data));
   return index || data;
 }
@@ -227,7 +227,7 @@ Result<bool> NamesStore::erase_compressed(const std::string& key) const {
   return erased;
 }
 
-// The name under which an object is read; its own where it is not.
+// The key under which an object is shown; its own if it has no legacy key.
 std::string NamesStore::present_name(const Listing::Object& object, const std::set<std::string>& names) const {
   std::string name = object.name;
   if (const auto number = shard_of(names_.prefix + name)) {
@@ -239,7 +239,7 @@ std::string NamesStore::present_name(const Listing::Object& object, const std::s
   return names.contains(name) ? object.name : name;
 }
 
-// Which name an object has depends on its neighbours, so these are all listed first.
+// The key of an object depends on its neighbours, so these are all listed first.
 Result<bool> NamesStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
   if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
   if (prefix != names_.prefix) return store_->visit(prefix, depth, visit);

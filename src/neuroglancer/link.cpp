@@ -1,5 +1,5 @@
-// Links of a volume: the members `mesh`, `skeletons` and `segment_properties` of its info. A link is written only when
-// what it leads to is there, and of that kind; everything else in the document stays.
+// Links of a volume: the members `mesh`, `skeletons` and `segment_properties` of its info. A link is written only if
+// its target exists and has the right kind; everything else in the document is unchanged.
 #include "neuroglancer/link.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 //   u32 vertices | f32 position[vertices][3] | u32 triangle[rest / 12][3]
 //
-// Never sharded; the info document is optional and says little.
+// Never sharded; the info document is optional and contains little.
 // Source: Neuroglancer's docs/datasource/precomputed, "Precomputed mesh format", its legacy part.
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/words.hpp"

@@ -1,4 +1,4 @@
-// The lists of a whole shard, a part at a time, and what they say about it: how many chunks, how many dead bytes.
+// The lists of a whole shard, a part at a time, and statistics from them: the number of chunks and of dead bytes.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ constexpr std::uint64_t kListsAtOnce = 4096;
 
 std::string stats_name(const std::string& name) { return name + "@stats"; }
 
-// The numbers of some minishards from this one on; none after the last.
+// The numbers of some minishards beginning with this one; none after the last.
 std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
   const std::uint64_t count = std::uint64_t{1} << sharding.minishard_bits;
   std::vector<std::uint64_t> numbers(static_cast<std::size_t>(std::min(kListsAtOnce, count - std::min(first, count))));
@@ -51,7 +51,7 @@ Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t n
   const Uint64Sharding& sharding = state.format.sharding;
   std::uint64_t live = sharding.head_bytes();
   const auto add = [&](std::uint64_t bytes) {
-    live = checked_add(live, bytes).value_or(~std::uint64_t{0});  // extents that overlap may add up to anything
+    live = checked_add(live, bytes).value_or(~std::uint64_t{0});  // overlapping extents may add up to anything
   };
   ShardStats stats;
   SHERD_TRY(for_each_list(state, source, [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {

@@ -3,8 +3,8 @@
 //   f32 chunk_shape[3], grid_origin[3] | u32 levels | f32 scale[levels] | f32 vertex_offset[levels][3]
 //   | u32 count[levels] | each level: u32 x[count], y[count], z[count], size[count]
 //
-// The manifest does not say where the fragments are: one after the other in an object of their own, or, in a shard, in
-// the bytes right before the manifest as it is stored there. Only their sizes say where each begins.
+// The manifest does not say where the fragments are: consecutive in a separate object or, in a shard, in the bytes
+// immediately before the stored manifest. Only their sizes determine where each begins.
 // Source: Neuroglancer's docs/datasource/precomputed, "Precomputed mesh format", its multi-resolution part.
 #include <bit>
 #include <cmath>
@@ -58,7 +58,7 @@ Result<MultiscaleMeshManifest> parse_manifest(Bytes bytes) {
   return manifest;
 }
 
-// Whether `a` comes before `b` on the Z-curve, of whose interleaved bits z has the highest.
+// Whether `a` precedes `b` on the Z-curve, in whose interleaved bits z is the highest.
 bool before_on_z_curve(const std::array<std::uint32_t, 3>& a, const std::array<std::uint32_t, 3>& b) {
   std::size_t highest = 2;
   for (const std::size_t d : {1U, 0U})

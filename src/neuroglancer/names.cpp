@@ -29,7 +29,7 @@ bool cut(string_view& text, char c) {
   return true;
 }
 
-/// Removes the digits with which the text begins.
+/// Removes leading digits from the text.
 bool cut_digits(string_view& text) {
   const auto count = static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
   text.remove_prefix(count);

@@ -1,6 +1,6 @@
-// Objects of a collection as bytes, in either form: a value of a shard and an object of its own hold the same, and
-// the difference ends here. cloud-volume compresses objects of their own; in files it calls them NAME.gz, which
-// is read and never written.
+// Objects of a collection as bytes, in either form: a value in a shard and a separate object hold the same bytes, and
+// callers need not distinguish them. cloud-volume compresses separate objects and, in files, names them NAME.gz; such
+// files are read but never written.
 #include "neuroglancer/object_values.hpp"
 
 #include <charconv>

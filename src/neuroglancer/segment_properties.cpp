@@ -1,5 +1,5 @@
-// Properties of segments: one info document with `inline` ids (decimal strings) and, for each property, a value a
-// segment. Each type of property has members of its own; a document that puts them elsewhere is refused, as are values
+// Properties of segments: one info document with `inline` ids (decimal strings) and, for each property, one value per
+// segment. Each type of property has its own members; a document that has them in other types is refused, as are values
 // that their data_type cannot hold. Source: Neuroglancer's docs/datasource/precomputed, "Segment Properties Format".
 #include <algorithm>
 #include <charconv>

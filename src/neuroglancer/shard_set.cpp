@@ -1,6 +1,6 @@
-// How the ids of a shard become its parts. A shard of many ids is written in sections, so that memory holds the lists
-// of one of them only: the values of some whole minishards, then their lists. Where a section ends follows from the ids
-// alone. Sections of a shard are written one after the other; the values within one, and shards, at the same time.
+// Divides the ids of a shard into its parts. A shard with many ids is written in sections, so that only the lists of
+// one section are in memory: the values of some whole minishards, then their lists. The ids alone determine where a
+// section ends. Sections of a shard are written one after the other; the values within one, and shards, in parallel.
 #include "neuroglancer/shard_set.hpp"
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 namespace sherd {
 namespace {
 
-/// A section ends at the next minishard after so many ids, or after so many minishards. Part of the format as it is
-/// written here: other numbers mean other bytes.
+/// A section ends at the next minishard after this many ids, or after this many minishards. This is part of the written
+/// format: other numbers give different bytes.
 constexpr std::size_t kSectionIds = std::size_t{1} << 14;
 constexpr std::uint64_t kSectionMinishards = std::uint64_t{1} << 14;
 
 constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kReadGap = 512;
-/// What an id of a group needs: its key, its slot, its entry in a list before and after encoding.
+/// Memory per id of a group: its key, its slot, its entry in a list before and after encoding.
 constexpr std::uint64_t kGroupIdBytes = 128;
 
-/// Ends of the runs of keys whose values make a batch.
+/// The ends of the runs of keys whose values make up a batch.
 std::vector<std::size_t> cut_batches(std::span<const StoredKey> keys, std::uint64_t& largest) {
   std::vector<std::size_t> ends;
   std::uint64_t bytes = 0;
@@ -48,7 +48,7 @@ std::string shard_key(const Uint64Sharding& sharding, std::uint64_t shard) { ret
 ShardSetWriter::~ShardSetWriter() {
   carried_.object.reset();
   if (kept_ || target_.overwrite) return;
-  // What this build has made was absent before. An error here would hide the one that led here.
+  // Shards made by this build were absent before. An error here would hide the one that led here.
   for (const std::uint64_t shard : made_) (void)target_.store.erase(shard_key(target_.format.sharding, shard));
 }
 
@@ -144,10 +144,10 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   std::uint64_t largest = 1;
   const auto ends = cut_batches(keys, largest);
   const std::uint64_t threads = thread_count(config.threads);
-  // Each thread may be at another shard, with a window of its own.
+  // Each thread may be in a different shard, with its own window.
   const std::uint64_t window = std::clamp<std::uint64_t>(memory_ / 2 / threads / largest, 1, 2 * threads);
   const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
-  // What the sections before this one have written stays as it is.
+  // What earlier sections have written is unchanged.
   const OldShard before{std::make_shared<const ShardIndex>(keys.size(), shard.end)};
   SHERD_TRY(update, plan_update({UpdateKind::amend}, before, {}, coding));
   ShardWriter writer(coding, std::move(update), window);
@@ -184,12 +184,12 @@ Result<EncodedBatch> ShardSetWriter::gather(std::span<const StoredKey> keys, std
   return batch;
 }
 
-// Neighbours here come from every list of ids that was sorted, and from each of those as one piece.
+// The neighbours come from every sorted list of ids, and are contiguous in each of them.
 Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer& to) const {
   if (keys.size() == 1) return read_into(values_, keys[0].value.offset, to.span());
   std::vector<Wanted> wanted;
   wanted.reserve(keys.size());
-  std::uint64_t at = 0;  // in the batch
+  std::uint64_t at = 0;  // position in the batch
   for (const StoredKey& key : keys) {
     if (key.value.length != 0) wanted.push_back({key.value, at});
     at += key.value.length;

@@ -1,7 +1,7 @@
-// How a build goes. Values are encoded as they come and fill an arena; when it is full, another one is used
-// while its values and ids are sorted and written to a temporary file: a list of ids, and the values in the same order.
-// At the end all lists are merged into one, which shows whether an id was given twice, and whether a shard exists. Only
-// then are shards written. If everything fits into the first arena, no file is made.
+// The steps of a build. Values are encoded as they come and fill an arena. When it is full, another one is used while
+// its values and ids are sorted and written to a temporary file: a list of ids, and the values in the same order. At
+// the end all lists are merged into one, which reveals repeated ids and existing shards. Only then are shards written.
+// If everything fits into the first arena, no file is created.
 #include "neuroglancer/sharded_build.hpp"
 
 #include <cstdio>
@@ -158,7 +158,7 @@ Result<Extent> ShardedBuilder::Build::spill_larger(const ValueArena::Parts& enco
 }
 
 Result<Extent> ShardedBuilder::Build::spill(ValueArena& arena) {
-  // Without hooks: what they throw would leave others waiting for this arena.
+  // Without hooks: an exception from one would leave others waiting for this arena.
   Config quiet;
   quiet.threads = options_.config.threads;
   SHERD_TRY(arena.sort(quiet));
@@ -174,7 +174,7 @@ Result<void> ShardedBuilder::Build::need_file() {
 
 Result<BuildReport> ShardedBuilder::Build::finish() {
   if (failed_) return *failed_;
-  // The build ends here, also if this fails.
+  // The build ends here, even if this fails.
   failed_ = invalid_argument("the build ended with finish(); begin another one");
   SHERD_TRY(find_existing());
   spare_.reset();
@@ -227,7 +227,7 @@ Result<Extent> ShardedBuilder::Build::merge(std::span<const Extent> lists) {
   SHERD_TRY(merger.start());
   std::vector<StoredKey> keys;
   for (std::uint64_t at = merged.offset; at < merged.end(); at += keys.size() * sizeof(StoredKey)) {
-    // Each step as a loop of one, which is where interruption is polled.
+    // Each step is a loop of one iteration, because loops poll for interruption.
     SHERD_TRY(parallel_for(1, options_.config, [&](std::size_t) -> Result<void> {
       SHERD_TRY(merger.next(kMergedKeys, keys));
       SHERD_TRY(check_absent(keys));

@@ -1,4 +1,4 @@
-// The handle itself: made of a store and a sharding, and what it says of them.
+// The handle: made from a store and a sharding, with their properties.
 #include "neuroglancer/sharded_store.hpp"
 #include "base/try.hpp"
 

@@ -1,6 +1,6 @@
-// Shards as objects of a store: their names, the older pair of objects, and the versions that follow each other while
-// they are read. A shard that is amended in place keeps its old bytes, so a reader that notices a change begins again
-// with the newer version and loses nothing that was read before.
+// Shards as objects of a store: their names, the older pair of objects, and successive versions while they are read. A
+// shard that is amended in place keeps its old bytes, so a reader that notices a change starts again with the newer
+// version and loses nothing that it has read.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -51,7 +51,7 @@ class PairSource final : public ByteSource {
   Generation generation_;
 };
 
-/// Whether a failure may come of a change that has been made since.
+/// Whether a failure may be caused by a change since the shard was opened.
 Result<bool> changed_since(const ShardedStore::State& state, std::uint64_t number, ByteSource& source) {
   SHERD_TRY(before, source.generation());
   SHERD_TRY(now, open_shard(state, number));
@@ -106,10 +106,10 @@ Result<std::vector<std::uint64_t>> shard_numbers(const ShardedStore::State& stat
   std::vector<std::uint64_t> numbers;
   const auto add = [&](const std::string& name) {
     const auto number = shard_number(state.format.sharding, name);
-    if (number && !name.ends_with(".data")) numbers.push_back(*number);  // which alone is none
+    if (number && !name.ends_with(".data")) numbers.push_back(*number);  // which alone is not a shard
   };
   for (const auto& object : listing.objects) add(object.name);
-  // A directory at the key of a shard is found when that is opened, and never passed over in silence.
+  // A directory at the key of a shard is detected when it is opened; it is never ignored silently.
   for (const std::string& name : listing.prefixes) add(name);
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());

@@ -3,7 +3,7 @@
 //   u32 vertices, u32 edges | f32 position[vertices][3] | u32 edge[edges][2] | each attribute:
 //   value[vertices][components]
 //
-// Only the info document says which attributes follow; the bytes do not say.
+// The attributes are described only by the info document, not by the bytes.
 // Source: Neuroglancer's docs/datasource/precomputed, "Skeleton format".
 #include <set>
 

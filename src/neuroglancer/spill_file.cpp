@@ -1,5 +1,5 @@
-// Knows how to make a file that no other process sees and that is gone however this process ends: it never has a name
-// where the file system can do that, and otherwise only until it has been opened.
+// Creates a file that no other process sees and that is gone however this process ends: it never has a name if the file
+// system supports that, otherwise only until it has been opened.
 #include "neuroglancer/spill_file.hpp"
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-/// File systems without O_TMPFILE say so in several ways; all others fail again here.
+/// File systems without O_TMPFILE return various errors; all other errors will occur here again.
 Fd open_named(const std::string& directory) {
   std::string path = directory + "/.sherd-build-XXXXXX";
   Fd file(os::mkostemp(path.data(), O_CLOEXEC));

@@ -1,5 +1,5 @@
-// Lists of ids are merged without their values, which stay where they are: however many times a key moves, its value is
-// read once. All ids have been seen once their lists are one, so that is where repeated ones are found.
+// Lists of ids are merged without their values: however often a key moves, its value is read once. Merging sees all ids
+// in order, so it detects repeated ones.
 #include "neuroglancer/stored_keys.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Records are of one size and are at the end of the block, last one first, so that the memory is shared by values
-// and records as they come: few large ones, or many that are smaller than what is known of them.
+// Records have a fixed size and are at the end of the block, the last one first, so values and records share the memory
+// as needed: few large values, or many that are smaller than their records.
 #include "neuroglancer/value_arena.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Record = ValueArena::Record;
 constexpr std::size_t kSortAlone = std::size_t{1} << 14;
 constexpr std::size_t kSpillBytes = std::size_t{256} << 10;
 
-/// A type rather than a function, so that sorting has it inline.
+/// A type rather than a function, so that sorting can inline it.
 struct Before {
   bool operator()(const Record& a, const Record& b) const noexcept {
     return a.route != b.route ? a.route < b.route : a.id < b.id;
@@ -24,7 +24,7 @@ struct Before {
 };
 constexpr Before before;
 
-/// Quicksort whose two sides are sorted at the same time, as deep as there are threads.
+/// Quicksort whose two sides are sorted in parallel, as deep as there are threads.
 Result<void> sort_parts(std::span<Record> records, unsigned threads, const Config& config) {
   if (threads <= 1 || records.size() <= kSortAlone) {
     std::sort(records.begin(), records.end(), before);
@@ -40,7 +40,7 @@ Result<void> sort_parts(std::span<Record> records, unsigned threads, const Confi
   });
 }
 
-/// Collects small pieces that follow each other in a file.
+/// Collects small consecutive pieces of a file.
 class Appender {
  public:
   Appender(SpillFile& to, std::uint64_t offset) : to_(to), offset_(offset) {}

@@ -1,5 +1,5 @@
-// Knows the two things that would make a stored value unreadable: the limit by which reads refuse it, and a number of
-// bytes before it that differs from the one in the value.
+// The two reasons why a stored value could not be read: the size limit of reads, and a number of bytes before it that
+// differs from the one in the value.
 #include "neuroglancer/value_rules.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
-// called by its key where that can be a name, and otherwise by its number. Its document here is an object of ours,
-// {"info": …, "scale": number}, and only the info is stored. With "axes" next to them it is seen with its
-// dimensions in another order, and without the channel where there is one; nothing stored differs.
+// named by its key if that is a valid name, otherwise by its number. Its document here is Sherd's own object, {"info":
+// …, "scale": number}, of which only the info is stored. With "axes" in it the scale is viewed with another order of
+// dimensions, or without the channel if there is one; what is stored is the same.
 #include <algorithm>
 
 #include "array/document.hpp"
@@ -35,10 +35,10 @@ bool is_volume(const Json& info) { return info.is_object() && info.find("scales"
 
 using Codecs = std::vector<CodecSpec>;
 
-// For each of x, y, z and channel the dimension of the array that it is; the channel may be none.
+// The array's dimension for each of x, y, z and channel; the channel may have none.
 using AxisOrder = std::vector<std::size_t>;
 
-// The axes of the array as it is seen: numbers of x, y, z and channel.
+// The axes of the array as viewed: numbers of x, y, z and channel.
 std::vector<std::size_t> seen_axes(const Json* names) {
   if (names == nullptr) return {0, 1, 2, 3};
   std::vector<std::size_t> axes;
@@ -59,7 +59,7 @@ Shape seen(const Values& values, const std::vector<std::size_t>& axes) {
   return result;
 }
 
-// Encodings expect z, y, x with the channel before them or, those of images, after.
+// Encodings expect z, y, x, with the channel before them or, for images, after them.
 void add_transpose(Codecs& codecs, const AxisOrder& order, bool channel_last) {
   std::vector<std::uint64_t> stored{order[2], order[1], order[0]};
   if (order.size() == 4) stored.insert(channel_last ? stored.end() : stored.begin(), order[3]);
@@ -85,8 +85,8 @@ bool is_known_encoding(std::string_view name) {
   return std::ranges::find(neuroglancer::kVolumeEncodings, name) != neuroglancer::kVolumeEncodings.end();
 }
 
-// The elements of a shard that is a box of chunks: their ids agree in all bits that choose the shard, and no other ids
-// do. nullopt if shards are not boxes.
+// The elements of a box-aligned shard: the ids of its chunks, and no others, have the same bits that choose the shard.
+// nullopt if shards are not boxes.
 std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& morton) {
   const Uint64Sharding& sharding = ids.sharding;
   const unsigned low = sharding.preshift_bits + sharding.minishard_bits;
@@ -102,7 +102,7 @@ std::optional<Shape> shard_shape(const IdSharding& ids, const CompressedMorton& 
 struct ScaleLocation {
   std::size_t number;
   const std::string& volume;  // its path
-  const Json* axes;           // as the array is seen; nullptr: x, y, z, channel
+  const Json* axes;           // as the array is viewed; nullptr: x, y, z, channel
 };
 
 Result<ArraySpec> lowered(const VolumeInfo& info, const ScaleLocation& location) {
@@ -156,7 +156,7 @@ Result<ArraySpec> lowered(const VolumeInfo& info, const ScaleLocation& location)
   return spec;
 }
 
-// What else a reader of the array wants to know: the info's own words.
+// Other information for readers of the array, in the info's terms.
 Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
   Json attributes{Json::Object{}};
   attributes.set("type", info.type == VolumeInfo::Type::image ? "image" : "segmentation");
@@ -250,7 +250,7 @@ neuroglancer::Collection::State::Location collection_at(const NodeLocation& loca
   return {.store = location.store, .path = location.path, .codecs = precomputed_codecs(), .config = location.config};
 }
 
-// A document that cannot be read belongs to no format yet.
+// An unreadable document does not belong to any format yet.
 Result<bool> Precomputed::holds_objects(const NodeLocation& location) const {
   const auto info = location.store->open(join_path(location.path, kInfo));
   if (!info && !is_stored_fault(info.error())) return info.error();

@@ -1,5 +1,5 @@
-// The storage of volumes: finds the one that a scale's sharding asks for, and changes few chunks of a box-aligned shard
-// by adding them to it.
+// The storage of volumes: chooses the one for a scale's sharding, and changes few chunks of a box-aligned shard by
+// appending to it.
 #include "base/try.hpp"
 #include "neuroglancer/legacy_names.hpp"
 #include "neuroglancer/sharded_store.hpp"
@@ -12,8 +12,8 @@ using neuroglancer::HashedStorage;
 using neuroglancer::IdObjects;
 using neuroglancer::ShardedStore;
 
-/// Shards that are boxes of the grid. The store of ids has their chunks as they are encoded: the array's codecs encode
-/// them.
+/// Box-aligned shards. The store of ids has their chunks without an encoding of its own, because the array's codecs
+/// encode them.
 class BoxStorage final : public ChunkStorage {
  public:
   BoxStorage(std::shared_ptr<Store> objects, std::string prefix, const Uint64Format& format, const Config& config)
@@ -28,7 +28,7 @@ class BoxStorage final : public ChunkStorage {
       SHERD_TRY(add(change));
       return true;
     }
-    // An id that belongs elsewhere would be lost, and so would a chunk that is part of the index.
+    // An id that belongs elsewhere would be lost, and so would a chunk that overlaps the index.
     const auto name = std::string_view(change.at.key).substr(prefix_.size());
     const auto number = neuroglancer::shard_number(ids_.format.sharding, name);
     if (number) SHERD_TRY(neuroglancer::shard_stats(ids_, *number, *change.old));
@@ -55,7 +55,7 @@ class BoxStorage final : public ChunkStorage {
     return touched <= all / 2 && touched <= change.config.memory_budget / 4 / bytes;
   }
 
-  /// Adds chunks after the end of the shard, the lists of their minishards after them, and changes their entries.
+  /// Appends chunks to the shard, then the lists of their minishards, and changes their entries.
   Result<void> add(const ShardChange& change) const {
     const ShardLayout& shard = *change.stored.layout.shard;
     SHERD_TRY(ids, shard.all_ids(shard.grid(change.stored.shape), change.stored.first_id, change.config.limits));
@@ -81,7 +81,7 @@ std::uint64_t max_chunk_bytes(const NodeDocument& node, const ChunkLayout& layou
   return layout.max_encoded_size(chunk_type(*node.array).shape);
 }
 
-// Chunks may have legacy names from earlier writers.
+// Chunks of earlier writers may have legacy keys.
 std::shared_ptr<Store> with_legacy_names(const NodeLocation& location, const NodeDocument& node,
                                          const ChunkLayout& layout) {
   neuroglancer::LegacyNames names{.prefix = chunk_prefix(location, node),

@@ -1,6 +1,6 @@
-// The conditions, each with an error of its own (docs/format/dual-format.md). Neuroglancer finds a chunk by its number
-// along a curve through the grid and reads its bytes as x, y, z, channel with x fastest; Zarr finds it by its slot and
-// pads it where the array ends. Where both come to the same bytes, one file will do.
+// The conditions for dual format, each with its own error (docs/format/dual-format.md). Neuroglancer finds a chunk by
+// its number along a curve through the grid and reads its bytes as x, y, z, channel with x fastest; Zarr finds it by
+// its slot and pads it at the array's end. If both give the same bytes, one file is sufficient.
 #include "neuroglancer/volume_view.hpp"
 
 #include "neuroglancer/codecs.hpp"
@@ -39,7 +39,7 @@ Result<void> read_chain(std::span<const CodecSpec> left, VolumeView& view) {
     const std::string found = left.empty() ? "nothing" : "'" + left.front().name + "'";
     return fails("codecs", "an inner chunk is 'bytes', after at most one 'transpose', but here is " + found);
   }
-  (void)transpose;  // which order it makes is seen from the permutation
+  (void)transpose;  // the order is determined from the permutation
   const Json* endian = bytes->configuration.find("endian");
   if (endian != nullptr && (!endian->is_string() || endian->text() != "little"))
     return fails("codecs", "Neuroglancer reads little-endian elements, and 'bytes' is big-endian");
@@ -131,7 +131,7 @@ Result<void> check_dtype(const DType& dtype) {
 
 // ---- shards ----
 
-// How many of the lowest bits of the code shards share, or nullopt if they are not boxes of it.
+// The number of the lowest bits of the code that vary in a shard, or nullopt if shards are not boxes of it.
 std::optional<unsigned> bits_within(const CompressedMorton& morton, const Shape& grid, const Shape& chunks) {
   for (unsigned low = 0; low <= morton.bits(); ++low) {
     const Shape box = morton.box(low);

@@ -1,4 +1,4 @@
-// Voxel coordinates of a volume, which begin at the voxel_offset of a scale, as elements of its array.
+// Converts voxel coordinates of a volume, which begin at the voxel_offset of a scale, to elements of its array.
 #include "array/state.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
@@ -20,7 +20,7 @@ Result<Box> box_of_voxels(const Array& scale, const std::array<std::int64_t, 3>&
   const Shape shape = scale.shape();
   Box box{Shape(shape.size(), 0), shape};
   for (std::size_t d = 0; d < 3; ++d) {
-    // Unsigned, so that no difference overflows: what lies before the scale becomes larger than any length.
+    // Unsigned, so that no difference overflows: positions before the scale become larger than any length.
     const auto from = static_cast<std::uint64_t>(begin[d]) - static_cast<std::uint64_t>(offset[d]);
     const auto length = static_cast<std::uint64_t>(end[d]) - static_cast<std::uint64_t>(begin[d]);
     if (begin[d] > end[d] || begin[d] < offset[d] || from > shape[d] || length > shape[d] - from)

@@ -1,4 +1,4 @@
-// Axes of images: their names, and the order in which OME-NGFF has them.
+// Axes of images: their names, and the order that OME-NGFF requires.
 #include "ome/axis.hpp"
 
 #include <algorithm>

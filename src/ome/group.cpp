@@ -1,5 +1,5 @@
-// What a group is by OME-NGFF's metadata: an image, labels, a plate, a well, a series of images. Metadata of 0.4 have
-// no attribute of their own, so that only those count which have the form of OME-NGFF's.
+// The kind of a group according to OME-NGFF's metadata: an image, labels, a plate, a well, a series of images. Metadata
+// of 0.4 have no attribute of their own, so only attributes with the form of OME-NGFF's count.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -32,8 +32,8 @@ void read_numbers(const Json* list, const char* name, std::vector<std::uint64_t>
   }
 }
 
-/// The path that `path` has after the member `name` became `to`; the same if it is not below that member, nullopt if
-/// it no longer exists.
+/// The new path of `path` after the member `name` was renamed to `to`; unchanged if it is not below that member,
+/// nullopt if it no longer exists.
 std::optional<std::string> moved_path(const std::string& path, std::string_view name,
                                       const std::optional<std::string>& to) {
   const bool is_below = path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '/');
@@ -41,8 +41,8 @@ std::optional<std::string> moved_path(const std::string& path, std::string_view 
   return to ? std::optional(*to + path.substr(name.size())) : std::nullopt;
 }
 
-/// Renames what a list has by this name or below it, or removes it. Entries are names or, with `member`, objects that
-/// have them.
+/// Renames or removes the entries of a list with this name or below it. Entries are names or, with `member`, objects
+/// that contain them.
 bool rename_listed(Json* list, const char* member, std::string_view name, const std::optional<std::string>& to) {
   if (list == nullptr) return false;
   Json::Array kept;
@@ -70,7 +70,7 @@ std::optional<std::size_t> number_of(const Json* list, std::string_view name) {
   return std::nullopt;
 }
 
-/// The same for the wells of a plate. A well is in a row and a column: one that has moved elsewhere is not listed.
+/// The same for the wells of a plate. A well is in a row and a column: one that was moved elsewhere is removed.
 bool rename_wells(Json& plate, std::string_view name, const std::optional<std::string>& to) {
   Json* const wells = plate.find("wells");
   if (wells == nullptr) return false;

@@ -1,4 +1,4 @@
-// What is common to all descriptions of an image: the order of dimensions, channels and labels.
+// Shared by all descriptions of an image: the order of dimensions, channels and labels.
 #include "ome/image.hpp"
 
 #include <cmath>
@@ -47,7 +47,7 @@ std::pair<Json, Json> bounds_of(const DType& dtype) {
   return {Json(-high - 1), Json(high)};
 }
 
-// Several white ones would add up to white, so each has a colour of its own.
+// Several white ones would add up to white, so each has its own colour.
 std::uint32_t default_colour(std::size_t channel, std::size_t count) {
   constexpr std::uint32_t kColours[] = {0xff0000, 0x00ff00, 0x0000ff, 0xff00ff, 0x00ffff, 0xffff00};
   return count == 1 ? 0xffffff : kColours[channel % std::size(kColours)];

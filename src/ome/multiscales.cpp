@@ -1,6 +1,6 @@
-// `multiscales` of OME-NGFF, read and written. Its points are the centres of elements, those of volumes their corners:
-// the centre of the finest level's first element is taken to be where a volume has its corner, so that a volume at 0 is
-// translated by 0, and all levels of both cover the same space.
+// Reads and writes OME-NGFF's `multiscales`. Its points are the centres of elements, those of volumes their corners.
+// The centre of the finest level's first element is equated with the corner of a volume, so that a volume at 0 has a
+// translation of 0, and all levels of both cover the same space.
 #include <cmath>
 
 #include "array/hierarchy.hpp"
@@ -27,7 +27,7 @@ Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::str
   return values;
 }
 
-// A scale and, perhaps, a translation after it.
+// A scale, optionally followed by a translation.
 struct Transform {
   std::vector<double> scale, translation;
 };
@@ -49,7 +49,7 @@ Result<Transform> transform_of(const Json* list, std::size_t rank, const std::st
     }
     for (std::size_t d = 0; d < rank; ++d) {
       if (!(values[d] > 0)) return wrong(member, "has a scale that is not positive");
-      result.translation[d] *= values[d];  // what was translated before is scaled, too
+      result.translation[d] *= values[d];  // an earlier translation is scaled, too
     }
     result.scale = std::move(values);
   }

@@ -12,7 +12,7 @@ bool is_alphanumeric(const std::string& text) {
       text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
-// Names of rows or columns; each is distinct, of letters and digits.
+// Names of rows or columns; they must be distinct and consist of letters and digits.
 std::vector<std::string> names_of(const Json& plate, const std::string& kind, OmeFindings& to) {
   std::vector<std::string> names;
   const Json* list = plate.find(kind);

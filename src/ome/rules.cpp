@@ -1,5 +1,5 @@
-// The rules of OME-NGFF for the metadata of one group, as the specification and the validators of ome-zarr-models have
-// them. What a validator only warns of, or does not look at, is a warning here.
+// OME-NGFF's rules for the metadata of one group, from the specification and the validators of ome-zarr-models.
+// Violations that a validator only warns of, or does not check, are warnings here.
 #include "ome/rules.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class ImageRules {
     return true;
   }
 
-  // How many axes there are; 0 if that is not known.
+  // The number of axes; 0 if unknown.
   std::size_t axes(const Json* list, const std::string& member) {
     if (list == nullptr || !list->is_array()) {
       to_.error(member, "must be a list of axes");
@@ -102,7 +102,7 @@ class ImageRules {
     if (time == 1 && types.front() != "time") to_.error(member, "must begin with the axis of the type time");
   }
 
-  // One scale and perhaps a translation after it; returns the scale if it is known.
+  // A scale, optionally followed by a translation; returns the scale if it is known.
   std::optional<Scale> transforms(const Json* list, const std::string& member, std::size_t rank) {
     const std::size_t count = list == nullptr || !list->is_array() ? 0 : list->size();
     std::vector<std::string> types;
@@ -153,7 +153,7 @@ class ImageRules {
     return values;
   }
 
-  // 0.5 describes `omero` as transitional, and its validators do not look at it.
+  // 0.5 describes `omero` as transitional, and its validators do not check it.
   void omero(const Json& omero) {
     const auto wrong = [&](const std::string& member, std::string message) {
       if (to_.is_old())
@@ -192,7 +192,7 @@ class ImageRules {
   OmeFindings& to_;
 };
 
-// Values that an object of `image-label` is about; each entry must have one.
+// The values to which an object of `image-label` refers; each entry must have one.
 std::vector<std::int64_t> label_values(const Json& list, const std::string& member, OmeFindings& to) {
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -267,7 +267,7 @@ bool is_later(std::string_view version) {
   return is_number(minor) && (std::stoul(std::string(major)) > 0 || std::stoul(std::string(minor)) > 5);
 }
 
-// Whether the version is one whose rules are checked.
+// Whether the rules of this version are checked.
 bool check_version(const Json& members, OmeFindings& to) {
   if (to.is_old()) return true;
   const std::string* version = text_of(members, "version");

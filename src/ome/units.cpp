@@ -1,4 +1,4 @@
-// The names of units are those that OME-NGFF 0.5 recommends; the other spellings are those of OME-XML and ImageJ.
+// The names of units recommended by OME-NGFF 0.5, and other spellings from OME-XML and ImageJ.
 #include "ome/units.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr Unit kUnits[] = {{Kind::length, "nanometer", "nm", 1},     {Kind::leng
 struct UnitSpelling {
   std::string_view text, sign;
 };
-// A micro sign, a Greek mu, the micro sign of Latin-1, and as ImageJ escapes it.
+// A micro sign, a Greek mu, the micro sign in Latin-1, and ImageJ's escape.
 constexpr UnitSpelling kSpellings[] = {
     {"\u00b5m", "um"}, {"\u03bcm", "um"},  {"\xb5m", "um"},   {"\\u00B5m", "um"},     {"micron", "um"},
     {"microns", "um"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}, {"\u00c5", "angstrom"}, {"\u212b", "angstrom"},

@@ -1,6 +1,6 @@
-// OME-NGFF 0.4 (https://ngff.openmicroscopy.org/0.4), which Zarr v2 has, and 0.5 (https://ngff.openmicroscopy.org/0.5),
-// which Zarr v3 has, differ in where their metadata are: among the attributes, with a version in each object; or in one
-// attribute `ome`, which has the version of all.
+// OME-NGFF 0.4 (https://ngff.openmicroscopy.org/0.4), used in Zarr v2, and 0.5 (https://ngff.openmicroscopy.org/0.5),
+// used in Zarr v3, store their metadata differently: among the attributes, with a version in each object; or in a
+// single attribute `ome`, which has the version for all.
 #include <algorithm>
 #include <set>
 
@@ -21,12 +21,12 @@ bool has_version(const Json& object, std::string_view version) {
   return found != nullptr && found->is_string() && found->text() == version;
 }
 
-/// Whether it is of version 0.4, which may leave out its version where it has another member of its kind.
+/// Whether it is of version 0.4, which may omit its version if it has another member of its kind.
 bool is_old(const Json& object, std::string_view member) {
   return has_version(object, kOld) || (object.find(kVersion) == nullptr && object.find(member) != nullptr);
 }
 
-/// Whether a member of attributes is OME-NGFF's, of version 0.4. Lists of names are so by the name of their group.
+/// Whether an attribute is OME-NGFF's of version 0.4. Lists of names are recognized by the name of their group.
 bool is_old(const std::string& key, const Json& value, std::string_view group) {
   if (key == "multiscales")
     return value.is_array() && value.size() > 0 &&
@@ -39,7 +39,7 @@ bool is_old(const std::string& key, const Json& value, std::string_view group) {
   return key == "bioformats2raw.layout";
 }
 
-/// Whether the member `ome` is of version 0.5. ome-zarr-py leaves the version out where it has a list of labels.
+/// Whether the member `ome` is of version 0.5. ome-zarr-py omits the version if it has a list of labels.
 bool is_new(const Json& ome) {
   const Json* labels = ome.find("labels");
   return has_version(ome, kNew) || (ome.find(kVersion) == nullptr && labels != nullptr && labels->is_array());
@@ -82,7 +82,7 @@ Json to_old(const Json& attributes) {
   std::set<std::string_view> names;
   for (const auto& [key, value] : attributes.members()) names.insert(key);
   for (const auto& [key, value] : ome->members())
-    if (key != kVersion && names.contains(key)) return attributes;  // two of one name
+    if (key != kVersion && names.contains(key)) return attributes;  // both names exist already
   Json::Object flat;
   for (const auto& [key, value] : attributes.members()) {
     if (key != kOme) {

@@ -14,7 +14,7 @@
 namespace sherd::os {
 namespace {
 
-/// `write(bytes)` writes some of them.
+/// `write(bytes)` writes some of the bytes.
 template <class Write>
 int until_written(std::span<const std::byte> bytes, const Write& write) noexcept {
   while (!bytes.empty()) {

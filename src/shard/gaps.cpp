@@ -1,5 +1,5 @@
-// Knows how the first of many gaps that is large enough is found: a tree has for each half of them, and of the halves
-// of those, how long the longest is. Gaps shrink and never grow, so the tree keeps its form.
+// Finds the first of many gaps that is large enough: a tree has the maximum length for each half of them, and
+// recursively for the halves of those. Gaps only shrink, so the tree keeps its form.
 #include "shard/gaps.hpp"
 
 #include <algorithm>

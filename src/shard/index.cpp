@@ -1,5 +1,5 @@
-// Words to ranges and back. The encoded index is an array of uint64 of shape (inner chunks per dimension…, 2), run
-// through the index codecs; a transpose among them is legal and is undone here.
+// Converts words to ranges and back. The encoded index is an array of uint64 of shape (inner chunks per dimension…, 2),
+// encoded by the index codecs; a transpose among them is allowed and undone here.
 #include "shard/index.hpp"
 
 #include <cstring>
@@ -24,7 +24,7 @@ bool is_identity(const std::vector<std::size_t>& permutation) {
   return true;
 }
 
-// Copies words between C order of `shape` and the stored order, in the direction that `to_stored` says.
+// Copies words between C order of `shape` and the stored order; `to_stored` gives the direction.
 void permute(const Shape& shape, const std::vector<std::size_t>& permutation, std::span<std::uint64_t> natural,
              std::span<std::uint64_t> stored, bool to_stored) {
   const std::size_t rank = shape.size();

@@ -1,5 +1,5 @@
-// Builds the tree of chains and shards from codec metadata, and refuses what the sharding specification refuses:
-// ranks that differ, inner chunks that do not divide the shard, index codecs of variable size.
+// Builds the tree of chains and shards from codec metadata, and refuses what the sharding specification forbids: ranks
+// that differ, inner chunks that do not divide the shard, index codecs of variable size.
 #include "shard/layout.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kListEntryBytes = 24;                       // of a chunk in the list of its minishard
-constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; asked first, for it costs nothing
+constexpr std::uint64_t kPlausibleBytes = std::uint64_t{64} << 10;  // of any chunk; checked first, as it costs nothing
 
 Result<Shape> parse_inner_shape(const Json& value, const Shape& stored) {
   if (!value.is_array()) return std::move(invalid_argument("must be a list of integers")).in_member("chunk_shape");
@@ -75,7 +75,7 @@ struct Building {
   std::uint64_t level = 0;
 };
 
-// A chunk on some level, and the element that missing ones hold.
+// A chunk on some level, and the element of missing ones.
 struct Inside {
   ChunkType type;
   Scalar fill;
@@ -124,7 +124,7 @@ std::string sharding_member(std::span<const CodecSpec> specs) {
   return {};
 }
 
-// The fill value after the array->array codecs, which must have one there whether a shard follows them or not.
+// The fill value after the array->array codecs, which must convert it whether or not a shard follows.
 Result<Scalar> encoded_fill(const CodecChain& chain, const Inside& in) {
   if (!chain.has_array_codecs()) return in.fill;
   SHERD_TRY(encoded, chain.encode_fill(chain.stored_shape(in.type.shape), in.fill.bytes()));
@@ -161,7 +161,7 @@ std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
   return result;
 }
 
-// The chunks of a box, whose slots are in C order.
+// The chunks of a box, with slots in C order.
 class BoxIdCoding final : public IndexCoding {
  public:
   BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
@@ -242,7 +242,7 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
 std::uint64_t ShardLayout::max_encoded_size() const {
   if (!inner->shard) return inner->max_encoded_size(inner_shape);
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  constexpr std::uint64_t index_bytes = 32;  // an entry, however the index is encoded
+  constexpr std::uint64_t index_bytes = 32;  // per entry, however the index is encoded
   const ShardLayout& within = *inner->shard;
   const std::uint64_t slots = element_count(within.grid(inner->chain.stored_shape(inner_shape))).value_or(most);
   const auto slot = checked_add(within.max_encoded_size(), index_bytes);

@@ -1,4 +1,4 @@
-// A bit of the code is a bit of one coordinate, and which one does not depend on the cell: a list says it for each.
+// Each bit of the code is a bit of one coordinate, independent of the cell: a list gives the coordinate for each bit.
 #include "shard/morton.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// An index is read with one request, kept by object, position and generation, and never read twice while it holds.
+// An index is read with one request, cached by object, position and generation, and not read again while cached.
 #include "shard/reader.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ Result<Extent> slots_extent(const ShardLocation& shard, const Limits& limits) {
   return Extent{index.location == IndexLocation::start ? shard.where.offset : shard.where.end() - size, size};
 }
 
-// With everything that distinguishes shards of one object: an entry of a damaged one may name the shard around it as
-// what is inside.
+// Includes everything that distinguishes shards of one object: an entry of a damaged shard may name the enclosing shard
+// as its contents.
 std::string cached_name(const ShardLocation& shard) {
   return shard.source.name() + "@" + std::to_string(shard.where.offset) + "+" + std::to_string(shard.where.length) +
          to_string(shard.grid);
@@ -31,13 +31,13 @@ std::string cached_name(const ShardLocation& shard) {
 constexpr std::uint64_t kPageEntries = 4096;                        // of the array at the beginning of a shard
 constexpr std::uint64_t kListBatchBytes = std::uint64_t{16} << 20;  // of lists read at one time
 
-// One pass over the minishards of a shard that are not in the cache.
+// One pass over those minishards of a shard that are not in the cache.
 class MinishardPass {
  public:
   MinishardPass(ByteSource& source, const MinishardReading& reading, std::uint64_t size, Generation generation)
       : source_(source), reading_(reading), size_(size), generation_(std::move(generation)) {}
 
-  // The extents of the lists, with the minishard's number in `missing` as their tag; none for empty ones.
+  // The extents of the lists, tagged with the minishard's number in `missing`; none for empty ones.
   Result<std::vector<Wanted>> locations(std::span<const std::uint64_t> missing) {
     const std::uint64_t head = reading_.format.sharding.head_bytes();
     if (size_ < head)
@@ -111,7 +111,7 @@ class MinishardPass {
     return source_.name() + "@page" + std::to_string(number);
   }
 
-  // A few bytes may say that they are the list of any number of minishards.
+  // A few bytes may claim to be the list of any number of minishards.
   Result<void> check_limit(std::uint64_t bytes) {
     if (bytes <= reading_.limits.index_bytes && held_ <= reading_.limits.index_bytes - bytes) return {};
     return beyond_limit();
@@ -138,7 +138,7 @@ class MinishardPass {
   const std::uint64_t size_;
   const Generation generation_;
   std::map<std::uint64_t, std::shared_ptr<const Page>> pages_;
-  std::uint64_t held_ = 0;  // decoded by now
+  std::uint64_t held_ = 0;  // decoded so far
 };
 
 }  // namespace
@@ -242,7 +242,7 @@ std::vector<std::uint64_t> minishards_of(std::span<const std::uint64_t> ids, con
   return minishards;
 }
 
-// Of an index of ids, the only one or the second: the array at the beginning, and the lists of all minishards.
+// For an index of ids, the only one or the second: the array at the beginning, and the lists of all minishards.
 Result<std::vector<Extent>> extents_of_ids(const ShardLocation& shard, const Uint64Format& format,
                                            std::span<const std::uint64_t> ids, const Limits& limits) {
   const auto minishards = minishards_of(ids, format.sharding);

@@ -1,6 +1,6 @@
-// One shard, two indices (docs/format/dual-format.md). The second one counts the same bytes to a chunk, or fewer: not
-// the checksum after it, and of a chunk that is stored as it is only what lies inside the volume, which is its
-// beginning.
+// One shard, two indexes (docs/format/dual-format.md). The second one counts the same bytes of a chunk, or
+// fewer: not the checksum after it, and of a raw chunk only the beginning, which is the part inside the
+// volume.
 #include "shard/second_index.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-// The volume's cell; dimensions that the shard lacks have the one cell 0.
+// The volume's cell; dimensions that the shard lacks have the single cell 0.
 Shape volume_cell(const SecondIndex& second, const Shape& first, const Shape& cell) {
   Shape of_volume = first;
   for (std::size_t d = 0; d < second.dimensions.size(); ++d) of_volume[d] += cell[second.dimensions[d]];

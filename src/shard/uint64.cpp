@@ -1,5 +1,5 @@
-// Ids to locations and lists of ids to bytes. All arithmetic of stored words is modulo 2^64, as the format has it:
-// deltas may wrap around, so lists in any order can be represented. Extents are checked when they are asked for.
+// Converts ids to locations and lists of ids to bytes. All arithmetic on stored words is modulo 2^64, as in the format:
+// deltas may wrap, so lists in any order can be represented. Extents are checked when they are requested.
 #include "shard/uint64.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::uint64_t kChunkEntryBytes = 24;  // of a chunk in a list
 constexpr std::uint64_t kPlaceBytes = 16;       // of a list in the array
 
 constexpr int kLevel = 6;
-constexpr int kRawLevel = 3;  // of chunks that only gzip compresses: most of what writing them takes
+constexpr int kRawLevel = 3;  // for chunks compressed only by gzip, which is most of the work of writing them
 
 std::uint64_t low_bits(std::uint64_t word, unsigned bits) noexcept {
   return bits >= 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
@@ -53,7 +53,7 @@ Result<bool> is_gzip(const Json& json, std::string_view member) {
 
 std::uint64_t murmurhash3(std::uint64_t id) noexcept {
   constexpr std::uint32_t c1 = 0x239b961bU, c2 = 0xab0e9789U, c3 = 0x38b34ae5U, length = 8;
-  // Eight bytes are all tail: the upper four go into the second lane, the lower four into the first.
+  // All eight bytes are the tail: the upper four go into the second lane, the lower four into the first.
   std::uint32_t h2 = std::rotl(static_cast<std::uint32_t>(id >> 32) * c2, 16) * c3 ^ length;
   std::uint32_t h1 = std::rotl(static_cast<std::uint32_t>(id) * c1, 15) * c2 ^ length;
   const std::uint32_t h3 = length;  // of the third and the fourth

@@ -1,5 +1,5 @@
-// Arithmetic on extents. An entry of a damaged or hostile shard is either refused, where its bytes would be kept, or
-// ignored, where they would be replaced.
+// Arithmetic on extents. An entry of a damaged or hostile shard is either refused, if its bytes would be kept, or
+// ignored, if they would be replaced.
 #include "shard/update.hpp"
 
 #include <algorithm>
@@ -18,19 +18,19 @@ Result<void> check_length(const Extent& extent, std::uint64_t max_bytes) {
                  std::to_string(max_bytes));
 }
 
-// The extents of chunks that can be read, and how many bytes these have.
+// The extents of readable chunks, and the number of their bytes.
 std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t max_bytes, std::vector<Extent>& extents) {
   std::uint64_t live = 0;
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const Extent extent = index.placed(slot);
     if (index.entry(slot) != ShardIndex::Entry::stored || extent.length > max_bytes) continue;
-    if (live <= index.object_size()) live += extent.length;  // overlaps may add up to more than fits 64 bits
+    if (live <= index.object_size()) live += extent.length;  // overlapping extents may add up to more than 64 bits
     extents.push_back(extent);
   }
   return live;
 }
 
-// Joins bytes that follow the last ones, or overlap them, in both versions.
+// Merges bytes that follow the last ones, or overlap them, in both versions.
 void add_move(std::vector<Move>& moves, const Extent& from, std::uint64_t to) {
   if (!moves.empty()) {
     Move& last = moves.back();
@@ -42,8 +42,8 @@ void add_move(std::vector<Move>& moves, const Extent& from, std::uint64_t to) {
   moves.push_back({from, to});
 }
 
-// Only what the index refers to stays: between that, a hostile shard may have a hole of any size. Bytes between the
-// extents are free, up to `end`.
+// Only what the index refers to is kept, because in between a hostile shard may have holes of any size. Bytes between
+// the extents are free, up to `end`.
 void stay(std::vector<Extent> used, std::uint64_t end, ShardUpdate& update) {
   std::ranges::sort(used, {}, &Extent::offset);
   std::uint64_t at = 0;
@@ -55,9 +55,9 @@ void stay(std::vector<Extent> used, std::uint64_t end, ShardUpdate& update) {
   update.end = std::max(at, end);
 }
 
-// What an entry names must be there to be kept. One that reaches beyond the old shard might in a longer one name the
-// bytes of other chunks, one that is too long is not copied, and bytes of the index change with that. Entries that are
-// broken for any size of the shard stay; they spoil no slot but their own.
+// Entries to be kept must be valid. One that extends beyond the old shard might refer to bytes of other chunks in a
+// longer shard; one that is too long is not copied; and bytes of the index change. Entries that are broken for any size
+// of the shard are kept, since they affect only their own slot.
 Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   update.index = *old.index;
   for (const auto slot : changed) update.index.clear(slot);

@@ -1,4 +1,4 @@
-// Where encoded chunks are put. Offsets are assigned in batch order under a lock; the bytes are written outside it.
+// Assigns the offsets of encoded chunks, in batch order under a lock; the bytes are written outside the lock.
 #include "shard/writer.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-// Bits of the coordinates interleaved, the last dimension lowest; a dimension takes part while it has bits left.
+// Interleaves the bits of coordinates, the last dimension lowest; a dimension contributes while it has bits left.
 std::uint64_t morton(const Shape& cell, const Shape& grid) noexcept {
   std::uint64_t code = 0;
   unsigned out = 0;
@@ -62,8 +62,8 @@ std::uint64_t ShardWriter::allocate(std::uint64_t length) {
   return std::exchange(update_.end, update_.end + length);
 }
 
-/// A batch's turn to be encoded and put; turns are begun in the order of their numbers. A turn that ends without a
-/// batch abandons the whole shard: the others would wait for its bytes for ever.
+/// A batch's turn to be encoded and put; turns begin in the order of their numbers. A turn that ends without a batch
+/// abandons the whole shard, since the others would wait for its bytes for ever.
 class ShardWriter::Turn {
  public:
   /// Waits until batch `number` may be encoded.
@@ -71,7 +71,7 @@ class ShardWriter::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn();
-  /// Takes the batch; thread-safe, in any order.
+  /// Stores the batch; thread-safe, in any order.
   Result<void> put(EncodedBatch batch);
 
  private:

@@ -1,5 +1,5 @@
-// Amending where a store cannot change an object: a whole new version, with the unchanged bytes copied. What
-// is overwritten waits for the commit, so that no byte is written twice: stores that upload cannot undo a write.
+// Amending in a store that cannot change objects: writes a new version, copying the unchanged bytes. Overwrites wait
+// for the commit, so that no byte is written twice: stores that upload cannot undo a write.
 #include <map>
 #include <mutex>
 #include <vector>

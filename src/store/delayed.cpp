@@ -1,6 +1,6 @@
-// A store as slow to answer as a remote one: every request takes a latency longer, and a number of them are under way
-// at a time. One above that number waits until the earliest of those has been answered. What opens an object answers
-// a request of its own; size and generation of what is open cost none.
+// A store that is as slow as a remote one: every request takes an additional latency, and a limited number are in
+// flight at a time. A request above that number waits until the earliest of them has been answered. Opening an object
+// answers one request; the size and generation of an open object cost none.
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When requests are answered.
+/// The times at which requests are answered.
 class Line {
  public:
   Line(std::chrono::microseconds latency, unsigned parallel) : latency_(latency), free_(std::max(1U, parallel)) {}
@@ -36,7 +36,7 @@ class Line {
   }
 
  private:
-  /// When the last of them will be answered.
+  /// Returns when the last of them will be answered.
   Clock::time_point send(std::size_t requests) {
     const std::lock_guard hold(mutex_);
     Clock::time_point last{};
@@ -151,7 +151,7 @@ Result<bool> DelayedStore::visit(const std::string& prefix, ListDepth depth, con
   });
 }
 
-/// Requests that are under way together are answered in the opposite order, for callers must not rely on any.
+/// Requests in flight together are answered in reverse order, because callers must not rely on any order.
 Result<void> DelayedStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
   for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
     last = std::min<std::size_t>(first + line_->parallel(), requests.size());

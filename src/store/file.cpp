@@ -1,57 +1,57 @@
 // The file store: an object is a file, a prefix is a directory, a key is a path below the root.
 //
-// Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version from
-// beginning to end; a version is device, inode, time of the last change (nanoseconds) and size.
+// Readers never lock and never wait. A source opens its file once and keeps it open, so it shows one version
+// throughout; a version is device, inode, time of the last change (nanoseconds) and size.
 //
 // Writers never change an object, except those that amend it. Each key has a side file, `.NAME.sherd-lock` next to the
-// object NAME, which is first the lock and then the next version. In this order:
-//   1. Take the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the one that
-//      is there, and try to take its exclusive open-file-description lock until that succeeds (lock_wait.hpp). If its
-//      name no longer refers to the file that was locked, its holder has left: begin again. If it was there before,
-//      its holder was killed: remove it and begin again. So only its creator writes into a side file.
+// object NAME, which is first the lock and then the next version. The steps:
+//   1. Acquire the key's lock in this process (key_locks.hpp). Then create the side file (O_EXCL), or open the existing
+//      one, and try to acquire its exclusive open-file-description lock until that succeeds (lock_wait.hpp). If its
+//      name no longer refers to the locked file, its holder has finished: start again. If it existed before, its holder
+//      was killed: remove it and start again. So only its creator writes into a side file.
 //   2. Write the next version into the side file.
-//   3. To commit, compare the present object with the condition, set the mode of the side file to that of that object
-//      and a time later than its own, fsync it, rename it over the object, fsync the directory. An object that is a
-//      symbolic link is replaced, not the file it points to.
+//   3. To commit, compare the present object with the condition, set the mode of the side file to that of the object
+//      and a time later than the object's, fsync it, rename it over the object, fsync the directory. If the object is a
+//      symbolic link, the link is replaced, not its target.
 //   4. If nothing was committed, remove the side file. Unlock it, close it.
-// Missing directories are made before step 1, each followed by an fsync of the one above, and are removed again where
-// nothing was committed. A directory that is there may have been made by another writer who is still waiting for that
-// fsync, so the first writer that a store has in it syncs the one above, too. Without `durable` there is no fsync.
+// Missing directories are created before step 1, each followed by an fsync of its parent, and are removed again if
+// nothing was committed. An existing directory may have been created by another writer who is still waiting for that
+// fsync, so the first writer of a store in a directory syncs its parent, too. Without `durable` there is no fsync.
 //
-// An amender (amend()) takes the lock likewise and then changes the object's own file, where that is the only name of a
-// regular file and the file system is local; otherwise it writes a next version as above, a copy. In this order:
-//   a. Write what is added after the object's end, to which nothing refers yet. Giving up cuts it off again.
-//   b. To commit, compare the object with the condition, fsync it, overwrite what is to be overwritten (16 aligned
-//      bytes at once, which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
-// Killed before the first overwrite it leaves the old version with dead bytes after it, afterwards the new one or,
-// if it overwrites several ranges, some of them. A source that was opened before answers `conflict`. Between
-// overwriting and setting the time the file may have the time that it had after step a: a reader who then keeps what it
-// read just before keeps the old version until the next change, should the amender be killed right there.
+// An amender (amend()) acquires the lock in the same way and then changes the object's own file, if it is a regular
+// file with a single name on a local file system; otherwise it writes a copy as the next version, as above. The steps:
+//   a. Write the appended bytes after the object's end. Nothing refers to them yet; giving up truncates them.
+//   b. To commit, compare the object with the condition, fsync it, overwrite the changed ranges (16 aligned bytes at
+//      once, of which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
+// If killed before the first overwrite, it leaves the old version with dead bytes after it; later, the new version or,
+// if it overwrites several ranges, some of them. Reads of a source that was opened before are a `conflict`. Between
+// overwriting and setting the time the file may have the time that it had after step a: if the amender is killed right
+// then, a reader that caches what it read just before keeps the old version until the next change.
 //
-// An object that is written under two names (ObjectWriter::link()) is one file with two hard links. Its writer takes
-// the lock of the first name and then that of the second. Around the rename of step 3 come:
+// An object with two names (ObjectWriter::link()) is one file with two hard links. Its writer acquires the lock of the
+// first name and then that of the second. The rename of step 3 is surrounded by:
 //   A. Before it, the side file gets a second name, `.NAME2.sherd-link` next to the object NAME2, and that directory is
 //      fsynced.
 //   B. After it, `.NAME2.sherd-link` is renamed over NAME2, and that directory is fsynced again.
 // A writer killed between the two leaves the new version under the first name and the old one under the second. The
-// next one finds the side file, which is the very file that the first name refers to, and does step B before anything
-// else. Two names that are different files without such a trace were parted by a program that knows of one name only;
-// which of them is to be kept it must not decide.
+// next writer finds the side file, which is the same file as that of the first name, and does step B before anything
+// else. If two names are different files without such a trace, a program that knows only one name has separated them,
+// and the writer cannot decide which one to keep.
 //
-// Where the file system refuses the lock of step 1, others may be at work: an object is only replaced, made (by linking
-// the side file to its name, which fails if there is one) or erased, never compared or amended, unless the user
-// promises that there is one writer of each (Config::lock). Who finds a side file there removes it; its maker, if
-// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`. So that no other
-// writer replaces it between that look and the rename, it is first renamed to `.NAME.INODE.sherd-link` and looked at
+// If the file system refuses the lock of step 1, other writers may be active. Then objects are only replaced, created
+// (by linking the side file to its name, which fails if that exists) or erased, never compared or amended, unless the
+// user promises that each has only one writer (Config::lock). A writer that finds a side file removes it; its maker, if
+// alive, finds at step 3 that the name no longer refers to its file and fails with `conflict`. So that no other writer
+// replaces the side file between this check and the rename, it is first renamed to `.NAME.INODE.sherd-link` and checked
 // there.
 //
-// A writer killed anywhere leaves the old version or the new one, and at most its side file and empty directories.
-// Listings do not show side files. The next writer of the key removes one that was left, and so do erase_prefix and the
-// next writer of another key in that directory, which leave alone those whose lock is held. For that a store looks once
-// through each directory that it writes into, and through its root, unless there is very much in it.
+// A writer killed at any time leaves the old version or the new one, and at most its side file and empty directories.
+// Listings do not show side files. Leftover side files are removed by the next writer of the key, by erase_prefix, and
+// by the next writer of another key in the same directory, except those whose lock is held. For this, a store searches
+// each directory into which it writes, and its root, once, unless they are very large.
 //
-// Setting the time at step 3 is what makes generations differ: an inode may be used again at once, and the time that
-// the file system would set by itself does not advance for milliseconds.
+// Setting the time at step 3 makes generations differ: an inode may be reused at once, and the time that the file
+// system would set does not advance for milliseconds.
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -80,12 +80,12 @@ namespace {
 /// Deeper directories cannot be reached by any key.
 constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
 
-/// Files first: an array whose metadata is gone is gone, while one whose chunks are gone reads as fill values.
+/// Files first: an array without metadata is gone, while one without its chunks would read as fill values.
 /// Symbolic links are removed, never entered.
 Result<void> erase_children(int directory, const std::string& path, int depth) {
   if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deep");
   SHERD_TRY(entries, entries_of(directory, path));
-  // What is moved last goes first: a node whose document is there has all else.
+  // In the reverse order of moves: while a node's document exists, everything else does.
   std::ranges::sort(entries.files, [](const auto& a, const auto& b) { return is_moved_before(b, a); });
   for (const auto& name : entries.files) {
     if (os::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
@@ -106,11 +106,11 @@ Result<void> erase_children(int directory, const std::string& path, int depth) {
   return {};
 }
 
-/// Directories that are looked through for what killed writers have left, and how many entries of one.
+/// The maximum number of directories searched for leftovers of killed writers, and of entries in each.
 constexpr std::size_t kMaxSwept = std::size_t{1} << 16;
 constexpr std::size_t kMaxSweptEntries = 10000;
 
-/// Removes what is below a scratch directory whose maker is gone, unless a copy that can be resumed is in it.
+/// Removes everything below a scratch directory whose maker is gone, unless it contains a copy that can be resumed.
 void remove_scratch(int directory, const std::string& name) {
   MadeDirectory here;
   here.fd = Fd(os::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -123,13 +123,13 @@ void remove_scratch(int directory, const std::string& name) {
   if (erase_children(scratch.get(), name, 0)) os::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
 }
 
-/// Removes what killed writers have left in a directory, as far as that can be done.
+/// Removes leftovers of killed writers in a directory, as far as possible.
 void sweep(int directory, bool is_root) {
   std::size_t seen = 0;
   std::vector<std::string> side_files, scratch;
   (void)for_each_entry(directory, "", [&](const dirent64& entry) -> Result<bool> {
     const std::string_view name = entry.d_name;
-    // A link shows the next writer of its object how to go on.
+    // A link shows the next writer of its object how to continue.
     if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
     if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
     return ++seen < kMaxSweptEntries;
@@ -147,7 +147,7 @@ class FileStore final : public Store {
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
-    // A run that fits a core's cache is there still when its chunks are decoded.
+    // A run that fits in a core's cache is still there when its chunks are decoded.
     return {.coalesce_gap = std::uint64_t{32} << 10,
             .max_run_bytes = std::uint64_t{1} << 20,
             .locks = true,
@@ -180,7 +180,7 @@ class FileStore final : public Store {
   std::string url_;
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
-  std::mutex sweeping_;  ///< guards what follows; no thread waits for it
+  std::mutex sweeping_;  ///< guards everything below; no thread waits for it
   std::set<std::string, std::less<>> swept_;
 };
 
@@ -219,7 +219,7 @@ Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
 }
 
 Result<std::shared_ptr<KeyHold>> FileStore::hold(const std::string& key, Exclusion exclusion) {
-  if (tree_.options().lock == Locking::automatic) {  // otherwise writers at work look like killed ones
+  if (tree_.options().lock == Locking::automatic) {  // otherwise active writers look like killed ones
     sweep_once("");
     sweep_once(split_key(key).prefix);
   }
@@ -236,7 +236,7 @@ void FileStore::sweep_once(std::string_view prefix) {
   if (directory && *directory) sweep(directory->get(), prefix.empty());
 }
 
-/// The lock is taken before an object is compared; one that is to be erased unconditionally may be absent, at no cost.
+/// The lock is acquired before an object is compared. Erasing an absent object without a condition costs nothing.
 Result<bool> FileStore::erase(const std::string& key, const Condition& condition) {
   SHERD_TRY(check_key(key));
   const auto [prefix, name] = split_key(key);
@@ -291,8 +291,8 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   return tree_.sync(parent.get(), above).in_key(prefix);
 }
 
-/// A writer has a side file from before it looks at anything until its version is in place, so one that is not found
-/// has ended, or begins later.
+/// A writer has a side file from before it looks at anything until its version is in place. So if no side file is
+/// found, the writer has ended, or begins later.
 Result<void> FileStore::wait_for_writers(const std::string& prefix) {
   SHERD_TRY(check_prefix(prefix));
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(prefix));
@@ -300,7 +300,7 @@ Result<void> FileStore::wait_for_writers(const std::string& prefix) {
   return wait_in(directory.get(), prefix, prefix, 0);
 }
 
-/// In a directory and those below it; links are not followed, as erase_prefix() does not follow them.
+/// In a directory and those below it; links are not followed, as in erase_prefix().
 Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::string_view below, int depth) {
   if (depth > kMaxDepth) return invalid_argument("'" + prefix + "' is nested too deep");
   SHERD_TRY(entries, entries_of(directory, tree_.path(prefix)));
@@ -339,7 +339,7 @@ Result<void> FileStore::move_prefix(const std::string& from, const std::string& 
   return erase_prefix(from);
 }
 
-/// The directories from the root to a prefix. A directory that contains itself by a symbolic link would make lists
+/// The directories from the root to a prefix. A directory that contains itself through a symbolic link would make lists
 /// endless, so it is not shown inside itself.
 std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) const {
   std::vector<Identity> way;
@@ -355,7 +355,7 @@ std::vector<FileStore::Identity> FileStore::way_to(std::string_view prefix) cons
   }
 }
 
-/// Whether a symbolic link is on the way from the root to a prefix.
+/// Whether there is a symbolic link on the way from the root to a prefix.
 bool FileStore::passes_link(std::string_view prefix) const {
   if (!tree_.options().follow_symlinks) return false;
   for (std::size_t end = prefix.find('/'); end != prefix.npos; end = prefix.find('/', end + 1)) {
@@ -377,7 +377,7 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
   const bool linked = passes_link(prefix);
   SHERD_TRY(for_each_entry(directory.get(), tree_.path(prefix), [&](const dirent64& entry) -> Result<bool> {
               if (is_side_file(entry.d_name)) return true;
-              if (entry.d_type == DT_DIR && !linked) {  // nothing more is to be known of it
+              if (entry.d_type == DT_DIR && !linked) {  // nothing more needs to be known about it
                 more = visit({.name = entry.d_name, .is_prefix = true});
                 return more.has_value() && *more;
               }
@@ -396,7 +396,7 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
   return more;
 }
 
-/// The directory above, by name: a root that ends in `..` has none that could be named so.
+/// The parent directory, by name: if the root ends in `..`, it has none with such a name.
 Result<std::optional<ParentStore>> FileStore::parent() const {
   std::filesystem::path at = tree_.path("");
   while (at.has_relative_path() && (at.filename().empty() || at.filename() == ".")) at = at.parent_path();

@@ -1,6 +1,6 @@
-// Changing a file in place, by the protocol at the top of file.cpp: what is added is written and synced while nothing
-// refers to it, then single words of the old bytes are overwritten, and that is synced. Until the first of those
-// words is written, giving up cuts off what was added.
+// Changes a file in place, by the protocol at the top of file.cpp: appended bytes are written and synced while nothing
+// refers to them; then single words of the old bytes are overwritten and synced. Until the first of those words is
+// written, giving up truncates the appended bytes.
 #include "store/file_amender.hpp"
 
 #include <linux/magic.h>
@@ -16,7 +16,7 @@
 namespace sherd {
 namespace {
 
-/// Clients of a network file system keep pages of their own, and need not see two writes in their order.
+/// Clients of a network file system have their own page caches, and may see two writes in another order.
 bool is_local(int fd) noexcept {
   constexpr std::uint32_t kCifs = 0xff534d42, kSmb2 = 0xfe534d42;
   struct statfs system{};
@@ -30,7 +30,7 @@ bool is_local(int fd) noexcept {
 Result<Fd> FileAmender::open(int directory, const std::string& name, const Generation& of, struct stat& status) {
   Fd file(os::openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file && errno == ENOENT) return conflict("another writer has erased the object");
-  // Of several names each would see the change, while an object that is replaced leaves the others as they are.
+  // With several names each would see the change, while replacing an object leaves its other names unchanged.
   if (!file || os::fstat(file.get(), status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 ||
       !is_local(file.get()))
     return Fd();
@@ -51,7 +51,7 @@ FileAmender::~FileAmender() { end(); }
 
 void FileAmender::end() noexcept {
   if (hold_.ended()) return;
-  // A child of fork() only inherits the writer. Where cutting fails, dead bytes stay after the end.
+  // A child of fork() only inherits the writer. If truncating fails, dead bytes remain after the end.
   if (!overwritten_ && process_ == ::getpid()) (void)!os::ftruncate(object_.get(), old_size());
   hold_.end();
 }
@@ -82,7 +82,7 @@ Result<void> FileAmender::check(const Condition& condition) const {
   return {};
 }
 
-/// After a failed fsync the pages may count as written although they are not, so it is never repeated.
+/// After a failed fsync the pages may be marked as written although they are not, so it is never repeated.
 Result<void> FileAmender::sync() {
   if (durable_ && os::fsync(object_.get()) != 0) return hold_.failed("sync", errno);
   return {};

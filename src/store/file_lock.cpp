@@ -1,5 +1,5 @@
-// Side files `.NAME.sherd-lock` next to an object NAME; the protocol is at the top of file.cpp.
-// Every call that acquires or releases a lock is here.
+// Side files `.NAME.sherd-lock` next to an object NAME; the protocol is at the top of file.cpp. All calls that acquire
+// or release a lock are here.
 #include "store/file_lock.hpp"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace sherd {
 namespace {
 
-/// How often a lock is tried whose directory others keep removing.
+/// The number of attempts at a lock whose directory others keep removing.
 constexpr int kAttempts = 100;
 constexpr int kOpen = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
@@ -33,7 +33,7 @@ int check_named(int directory, const std::string& name, int fd) noexcept {
 
 bool is_held(int code) noexcept { return code == EAGAIN || code == EACCES; }
 
-/// For messages. A scratch directory is of a node of the store, and its name means nothing to the user.
+/// For messages. A scratch directory belongs to a node of the store, and its name means nothing to the user.
 std::string locked_object(const FileTree& tree, const std::string& key) {
   const bool is_scratch = split_key(key).name.starts_with(kScratchPrefix);
   std::string path = tree.path(is_scratch ? split_key(key).prefix : key);
@@ -41,7 +41,7 @@ std::string locked_object(const FileTree& tree, const std::string& key) {
   return path;
 }
 
-/// The file system has no locks, or its server has none.
+/// Whether the file system, or its server, does not support locks.
 bool is_refused(int code) noexcept { return code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL; }
 
 }  // namespace
@@ -99,7 +99,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
       if (!file && errno == ENOENT) continue;
     }
     if (!file) return system_error("open", side_file, errno);
-    // Paused here and not in the system, where nothing but a signal to this very thread would end the wait.
+    // Sleeps here and not in the system call, where only a signal to this very thread would end the wait.
     int code = 0;
     while (mode == Locking::automatic && is_held(code = set_lock(file.get(), F_WRLCK)) && wait != nullptr) {
       SHERD_TRY(pause, wait->pause());
@@ -123,7 +123,7 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
       lock->refused_ = refused;
       return lock;
     }
-    // Its holder was killed. It is not used again: where locks do not work, its holder may be alive and writing.
+    // Its holder was killed. It is not reused: if locks do not work, its holder may be alive and writing.
     if (os::unlinkat(at, side_file.c_str(), 0) != 0 && errno != ENOENT) return system_error("remove", side_file, errno);
   }
 }
@@ -136,10 +136,10 @@ void FileLock::remove_abandoned(int directory, const std::string& side_file) noe
 
 FileLock::~FileLock() {
   if (process_ != ::getpid()) return;  // a child of fork() only inherits the lock
-  // Where locks do not work, another writer may have replaced the side file by its own.
+  // If locks do not work, another writer may have replaced the side file with its own.
   if (!side_file_.empty() && (!refused_ || check_named(directory(), side_file_, fd()) == 0))
     os::unlinkat(directory(), side_file_.c_str(), 0);
-  // A child that vfork() made may still have the file open, and closing ours alone would leave it locked.
+  // A child of vfork() may still have the file open, and closing only our descriptor would leave it locked.
   set_lock(file_.get(), F_UNLCK);
 }
 
@@ -152,7 +152,7 @@ int FileLock::claim(const std::string& name) {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
   struct stat own{};
   if (os::fstat(fd(), own) != 0) return errno;
-  // No other writer uses this name: while the file is open, no other file of the directory has this number.
+  // No other writer uses this name: while the file is open, no other file has this inode number.
   std::string claimed = side_file_of(name + "." + std::to_string(own.st_ino), kLinkSuffix);
   if (os::renameat(directory(), side_file_.c_str(), directory(), claimed.c_str()) != 0) return errno;
   side_file_.swap(claimed);

@@ -1,5 +1,5 @@
-// Moves directories of a file store. The locks of writers are files in the directories of their objects and move with
-// them, so a directory that is renamed as a whole takes its writers along; so does a link to a directory.
+// Moves directories of a file store. The locks of writers are files in the directories of their objects, so they move
+// together with a directory that is renamed as a whole, or with a link to it.
 #include "store/file_move.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace sherd {
 namespace {
 
-/// Why a directory could not be renamed to a name where a directory exists or can be made: one is there, perhaps by a
-/// link, or the name is another file system's.
+/// Whether a directory could not be renamed because a directory exists at the new name, perhaps through a link, or
+/// because the name is on another file system.
 bool can_be_entered(int code) noexcept {
   return code == ENOTEMPTY || code == EEXIST || code == ENOTDIR || code == EBUSY || code == EXDEV;
 }
@@ -24,22 +24,22 @@ Error move_error(const std::string& from, const std::string& to, int code) {
   return system_error("move '" + from + "' to", to, code);
 }
 
-/// A name in a directory, whose key prefix is `above`.
+/// A name in a directory whose key prefix is `above`.
 struct Name {
   int directory;
   std::string_view above;
   std::string name;
 };
 
-/// Whether a link leads to the same place from every directory. Where one that does not has been moved its text would
-/// have to change, which cannot be done in one step.
+/// Whether a link has the same target from every directory. Otherwise its text would have to change after a move, which
+/// cannot be done in one step.
 bool is_absolute_link(int directory, const std::string& name) noexcept {
   char first = 0;
   return os::readlinkat(directory, name.c_str(), {&first, 1}) == 1 && first == '/';
 }
 
-/// Renames a directory or a link to one. False if something is at the new name, or it is another file system's, or the
-/// link would lead elsewhere from there.
+/// Renames a directory or a link to one. False if anything exists at the new name, if it is on another file system, or
+/// if the link would have another target there.
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
   SHERD_TRY(occupied, look_at(to.directory, to.name, Links::keep));
   if (occupied && (is_link || !S_ISDIR(occupied->st_mode))) return false;
@@ -59,7 +59,7 @@ Result<void> move_files(const FileTree& tree, int from, const std::string& prefi
     struct stat status{};
     const bool has_other_names =
         os::fstatat(from, name.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
-    // Copies of a file's two names would be two files.
+    // Copies of a file's two names would be two separate files.
     if (code != EXDEV || has_other_names)
       return move_error(tree.path(prefix + name), tree.path(new_prefix + name), code);
     return copy(prefix, new_prefix);  // everything left in this directory

@@ -9,7 +9,7 @@
 namespace sherd {
 namespace {
 
-/// Sets `to` to the value that an option has, if it is given: the first of two words, or the second.
+/// Sets `to` to the value of an option, if it is given: the first of two words, or the second.
 template <class T>
 Result<void> choose(const Config& config, const char* option, const std::pair<std::string_view, T> (&words)[2], T& to) {
   const auto given = config.storage_options.find(option);

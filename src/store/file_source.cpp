@@ -1,6 +1,6 @@
-// Reading files: pread until everything is there. A file is read as it was when it was opened. Other programs and
-// amenders change existing files: from then on each read of a source opened before is a `conflict`, so that an older
-// index never meets newer data.
+// Reads files with pread until all bytes are there, in the version that was opened. Other programs and amenders change
+// existing files: afterwards each read of a source opened before is a `conflict`, so that an older index is never used
+// with newer data.
 #include "store/file_source.hpp"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
-// Paths below a file store's root. Where symbolic links are followed a path is opened in one call; where they are
-// refused it is walked from the root, directory by directory, each opened relative to the one before without following
-// a link, so that no rename in between can lead the walk outside. Directories are made on such a walk too.
+// Paths below a file store's root. If symbolic links are followed, a path is opened in one call. If they are refused,
+// it is walked from the root, opening each directory relative to the previous one without following a link, so that no
+// rename in between can lead the walk outside. Directories are also created on such a walk.
 #include "store/file_tree.hpp"
 
 #include <cerrno>
@@ -21,7 +21,7 @@ namespace {
 constexpr int kWalk = O_PATH | O_DIRECTORY | O_CLOEXEC;
 constexpr int kList = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 constexpr int kRead = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-/// How often something is tried again that others keep undoing, or that a network file system has lost sight of.
+/// The number of attempts at something that others keep undoing, or that a network file system has lost.
 constexpr int kAttempts = 100;
 constexpr int kStaleAttempts = 3;
 
@@ -39,8 +39,8 @@ bool is_symlink(int directory, const char* name) noexcept {
   return os::fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
-/// The link that makes a path below the root lead nowhere. What it should lead to, on a disk that is not mounted say,
-/// may well exist, so the file is not absent.
+/// The link that makes a path below the root lead nowhere. Its target, for example on a disk that is not mounted, may
+/// well exist, so the file is not absent.
 std::optional<std::string> broken_link(std::string path, std::size_t root_length) {
   for (; path.size() > root_length; path.erase(path.rfind('/'))) {
     struct stat status{};
@@ -48,7 +48,7 @@ std::optional<std::string> broken_link(std::string path, std::size_t root_length
       if (errno == ENOENT) continue;
       break;
     }
-    // The name exists, through any number of links, but is not this file, or was created since the look.
+    // The name exists, through any number of links, but is not this file, or was created in the meantime.
     if (!S_ISLNK(status.st_mode) || os::fstatat(AT_FDCWD, path.c_str(), status) == 0) break;
     return path;
   }
@@ -61,7 +61,7 @@ Error refused_symlink(const std::string& path) {
 
 bool is_absent(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
 
-/// Directories reach the disk by a sync of the directory above them. O_PATH descriptors cannot be synced.
+/// Directories are synced to disk by syncing their parent. O_PATH descriptors cannot be synced.
 int sync_walked(int directory) noexcept {
   const Fd opened(open_at(directory, ".", kList));
   return opened && os::fsync(opened.get()) == 0 ? 0 : errno;
@@ -75,7 +75,7 @@ std::optional<SyncedDirectories::Identity> identity_of(const Fd& directory) noex
                                      {status.stx_btime.tv_sec, status.stx_btime.tv_nsec}};
 }
 
-/// That many directories are remembered.
+/// The maximum number of directories remembered.
 constexpr std::size_t kMaxSynced = std::size_t{1} << 16;
 
 }  // namespace
@@ -180,7 +180,7 @@ Result<Fd> FileTree::walk_to(std::string_view prefix, int flags) const {
 }
 
 Result<MadeDirectory> FileTree::make_directory(std::string_view prefix) const {
-  // A walk could make a directory that lies too deep for any path to open it.
+  // A walk could create a directory that is too deep for any path to open it.
   if (path(prefix).size() + kMaxSegmentBytes >= PATH_MAX) return system_error("make", path(prefix), ENAMETOOLONG);
   Backoff backoff(options_.patience->interrupted);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -199,7 +199,7 @@ Result<void> FileTree::sync(int directory, std::string_view prefix) const {
   return system_error("sync", path(prefix), errno);
 }
 
-/// Leaves directory.fd empty where others make and remove the same directories at this moment.
+/// Leaves directory.fd empty if others are creating and removing the same directories at this moment.
 Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& directory) const {
   const std::string whole = path(prefix);
   Fd at(open_at(AT_FDCWD, "/", kWalk));
@@ -235,9 +235,9 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
   return {};
 }
 
-/// A process that has just made a directory may not have synced the one above yet. It does so before it makes another
-/// one below, so of a path that exists only the last entry is in doubt. One on a disk of its own, or below a directory
-/// that cannot be read, was not made by a writer.
+/// A process that has just created a directory may not have synced the parent yet. It does so before it creates another
+/// one below, so only the last entry of an existing path is in doubt. A directory that is a mount point, or below an
+/// unreadable directory, was not created by a writer.
 Result<void> FileTree::sync_entry(const Fd& directory, std::string_view prefix) const {
   if (!options_.durable) return {};
   const auto identity = identity_of(directory);
@@ -256,7 +256,7 @@ Result<void> FileTree::make_one(const Fd& at, const std::string& name, MadeDirec
     if (directory.made.empty()) directory.above = Fd(os::duplicate(at.get()));
     directory.made.push_back(directory.made.empty() ? name : directory.made.back() + "/" + name);
   } else if (errno == ENOENT) {
-    return {};  // another writer removed the one above, which was empty: the caller looks again
+    return {};  // another writer removed the parent, which was empty: the caller tries again
   } else if (errno != EEXIST) {
     return system_error("make the directory", name, errno);
   }

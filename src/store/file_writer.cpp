@@ -1,5 +1,5 @@
-// Writing files: the side file next to the object, which becomes the object by rename. The whole
-// protocol is at the top of file.cpp; this is the part between taking the lock and releasing it.
+// Writes files: the side file next to the object becomes the object by a rename. The whole protocol is at the top of
+// file.cpp; this is the part between acquiring the lock and releasing it.
 #include "store/file_writer.hpp"
 
 #include <cerrno>
@@ -13,8 +13,8 @@
 namespace sherd {
 namespace {
 
-/// Copies inside the kernel, by reference where the file system shares blocks; returns how much was copied before it
-/// could go no further that way.
+/// Copies inside the kernel, by reference if the file system shares blocks; returns how many bytes were copied before
+/// this was no longer possible.
 std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
                              std::uint64_t length) {
   std::uint64_t done = 0;
@@ -41,7 +41,7 @@ FileWriter::FileWriter(std::string key, std::shared_ptr<KeyHold> hold, FileTree 
 
 FileWriter::~FileWriter() { end(); }
 
-/// The side file has become the object or holds an unfinished one: either way it is of no further use.
+/// The side file has become the object or contains an unfinished one; in both cases it is no longer needed.
 void FileWriter::end() noexcept {
   if (second_ && second_->linked) os::unlinkat(second_->directory(), second_->side_file.c_str(), 0);
   second_.reset();
@@ -65,7 +65,7 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
     }
     done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
-  // What the kernel would not copy (across devices, say) is read and written; a real failure shows itself again there.
+  // Bytes that the kernel did not copy (across devices, say) are read and written; a real failure occurs there again.
   if (done < length) SHERD_TRY(ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done));
   return file != nullptr ? file->check_unchanged() : Result<void>();
 }
@@ -97,8 +97,8 @@ Result<std::optional<struct stat>> FileWriter::present() const {
   return system_error("look at", key_, errno).in_key(key_);
 }
 
-/// Sets mode and time of the new version, and brings it to the disk. After a failed fsync the pages may count as
-/// written although they are not, so it is never repeated.
+/// Sets mode and time of the new version, and syncs it to disk. After a failed fsync the pages may be marked as written
+/// although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0)
     return hold_.failed("set the mode of", errno);
@@ -108,7 +108,7 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   if (tree_.options().durable) {
     if (os::fsync(side_file().fd()) != 0) return hold_.failed("sync", errno);
   } else {
-    // Network file systems report on close that a write has failed; a second descriptor asks without ending the lock.
+    // Network file systems report a failed write on close; closing a second descriptor keeps the lock.
     Fd second(os::duplicate(side_file().fd()));
     if (!second) return hold_.failed("write", errno);
     if (const int code = second.close()) return hold_.failed("write", code);
@@ -128,7 +128,7 @@ Result<void> FileWriter::publish(bool is_new) {
   auto synced = sync(side_file().directory(), key_).in([] {
     return "the new version is written, but may be lost in a power failure";
   });
-  if (second_) SHERD_TRY(publish_second());  // also if that failed: the two names are to be one file
+  if (second_) SHERD_TRY(publish_second());  // even after a failure, because the two names must become one file
   return synced;
 }
 
@@ -151,7 +151,7 @@ Result<void> FileWriter::link(const std::string& key) {
   return {};
 }
 
-/// Goes on where a writer was killed between the two names, or removes what one has left that was killed before.
+/// Continues after a writer that was killed between the two names, or removes leftovers of one that was killed earlier.
 Result<void> FileWriter::repair(const Second& second) const {
   const int at = second.directory();
   struct stat left{};
@@ -164,7 +164,7 @@ Result<void> FileWriter::repair(const Second& second) const {
       os::fstatat(side_file().directory(), name_.c_str(), first, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(left, first);
   if (is_first && os::renameat(at, second.side_file.c_str(), at, second.name.c_str()) != 0)
     return system_error("rename", second.key, errno);
-  // A rename of one name over another of the same file leaves both.
+  // Renaming one name over another name of the same file keeps both.
   if (os::unlinkat(at, second.side_file.c_str(), 0) != 0 && errno != ENOENT)
     return system_error("remove", second.side_file, errno);
   return sync(at, second.key);
@@ -212,7 +212,7 @@ Result<void> FileWriter::publish_second() {
   const int at = second_->directory();
   if (os::renameat(at, second_->side_file.c_str(), at, second_->name.c_str()) != 0) {
     const int code = errno;
-    second_->linked = false;  // stays, for the next writer to go on with
+    second_->linked = false;  // kept, so that the next writer can continue
     return system_error("rename", second_->key, code)
         .in("the new version has its first name, and not yet its second")
         .in_key(second_->key);

@@ -1,5 +1,5 @@
-// The rules for keys. They are the same for every store, so that what was written to one can be copied to another:
-// segments between single slashes, none of them `.` or `..`, of at most 255 bytes, as file systems have it.
+// The rules for keys. They are the same for every store, so that objects can be copied between stores: segments between
+// single slashes, none of them `.` or `..`, of at most 255 bytes, as in file systems.
 #include "store/key.hpp"
 
 #include "base/text.hpp"
@@ -46,7 +46,7 @@ std::string side_file_of(std::string_view name, std::string_view suffix) {
   const std::size_t longest = kMaxSegmentBytes - 1 - suffix.size();
   std::string stem(name);
   if (name.size() > longest) {
-    // FNV-1a. Two names with one hash would share a lock, which does no harm.
+    // FNV-1a. Two names with the same hash would share a lock, which is harmless.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     stem = std::to_string(hash);

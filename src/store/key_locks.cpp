@@ -1,6 +1,6 @@
-// Exclusion between the threads of one process, key by key. The table has an entry for each key that is held.
-// An entry names its thread, so that a thread which holds a key may write and erase it without asking twice; and its
-// process, because a child of fork() inherits the table but none of the threads that would ever release it.
+// Exclusion between the threads of one process, key by key. The table has an entry for each key that is held. An entry
+// names its thread, so that a thread which holds a key may write and erase it without acquiring it again; and its
+// process, because a child of fork() inherits the table but none of the threads that would release the keys.
 #include "store/key_locks.hpp"
 
 #include <unistd.h>
@@ -21,8 +21,8 @@
 namespace sherd {
 namespace {
 
-/// A number that no other thread of this process has or had. The system gives the ID of a thread that has ended to the
-/// next one, which would own what the first one left locked.
+/// A number that no other thread of this process has or had. The system reuses the ID of a thread that has ended, so
+/// its successor would own what it left locked.
 std::uint64_t this_thread() noexcept {
   static std::atomic<std::uint64_t> threads{0};
   thread_local const std::uint64_t number = ++threads;
@@ -113,7 +113,7 @@ Result<std::shared_ptr<KeyHold>> KeyLocks::take(const std::string& key, LockWait
     guard.unlock();
     SHERD_TRY(next, wait.pause());
     pause = next;
-    guard.lock();  // the key may have been released meanwhile, so it is tried before the pause
+    guard.lock();  // the key may have been released meanwhile, so it is tried again before the pause
   }
 }
 

@@ -1,4 +1,4 @@
-// Walks down the levels of a store, and erases what a list contains a page at a time.
+// Walks down the levels of a store, and erases the objects of a list a page at a time.
 #include "store/listing.hpp"
 
 #include <utility>
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> erase_objects(Store& store, const std::string& 
       else if (!is_kept(key))
         objects.push_back(std::move(key));
       if (objects.size() < kListPage) return true;
-      // Some file systems leave entries out of a list from which others are erased, so there is another pass.
+      // Some file systems omit entries from a list while others are erased, so another pass is needed.
       erased_meanwhile = true;
       SHERD_TRY(erase_page());
       return true;

@@ -1,5 +1,5 @@
-// Knows all open LockFiles of the process. fork() waits until none is just being opened or closed, so that the child
-// finds each of them in the list.
+// All open LockFiles of the process. fork() waits until none is being opened or closed, so that the child finds all of
+// them in the list.
 #include "store/lock_file.hpp"
 
 #include <pthread.h>
@@ -17,13 +17,13 @@ namespace sherd {
 namespace {
 
 struct OpenFiles {
-  std::mutex turn;            // to get the next one, so that fork() gets it however many threads open files
-  std::shared_mutex forking;  // held shared while a file is opened or closed, alone by fork()
+  std::mutex turn;            // to get the next one, so that fork() succeeds however many threads open files
+  std::shared_mutex forking;  // held shared while a file is opened or closed, exclusively by fork()
   std::mutex mutex;           // guards the descriptors
   std::set<int> descriptors;
 };
 
-// Leaked on purpose: threads may outlive static destruction.
+// Leaked intentionally: threads may outlive static destruction.
 OpenFiles*& slot() {
   static auto* files = new OpenFiles;
   return files;
@@ -38,7 +38,7 @@ void in_parent() {
   slot()->turn.unlock();
 }
 
-/// Makes system calls only, but for the new list, as the pool does. A free descriptor is needed to open one, so each is
+/// Makes only system calls, except for the new list, as in the pool. Opening needs a free descriptor, so each file is
 /// closed first; no other thread can take its number here.
 void in_child() {
   for (const int fd : slot()->descriptors) {
@@ -48,12 +48,12 @@ void in_child() {
     os::dup3(other, fd, O_CLOEXEC);
     os::close(other);
   }
-  // The lock was taken by a thread with another id, so it cannot be unlocked here.
+  // The lock was acquired by a thread with another id, so it cannot be unlocked here.
   slot() = new OpenFiles;
 }
 
-// Made and registered when the library is loaded: a child that is forked while another thread does so would wait for
-// that thread for ever.
+// Created and registered when the library is loaded: a child forked while another thread does this would wait for that
+// thread for ever.
 [[maybe_unused]] const int registered = (slot(), ::pthread_atfork(before_fork, in_parent, in_child));
 
 std::shared_lock<std::shared_mutex> hold_off_fork(OpenFiles& files) {

@@ -33,7 +33,7 @@ Result<nanoseconds> LockWait::pause() {
     return unavailable("another writer holds the lock of '" + object_() + "' (waited " + print_seconds(timeout) +
                        "); try again when it has ended, or raise lock_timeout (--lock-timeout)");
   if (waited >= kAnnounceAfter && !announced_) announce();
-  // A quarter of the time waited: the lock is taken soon after it is released, at few tries.
+  // A quarter of the time waited, so the lock is acquired soon after its release, with few attempts.
   return std::clamp<nanoseconds>(waited / 4, kShortestPause, kLongestPause);
 }
 

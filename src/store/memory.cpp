@@ -1,6 +1,6 @@
-// The store in memory: a sorted map from keys to immutable objects. Replacing an object replaces a pointer, so a
-// source keeps the version that it was opened on. A writer fills its own block and hands it over at commit; blocks
-// are not zeroed beforehand, only the gaps that writes leave behind.
+// The store in memory: a sorted map from keys to immutable objects. Replacing an object replaces a pointer, so a source
+// keeps the version that it opened. A writer fills its own block and hands it over at commit; blocks are not zeroed in
+// advance, only the gaps between writes.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -26,13 +26,13 @@ using Version = std::shared_ptr<const Object>;
 
 Generation generation_of(const Object& object) { return {std::to_string(object.version)}; }
 
-/// What a store shares with its writers, which may outlive it.
+/// The state that a store shares with its writers, which may outlive it.
 struct Objects {
   std::shared_mutex mutex;
   std::map<std::string, Version, std::less<>> by_key;
   std::uint64_t last_version = 0;
 
-  /// `conflict` where the condition does not hold; under the mutex.
+  /// `conflict` if the condition does not hold; requires the mutex.
   [[nodiscard]] Result<void> check(const std::string& key, const Condition& condition) const {
     const auto found = by_key.find(key);
     const auto generation = [&] { return generation_of(*found->second); };
@@ -114,7 +114,7 @@ class MemoryWriter final : public ObjectWriter {
     return {};
   }
 
-  /// The bytes without much spare memory: an object lives long.
+  /// Stores the bytes without much spare memory, because objects are long-lived.
   Result<void> fit(Buffer& exact) {
     const std::size_t size = bytes_.size();
     if (bytes_.capacity() - size <= size / 8) {
@@ -140,7 +140,7 @@ class MemoryStore final : public Store {
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
-    // The file store's gap, so that a plan over memory makes the requests that a plan over files would make.
+    // The file store's gap, so that plans for memory and for files make the same requests.
     return {
         .coalesce_gap = std::uint64_t{32} << 10, .locks = true, .conditional_write = true, .conditional_erase = true};
   }
@@ -199,8 +199,8 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  /// Locks do not move along, so that it waits for no writer and is refused while there is one. One that begins later
-  /// looks at its array's document after this.
+  /// Locks do not move along, so this waits for no writer and is refused while there is one. A later writer checks its
+  /// array's document after this.
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
@@ -231,7 +231,7 @@ class MemoryStore final : public Store {
     bool is_prefix = false;
   };
 
-  /// Under the mutex.
+  /// Requires the mutex.
   void move_objects(const std::string& from, const std::string& to) {
     auto& objects = objects_->by_key;
     std::vector<decltype(objects.extract(objects.begin()))> moved;
@@ -240,8 +240,8 @@ class MemoryStore final : public Store {
     for (auto& node : moved) objects.insert_or_assign(to + node.key().substr(from.size()), std::move(node.mapped()));
   }
 
-  /// The entries from the key `from` on, which becomes where the next page begins, unless this is the last one and
-  /// `ended` becomes true. Visitors use the store, so its mutex is free again when they see the entries.
+  /// The entries beginning at the key `from`, which is set to the beginning of the next page; if this is the last page,
+  /// `ended` is set. Visitors use the store, so its mutex is released before they see the entries.
   std::vector<Listed> next_page(const std::string& prefix, ListDepth depth, std::string& from, bool& ended) {
     std::vector<Listed> page;
     const std::shared_lock guard(objects_->mutex);

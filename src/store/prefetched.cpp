@@ -12,7 +12,7 @@
 namespace sherd {
 namespace {
 
-/// More than most metadata documents have; what is longer is read on when it is used.
+/// More than most metadata documents have; the rest of longer ones is read when it is used.
 constexpr std::uint64_t kFirstBytes = std::uint64_t{256} << 10;
 
 /// An object whose first bytes are in memory. Reading them costs no request.
@@ -56,7 +56,7 @@ class PrefetchedStore final : public ForwardingStore {
     });
   }
 
-  /// What is in memory has no latency.
+  /// Data in memory has no latency.
   [[nodiscard]] StoreTraits traits() const noexcept override {
     StoreTraits traits = store_->traits();
     traits.parallel_requests = 1;

@@ -1,5 +1,5 @@
-// What lies below a prefix of another store, as a store of its own: every key gets the prefix put before it. Sources
-// keep the names of the other store.
+// The objects below a prefix of another store, as a separate store: the prefix is prepended to every key. Sources keep
+// their names in the other store.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-// A second name, too, is one below the prefix.
+// A second name is also below the prefix.
 class PrefixedWriter final : public ForwardingWriter {
  public:
   PrefixedWriter(std::unique_ptr<ObjectWriter> writer, std::string prefix)

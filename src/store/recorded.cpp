@@ -1,10 +1,10 @@
-// The store that counts requests. An object that is opened by itself counts with the first read of it, and a list once,
-// however many pages it has.
-// A range read is one `get`, and so is a request of a batch, whether it opens its object or not; so is an open that
-// finds nothing (of length 0). A committed object is one `put` of all its bytes, copied ones among them: what is copied
-// inside a store is written, but not read; an amended one is a `put` of what was changed. `erase` and `list` count once
-// each, also if they find nothing. Locks, sizes and generations cost no request. The store around it counts, too. A
-// store that this recorder counts already, beneath whatever wrapper, stays as it is: nodes are opened from handles.
+// The store that counts requests. An object that is opened by itself is counted with its first read, and a list once,
+// however many pages it has. A range read is one `get`, and so is a request of a batch, whether or not it opens its
+// object, and so is an open that finds nothing (of length 0). A committed object is one `put` of all its bytes,
+// including copied ones: bytes copied inside a store are written, but not read; an amended object is a `put` of the
+// changed bytes. `erase` and `list` count once each, even if they find nothing. Locks, sizes and generations are not
+// requests. Stores around this one count, too. A store that this recorder counts already, below any wrapper, is
+// unchanged, because nodes are opened from handles.
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 

@@ -1,5 +1,5 @@
-// What all stores have in common: whole objects, depth-first lists, and the slow but general ways to answer a batch and
-// to copy. Sizes are compared with a bound before anything is allocated.
+// Shared by all stores: whole objects, depth-first lists, and the slow but general ways to answer a batch and to copy.
+// Sizes are compared with a bound before memory is allocated.
 #include "sherd/store.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Range {
   std::uint64_t offset, length;
 };
 
-/// A directory on the way of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
+/// A directory on the path of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
 /// sorting the names sorts the keys.
 struct Level {
   struct Child {
@@ -47,7 +47,7 @@ Result<Level> read_level(Store& store, std::string prefix) {
   return level;
 }
 
-/// The range that a request names, of an object of this size: whole if its version is open, else what exists of it.
+/// The range of a request in an object of this size: in full if its version is open, otherwise the part that exists.
 Range range_of(const ReadRequest& request, std::uint64_t size) {
   const std::uint64_t longest = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
   const std::uint64_t wanted = std::min(request.length, longest);

@@ -1,6 +1,6 @@
 // Walks a hierarchy and lists what is stored: every document is read and lowered, every key must belong to a node,
-// every object is handed to ObjectCheck. Nothing that is absent is ever looked for, and a fault ends nothing but the
-// part that it spoils: below a group whose document is damaged the members are still checked.
+// every object is passed to ObjectCheck. Absent objects are never requested, and a fault ends only the check of the
+// part that it affects: below a group with a damaged document the members are still checked.
 #include "tools/check.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kObjectsAtOnce = 256;  // objects under way
+constexpr std::size_t kObjectsAtOnce = 256;  // objects in progress
 
 class TreeCheck {
  public:
@@ -62,31 +62,31 @@ class TreeCheck {
   }
 
  private:
-  /// The consolidated metadata of a group, compared with the nodes below it as they come.
+  /// The consolidated metadata of a group, compared with the nodes below it as they are found.
   struct Listing {
     Listing(Listing* outer, std::string below, std::string key)
         : around(outer), prefix(std::move(below)), findings(std::move(key)) {}
 
-    Listing* around;                     ///< of the next group around that has any
+    Listing* around;                     ///< of the next enclosing group that has any
     std::string prefix;                  ///< of paths below the group
-    std::map<std::string, Json> unseen;  ///< entries whose nodes have not come yet
+    std::map<std::string, Json> unseen;  ///< entries whose nodes have not been found yet
     Findings findings;
   };
-  /// A path at which a node is expected, or only possible: below what is not a group, or a damaged one.
+  /// A path at which a node is expected or, below something that is not a group or is damaged, only possible.
   struct Member {
     std::string path;
     bool expected;
-    Listing* listing;  ///< of the innermost group around that has one
+    Listing* listing;  ///< of the innermost enclosing group that has one
   };
   struct Stored {
     Shape cell;
     std::string key;
     std::uint64_t size;
   };
-  /// What a document says even if it is damaged.
+  /// The kind of node that a document describes, even if it is damaged.
   enum class Kind : std::uint8_t { array, group, unknown, none };
 
-  /// Of the document that was read, or that could not be.
+  /// The key of the document that was read, or could not be read.
   [[nodiscard]] std::string document_key(const std::string& path,
                                          const Result<std::optional<NodeDocument>>& document) const {
     if (!document && !document.error().key().empty()) return document.error().key();
@@ -137,7 +137,7 @@ class TreeCheck {
     return members({path, kind == Kind::group, listing}, found);
   }
 
-  // One document may be in the way of several nodes: the info of a volume is that of each directory below it.
+  // One document may affect several nodes: the info of a volume is that of each directory below it.
   Result<void> unreadable_document(const Error& error, Findings& to) {
     if (!damaged_.insert(to.key()).second) return {};
     ++report_.documents;
@@ -153,7 +153,7 @@ class TreeCheck {
     return {};
   }
 
-  // The same of the volume that an array is, too; its faults are reported with the array's.
+  // The same for the volume of a dual-format array; its faults are reported with the array's.
   Result<void> references_of_counterpart(const NodeLocation& location, const NodeDocument& node) {
     const auto counterpart = find_volume_counterpart(location, node);
     if (!counterpart || !*counterpart) return {};
@@ -166,7 +166,7 @@ class TreeCheck {
     return {.store = root_.store, .path = path, .codecs = precomputed_codecs(), .config = root_.config};
   }
 
-  // Whether something that a document describes is there or below.
+  // Whether a path is, or contains, something that a document describes.
   [[nodiscard]] bool is_referred_to(const std::string& path) const {
     const auto next = referred_.lower_bound(path);
     return next != referred_.end() && (*next == path || next->starts_with(path + "/"));
@@ -176,7 +176,7 @@ class TreeCheck {
                           Findings& findings) {
     NodeLocation location = root_;
     location.path = path;
-    location.writable = has_counterpart(path, document);  // only then both formats are checked; nothing is written
+    location.writable = has_counterpart(path, document);  // only then are both formats checked; nothing is written
     if (location.writable) SHERD_TRY(references_of_counterpart(location, document));
     auto made = make_array(location, document);
     if (!made && location.writable) {
@@ -200,8 +200,8 @@ class TreeCheck {
     return findings.failed(error, document_code(error), {});
   }
 
-  // A path without a document but with objects: a collection, or foreign objects.
-  // No document of a volume refers to annotations.
+  // A path without a document but with objects: a collection, or foreign objects. No document of a volume refers to
+  // annotations.
   Result<void> nodeless(const std::string& path) {
     SHERD_TRY(is_collection, check_collection(objects_at(path), options_.data, report_));
     if (is_collection) return {};
@@ -222,7 +222,7 @@ class TreeCheck {
     return counterpart && counterpart->has_value();
   }
 
-  // Arrays that the group's own document describes, and where their chunks are.
+  // Arrays described by the group's own document, and the location of their chunks.
   Result<void> known_members(const Member& group, std::vector<Member>& found) {
     SHERD_TRY(members, format_.members(store_, group.path, root_.config.limits, {}));
     for (const auto& member : members) {
@@ -236,10 +236,10 @@ class TreeCheck {
     return {};
   }
 
-  // What is below `group`, which need not be one: then there is less to be expected.
+  // Checks everything below `group`, which need not be a group: then less is expected.
   Result<void> members(const Member& group, std::vector<Member>& found) {
     const NodeKeys keys = format_.keys(group.path);
-    const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are looked at with the array
+    const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are checked with the array
     std::set<std::string> names;
     for (const std::string& prefix : keys.contents) {
       auto listing = store_.list_dir(prefix);
@@ -271,7 +271,7 @@ class TreeCheck {
     return {};
   }
 
-  // A node that is renamed object after object is at no path meanwhile.
+  // A node that is being renamed object by object is at no path meanwhile.
   Result<void> unfinished_rename(const std::string& prefix) {
     Findings findings(prefix);
     const auto found = unfinished_move(store_, prefix, root_.config.limits);
@@ -281,7 +281,7 @@ class TreeCheck {
     return {};
   }
 
-  // What a key is in another format: a directory may hold a node of each, and opening it finds the first.
+  // The format to which a key belongs: a directory may contain a node of each, and opening it finds the first.
   [[nodiscard]] std::string format_of(const std::string& key) const {
     std::string path(split_key(key).prefix);
     if (!path.empty()) path.pop_back();
@@ -294,7 +294,7 @@ class TreeCheck {
   Result<void> report_foreign(const std::string& key, const std::string& message) {
     Findings findings(key);
     const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
-    if (!opened && opened.error().code() == ErrorCode::io) {  // such as a link to where chunks are, or were
+    if (!opened && opened.error().code() == ErrorCode::io) {  // for example a link to a former location of chunks
       SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
     } else {
       const std::string other = format_of(key);
@@ -318,7 +318,7 @@ class TreeCheck {
     return &listing;
   }
 
-  // Other readers believe what consolidated metadata says of a node.
+  // Other readers trust consolidated metadata.
   void compare(const Member& member, const Json& document) {
     for (Listing* listing = member.listing; listing != nullptr; listing = listing->around) {
       const std::string path = member.path.substr(listing->prefix.size());
@@ -336,14 +336,14 @@ class TreeCheck {
     }
   }
 
-  // A damaged document is a fault of its own.
+  // A damaged document is a separate fault.
   void forget(const Member& member) {
     lists_.met(member.path, nullptr);
     for (Listing* listing = member.listing; listing != nullptr; listing = listing->around)
       listing->unseen.erase(member.path.substr(listing->prefix.size()));
   }
 
-  // What is below an array: chunks.
+  // Checks what is below an array: chunks.
   Result<void> contents(const Array& array) {
     const Array::State& state = array.state();
     for (const std::string& prefix : format_.contents(state.location.path))
@@ -354,7 +354,7 @@ class TreeCheck {
     return check_dual_format(written, root_.config, [this](Findings& findings) { merge(findings); });
   }
 
-  // Where its objects are. Of chunks that are values of a store of ids, those are the shards.
+  // The store of its objects. For chunks that are values of a store of ids, these are the shards.
   [[nodiscard]] Store& store_of(const Array::State& state) const {
     return neuroglancer::hashed_ids(state) != nullptr ? store_ : *state.location.store;
   }
@@ -385,12 +385,12 @@ class TreeCheck {
         .object =
             [&](const std::string& key, std::uint64_t size) {
               if (!outcome) return false;
-              const bool is_document = keys.is_document(key) || key == keys.array;  // that may be its group's
+              const bool is_document = keys.is_document(key) || key == keys.array;  // which may be its group's
               const std::string_view name = std::string_view(key).substr(state.prefix.size());
               if (is_document || is_ours(name) || is_model_document(root_.tables, name)) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
-        // A directory at the key of a chunk is not a chunk, and not the lack of one either: to read it is an error.
+        // A directory at the key of a chunk is neither a chunk nor a missing one: reading it is an error.
         .directory =
             [&](const std::string& path, bool beside_object) {
               if (!outcome || referred_.contains(path)) return false;
@@ -413,14 +413,14 @@ class TreeCheck {
     return document.array->no_change && format_.names_chunk(std::string_view(key).substr(state.prefix.size()));
   }
 
-  // Whether it belongs to the volume whose shards are this array's.
+  // Whether it belongs to the volume counterpart of this array.
   static bool is_of_counterpart(const Array::State& state, const std::string& key) {
     const CounterpartKeys* keys = counterpart_keys(state);
     if (keys == nullptr) return false;
     return keys->parse(key) || key == keys->location.format->document_key(keys->location.path, NodeType::array);
   }
 
-  // Of a shard that is not a box of chunks: a cell of no dimensions.
+  // For a hashed shard: a cell without dimensions.
   static std::optional<Shape> stored_cell(const Array::State& state, std::string_view name) {
     const neuroglancer::IdObjects* ids = neuroglancer::hashed_ids(state);
     if (ids == nullptr) return state.grid.parse_key(name);

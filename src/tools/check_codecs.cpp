@@ -7,7 +7,7 @@
 namespace sherd {
 
 bool lacks_byte_order(std::span<const CodecSpec> codecs, CodecTable table, const DType& dtype) {
-  if (dtype.kind() != DType::Kind::structure) return false;  // of other types the codec refuses it
+  if (dtype.kind() != DType::Kind::structure) return false;  // for other types the codec refuses it
   for (const CodecSpec& spec : codecs) {
     const CodecEntry* entry = find_codec(table, spec.name);
     if (entry != nullptr && entry->name == "bytes") {

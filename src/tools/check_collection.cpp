@@ -1,7 +1,7 @@
-// What can be wrong with a collection of Neuroglancer's objects: its info, the lists of its shards, the names of its
-// objects, and what manifests promise: fragments of multi-resolution meshes are right before them, parts of legacy
-// ones next to them. Manifests are read always, for they say what else is stored; the rest is decoded with `data` only.
-// Faults name an object of a shard by its id, as the slot.
+// Checks a collection of Neuroglancer's objects: its info, the lists of its shards, the names of its objects, and the
+// references in manifests: fragments of multi-resolution meshes immediately before them, parts of legacy ones next to
+// them. Manifests are always read, because they describe other objects; everything else is decoded only with `data`.
+// Faults identify an object in a shard by its id, as the slot.
 #include <algorithm>
 #include <atomic>
 
@@ -63,7 +63,7 @@ class CollectionCheck {
   [[nodiscard]] bool is_multiscale() const { return std::holds_alternative<MultiscaleMeshInfo>(state_.info); }
   [[nodiscard]] bool is_legacy() const { return std::holds_alternative<LegacyMeshInfo>(state_.info); }
 
-  // Lists what is there, and passes it on some at a time.
+  // Lists the objects, and passes on some at a time.
   Result<void> contents() {
     const std::string& directory = values_->location().directory;
     auto listing = values_->location().store->list_dir(directory.empty() ? directory : directory + "/");
@@ -231,7 +231,7 @@ class CollectionCheck {
     return {};
   }
 
-  // Whether an id is the number of no cell, where ids are.
+  // If ids are cell numbers: whether an id is outside the grid.
   Result<std::function<bool(std::uint64_t)>> outside_grid() const {
     if (part_->level == nullptr) return std::function<bool(std::uint64_t)>([](std::uint64_t) { return false; });
     const Shape grid = part_->level->grid_shape;
@@ -242,7 +242,7 @@ class CollectionCheck {
     });
   }
 
-  // The extents of manifests grow by the fragments before them.
+  // The extents of manifests are extended by the fragments before them.
   Result<void> values_of(ShardLists& lists, Findings& to) {
     if (!data_ && !is_multiscale()) return {};
     std::ranges::sort(lists.found, {}, [](const FoundChunk& each) { return each.extent.offset; });
@@ -255,7 +255,7 @@ class CollectionCheck {
     return {};
   }
 
-  // Together where nothing is wrong with any; otherwise one by one, to say with which.
+  // Reads them together if none is faulty; otherwise one by one, to identify the faulty ones.
   Result<void> some_values(ByteSource& source, std::span<FoundChunk> some, Findings& to) {
     std::vector<MinishardIndex::Chunk> chunks;
     for (const FoundChunk& each : some) chunks.push_back({each.slot, each.extent.offset, each.extent.length});
@@ -393,7 +393,7 @@ class CollectionCheck {
   std::uint64_t listed_bytes_ = 0;
 };
 
-/// Whether something is at a location, and its kind if its info is sound.
+/// Whether anything is at a location, and its kind if its info is sound.
 struct FoundCollection {
   std::shared_ptr<State> state;
   bool exists = false;
@@ -407,7 +407,7 @@ Result<FoundCollection> find_collection(const State::Location& location, CheckRe
   return FoundCollection{nullptr, true};
 }
 
-/// Which kinds of collections a member of an info document may lead to.
+/// The kinds of collections to which a member of an info document may refer.
 bool may_lead_to(std::string_view member, const CollectionInfo& info) {
   if (member == "mesh")
     return std::holds_alternative<LegacyMeshInfo>(info) || std::holds_alternative<MultiscaleMeshInfo>(info);
@@ -415,7 +415,7 @@ bool may_lead_to(std::string_view member, const CollectionInfo& info) {
   return std::holds_alternative<SegmentProperties>(info);
 }
 
-/// With the segment properties to which it refers.
+/// Including the segment properties to which it refers.
 Result<void> check_state(const State& state, bool data, CheckReport& report) {
   SHERD_TRY(CollectionCheck(state, data, report).run());
   const std::string properties = state.properties_path();
@@ -432,7 +432,7 @@ Result<bool> check_collection(const State::Location& location, bool data, CheckR
 }
 
 Result<void> check_values(const State::Location& location, const Json& sharding, bool data, CheckReport& report) {
-  SkeletonInfo info;  // of all kinds the one that wants nothing of the shards
+  SkeletonInfo info;  // the kind that requires nothing of the shards
   info.sharding = sharding;
   SHERD_TRY(state, State::make(location, std::move(info)));
   return CollectionCheck(*state, data, report, Objects::any_bytes).run();

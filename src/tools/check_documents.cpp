@@ -1,5 +1,5 @@
-// Documents of a node that other readers refuse though Sherd does not: attributes as Python prints them, and damaged
-// copies of other documents, which it does not need.
+// Documents of a node that other readers refuse although Sherd does not: attributes as printed by Python, and damaged
+// copies of other documents, which Sherd does not need.
 #include "tools/check_documents.hpp"
 
 #include "array/hierarchy.hpp"
@@ -9,7 +9,7 @@
 namespace sherd {
 namespace {
 
-/// The name of the document that has copies of others, where a format has one.
+/// The name of the document with copies of others, if a format has one.
 std::string_view name_of_copies(const Format& format) noexcept {
   const auto* consolidation = capability<Consolidation>(format);
   return consolidation == nullptr ? std::string_view() : consolidation->entries_document();

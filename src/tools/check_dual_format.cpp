@@ -1,5 +1,5 @@
-// What can be wrong with the shards of an array in two formats: a name that is gone, two names of different objects,
-// and two indices that do not agree. Faults within one of the formats are reported by that format's check.
+// Checks the shards of a dual-format array for a missing name, two names of different objects, and indexes that
+// disagree. Faults within one of the formats are reported by the check of that format.
 #include <algorithm>
 #include <map>
 
@@ -10,7 +10,7 @@
 namespace sherd {
 namespace {
 
-// A shard by its names.
+// The names of a shard.
 struct Names {
   Shape cell;
   std::string first, second;
@@ -21,7 +21,7 @@ class DualFormatCheck {
   DualFormatCheck(const Array::State& state, const Config& config)
       : state_(state), keys_(*counterpart_keys(state)), config_(config) {}
 
-  // By cell: what is stored under either name.
+  // By cell: the objects stored under either name.
   Result<std::vector<Names>> find() const {
     std::map<Shape, Names> found;
     const Shape count = state_.grid.count(state_.shape());
@@ -68,7 +68,7 @@ class DualFormatCheck {
   }
 
  private:
-  // Indices that cannot be read are reported by the check of their own format.
+  // Unreadable indexes are reported by the check of their own format.
   Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
     const ShardLayout& layout = *state_.layout.shard;
     const Limits& limits = config_.limits;

@@ -1,6 +1,6 @@
-// What can be wrong with a shard of ids. One that is a box of chunks is looked at as a shard in which each chunk of the
-// box has a slot. The lists of any other name chunks from anywhere in the array; it is looked at as if it were one of
-// the whole array; it holds some of its slots. Slots are numbered in C order.
+// Checks a shard of ids. A box-aligned shard is treated as one in which each chunk of the box has a slot. The lists of
+// a hashed shard name chunks from anywhere in the array; it is treated as a shard of the whole array that has some of
+// its slots. Slots are numbered in C order.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -26,7 +26,7 @@ Result<ChunkLayout> layout_as_shard(const Array::State& state, const Uint64Forma
   return layout;
 }
 
-// As a shard says it of a box whose ids begin with `first`.
+// The slot of an id in a shard, for a box whose ids begin with `first`.
 std::optional<std::uint64_t> slot_of(std::uint64_t id, std::uint64_t first, const CompressedMorton& morton,
                                      const Shape& grid) {
   if (id < first) return std::nullopt;

@@ -1,5 +1,5 @@
-// Lists are judged entry by entry: whether an id belongs where it is, and whether its bytes are in the shard and no
-// part of the index. Lists may be anywhere, so that is known only when all of them have been read.
+// Lists are checked entry by entry: whether an id belongs there, and whether its bytes are inside the shard and do not
+// overlap the index. Lists may be anywhere, so this is known only after all of them have been read.
 #include "tools/check_lists.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class Lists {
                        ")");
   }
 
-  /// Ends the lists.
+  /// Ends the check of lists.
   ShardLists finish(std::shared_ptr<ByteSource> source, std::uint64_t size) {
     const std::uint64_t index_bytes = shard_.values.format.sharding.head_bytes() + joined_bytes(stored_);
     std::erase_if(found_, [this](const FoundChunk& each) { return reaches_into_a_list(each); });
@@ -100,10 +100,10 @@ class Lists {
   std::vector<FoundChunk> found_;
 };
 
-// What keeps the lists from being read: there cannot be lists where the index says, or they do not decode.
+// Why the lists cannot be read: there cannot be lists where the index says, or they cannot be decoded.
 std::string_view code_of(const Error& error, const IdShard& shard, ByteSource& source) {
-  if (error.code() == ErrorCode::unsupported) return document_code(error);  // beyond a limit
-  if (!shard.values.format.sharding.gzip_index) return "index_size";        // of bytes as they are nothing else counts
+  if (error.code() == ErrorCode::unsupported) return document_code(error);  // above a limit
+  if (!shard.values.format.sharding.gzip_index) return "index_size";        // uncompressed, there is no other reason
   return neuroglancer::check_list_extents(shard.values, source) ? "index_decode" : "index_size";
 }
 
@@ -115,11 +115,11 @@ Result<std::optional<ShardLists>> check_lists(const IdShard& shard, const Limits
     SHERD_TRY(to.failed(std::move(error), code, {}));
     return nothing();
   };
-  const bool is_data = shard.key.ends_with(".data");  // reported with the index before it
+  const bool is_data = shard.key.ends_with(".data");  // reported with the preceding index
   auto opened = neuroglancer::open_shard(shard.values, shard.number);
   if (!opened && is_data) return nothing();
   if (!opened) {
-    // Of the older pair one object is missing, or its size is wrong; under either name.
+    // One object of the older pair is missing, or its size is wrong; under either name.
     const bool is_half = opened.error().key().ends_with(".index");
     return failed(std::move(opened).error(), is_half ? "index_size" : "unreadable");
   }

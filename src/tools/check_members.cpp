@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCode = "member_list";
 
-/// Whether the group's list can have the node.
+/// Whether the group's list can contain the node.
 bool would_list(const MemberNotes& notes, const Json& group, const std::string& name, const NodeDocument& node) {
   if (!notes.lists(node)) return false;
   const auto members = notes.listed(notes.with_member(group, name, node.type));

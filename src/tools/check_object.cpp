@@ -1,6 +1,6 @@
-// What can be wrong with one stored chunk or shard. A shard's index is judged entry by entry; what it refers to is
-// looked at once, however many slots share it, and shards inside are entered only where they overlap nothing, so the
-// work is bounded by the object's size. Decoding follows the bytes: neighbouring chunks are read together.
+// Checks one stored chunk or shard. A shard's index is checked entry by entry. Each range is checked once, however many
+// slots share it, and shards inside are entered only if they overlap nothing, so the work is bounded by the object's
+// size. Decoding follows the order of bytes: neighbouring chunks are read together.
 #include <algorithm>
 
 #include "base/limits.hpp"
@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint64_t kStreamBytes = std::uint64_t{4} << 20;  // larger chunks are decoded in blocks where they can be
+constexpr std::uint64_t kStreamBytes = std::uint64_t{4} << 20;  // larger chunks are decoded in blocks if possible
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxRunBytes = std::uint64_t{4} << 20;
 
@@ -23,7 +23,7 @@ std::string range_text(Extent extent) {
 
 bool overlap(Extent a, Extent b) { return a.length > 0 && b.length > 0 && a.offset < b.end() && b.offset < a.end(); }
 
-// The one of these, sorted by offset and apart from each other, into which an extent reaches.
+// The one of these disjoint, sorted extents that overlaps another extent.
 const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
   const auto next = std::partition_point(sorted.begin(), sorted.end(),
                                          [&](const Extent& each) { return each.end() <= extent.offset; });
@@ -57,7 +57,7 @@ Result<void> ObjectCheck::chunk(const Spot& spot, Findings& to) const {
   return leaves(spot, one, to);
 }
 
-// The whole must be decoded before anything inside can be found.
+// Everything must be decoded before anything inside can be found.
 Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
   if (!data_) {
     to.counts.live_bytes += spot.where.length;
@@ -95,7 +95,7 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   const std::uint64_t index_offset = index_at->front().offset;
   if (layout.second) {
     auto second =
-        second_extents(location, config_.limits);  // what is wrong with it, the check of the counterpart reports
+        second_extents(location, config_.limits);  // anything wrong with it is reported by the counterpart's check
     if (second) index_at->insert(index_at->end(), second->begin(), second->end());
     std::ranges::sort(*index_at, {}, &Extent::offset);
   }
@@ -132,7 +132,7 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   return slots(spot, found, to);
 }
 
-// Finds overlaps, counts the bytes that are referred to, and goes on with each distinct range.
+// Finds overlaps, counts the bytes that are referred to, and continues with each distinct range.
 Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Findings& to) const {
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (a.extent.offset != b.extent.offset) return a.extent.offset < b.extent.offset;
@@ -173,7 +173,7 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
   return {};
 }
 
-// Chunks that are compressed, or raw: of a shard, or the object itself.
+// Checks chunks without inner chunks, compressed or raw: those of a shard, or the object itself.
 Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Findings& to) const {
   const bool inner = spot.layout.shard.has_value();
   const ChunkLayout& leaf = spot.leaf();
@@ -195,13 +195,13 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
   std::vector<Wanted> wanted(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = {found[i].extent, i};
   const auto runs = coalesce(wanted, state_.location.store->traits().coalesce_gap, kMaxRunBytes);
-  // `found` is in the order of offsets already, which is what coalesce() sorts by.
+  // `found` is already in the order of offsets, as by coalesce().
   return parallel_for(runs.size(), config_, [&](std::size_t i) {
     return run(spot, std::span(found).subspan(runs[i].first, runs[i].last - runs[i].first), to);
   });
 }
 
-// Reads neighbouring chunks at once and decodes each; where that cannot be read, one by one.
+// Reads neighbouring chunks together and decodes each; if they cannot be read together, one by one.
 Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Findings& to) const {
   const bool inner = spot.layout.shard.has_value();
   const ChunkLayout& leaf = spot.leaf();
@@ -233,7 +233,7 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
         decode(leaf, spot.chunk_shape(each.slot), bytes.subspan(each.extent.offset - all.offset, each.extent.length));
     if (decoded) continue;
     const bool supported = decoded.error().code() != ErrorCode::unsupported;
-    // Objects that are not texts, as json2 may have them, are no damage. Numbers that do not decode may be.
+    // Objects that are not texts, which json2 may have, are not damage. Numbers that cannot be decoded may be.
     if (!supported && state_.dtype.is_variable())
       to.warning("chunk_unsupported", location(each), decoded.error().message());
     else

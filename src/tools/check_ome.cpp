@@ -1,6 +1,6 @@
-// Images by OME-NGFF: the arrays of their resolutions, their labels, plates and wells. Errors are what the validators
-// of ome-zarr-models refuse; what they accept although the specification does not is a warning, and for 0.4 that is
-// everything about labels.
+// Checks OME-NGFF images: the arrays of their resolutions, their labels, plates and wells. Errors are violations that
+// the validators of ome-zarr-models refuse; violations of the specification that they accept are warnings, which for
+// 0.4 includes everything about labels.
 #include "tools/check_ome.hpp"
 
 #include <algorithm>
@@ -49,12 +49,12 @@ class OmeCheck {
   void warning(const std::string& member, const std::string& message) {
     to_.warning(kNode, {}, quoted(group_.prefix + member) + ": " + message);
   }
-  // The last thing to be said of a member.
+  // The last finding about a member.
   Result<void> end_with_error(const std::string& member, const std::string& message) {
     error(member, message);
     return {};
   }
-  // What only the validators of 0.5 look at.
+  // For violations that only the validators of 0.5 check.
   void error_of_labels(const std::string& member, const std::string& message) {
     if (group_.is_old)
       warning(member, message);
@@ -64,7 +64,7 @@ class OmeCheck {
 
   struct Found {
     std::optional<NodeDocument> node;
-    bool damaged = false;  ///< which is reported where the node is checked
+    bool damaged = false;  ///< reported where the node is checked
   };
 
   Result<Found> find(const std::string& below) const {
@@ -97,7 +97,7 @@ class OmeCheck {
     return {};
   }
 
-  // The group `labels` of an image, and that each of its images has as many resolutions.
+  // Checks the group `labels` of an image, and that each of its images has as many resolutions.
   Result<void> check_labels_of_image() {
     SHERD_TRY(found, find("labels"));
     if (!found.node || found.node->implicit) return {};

@@ -1,4 +1,4 @@
-// What is found out about each key, gathered from several threads, and all of it as a report.
+// The findings about each key, collected from several threads, and the report of all of them.
 #include <algorithm>
 #include <tuple>
 

@@ -3,7 +3,7 @@
 namespace sherd {
 namespace {
 
-/// Calls visitor(number type); `otherwise()` for types that are not numbers. A boolean is a number of one bit.
+/// Calls visitor(number type); `otherwise()` for types that are not numbers. A boolean is a one-bit number.
 template <class Visitor, class Otherwise>
 auto visit_convertible(const DType& dtype, Visitor&& visitor, Otherwise&& otherwise) {
   if (dtype.kind() == DType::Kind::boolean) return visitor(IntegerNumber<std::uint8_t, 1>{});

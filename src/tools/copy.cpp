@@ -1,12 +1,12 @@
-// The order in which a tree is copied, so that until it is whole the destination stays as it was, and a kill at any
+// The order in which a tree is copied. The destination is unchanged until the copy is complete, and a kill at any
 // moment leaves something that can be resumed:
-//   1. Everything is planned: all documents, and which objects there are to be made.
-//   2. The copy is begun next to the destination (array/staged.hpp): a note there says what is being copied.
-//   3. Objects are made, each visible only when it is whole. One that exists is done. Collections of Neuroglancer's
-//      objects, to which a group may refer, are copied as they are.
+//   1. Everything is planned: all documents, and which objects must be made.
+//   2. The copy is begun next to the destination (array/staged.hpp): a note there identifies what is being copied.
+//   3. Objects are made, each visible only when it is complete. One that exists is done. Collections of Neuroglancer's
+//      objects, to which a group may refer, are copied unchanged.
 //   4. Documents are written, those of members before their group's.
-//   5. What has been made is moved to the destination, and the note is erased.
-// A copy that goes on compares its plan with the note, and makes what is missing.
+//   5. The result is moved to the destination, and the note is erased.
+// A resumed copy compares its plan with the note, and makes what is missing.
 #include "tools/copy.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace sherd {
 namespace {
 
-// After these, another attempt can go on; any other failure would only come again.
+// Whether a retry can continue after this failure; any other failure would occur again.
 bool can_be_resumed(const Error& error) {
   return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable;
 }
@@ -44,7 +44,7 @@ class TreeCopy {
     const auto making = [&](const NodeLocation& location) { return make(location); };
     const StagedCopy copy{
         {.overwrite = options_.overwrite}, fingerprint(source_, plan_.nodes, options_), paths_below(), making};
-    // They tell whether a copy is finished, and belong to consolidated metadata.
+    // They show whether a copy is finished, and belong to consolidated metadata.
     if (options_.resume || is_consolidated(plan_.nodes, new_format_)) SHERD_TRY(add_notes(plan_.nodes, destination_));
     SHERD_TRY(make_texts());
     SHERD_TRY(is_there, has_documents(*destination_.store, plan_.nodes.front()));
@@ -59,7 +59,7 @@ class TreeCopy {
   }
 
  private:
-  // Makes what is not there yet, the root's document last.
+  // Makes what does not exist yet, the root's document last.
   Result<void> make(const NodeLocation& root) {
     for (NodeCopy& node : plan_.nodes) {
       if (node.document.type != NodeType::array) continue;
@@ -109,7 +109,7 @@ class TreeCopy {
     return are_stored(store, node, destination_.config.limits);
   }
 
-  // The texts of all documents that have none.
+  // Makes the texts of all documents that have none.
   Result<void> make_texts() {
     for (NodeCopy& node : plan_.nodes) {
       if (node.stored.empty()) node.stored = documents_of(node, destination_);
@@ -119,8 +119,8 @@ class TreeCopy {
     return {};
   }
 
-  // Lanes copy one object after the other. The hook is polled before each on the caller's thread, as it reports the
-  // progress; a call would do so every 20 ms.
+  // Lanes copy objects one after the other. The hook is polled before each on the caller's thread, which also reports
+  // the progress; a call would poll it every 20 ms.
   Result<void> copy_objects(const ArrayCopy& task) {
     const Config watched = with_progress(options_.config, counts_.bytes, total_);
     const CopyShares shares = share_memory(task, watched);
@@ -152,7 +152,7 @@ class TreeCopy {
     return objects.finish();
   }
 
-  // A shard of two formats is there when both names are: a copy may have been cut off between them.
+  // A dual-format shard is done when both names exist, because a copy may have been interrupted between them.
   Result<bool> is_done(const Array::State& to, const CellAccess& cell) {
     if (!options_.resume) return false;
     SHERD_TRY(present, to.location.store->open(cell.key));
@@ -211,8 +211,8 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
   return made;
 }
 
-// Documents are written last, so the copy was finished, unless it is an older document that a copy
-// was to overwrite.
+// Documents are written last, so the copy was finished, unless this is an older document that a copy was to
+// overwrite.
 Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy) {
   SHERD_TRY(left, StagedLeftover::find(destination, copy.note));
   if (left.is_same() && !left.is_in_place()) return false;

@@ -1,5 +1,5 @@
-// What an attribute becomes in another format: xarray stores `_FillValue` of floats in some formats in another form,
-// and opens no dataset of theirs without it.
+// Converts an attribute for another format: in some formats xarray stores `_FillValue` of floats in another form, and
+// cannot open their datasets without it.
 #include "netcdf/attribute.hpp"
 #include "tools/copy.hpp"
 
@@ -7,7 +7,7 @@ namespace sherd {
 
 namespace {
 
-/// A float of `_FillValue`, or a part of a complex number there.
+/// A float in `_FillValue`, or a part of a complex number there.
 Json copied_fill(const Json& fill, netcdf::Type type, bool encoded) {
   if (encoded) {
     const auto values = netcdf::values_of_type(fill, type);

@@ -1,5 +1,5 @@
 // A permuted array is the stored one with a transpose before its codecs, and with the parts of its keys in the stored
-// order. So its chunks can be read, and where only dimensions of length 1 have moved, be moved as they are.
+// order. So its chunks can be read and, if only dimensions of length 1 have moved, copied unchanged.
 #include "tools/copy_axes.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
   return result;
 }
 
-// Codecs of chunks with a first dimension of length 1. Those that are not listed work on bytes or single elements.
+// Codecs of chunks with a leading dimension of length 1. Codecs that are not listed work on bytes or single elements.
 Result<std::vector<CodecSpec>> with_leading(std::vector<CodecSpec> codecs) {
   for (CodecSpec& codec : codecs) {
     if (codec.name == "transpose") {

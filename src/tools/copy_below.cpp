@@ -1,7 +1,7 @@
-// Copies objects that are not chunks: what is below a collection of Neuroglancer's objects goes as it is, so
-// that everything in a shard keeps its offset, the fragments of meshes before their manifests among it. A
-// collection of its own is made next to its destination, as all copies do (copy.cpp). Of one that already exists only
-// what is missing is made. `info` is then copied last; without it the copy is not recognized as a collection.
+// Copies objects that are not chunks. A collection of Neuroglancer's objects is copied unchanged, so everything in a
+// shard keeps its offset, including the fragments of meshes before their manifests. A separate collection is made next
+// to its destination, like all copies (copy.cpp). If it exists already, only what is missing is made. `info` is then
+// copied last; without it the copy is not recognized as a collection.
 #include <atomic>
 
 #include "base/buffer.hpp"
@@ -78,7 +78,7 @@ Result<void> refuse_changes(const CopyOptions& options) {
   return refuse_volume_options(options);
 }
 
-/// Of what a collection's copy replaces; half of it may be gone already.
+/// Checks the collection that a copy replaces; half of it may be gone already.
 Result<void> refuse_other_files(const NodeLocation& location) {
   SHERD_TRY(moving, is_moving(location));
   if (moving) return {};
@@ -86,7 +86,7 @@ Result<void> refuse_other_files(const NodeLocation& location) {
   return foreign ? Result<void>(foreign_object_error(*foreign)) : Result<void>();
 }
 
-/// What this copy is.
+/// Identifies this copy.
 std::string note_of(const ObjectsLocation& from, const std::string& info) {
   Json json;
   json.set("source", from.store->url());

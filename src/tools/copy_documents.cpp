@@ -1,5 +1,5 @@
 // What is derived from all documents of a copy: the consolidated metadata of its groups, whether the copy is finished,
-// and what identifies it.
+// and its identity.
 #include <algorithm>
 #include <string>
 #include <utility>

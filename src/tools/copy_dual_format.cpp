@@ -1,5 +1,5 @@
-// Copies of and to dual-format arrays: which of the two is the source, and what the volume of a copy says of itself. A
-// copy never keeps the source's counterpart; with the layout it has one of its own.
+// Copies from and to dual-format arrays: which of the two is the source, and the volume document of a copy. A copy
+// never keeps the source's counterpart; with the layout it gets its own.
 #include "base/try.hpp"
 #include "io/image.hpp"
 #include "neuroglancer/create.hpp"
@@ -18,7 +18,7 @@ std::vector<std::string> axes_in(const std::vector<std::size_t>& dimensions) {
   return axes;
 }
 
-// What an info says of a scale, in CreateOptions::volume's words.
+// An info's data for a scale, in the form of CreateOptions::volume.
 Json words_of(const Json& info, std::size_t number) {
   Json words{Json::Object{}};
   if (const Json* type = info.find("type")) words.set("type", *type);
@@ -28,14 +28,14 @@ Json words_of(const Json& info, std::size_t number) {
   return words;
 }
 
-// All of that scale, which shares its shards with an array as the copy's will.
+// All data of that scale, which shares its shards with an array as the copy's will.
 NewCounterpart again(const Json& info) {
   NewCounterpart same{.volume = words_of(info, 0), .info = info};
   same.volume.set("key", *info.find("scales")->elements().front().find("key"));
   return same;
 }
 
-// An array alone has one entry per dimension where a volume has x, y and z.
+// A single array has one entry per dimension where a volume has x, y and z.
 Result<Json> words_of_array(const NodeOfCopy& to) {
   const Json& attributes = to.document.attributes;
   if (attributes.find("spacing") == nullptr && attributes.find("neuroglancer_info") == nullptr) return Json();
@@ -43,7 +43,7 @@ Result<Json> words_of_array(const NodeOfCopy& to) {
   reading.writable = false;
   SHERD_TRY(array, make_array(std::move(reading), to.document));
   const auto view = VolumeView::of(*to.document.array, array.state().layout);
-  if (!view) return Json();  // creating the destination fails later and says why
+  if (!view) return Json();  // creating the destination fails later and reports the reason
   SHERD_TRY(image, image_of_array(*to.document.array, attributes, axes_in(view->dimensions)));
   SHERD_TRY(resolution, resolution_of(image, 0));
   SHERD_TRY(offset, voxel_offset_of(image, 0));

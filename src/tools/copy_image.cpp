@@ -1,5 +1,5 @@
 // Copies of images: an array, a group of one image's resolutions, or a volume, found in one format and laid out in
-// another; and the coarser resolutions that are made on the way. What becomes a volume is in copy_into_volume.cpp.
+// another; and the coarser resolutions made on the way. copy_into_volume.cpp handles volumes as destination.
 #include "tools/copy_image.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool is_volume(const NodeLocation& location) { return !location.format->arrays_h
 
 Json axes_json(const std::vector<std::string>& axes) { return Json(Json::Array(axes.begin(), axes.end())); }
 
-// How the scales of a volume are seen by the copy.
+// The axes with which a copy views the scales of a volume.
 Result<std::vector<std::string>> volume_axes(const CopyOptions& options, bool into_volume, std::uint64_t channels) {
   using Axes = std::vector<std::string>;
   if (into_volume) return Axes{"x", "y", "z", "c"};
@@ -61,7 +61,7 @@ Result<ImageSource> find_volume(const NodeLocation& source, const NodeDocument& 
   return found;
 }
 
-// The axes of an OME-NGFF image, as the caller calls them.
+// Gives the axes of an OME-NGFF image the names chosen by the caller.
 Result<void> rename_axes(Image& image, const CopyOptions& options) {
   if (options.axes.empty()) return {};
   SHERD_TRY(axes, axis_names(options.axes).in_member("axes"));
@@ -94,8 +94,8 @@ Result<ImageSource> find_group(const NodeLocation& source, const NodeDocument& d
   return found;
 }
 
-// An array that is a volume, too, is the image that its volume says; a resolution of an OME-NGFF image is what the
-// group of that says.
+// For a dual-format array, the image is that of its volume; for a resolution of an OME-NGFF image, that of the
+// group.
 Result<Image> find_array(const NodeLocation& source, NodeDocument& document, const CopyOptions& options, bool volume) {
   SHERD_TRY(counterpart, find_volume_counterpart(source, document));
   if (counterpart) {
@@ -110,7 +110,7 @@ Result<Image> find_array(const NodeLocation& source, NodeDocument& document, con
   return std::move(level->image);
 }
 
-// The same chunks, codecs and all else, of another length.
+// The same chunks, codecs and everything else, with another shape.
 Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   if (!std::holds_alternative<RegularGrid>(spec.grid))
     return std::move(invalid_argument("the chunks differ in shape; choose the chunk shape of the pyramid"))
@@ -119,7 +119,7 @@ Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   return spec;
 }
 
-// An image of OME-NGFF has channels before space.
+// In an OME-NGFF image channels precede space.
 Result<void> put_in_ome_order(ImageSource& source) {
   Image& image = source.image;
   SHERD_TRY(check_ome_axes(image.axes).in_member("axes"));
@@ -133,7 +133,7 @@ Result<void> put_in_ome_order(ImageSource& source) {
   return {};
 }
 
-// A volume has three axes: a plane becomes one of a single slice, as thick as its pixels are wide.
+// A volume has three axes: a plane becomes a volume with one slice, as thick as its pixels are wide.
 Result<void> add_slices(ImageSource& source) {
   Image& image = source.image;
   const std::size_t rank = image.axes.size(), x = dimension_of(image.axes, "x");
@@ -154,14 +154,14 @@ Result<void> add_slices(ImageSource& source) {
   return {};
 }
 
-// The order of a volume's dimensions is x, y, z, channel, however the copy sees them.
+// The order of a volume's dimensions is x, y, z, channel, however the copy views them.
 std::vector<std::size_t> volume_order(const std::vector<std::string>& axes) {
   std::vector<std::size_t> order;
   for (const char* axis : {"x", "y", "z", "c"}) order.push_back(dimension_of(axes, axis));
   return order;
 }
 
-// Of an image with several resolutions the finest: the others would not have the same border.
+// Of an image with several resolutions only the finest is used: the others would have a different border.
 Result<void> cut_out(ImageSource& source, const CopyOptions& options, bool of_volume) {
   LevelSource& level = source.levels.front();
   Image& image = source.image;
@@ -186,7 +186,7 @@ Result<void> cut_out(ImageSource& source, const CopyOptions& options, bool of_vo
   return {};
 }
 
-// What would contradict another spacing or position of an array.
+// Removes attributes that would contradict another spacing or position of an array.
 void forget_position(Json& attributes) {
   attributes.erase("affine");
   if (Json* nifti = attributes.find("nifti")) nifti->erase("qform");
@@ -202,7 +202,7 @@ void move_axis(Image& image, std::size_t d, double spacing, double begin) {
   }
 }
 
-// Where the image is, as far as the options say so.
+// Sets the position of the image, as far as the options give it.
 Result<void> set_position(ImageSource& source, const CopyOptions& options, bool volume) {
   if (!options.resolution && !options.voxel_offset) return {};
   const char* const member = options.resolution ? "resolution" : "voxel_offset";
@@ -232,7 +232,7 @@ Result<void> set_position(ImageSource& source, const CopyOptions& options, bool 
   return {};
 }
 
-// The links of the info that do not lead to what is copied along with a whole volume.
+// The links in the info that do not lead to something copied together with a whole volume.
 Result<std::vector<std::pair<std::string, std::string>>> find_dangling(const ImageSource& found,
                                                                        const NodeLocation& source,
                                                                        const Format& volumes) {
@@ -277,7 +277,7 @@ class ArraysPlan {
     return std::move(nodes_);
   }
 
-  // Of an array that has no source.
+  // For an array that has no source.
   Result<std::vector<NodeCopy>> run(FilledImage image) && {
     const std::string path = "0";
     last_ = *image.array.array;
@@ -380,7 +380,7 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
   if (options.pyramid) name_factors(*options.pyramid, found.image.axes);
   SHERD_TRY(set_type(found.image, found.dtype(), options));
   if (labelled) refer_to_image(found.image);
-  found.image.info.erase(kLayoutMember);  // what is made of it is of one format, or has a tie of its own
+  found.image.info.erase(kLayoutMember);  // the copy has a single format, or its own counterpart
   if (options.pyramid) {
     found.levels.resize(1);
     found.image.levels.resize(1);

@@ -1,6 +1,6 @@
-// Images that become volumes of Neuroglancer's: their info, of what documents say of the image, of the info that it
-// once had, and of what is asked for. The scales are seen with the axes of the source, so that a copy meets one order
-// of dimensions on both sides.
+// Images that become Neuroglancer volumes: their info is made from the documents of the image, the info that it once
+// had, and the options. The scales are viewed with the axes of the source, so that a copy has the same order of
+// dimensions on both sides.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +23,7 @@ using neuroglancer::VolumeScale;
 constexpr std::uint64_t kBlock = 8;
 constexpr std::uint64_t kChunk = 64;  ///< of a volume that is not a copy
 
-// x, y and z of lengths in the order of axes; 1 if the axis does not exist.
+// x, y and z from lengths in the order of axes; 1 if the axis does not exist.
 Triple in_xyz(const Shape& lengths, const std::vector<std::string>& axes) {
   Triple result{};
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -64,7 +64,7 @@ class VolumePlan {
     return plan();
   }
 
-  // Of a volume that has no source.
+  // For a volume that has no source.
   Result<std::vector<NodeCopy>> run(FilledVolume volume) && {
     SHERD_TRY(check_options(options_));
     dtype_ = volume.dtype;
@@ -101,7 +101,7 @@ class VolumePlan {
     return {};
   }
 
-  // What the image was before, as far as it is known, and what it is now.
+  // Begins with the image's previous info, as far as it is known, and its present properties.
   void start_info() {
     if (auto kept = VolumeInfo::parse(image_.info)) kept_ = *std::move(kept);
     if (kept_) info_ = *kept_;
@@ -118,7 +118,7 @@ class VolumePlan {
     if (labels) info_.type = VolumeInfo::Type::segmentation;
   }
 
-  // The scale that it was, or another of the same volume to begin with.
+  // The scale that it was before, or another of the same volume to begin with.
   [[nodiscard]] VolumeScale start_scale(std::size_t level) const {
     if (kept_ && level < kept_->scales.size() && !(options_.pyramid && level > 0)) return kept_->scales[level];
     VolumeScale scale;
@@ -129,7 +129,7 @@ class VolumePlan {
     return scale;
   }
 
-  // The array of the source that is the nearest to a scale; nullptr if there is no source.
+  // The array of the source that is nearest to a scale; nullptr if there is no source.
   [[nodiscard]] const Array* source_of(std::size_t level) const {
     return arrays_.empty() ? nullptr : &arrays_[std::min(level, arrays_.size() - 1)];
   }
@@ -192,7 +192,7 @@ class VolumePlan {
       scale.block_size = Triple{kBlock, kBlock, kBlock};
   }
 
-  // As it was where that still fits, as it is asked for, or as shards are chosen where the source has any.
+  // The previous sharding if it still fits, the requested one, or an automatic one if the source is sharded.
   Result<Json> sharding_of(const VolumeScale& scale, bool same, const Array* source) const {
     const bool asked = options_.sharding.has_value();
     if (!asked && same) return scale.sharding;
@@ -208,7 +208,7 @@ class VolumePlan {
                                                           .dtype = info_.data_type,
                                                           .encoding = scale.encoding})
                   .in_member("sharding"));
-    // Uncompressed chunks are moved as they are.
+    // Uncompressed chunks are moved without decoding.
     if (scale.encoding == "raw" && source != nullptr && !is_compressed(source->state()))
       chosen.set("data_encoding", "raw");
     return chosen;
@@ -234,7 +234,7 @@ class VolumePlan {
     return {};
   }
 
-  // The words of the info that the image had, where it says the same as ours.
+  // Keeps the spelling of the image's previous info where it has the same values.
   Result<Json> print() const {
     if (kept_ && *kept_ == info_) return image_.info;
     return info_.print();
@@ -275,7 +275,7 @@ class VolumePlan {
     return nodes;
   }
 
-  // A volume that stays as it is keeps its document to the byte.
+  // A volume that does not change keeps its document byte for byte.
   Result<std::vector<Document>> stored_documents(const Json& info) const {
     if (source_.levels.empty()) return std::vector<Document>();
     const LevelSource& first = source_.levels.front();
@@ -293,9 +293,9 @@ class VolumePlan {
   const NodeLocation& destination_;
   const CopyOptions& options_;
   std::vector<Array> arrays_;  ///< of the source
-  std::vector<Shape> shapes_;  ///< of the scales that are not made of finer ones
+  std::vector<Shape> shapes_;  ///< of the scales that are not made from finer ones
   DType dtype_;
-  std::function<Result<void>(const Array&)> fill_;  ///< what the finest scale is made of, if not of a source
+  std::function<Result<void>(const Array&)> fill_;  ///< the data of the finest scale, if not from a source
   std::optional<VolumeInfo> kept_;
   VolumeInfo info_;
   std::vector<Reduction> reductions_;

@@ -1,5 +1,5 @@
-// OME-NGFF has the labels of an image in its group `labels`, whose metadata list their names, and each of them has as
-// many resolutions as the image.
+// OME-NGFF stores the labels of an image in its group `labels`, whose metadata list their names; each has as many
+// resolutions as the image.
 #include "tools/copy_labels.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Error other_levels(const LabelledImage& to, std::size_t levels) {
       .in_member("pyramid");
 }
 
-// How much coarser each level of the image is, along the axes of the labels; empty if levels differ in that.
+// How much coarser each level of the image is along the axes of the labels; empty if this differs between levels.
 std::vector<Pyramid::Factor> factors_of(const Image& image, const Image& labels) {
   std::vector<Pyramid::Factor> factors;
   for (std::size_t d = 0; d < image.axes.size(); ++d) {

@@ -1,6 +1,6 @@
-// Decides what a copy looks like and what that means for its chunks. Codecs around a shard belong to all of
-// its chunks: where the shard is taken apart, they are put around each chunk. Chunks can be moved as they are where
-// both sides cut the array alike and encode the pieces by the same codecs, however they are grouped into objects.
+// Determines the layout of a copy and what it means for its chunks. Codecs around a shard apply to all of its chunks:
+// if the shard is taken apart, they are put around each chunk. Chunks can be moved without decoding if both sides
+// divide the array alike and encode the pieces with the same codecs, however they are grouped into objects.
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -26,7 +26,7 @@ Result<Codecs> inner_codecs(const CodecSpec& shard, std::string_view member) {
   return parse_codec_list(*list);
 }
 
-// The codecs of the innermost chunks, those around shards included.
+// The codecs of the innermost chunks, including those around shards.
 Result<Codecs> leaf_codecs(const Codecs& codecs) {
   const auto shard = find_shard(codecs);
   if (shard == codecs.end()) return codecs;
@@ -37,7 +37,7 @@ Result<Codecs> leaf_codecs(const Codecs& codecs) {
   return leaf;
 }
 
-// A caller has not asked for checksums that the source has.
+// The caller did not request checksums that only the source has.
 ArraySpec with_checksums_of(const Format& format, ArraySpec spec) {
   if (format.traits().default_codecs.has_checksums) return spec;
   for (CodecSpec& codec : spec.codecs)
@@ -70,7 +70,7 @@ struct Changes {
   std::optional<Json> index = {};
 };
 
-// The same levels with other innermost codecs, or with indices of other codecs or elsewhere.
+// The same levels with other innermost codecs, or with indexes that have other codecs or another location.
 Result<Codecs> changed_codecs(const Codecs& codecs, const Changes& changes) {
   const auto shard = find_shard(codecs);
   if (shard == codecs.end()) return changes.leaf.value_or(codecs);
@@ -85,7 +85,7 @@ Result<Codecs> changed_codecs(const Codecs& codecs, const Changes& changes) {
   return result;
 }
 
-// Rank 0 has the one chunk shape ().
+// Rank 0 has the single chunk shape ().
 bool has_one_shape(const Array::State& state) { return !state.chunks.empty() || state.grid.axes().empty(); }
 
 IndexLocation source_location(const ChunkLayout& layout) {
@@ -95,8 +95,8 @@ IndexLocation source_location(const ChunkLayout& layout) {
 
 Shape picked(const Shape& all, const Cutout* cutout) { return cutout == nullptr ? all : cutout->pick(all); }
 
-// Codecs for other elements, or for fewer dimensions: without an order of dimensions, and without the sizes of
-// elements.
+// Codecs for other elements, or for fewer dimensions: without orders of dimensions and element
+// sizes.
 Codecs for_cutout(Codecs leaf, const Cutout* cutout) {
   if (cutout == nullptr || !cutout->changes_chunks()) return leaf;
   std::erase_if(leaf, [](const CodecSpec& codec) { return codec.name == "transpose"; });
@@ -104,8 +104,8 @@ Codecs for_cutout(Codecs leaf, const Cutout* cutout) {
   return leaf;
 }
 
-// The same chunks, whole ones, and shards as any format has them. Encodings that the destination does not know are
-// replaced by its own codecs.
+// The same chunks, unclipped, and shards as any format has them. Encodings that the destination does not know are
+// replaced with its default codecs.
 Result<ArraySpec> unclipped(const Array::State& source, ArraySpec spec, const NodeLocation& destination,
                             const Cutout* cutout) {
   const CodecTable table = destination.codecs();
@@ -114,7 +114,7 @@ Result<ArraySpec> unclipped(const Array::State& source, ArraySpec spec, const No
                        .chunks = picked(source.chunks, cutout),
                        .shards = picked(source.shards.value_or(Shape()), cutout),
                        .config = destination.config};
-  create.auto_shards = source.storage->is_hashed();  // its shards have no shape that those of the copy could have
+  create.auto_shards = source.storage->is_hashed();  // its shards have no shape that the copy's could have
   const bool known = std::all_of(spec.codecs.begin(), spec.codecs.end(),
                                  [&](const CodecSpec& codec) { return find_codec(table, codec.name) != nullptr; });
   if (known) create.codecs = as_list(spec.codecs);
@@ -155,7 +155,7 @@ Result<CreateOptions> new_layout(const Array::State& source, const ArraySpec& sp
   return create;
 }
 
-// Names as they are written today, and no difference between an empty configuration and none.
+// Present spellings of names, and no distinction between an empty configuration and none.
 Codecs canonical(Codecs codecs, CodecTable table) {
   for (CodecSpec& spec : codecs) {
     if (const CodecEntry* entry = find_codec(table, spec.name)) spec.name = entry->name;
@@ -272,8 +272,8 @@ Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& de
 
 namespace {
 
-// How chunks become bytes, in any order of dimensions: leading transposes as one order of the dimensions that
-// have a length, and the codecs after them.
+// How chunks are converted to bytes, in any order of dimensions: leading transposes as one order of the dimensions
+// longer than 1, and the codecs after them.
 struct LeafCoding {
   std::vector<std::size_t> order;
   Codecs rest;
@@ -307,7 +307,7 @@ bool same_leaf(const Array::State& source, const Codecs& from, const Array::Stat
     right.rest = without_checksums(std::move(right.rest));
   }
   if (left.order != right.order || left.rest.size() != right.rest.size()) return false;
-  // A volume's info does not say how hard gzip has tried.
+  // A volume's info does not record the gzip level.
   for (std::size_t i = 0; is_clipped(destination) && i < right.rest.size(); ++i)
     if (right.rest[i].name == "gzip" && left.rest[i].name == "gzip") left.rest[i] = right.rest[i];
   return codec_list_json(left.rest) == codec_list_json(right.rest);
@@ -329,7 +329,7 @@ CopyWay copy_way(const Array::State& source, const Array::State& destination, Co
     return counterpart && counterpart->has_value();
   };
   const bool same_files = !is_dual_format(source) && !is_dual_format(destination);
-  // An object of the source may lack chunks that the copy is to store.
+  // An object of the source may lack chunks that the copy must store.
   const bool keeps_objects = best == CopyWay::whole && !destination.config().write_empty_chunks;
   if (keeps_objects && alike && same_files && same_ids && clipped == is_clipped(destination) &&
       same_codecs(from.codecs, to.codecs, table))

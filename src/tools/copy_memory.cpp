@@ -1,5 +1,5 @@
-// What a copy holds in memory: how the budget is divided, how much memory variable-length bytes will need, and chunks
-// that are collected before they are stored.
+// The memory of a copy: how the budget is divided, estimates for variable-length bytes, and chunks that are collected
+// before they are stored.
 #include <malloc.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
     return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
   };
   constexpr std::uint64_t kMin = std::uint64_t{1} << 20;
-  const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements that one is made of
+  const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements from which one is computed
   const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kMin});
   const std::uint64_t budget = std::max(config.memory_budget, 8 * kMin);
   const Shape shape = to.shape();
@@ -31,7 +31,7 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
 
   CopyShares shares{.config = config};
   shares.config.progress = nullptr;
-  // What moves encoded chunks mostly waits; a copy that decodes reads its source in batches.
+  // Moving encoded chunks is mostly waiting; a copy that decodes reads its source in batches.
   const unsigned parallel =
       std::max(from.location.store->traits().parallel_requests, to.location.store->traits().parallel_requests);
   const unsigned most =

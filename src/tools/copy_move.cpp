@@ -1,6 +1,6 @@
-// How encoded chunks get from one object to another: a whole object, a chunk that is an object on one side, and the
-// chunks of a shard in the order in which they are written. The source is opened again and must still be the version
-// whose index was read.
+// Moves encoded chunks from one object to another: a whole object, a chunk that is an object on one side, and the
+// chunks of a shard in the order of writing. The source is opened again and must still be the version whose index was
+// read.
 #include <algorithm>
 
 #include "base/checksum.hpp"
@@ -14,7 +14,7 @@
 namespace sherd {
 namespace {
 
-// What is moved is not decoded, so nothing else shows whether it is a chunk.
+// Moved bytes are not decoded, so nothing else shows whether they are a chunk.
 Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uint64_t bytes) {
   SHERD_TRY(chunk.check_encoded_size(shape, bytes));
   const auto exact = chunk.shard ? std::nullopt : chunk.chain.encoded_size(chunk.chain.stored_shape(shape));
@@ -22,7 +22,7 @@ Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uin
   return corrupt("holds " + std::to_string(bytes) + " bytes, but a chunk has " + std::to_string(*exact));
 }
 
-// The volume has the chunk without its checksum, and nothing would show there that it is damaged.
+// The volume has the chunk without its checksum, so damage would not be detected there.
 Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte> encoded) {
   if (second.trailer != sizeof(std::uint32_t) || encoded.size() < sizeof(std::uint32_t)) return {};
   const auto bytes = encoded.first(encoded.size() - sizeof(std::uint32_t));
@@ -72,7 +72,7 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
   return {};
 }
 
-// A part of an object as an object, or as a value.
+// Copies a part of an object as an object, or as a value.
 Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
   if (!to_.layout.shard) SHERD_TRY(check_length(to_.layout, at.shape, part.length).in_key(source.name()));
   if (collected_) {
@@ -122,7 +122,7 @@ Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   return {};
 }
 
-// In batches, as many at one time as there is memory for.
+// In batches, as many at a time as there is memory for.
 Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder,
                                     ShardWriter& writer) {
   struct Batch {
@@ -155,7 +155,7 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
 
 // The encoded bytes of some slots, with one batch of reads per object.
 Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder) {
-  const ShardLayout& shard = all.shard;  // its chunks are encoded as the source's
+  const ShardLayout& shard = all.shard;  // its chunks are encoded like the source's
   EncodedBatch batch;
   std::uint64_t bytes = 0;
   std::vector<std::size_t> objects;

@@ -1,7 +1,7 @@
-// How one stored object of a copy comes to be. A shard is written in the order that ChunkOrder says, with any
-// amount of memory: chunks that are moved follow one another in it, and where elements are needed, the touched slots
-// are halved along that order until the box around them fits. Each half is a run of the order, so the same bytes come
-// of any budget, and what the source does not store is not read.
+// Makes one stored object of a copy. A shard is written in the order of ChunkOrder, with any amount of memory: moved
+// chunks are written consecutively, and if elements are needed, the affected slots are halved along that order until
+// the box around them fits in memory. Each half is a contiguous part of the order, so the bytes do not depend on the
+// budget, and chunks that the source does not store are not read.
 #include <algorithm>
 #include <bit>
 
@@ -31,7 +31,7 @@ Config reading_config(const Config& source, const CopyShares& shares) {
   return config;
 }
 
-// The dimension and the coordinate at which a box of cells is halved so that each half is a run of the order.
+// The dimension and the coordinate at which a box of cells is halved so that each half is contiguous in the order.
 std::pair<std::size_t, std::uint64_t> halving(const ShardLayout& shard, const Box& cells, ChunkOrder order) {
   const std::size_t rank = cells.shape.size();
   if (order != ChunkOrder::morton) {
@@ -85,12 +85,12 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
   auto made = retry_limited(shares_.config, make);
-  // An element that the wanted type does not have is a fault of the request, not of this object.
+  // An element that the requested type cannot hold is an error in the request, not in this object.
   if (!made && made.error().member() == "dtype") return of_request(made.error());
   return std::move(made).in_key(at.key);
 }
 
-// A chunk or an opaque shard: made in memory, as it is written.
+// Makes a chunk or an opaque shard in memory, in its stored form.
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
   LeafFinder finder(task_, box, source_.config());
@@ -131,8 +131,8 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   return {};
 }
 
-// The slots into which stored chunks of the source fall, in the order in which they are written. Where elements are of
-// variable length, each extent's length says about how many stored bytes fall into the slot.
+// The slots that stored chunks of the source affect, in the order of writing. For variable-length elements, each
+// extent's length is approximately the number of stored bytes in the slot.
 Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
   const Shape begin = to_.grid.cell_begin(all.at.cell);
   const std::size_t rank = begin.size();
@@ -146,7 +146,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
       const std::size_t d = all.permutation[j];
       const std::uint64_t low = std::max(leaf.box.origin[d], begin[d]) - begin[d];
       const std::uint64_t high = std::min(leaf.box.origin[d] + leaf.box.shape[d] - begin[d], all.valid[j]);
-      if (high <= low) return true;  // padding beyond the array
+      if (high <= low) return true;  // padding beyond the end of the array
       first[j] = low / all.shard.inner_shape[j];
       last[j] = (high - 1) / all.shard.inner_shape[j];
     }
@@ -232,13 +232,13 @@ std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots
   return to_.dtype.is_variable() ? text_.decoded(bytes, stored_bytes(slots)) : bytes;
 }
 
-// What a box of the copy holds, dense.
+// Reads the elements of a box of the copy, dense.
 Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
   if (task_.map) return task_.map->read(source_, box, {to, arena, shares_.config});
   return in_store(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena), source_.store()->url());
 }
 
-// The elements around some slots, strides in stored order.
+// Reads the elements around some slots, with strides in stored order.
 Result<WriteSource> ObjectCopy::read_box(const Slots& all, const Box& cells, Buffer& elements, VarBytesArena& arena) {
   const Box stored = all.elements(cells);
   const std::size_t rank = stored.shape.size();
@@ -263,7 +263,7 @@ Result<EncodedBatch> ObjectCopy::encode_one_slot(const Slots& all, const Slot& s
 
 Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer) {
   const Box cells = all.around(slots);
-  // A chunk of text is decoded whole, however little of it is wanted.
+  // A chunk of variable-length elements is decoded whole, however little of it is needed.
   const std::uint64_t least = to_.dtype.is_variable() ? text_.decoded(0, 2 * all.longest) : 0;
   const auto share = under_way_.take(std::max(least, bytes_of(all, slots)));
   Buffer elements;

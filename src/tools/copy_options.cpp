@@ -17,7 +17,7 @@ Error in_source(Error error, const std::string& key, const CopyOptions& options)
       {"resolution", options.resolution.has_value()},
       {"sharding", options.sharding.has_value()},
       {"shards", options.shards.has_value() || options.auto_shards || options.chunks.has_value() ||
-                     !options.format.empty()},  // of which some formats have none
+                     !options.format.empty()},  // some formats have none
       {"voxel_offset", options.voxel_offset.has_value()},
   };
   const std::string_view member = error.member();

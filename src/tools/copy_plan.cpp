@@ -1,4 +1,4 @@
-// What a copy of a tree is made of: the nodes one by one, or those of an image.
+// Plans a copy of a tree: its nodes one by one, or those of an image.
 #include "tools/copy_plan.hpp"
 
 #include <set>
@@ -35,7 +35,7 @@ class TreePlanner {
   }
 
  private:
-  // The documents with the texts that are stored at `location`: a node that stays as it is keeps its documents to the
+  // Uses the document texts stored at `location`, so that an unchanged node keeps its documents byte for
   // byte.
   Result<void> keep_texts(const NodeLocation& location, NodeCopy& node) const {
     const std::vector<DocumentVersion>& versions = node.document.versions;
@@ -48,7 +48,7 @@ class TreePlanner {
     return {};
   }
 
-  // A part of a group can only be one of an image.
+  // Only a group that is an image can be copied in part.
   Result<bool> is_image() const {
     if (is_image_copy(source_, destination_, options_)) return true;
     if (!asks_for_cutout(options_)) return false;
@@ -88,7 +88,7 @@ class TreePlanner {
     return {};
   }
 
-  // Where the copy is of the same format, it leads to them too.
+  // If the copy has the same format, it refers to them too.
   void note_references(const std::string& path, const Json& group) {
     if (changes_format()) return;
     for (const auto& reference : references_of(format_, group))
@@ -96,7 +96,7 @@ class TreePlanner {
         plan_.referred.insert_or_assign(*leads, join_path(source_.path, *leads));
   }
 
-  // Those to which the volume of a dual-format copy leads, as one at this path did.
+  // The collections to which the volume of a dual-format copy refers, as the source's volume did.
   void note_references(const NodeCopy& node, const std::string& volume) {
     const auto& counterpart = node.document.counterpart;
     if (!counterpart) return;
@@ -106,7 +106,7 @@ class TreePlanner {
     }
   }
 
-  // Once, however many nodes have documents that are left out. Arrays of a group need not be asked: the group has one.
+  // Once, however many nodes have documents that are left out. Arrays of a group are not checked; the group has one.
   Result<void> warn(const NodeLocation& location, const NodeDocument& document) {
     if (!plan_.warnings.empty() || (document.type == NodeType::array && !plan_.nodes.empty())) return {};
     SHERD_TRY(left_out, left_out_of_copies(location, document.document));
@@ -135,7 +135,7 @@ class TreePlanner {
       SHERD_TRY(fresh, copied_group(location, node.document, destination_));
       const auto* consolidation = capability<Consolidation>(new_format_);
       if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
-        SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // which run() fills
+        SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // filled in by run()
         fresh = std::move(listed);
       }
       node.document.document = std::move(fresh);
@@ -147,7 +147,7 @@ class TreePlanner {
     return {};
   }
 
-  // Chunks and shards go to the arrays of their rank; where the root is an array, that is an error.
+  // Chunks and shards apply to the arrays of their rank; if the root is an array, a mismatch is an error.
   [[nodiscard]] CopyOptions options_for(const ArraySpec& spec, const std::string& path) {
     CopyOptions options = options_;
     const std::size_t rank = spec.shape.size();
@@ -175,7 +175,7 @@ class TreePlanner {
     untie(node);
     if (path.empty()) SHERD_TRY(keep_image(*source, node));
     NodeLocation to = location_below(destination_, path);
-    // An array whose layout stays keeps its document to the byte.
+    // An array whose layout does not change keeps its document byte for byte.
     Json attributes = copied_attributes(format_, new_format_, node.document);
     if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
     if (changes_format()) name_axes(path, document, spec);
@@ -226,7 +226,7 @@ class TreePlanner {
     return names;
   }
 
-  // What the caller says of the dimensions of the copy.
+  // Applies the caller's names to the dimensions of the copy.
   Result<void> name_axes(ArraySpec& spec) const {
     if (options_.axes.empty()) return {};
     SHERD_TRY(names, axis_names(options_.axes).in_member("axes"));
@@ -237,8 +237,8 @@ class TreePlanner {
     return {};
   }
 
-  // In OME-NGFF 0.5 the dimensions of each resolution are called as the axes are; 0.4 has no names for them. Of a model
-  // that has names of its own, the copy keeps them as those of the format.
+  // In OME-NGFF 0.5 the dimensions of each resolution have the names of the axes; 0.4 has no names for them. Names from
+  // a data model are kept as those of the format.
   void name_axes(const std::string& path, const NodeDocument& document, ArraySpec& spec) const {
     const auto assign = [&spec](const std::vector<std::string>& names) {
       if (names.size() == spec.shape.size()) spec.dimension_names.assign(names.begin(), names.end());
@@ -248,8 +248,8 @@ class TreePlanner {
       if (spec.dimension_names.empty()) assign(notes->dimension_names(document));
   }
 
-  // A resolution that is copied without the group around it says itself what the image is. What the group's metadata
-  // say that cannot be understood is left behind.
+  // A resolution copied without its group stores the description of the image itself. Parts of the group's metadata
+  // that are invalid are left out.
   Result<void> keep_image(const Array& source, NodeCopy& node) const {
     const auto level = find_single_level(source, false);
     if (!level || !*level) return {};
@@ -261,7 +261,7 @@ class TreePlanner {
     return {};
   }
 
-  // The tie of an array to a volume is not copied: the copy has one of its own, or none.
+  // The reference of an array to its volume is not copied: the copy has its own volume, or none.
   void untie(NodeCopy& node) const {
     Json document = without_layout(node.document.document);
     if (document == node.document.document) return;
@@ -274,7 +274,7 @@ class TreePlanner {
     return location.format->document_key(location.path, document.type);
   }
 
-  // Members that readers ignore. Formats that have other documents do not keep them.
+  // Reports members that readers ignore and that formats with other documents do not keep.
   void note_left_behind(const NodeDocument& node, const std::string& key) {
     if (!changes_format() || !format_.traits().ignores_members) return;
     const auto* consolidation = capability<Consolidation>(format_);
@@ -291,7 +291,7 @@ class TreePlanner {
     }
   }
 
-  // Attributes in whose place the new format stores the names of dimensions.
+  // Reports attributes that the new format replaces with dimension names.
   void note_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key) {
     std::set<std::string_view> kept;
     for (const auto& [name, value] : copy.attributes.members()) kept.insert(name);

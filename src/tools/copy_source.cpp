@@ -1,5 +1,5 @@
-// What a source has stored, and where: a listing finds the objects, and its storage locates the chunks inside. Only
-// what meets the box in question is looked at, so that one chunk in a huge array costs one chunk's work.
+// Locates the stored chunks of a source: a listing finds the objects, and its storage locates the chunks inside. Only
+// the parts that intersect the box are examined, so that one chunk in a huge array costs the work for one chunk.
 #include <algorithm>
 
 #include "base/checked.hpp"
@@ -38,7 +38,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<con
   if (!other_fill) plan.way = copy_way(from, to, plan.map ? plan.map->cheapest(from) : CopyWay::whole);
   const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   plan.clips = is_clipped(from) != is_clipped(to);
-  std::size_t compact = std::size_t{1} << 16;  // numbers are made unique whenever there are so many
+  std::size_t compact = std::size_t{1} << 16;  // duplicates are removed whenever there are this many
   SHERD_TRY(from.storage->list(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
     for (std::size_t d = 0; d < cell.size(); ++d)
       if (cell[d] >= count[d]) return {};

@@ -1,5 +1,5 @@
 // Documents may spell a value differently than Sherd writes it. A copy to another format keeps the spelling in a member
-// that readers ignore, and a copy back restores it. In a group it is an attribute, because zarr-python does not open a
+// that readers ignore, and a copy back restores it. In a group it is an attribute, because zarr-python cannot open a
 // group of Zarr v3 with an unknown member.
 #include <algorithm>
 #include <map>
@@ -16,11 +16,11 @@ namespace {
 constexpr const char* kIgnored = "must_understand";
 
 constexpr const char* kAttributes = "attributes";
-/// Of a group whose OME-NGFF metadata are not of the version that its format has.
+/// In a group whose OME-NGFF metadata do not have the version of its format.
 constexpr const char* kUnconverted = "ome_unconverted";
 
 /// The document that describes an array with all parameters of its codecs: equal for equal arrays, however their
-/// documents spell them.
+/// documents are spelled.
 Result<Json> complete_document(const NodeLocation& location, ArraySpec array) {
   array.attributes = {};
   array.dimension_names.clear();
@@ -29,7 +29,7 @@ Result<Json> complete_document(const NodeLocation& location, ArraySpec array) {
   return location.format->array_document(array);
 }
 
-/// With one byte order for all fields of structs, which a copy in another format has had to choose.
+/// Uses a single byte order for all fields of structs, which a copy in another format had to choose.
 void with_orders_of(const ArraySpec& copy, ArraySpec& array) {
   const auto own = std::ranges::find(array.codecs, "bytes", &CodecSpec::name);
   const auto other = std::ranges::find(copy.codecs, "bytes", &CodecSpec::name);
@@ -38,9 +38,9 @@ void with_orders_of(const ArraySpec& copy, ArraySpec& array) {
   if (endian != nullptr && endian->is_array()) own->configuration = other->configuration;
 }
 
-/// Whether `respelled` describes the same elements as `copied`: a spelling may have been edited, or made up. It may
-/// lack names of dimensions, which the copy has had to add, and have fields of several byte orders, in which chunks are
-/// encoded again.
+/// Whether `respelled` describes the same elements as `copied`, since a spelling may have been edited or invented. It
+/// may lack dimension names, which the copy had to add, and may have fields with several byte orders, in which chunks
+/// are encoded again.
 bool say_the_same(const NodeLocation& location, const Json& respelled, const Json& copied) {
   const Limits& limits = location.config.limits;
   auto a = location.format->lower(respelled, limits), b = location.format->lower(copied, limits);
@@ -63,8 +63,8 @@ std::map<std::string_view, const Json*> by_name(const Json& object) {
   return all;
 }
 
-/// The attributes that a copy of the copy would spell otherwise, for each what it would be (`is`, from `back`) and what
-/// it `was`; null if there are none.
+/// The attributes that a copy of the copy would spell differently: for each its value there (`is`, from `back`) and
+/// what it `was`; null if there are none.
 Json attributes_spelled(const Json& attributes, const Json& back, const auto& is_same) {
   const auto all = by_name(back);
   Json::Object spelled;
@@ -74,7 +74,7 @@ Json attributes_spelled(const Json& attributes, const Json& back, const auto& is
   return spelled.empty() ? Json() : Json(std::move(spelled));
 }
 
-/// The attributes as they were, unless they have changed since. Returns whether there are any.
+/// Restores the spelling of attributes, unless they have changed since. Returns whether there are any.
 bool spell_attributes(const Json* spelled, Json& attributes) {
   if (spelled == nullptr) return false;
   const auto all = by_name(*spelled);
@@ -90,7 +90,7 @@ bool spell_attributes(const Json* spelled, Json& attributes) {
   return changes;
 }
 
-/// As the copy has it: readers ignore it.
+/// In the form stored in the copy: readers ignore it.
 Json ignored_member(const Json& spelling) {
   Json::Object member{{kIgnored, false}};
   for (const auto& [key, value] : spelling.members()) member.emplace_back(key, value);
@@ -123,15 +123,15 @@ Result<void> restore_spelling(const Spelling& own, const NodeDocument& source, c
   return {};
 }
 
-/// The attribute with the spelling of a group, whose attributes are those of the copy.
+/// The attribute with the spelling of a group whose attributes are those of the copy.
 std::optional<Json> spelling_of_group(const Format& from, const Spelling& own, const NodeDocument& source,
                                       const Json& attributes) {
   Json spelling = own.spelling(source);
   const std::string_view version = ome_version_of(from);
   const Json back = as_ome_version(attributes, version, {});
-  // Readers of Zarr v3 tolerate less in groups, so only other values are kept.
+  // Readers of Zarr v3 tolerate less in groups, so only different values are kept.
   Json spelled = attributes_spelled(source.attributes, back, [](const Json& is, const Json& was) { return is == was; });
-  // It has the other version's metadata, which a copy of the copy would convert.
+  // It has metadata of the other version, which a copy of the copy would convert.
   if (attributes == source.attributes && !(back == attributes)) {
     spelling.set(kUnconverted, true);
     spelled = {};

@@ -162,8 +162,8 @@ bool Cutout::is_aligned(const Shape& lengths, const Shape& source) const {
   return true;
 }
 
-// Chunks are moved where the box has their borders; shards whole where it has those of shards, unless the ids of
-// chunks, which depend on where these are in the array, are stored in them.
+// Chunks are moved if the box has their borders, and whole shards if it has those of shards, unless the ids of chunks,
+// which depend on their position in the array, are stored in them.
 CopyWay Cutout::cheapest(const Array::State& source) const {
   const Shape shape = source.shape();
   const auto& chunks = source.chunks;

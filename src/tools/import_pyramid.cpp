@@ -1,5 +1,5 @@
-// An import straight into an image of several resolutions, an OME-NGFF group or a volume of Neuroglancer's: the file
-// fills the finest one, and the others are made of it, before any of them is visible.
+// Imports directly into an image of several resolutions, an OME-NGFF group or a Neuroglancer volume: the file fills the
+// finest one, and the others are computed from it, before any of them is visible.
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-// What the file says of its array as an image.
+// The image that the file's metadata describe.
 Result<Image> image_of_file(const CreateOptions& create) {
   ArraySpec spec;
   spec.shape = create.shape;
@@ -29,7 +29,7 @@ Result<Image> image_of_file(const CreateOptions& create) {
   return image;
 }
 
-// The array has channels before space, and chunks that are given are in its order.
+// Moves the array's channels before space; given chunks are in the array's order.
 void put_in_ome_order(FileImport& import, Image& image) {
   import.order = ome_order(image.axes);
   CreateOptions& create = import.create;
@@ -45,7 +45,7 @@ Result<void> refuse_options_of_volumes(const ImportOptions& options) {
   return refuse_volume_options({.encoding = options.encoding, .sharding = options.sharding});
 }
 
-// What an array has and a volume does not.
+// Refuses options that an array has and a volume does not.
 Result<void> refuse_options_of_arrays(const CreateOptions& create) {
   const std::pair<bool, const char*> given[] = {
       {create.auto_shards || !create.shards.empty(), "shards"},
@@ -66,8 +66,8 @@ Result<void> refuse_options_of_arrays(const CreateOptions& create) {
   return {};
 }
 
-// The image as a volume has it, and from which dimensions of the file. A plane becomes a single slice, as thick as is
-// said or as its pixels are wide.
+// The image in the form of a volume, and the corresponding dimensions of the file. A plane becomes a single slice, as
+// thick as specified or as its pixels are wide.
 FilledVolume as_volume(const Image& image, FileImport& import, const ImportOptions& options) {
   const std::size_t rank = image.axes.size(), x = dimension_of(image.axes, "x");
   FilledVolume volume{.image = image, .shape = {}, .dtype = import.create.dtype, .fill = {}};
@@ -101,7 +101,7 @@ Result<void> check_axes(std::vector<std::string> axes, bool named) {
                            "precomputed --select 0,...), or say what its dimensions are (--axes)");
 }
 
-// What of the file's space the volume does not have.
+// Reports the parts of the file's spatial metadata that the volume lacks.
 void note_space(const Image& image, const CreateOptions& create, const ImportOptions& options) {
   if (!options.note) return;
   if (const auto assumed = assumed_unit(image)) options.note(*assumed);

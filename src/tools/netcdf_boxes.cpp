@@ -1,5 +1,5 @@
-// Boxes that are whole objects of the destination, and as far as memory allows whole chunks of the source. A source
-// chunk that two boxes meet is decoded twice, which is what makes rechunking slow elsewhere.
+// Boxes that are whole objects of the destination and, as far as memory allows, whole chunks of the source. A source
+// chunk that two boxes intersect is decoded twice, which makes rechunking slow elsewhere.
 #include <algorithm>
 #include <numeric>
 
@@ -17,18 +17,18 @@ std::uint64_t bytes_of(const Shape& box, std::uint64_t element) {
   return bytes.value_or(~std::uint64_t{0});
 }
 
-/// The smallest length that holds whole pieces of both, but at most `all`.
+/// The smallest length that is a whole number of both pieces, but at most `all`.
 std::uint64_t common_length(std::uint64_t a, std::uint64_t b, std::uint64_t all) {
   const auto both = checked_mul(a / std::gcd(a, b), b);
   return both ? std::min(*both, all) : all;
 }
 
-/// How often a source chunk is read along a dimension, on average and at the worst alignment.
+/// How often a source chunk is read along a dimension, on average with the worst alignment.
 double rereads(std::uint64_t box, std::uint64_t chunk) {
   return static_cast<double>(box + chunk - std::gcd(box, chunk)) / static_cast<double>(box);
 }
 
-/// Lengthens along the dimension where that saves most reads, as long as the box stays within `most` bytes.
+/// Extends the box along the dimension where this saves most reads, as long as it stays within `most` bytes.
 Shape grown_towards(const BoxPlan& plan, Shape box, const Shape& ideal, std::uint64_t most) {
   while (true) {
     std::optional<std::size_t> best;
@@ -61,7 +61,7 @@ Shape box_shape(const BoxPlan& plan, std::uint64_t most, std::uint64_t enough) {
                         : common_length(std::clamp<std::uint64_t>(plan.source_chunks[d], 1, all), object, all));
   }
   if (bytes_of(ideal, plan.element_bytes) > most) return grown_towards(plan, std::move(box), ideal, most);
-  // The last dimensions first: that is the order in which elements follow one another.
+  // The last dimensions first, because that is the order of consecutive elements.
   const Shape unit = ideal;
   for (std::size_t d = ideal.size(); d-- > 0;) {
     const std::uint64_t bytes = bytes_of(ideal, plan.element_bytes);

@@ -1,5 +1,5 @@
-// First all definitions, group by group; then the elements of all variables, box by box, on all threads at once. The
-// boxes that are in memory at a time share the budget.
+// First all definitions, group by group; then the elements of all variables, box by box, on all threads in parallel.
+// The boxes in memory share the budget.
 #include "tools/netcdf_copy.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned kWaiting = 8;
 constexpr std::uint64_t kEnough = std::uint64_t{16} << 20U;
-constexpr std::uint64_t kStringBytes = 2 * sizeof(std::string) + 64;  ///< of a string in memory, about
+constexpr std::uint64_t kStringBytes = 2 * sizeof(std::string) + 64;  ///< approximate memory of a string
 
 bool in_zarr(FilterForm form) { return form == FilterForm::zarr2 || form == FilterForm::zarr3; }
 
@@ -37,7 +37,7 @@ bool is_named(const std::string& wanted, const Dimension& dimension) {
   return wanted == dimension.name || wanted == dimension.full_name();
 }
 
-/// Whether the options say how long chunks of a variable are along a dimension.
+/// Whether the options set the chunk length of a variable along a dimension.
 bool is_chunk_chosen(const Variable& source, const Dimension& dimension, const DatasetCopyOptions& options) {
   if (std::ranges::any_of(options.variable_chunks, [&](const auto& each) { return is_named(each.first, source); }))
     return true;
@@ -45,12 +45,12 @@ bool is_chunk_chosen(const Variable& source, const Dimension& dimension, const D
                              [&](const auto& each) { return is_named(each.first, dimension); });
 }
 
-/// What of the source is in the copy.
+/// The part of the source that is copied.
 class Selection {
  public:
   explicit Selection(const DatasetCopyOptions& options) : options_(options) {}
 
-  /// Whether the copy has the group, if only because of another below it.
+  /// Whether the copy contains the group, possibly only because of another group below it.
   [[nodiscard]] bool has(const Group& group) const {  // NOLINT(misc-no-recursion)
     return in(options_.groups, group) ||
            std::ranges::any_of(group.groups(), [&](const Group& each) { return has(each); });
@@ -91,7 +91,7 @@ struct Part {
   Variable variable;
   Shape shape, box, grid;
   std::uint64_t element_bytes = 1;
-  std::uint64_t first = 0, count = 1;  ///< numbers of boxes, among those of all variables
+  std::uint64_t first = 0, count = 1;  ///< numbers of boxes, counted over all variables
 
   [[nodiscard]] Box at(std::uint64_t index) const {
     Box where{Shape(shape.size(), 0), shape};
@@ -128,7 +128,7 @@ class Copier {
   }
 
  private:
-  /// Names in the options that mean nothing are most likely misspelt.
+  /// Names in the options that match nothing are most likely misspelled.
   Result<void> check_names() const {
     const auto check_variable = [&](const std::string& name) -> Result<void> {
       if (any_variable(task_.source.root(), [&](const Variable& each) { return is_named(name, each); })) return {};
@@ -214,7 +214,7 @@ class Copier {
     return selection_.has_data(group, source) ? add_part(source, objects) : Result<void>();
   }
 
-  /// A fill value of another type, which only classic files can have, is not one.
+  /// A fill value of another type, which only classic files can have, is ignored.
   void drop_wrong_fill(NewVariable& to, const Variable& source) {
     const auto fill = std::ranges::find(to.attributes, kFillValue, &Attribute::name);
     if (fill == to.attributes.end()) return;
@@ -238,7 +238,7 @@ class Copier {
     return storage.deflate_level || storage.shuffle || storage.fletcher32 || !storage.filters.empty();
   }
 
-  /// Strings of Zarr v2 have a fixed length, which must be that of the longest.
+  /// Strings of Zarr v2 have a fixed length, which must be that of the longest one.
   Result<void> note_length(const Variable& source, NewVariable& to) {
     std::uint64_t longest = 0;
     SHERD_TRY(parts, part_of(source, {}));
@@ -253,7 +253,7 @@ class Copier {
     return {};
   }
 
-  /// Empty: none, or for the sink to choose.
+  /// Empty: none, or chosen by the sink.
   [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered) {
     if (source.dimensions().empty() || task_.form == FilterForm::none) return Shape();
     SHERD_TRY(chosen, chosen_chunks(source, options_));
@@ -266,7 +266,7 @@ class Copier {
     if (chunks.empty()) chunks = usual_chunks(source);
     const Shape shape = source.shape();
     for (std::size_t d = 0; d < chunks.size(); ++d) {
-      // HDF5 makes no chunks that are longer than a fixed dimension.
+      // HDF5 does not allow chunks longer than a fixed dimension.
       chunks[d] =
           is_unlimited(source.dimensions()[d]) ? length_along(source, d, chunks[d]) : std::min(chunks[d], shape[d]);
       chunks[d] = std::max<std::uint64_t>(chunks[d], 1);
@@ -290,8 +290,8 @@ class Copier {
     return dimension.unlimited && !options_.fixed_dimensions;
   }
 
-  /// Of chunks along an unlimited dimension. netcdf-c 4.9.1 and 4.9.2 open no dataset of Zarr v2 with chunks that are
-  /// longer than the array, and none with an array without elements.
+  /// The chunk length along an unlimited dimension. netcdf-c 4.9.1 and 4.9.2 cannot open a dataset of Zarr v2 with
+  /// chunks longer than the array, or with an array without elements.
   std::uint64_t length_along(const Variable& source, std::size_t d, std::uint64_t length) {
     const Dimension& dimension = source.dimensions()[d];
     const std::uint64_t present = source.shape()[d];
@@ -339,7 +339,7 @@ class Copier {
 
   Result<void> copy_elements() {
     std::atomic<std::uint64_t> done = 0;
-    // More threads than cores: while some wait for the disk, or for the lock of libnetcdf, others encode.
+    // More threads than cores: while some wait for the disk or for libnetcdf's lock, others encode.
     const Config shared = with_requests(options_.config, kWaiting);
     const Config config = with_progress(shared, done, report_.bytes);
     return parallel_for(boxes_, config, [&](std::size_t i) -> Result<void> {
@@ -379,7 +379,7 @@ class Copier {
   std::vector<Part> parts_;
   std::uint64_t boxes_ = 0;
   std::mutex nulls_mutex_;
-  std::map<std::string, std::uint64_t> nulls_;  ///< how many strings of variables were null pointers
+  std::map<std::string, std::uint64_t> nulls_;  ///< the number of strings in variables that were null pointers
 };
 
 std::string from_latin1(const std::string& text) {

@@ -1,5 +1,5 @@
-// Filters of HDF5 by their numbers and codecs of Zarr by their names, each in the words of the other. What one side
-// does not have is an error, and never left out.
+// Converts filters of HDF5, by number, to codecs of Zarr, by name, and back. A filter that one side lacks is an error,
+// and is never left out.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -15,7 +15,7 @@ constexpr std::string_view kAdvice = "; choose filters with -d or -F";
 
 bool has_member(const std::string& name) { return name == "zlib" || name == "shuffle" || name == "fletcher32"; }
 
-/// As HDF5's filters; an error for a codec that HDF5 has no filter for.
+/// Codecs as HDF5's filters; an error for a codec without an HDF5 filter.
 Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
   std::vector<Filter> filters;
   for (const Json& codec : codecs) {
@@ -29,7 +29,7 @@ Result<std::vector<Filter>> filters_of(const std::vector<Json>& codecs) {
   return filters;
 }
 
-/// What makes bytes of the elements of a variable of this type.
+/// The codec that converts elements of this type to bytes.
 Json serializer(const Variable& source, FilterForm form, bool big_endian) {
   if (source.type() == Type::string && form == FilterForm::zarr3) return Json::Object{{"name", "vlen-utf8"}};
   const bool wide = element_size(source.type()) > 1;
@@ -47,7 +47,7 @@ bool is_plain(const std::vector<Filter>& filters) {
   return true;
 }
 
-/// Sets the members for the three filters that netCDF has functions for.
+/// Sets the members for the three filters for which netCDF has functions.
 Result<void> set_members(const std::vector<Filter>& filters, NewVariable& to) {
   for (const Filter& each : filters) {
     if (each.id == filter_id::shuffle) to.shuffle = true;
@@ -95,7 +95,7 @@ Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Fi
   return std::vector<Filter>();
 }
 
-/// The codecs of an array of Zarr for another one.
+/// Keeps the codecs of a Zarr array for another one.
 Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form, NewVariable& to) {
   const std::vector<Json> codecs = inner_codecs(source.storage().codecs);
   if (form == FilterForm::hdf5) {
@@ -111,7 +111,7 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
   std::vector<Json> kept;
   for (const Json& each : codecs) {
     const std::string name = plain_name(each);
-    if (name == "transpose") continue;  // an order of elements, which readers of NCZarr do not know
+    if (name == "transpose") continue;  // an order of elements that readers of NCZarr do not know
     kept.push_back(is_layout(each) ? serializer(source, form, to.big_endian) : each);
   }
   to.codecs = std::move(kept);
@@ -119,7 +119,7 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
   return std::vector<Filter>();
 }
 
-/// The choice of the options, if they make one.
+/// The choice in the options, if there is one.
 std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options) {
   for (auto choice = options.filters.rbegin(); choice != options.filters.rend(); ++choice)
     if (choice->variables.empty() ||

@@ -1,4 +1,4 @@
-// What a copy in pure Zarr has no metadata for, so that readers find something else than in the source.
+// Reports what a copy in pure Zarr has no metadata for, so that readers find something different from the source.
 #include <algorithm>
 
 #include "netcdf/attribute.hpp"
@@ -9,7 +9,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// The type that the JSON of an attribute has for readers without a note of it.
+/// The type that readers infer from the JSON of an attribute without a note.
 Type type_without_note(const Values& values) {
   const auto json = attribute_json(values, TextForm::plain);
   return json ? type_of(inferred_values(*json)) : type_of(values);

@@ -1,5 +1,5 @@
-// A file has coordinates in a unit of length, and a collection has stored model coordinates, which a transform leads to
-// nanometres; legacy meshes have nanometres. Between a file and a collection everything is in nanometres.
+// A file has coordinates in a unit of length. A collection has stored model coordinates, which a transform converts to
+// nanometres; legacy meshes have nanometres. Between files and collections everything is in nanometres.
 #include "tools/object_files.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using namespace neuroglancer;
 constexpr std::string_view kSwc = "swc", kPly = "ply", kObj = "obj";
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-/// Empty if it is none of these.
+/// Empty if it is none of these formats.
 std::string_view format_of(std::string_view name, const std::string& file) {
   for (const std::string_view format : {kSwc, kPly, kObj}) {
     const std::string suffix = "." + std::string(format);
@@ -65,7 +65,7 @@ Result<std::string> read_file(const std::string& path, const Limits& limits) {
   return text;
 }
 
-/// What `transform` leads back from; invalid_argument if it flattens space.
+/// The inverse of `transform`; invalid_argument if it is singular.
 Result<Transform> inverse(const Transform& t) {
   const auto minor = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
     return t[a] * t[d] - t[b] * t[c];
@@ -116,7 +116,7 @@ void set_extent(const std::vector<Position>& positions, ObjectFileReport& report
 
 // ---- into a collection ----
 
-/// The collection, which is made if there is none.
+/// The collection, which is created if it does not exist.
 Result<Collection> open_or_create(const Collection::State::Location& location, bool skeletons, bool& created) {
   SHERD_TRY(found, Collection::State::find(location));
   if (found) return Collection(*std::move(found));
@@ -131,12 +131,12 @@ Result<Collection> open_or_create(const Collection::State::Location& location, b
   auto made = Collection::State::create(location, std::move(info), false);
   created = made.has_value();
   if (made) return Collection(*std::move(made));
-  const auto other = Collection::State::find(location);  // another process may have made it
+  const auto other = Collection::State::find(location);  // another process may have created it
   if (made.error().code() == ErrorCode::conflict && other && *other) return Collection(**other);
   return std::move(made).error();
 }
 
-/// With the attributes of the collection, which must be among those of SWC.
+/// Uses the attributes of the collection, which must be among those of SWC.
 Result<void> choose_attributes(const SkeletonInfo& info, Skeleton& skeleton) {
   std::vector<Column> chosen;
   for (const VertexAttribute& wanted : info.vertex_attributes) {

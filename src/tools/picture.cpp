@@ -1,6 +1,6 @@
-// A plane of an array as a PNG or JPEG file: rows pass through bounded memory, once to find the ranges that are not
-// given and once to be drawn. Values map linearly to 0 (black) … 255 (white), outside the range to its ends; NaN is
-// black. Several channels are added in their colours.
+// Draws a plane of an array as a PNG or JPEG file. Rows pass through bounded memory, once to find ranges that are not
+// given and once to be drawn. Values map linearly to 0 (black) … 255 (white); values outside the range are clamped; NaN
+// is black. Several channels are added in their colours.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -27,7 +27,7 @@ float from_half(std::uint16_t bits, bool bfloat) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
-// Calls visit(value) for each element; false where the type is not real, which cannot be drawn.
+// Calls visit(value) for each element; false if the type is not real and cannot be drawn.
 template <class Visit>
 bool visit_elements(DType::Kind kind, std::span<const std::byte> elements, Visit visit) {
   const auto each = [&]<class T>(T /*type*/) {
@@ -74,7 +74,7 @@ bool visit_values(DType::Kind kind, std::span<const std::byte> elements, Visit v
   return visit_elements(kind, elements, [&](auto value) { visit(static_cast<double>(value)); });
 }
 
-// Rows of the plane, a band at a time, the channels of an element together; a plane of one band is read once.
+// Rows of the plane, a band at a time, with the channels of an element adjacent; a plane of one band is read once.
 class Bands {
  public:
   Bands(Array array, PicturePlane plane, std::uint64_t budget) : array_(std::move(array)), plane_(std::move(plane)) {
@@ -118,7 +118,7 @@ class Bands {
   Buffer buffer_;
 };
 
-// How the values of one channel become light.
+// How the values of one channel are converted to brightness.
 struct Shade {
   double black = INFINITY, white = -INFINITY;
   std::uint32_t colour = 0xffffff;  // of white
@@ -130,8 +130,8 @@ struct Shade {
   }
 };
 
-/// Whether it is not merely the window of a pyramid where none is known: with that of a type of 16 bits or more, most
-/// pictures would be black.
+/// Whether the window is known, and not merely the default of a pyramid: with the default of a type of 16 bits or more,
+/// most pictures would be black.
 bool is_known(const std::pair<double, double>& window, const DType& dtype) {
   if (is_integer(dtype) && dtype.size() == 1) return true;
   const auto bounds = bounds_of(dtype);
@@ -143,7 +143,7 @@ bool is_known(const std::pair<double, double>& window, const DType& dtype) {
 std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, const DType& dtype,
                                 const PictureOptions& options) {
   const auto c = facts.find("c");
-  const bool chosen = c && bands.plane().channel != c;  // one channel of several is shown in gray
+  const bool chosen = c && bands.plane().channel != c;  // a single channel of several is shown in gray
   const std::uint64_t first = chosen ? bands.plane().box.origin[*c] : 0;
   std::vector<Shade> shades(bands.channels());
   bool any = false;
@@ -163,7 +163,7 @@ std::vector<Shade> known_shades(const Bands& bands, const ImageFacts& facts, con
   return shades;
 }
 
-// Spreads the values of each channel whose range is not known.
+// Determines the range of each channel whose range is not known.
 Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
   std::vector<bool> wanted;
   for (const Shade& shade : shades) wanted.push_back(shade.black == INFINITY);
@@ -188,7 +188,7 @@ Result<void> find_ranges(Bands& bands, std::vector<Shade>& shades) {
 
 std::byte level(double share) { return static_cast<std::byte>(std::lround(255 * std::min(share, 1.0))); }
 
-// The colour that the image has for an id, otherwise the same one everywhere: any hue, never dark. 0 is black.
+// The image's colour for an id, otherwise a fixed one: any hue, never dark. 0 is black.
 std::uint32_t colour_of(std::uint64_t id, const LabelColours& known) {
   if (const auto at = known.find(id); at != known.end()) return at->second;
   if (id == 0) return 0;
@@ -213,7 +213,7 @@ void put_colour(std::byte* to, std::uint32_t colour) {
 
 enum class Paint : std::uint8_t { gray, colours, labels, samples, opaque_samples };
 
-// One row of elements as pixels.
+// Converts one row of elements to pixels.
 class Painter {
  public:
   Painter(const Bands& bands, Paint paint, std::vector<Shade> shades, LabelColours labels)
@@ -271,7 +271,7 @@ class Painter {
   std::uint64_t samples_ = 1, pixel_bytes_ = 1;
 };
 
-// The longest side that the caller may choose, unless the plane itself is longer: that of a JPEG.
+// The maximum side that the caller may choose, unless the plane itself is longer: that of a JPEG.
 constexpr std::uint64_t kLongestChosen = 65535;
 
 // A line of pixels shows nothing.
@@ -290,7 +290,7 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::o
   const double step = std::min(plane.row_step, plane.column_step);
   double width = static_cast<double>(bands.width()) * (square ? 1 : plane.column_step / step);
   double height = static_cast<double>(bands.height()) * (square ? 1 : plane.row_step / step);
-  // Steps of another kind than those of an image would make it endless.
+  // Spacings that differ too much, unlike those of an image, would make it huge.
   constexpr double kLongest = 16384;
   const double most = std::max({kLongest, static_cast<double>(bands.width()), static_cast<double>(bands.height())});
   double factor = std::min(1.0, most / std::max(width, height));
@@ -309,7 +309,7 @@ Result<std::pair<std::uint64_t, std::uint64_t>> sides(const Bands& bands, std::o
                    std::max(kShortest, static_cast<std::uint64_t>(std::llround(height))));
 }
 
-// The element that is at the middle of pixel i.
+// The element at the middle of pixel i.
 std::uint64_t nearest(std::uint64_t i, std::uint64_t pixels, std::uint64_t elements) {
   if (pixels == elements) return i;
   const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(elements) / static_cast<double>(pixels);
@@ -354,7 +354,7 @@ Result<PicturePlane> draw_picture(const Array& array, const std::string& file, c
   const DType dtype = array.dtype();
   if (!visit_elements(dtype.kind(), {}, [](auto /*value*/) {}))
     return unsupported("a picture needs real numbers, the array has '" + dtype.name() + "'");
-  // The difference, by which values are scaled, is finite only where both are.
+  // The difference, by which values are scaled, is finite only if both are.
   if (options.range && !std::isfinite(options.range->second - options.range->first))
     return invalid_argument("must be two finite numbers, black and white").in_member("range");
   SHERD_TRY(create, writer_for(file));

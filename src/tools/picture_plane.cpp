@@ -1,5 +1,5 @@
-// Knows which two dimensions a picture shows where the caller leaves it open: x and y, or what is left of z, y, x; of
-// an array without such names the last two that are longer than 1. Channels are colours, never rows or columns.
+// Chooses the two dimensions that a picture shows by default: x and y, or the remaining ones of z, y, x; for an array
+// without such names the last two that are longer than 1. Channels are colours, never rows or columns.
 #include "tools/picture_plane.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class PlaneChoice {
   }
 
  private:
-  // Without the name x, c is a pixel's samples where it is the last dimension, as in image files.
+  // Without the name x, c is a pixel's samples if it is the last dimension, as in image files.
   [[nodiscard]] bool has_last_samples(const Array& array) const {
     return facts_.find("c") == shape_.size() - 1 && facts_.has_colour_samples(shape_, array.dtype());
   }
@@ -56,7 +56,7 @@ class PlaneChoice {
         .in_member(option);
   }
 
-  // A number that fits the axis is an index also if a channel is called like it.
+  // A number that fits the axis is an index even if a channel has it as its name.
   Result<std::uint64_t> find_index(std::size_t d, const AxisIndex& index, const char* option) const {
     const auto length = static_cast<std::int64_t>(shape_[d]);
     std::int64_t number = 0;
@@ -115,8 +115,8 @@ class PlaneChoice {
     return {};
   }
 
-  // The cut decides which axes are drawn. Without one, what `at` leaves is drawn, such as x and t by indices on y and
-  // z.
+  // The cut determines which axes are drawn. Without one, the axes not in `at` are drawn, such as x and t with indices
+  // on y and z.
   [[nodiscard]] Error drawn_error(std::size_t d) const {
     return invalid_argument("is an index on axis " + name_of(d) + ", which is drawn: a picture across " +
                             name_of(*cut_) + " shows " + name_of(column_) + " and " + name_of(row_) +
@@ -124,7 +124,7 @@ class PlaneChoice {
         .in_member("at");
   }
 
-  // Across which a picture is cut unless the caller says so.
+  // The axis across which a picture is cut by default.
   [[nodiscard]] std::optional<std::size_t> default_cut() const {
     if (const auto z = facts_.find("z"); named_ && z) return z;
     const auto c = facts_.find("c");
@@ -135,7 +135,7 @@ class PlaneChoice {
     return left.size() > sides ? std::optional(left.front()) : std::nullopt;
   }
 
-  // The dimensions that may be rows and columns, best last.
+  // The dimensions that may be rows and columns, the best ones last.
   [[nodiscard]] std::vector<std::size_t> candidates() const {
     std::vector<std::size_t> found;
     const auto add = [&](std::optional<std::size_t> d) {
@@ -160,11 +160,11 @@ class PlaneChoice {
                               " of the array's shape " + to_string(shape_) + " is left");
     column_ = found[0];
     row_ = found[1];
-    if (!named_ && row_ > column_) std::swap(row_, column_);  // one of length 1 was passed over
+    if (!named_ && row_ > column_) std::swap(row_, column_);  // one of length 1 was skipped
     return {};
   }
 
-  // An axis of length 1 is not drawn: the picture would be a line.
+  // An axis of length 1 is not drawn, because the picture would be a line.
   [[nodiscard]] Result<void> refuse_line() const {
     for (const std::size_t d : {row_, column_}) {
       if (shape_[d] != 1) continue;
@@ -179,7 +179,7 @@ class PlaneChoice {
     return {};
   }
 
-  // What is neither shown nor given: z in its middle, channels as colours, all else at its beginning.
+  // Sets the position on axes that are neither shown nor given: the middle of z, all channels as colours, otherwise 0.
   void choose_rest() {
     const auto c = facts_.find("c");
     const bool as_colours = named_ && c && !fixed_[*c] && !facts_.labels && *c != row_ && *c != column_;

@@ -1,5 +1,5 @@
-// Means and modes of some elements. Integers are summed exactly and rounded half to even; floats are summed in double,
-// in C order, and rounded once. A mode is the value that occurs most often, of several the smallest.
+// Means and modes of several elements. Integers are summed exactly and rounded half to even; floats are summed in
+// double, in C order, and rounded once. A mode is the most frequent value, or the smallest of several.
 #include "tools/reduce.hpp"
 
 #include <algorithm>
@@ -77,11 +77,11 @@ T mode_of(std::span<const T> values, bool ignore_zero) {
   return best;
 }
 
-// One row of results along the last dimension, made of some rows of the finer array.
+// One row of results along the last dimension, made from rows of the finer array.
 struct Row {
   std::array<const std::byte*, kMost> from;
   std::size_t rows = 0;
-  std::uint64_t begin = 0, end = 0;  // what the finer rows hold of the last dimension
+  std::uint64_t begin = 0, end = 0;  // the range of the last dimension in the finer rows
   std::byte* to = nullptr;
   std::uint64_t first = 0, count = 0;
 };
@@ -149,7 +149,7 @@ RowFunction row_function(const DType& dtype) {
   }
 }
 
-// Bytes from one element to the next along each dimension but the last.
+// The number of bytes between elements along each dimension except the last.
 std::vector<std::uint64_t> strides_of(const Shape& shape, std::size_t element) {
   std::vector<std::uint64_t> strides(shape.size());
   std::uint64_t stride = element;
@@ -157,7 +157,7 @@ std::vector<std::uint64_t> strides_of(const Shape& shape, std::size_t element) {
   return strides;
 }
 
-// The finer rows of the one at `at`, a coordinate in each dimension but the last.
+// The finer rows for the row at `at`, a coordinate in each dimension except the last.
 void find_rows(const Reduction& how, const Shape& at, const BoxElements<const std::byte>& from, std::size_t element,
                Row& row) {
   const Box& box = from.box;
