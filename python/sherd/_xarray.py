@@ -91,6 +91,8 @@ class SherdDataStore(AbstractDataStore):
     def _fill(self, node: Node, dtype: np.dtype[Any], attrs: dict[str, Any], encoding: dict[str, Any]) -> None:
         """Sets `_FillValue` as engine="zarr" does. In NCZarr that attribute marks missing elements."""
         array, document = node.array, node.array.metadata
+        if self._opened.noted and dtype.kind == "S" and isinstance(attrs.get("_FillValue"), str):
+            attrs["_FillValue"] = np.bytes_(attrs["_FillValue"].encode())  # as elements of the type char are
         if self._opened.noted or "info" in document:
             return
         is_v3 = ".zarray" not in document

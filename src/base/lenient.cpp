@@ -40,7 +40,8 @@ struct Rewritten {
 
 class Rewriter {
  public:
-  Rewriter(std::string_view text, bool points) : rest_(text), size_(text.size()), points_(points) {}
+  Rewriter(std::string_view text, const Lenience& lenience)
+      : rest_(text), size_(text.size()), points_(lenience.points), controls_(lenience.controls) {}
 
   Rewritten run() && {
     while (!rest_.empty() && !done_) step();
@@ -52,7 +53,7 @@ class Rewriter {
   void step() {
     const char c = rest_.front();
     if (c == '"') {
-      take(string_at(rest_).size());
+      string(string_at(rest_));
       return end_of_value();
     }
     for (const Word& word : kWords)
@@ -86,6 +87,20 @@ class Rewriter {
     end_of_value();
   }
 
+  void string(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    bool after_backslash = false;
+    for (const char c : text) {
+      const auto code = static_cast<unsigned char>(c);
+      if (controls_ && code < 0x20 && !after_backslash)
+        result_.text.append("\\u00").append(1, kDigits[code >> 4U]).append(1, kDigits[code & 15U]);
+      else
+        result_.text += c;
+      after_backslash = c == '\\' && !after_backslash;
+    }
+    rest_.remove_prefix(text.size());
+  }
+
   void take(std::size_t length) {
     result_.text += rest_.substr(0, length);
     rest_.remove_prefix(length);
@@ -96,7 +111,7 @@ class Rewriter {
 
   std::string_view rest_;
   std::size_t size_;
-  bool points_;
+  bool points_, controls_;
   std::uint64_t depth_ = 0;
   bool done_ = false;
   Rewritten result_;
@@ -108,7 +123,7 @@ Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits, c
   auto strict = Json::parse(text, limits.json_depth, limits.json_values);
   if (strict) return LenientJson{*std::move(strict)};
   if (strict.error().code() != ErrorCode::corrupt) return std::move(strict).error();
-  const Rewritten rewritten = Rewriter(text, lenience.points).run();
+  const Rewritten rewritten = Rewriter(text, lenience).run();
   auto json = Json::parse(rewritten.text, limits.json_depth, limits.json_values);
   if (!json) return json.error().code() == ErrorCode::corrupt ? std::move(strict).error() : std::move(json).error();
   std::string_view tail = text.substr(rewritten.end);

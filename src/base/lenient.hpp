@@ -18,8 +18,9 @@ struct LenientJson {
 
 /// What is accepted although it is not JSON; NaN and infinities always are.
 struct Lenience {
-  bool tails = true;   ///< bytes after the value
-  bool points = true;  ///< numbers such as `0.`
+  bool tails = true;      ///< bytes after the value
+  bool points = true;     ///< numbers such as `0.`
+  bool controls = false;  ///< control characters in strings, which netcdf-c does not escape
 };
 
 /// The first JSON value of a text. NaN and infinities become strings that bare_number() distinguishes from quoted ones.

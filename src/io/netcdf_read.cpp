@@ -50,20 +50,20 @@ std::vector<std::string> owned(const std::vector<char*>& texts, std::vector<std:
 
 class FileElements final : public ElementSource {
  public:
-  FileElements(std::shared_ptr<const OpenFile> file, int group, int variable, Type type)
-      : file_(std::move(file)), group_(group), variable_(variable), type_(type) {}
+  FileElements(std::shared_ptr<const OpenFile> file, int group, int variable, Type type, std::size_t single)
+      : file_(std::move(file)), group_(group), variable_(variable), type_(type), single_(single) {}
 
   Result<void> read(const Box& box, std::span<std::byte> to) const override {
     if (to.size() / netcdf::element_size(type_) < element_count(box.shape).value_or(~std::uint64_t{0}))
       return invalid_argument("the memory is smaller than the box");
     std::memset(to.data(), 0, to.size());  // elements without fill values that were never written are left unchanged
-    return get(box, to.data());
+    return get(box, to.data(), netcdf::element_size(type_));
   }
 
   Result<std::vector<std::string>> read_strings(const Box& box, std::vector<std::uint64_t>& nulls) const override {
     std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
     if (texts.empty()) return std::vector<std::string>();
-    auto read = get(box, texts.data());
+    auto read = get(box, reinterpret_cast<std::byte*>(texts.data()), sizeof(char*));
     std::vector<std::string> strings;
     if (read) strings = owned(texts, nulls);
     const Lock lock(NetcdfLibrary::mutex());
@@ -73,7 +73,24 @@ class FileElements final : public ElementSource {
   }
 
  private:
-  Result<void> get(const Box& box, void* to) const {
+  /// One part for each index of the dimensions that are read one at a time.
+  Result<void> get(const Box& box, std::byte* to, std::size_t element) const {
+    Box part = box;
+    std::uint64_t parts = 1;
+    for (std::size_t d = 0; d < single_; ++d) {
+      parts *= box.shape[d];
+      part.shape[d] = 1;
+    }
+    const std::uint64_t bytes = element_count(part.shape).value_or(0) * element;
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      std::uint64_t rest = i;
+      for (std::size_t d = single_; d-- > 0; rest /= box.shape[d]) part.origin[d] = box.origin[d] + rest % box.shape[d];
+      SHERD_TRY(get_part(part, to + i * bytes));
+    }
+    return {};
+  }
+
+  Result<void> get_part(const Box& box, std::byte* to) const {
     SHERD_TRY(check_interrupted());
     const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
     const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
@@ -89,7 +106,17 @@ class FileElements final : public ElementSource {
   std::shared_ptr<const OpenFile> file_;
   int group_, variable_;
   Type type_;
+  std::size_t single_;  ///< how many dimensions, from the first one on, are read one index at a time
 };
+
+/// libnetcdf misplaces elements if a box ends beyond what is stored along any of its dimensions but the first that is
+/// longer than 1. Variables can be shorter than unlimited dimensions, so those before the last of them are read one
+/// index at a time.
+std::size_t single_dimensions(const std::vector<Dimension>& dimensions) {
+  for (std::size_t d = dimensions.size(); d-- > 0;)
+    if (dimensions[d].unlimited) return d;
+  return 0;
+}
 
 /// Reads the definitions. The caller holds the lock.
 class Reader {
@@ -246,7 +273,8 @@ class Reader {
     SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
     SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
-    state->elements = std::make_shared<FileElements>(file_, group, id, state->type);
+    state->elements =
+        std::make_shared<FileElements>(file_, group, id, state->type, single_dimensions(state->dimensions));
     to.variables.push_back(std::move(state));
     return {};
   }
@@ -283,10 +311,20 @@ class Reader {
     return parameters;
   }
 
+  /// Whether a variable has the name of a dimension of its group but is not along it first. libnetcdf stores it under
+  /// another name, and after a change of its cache opens the dimension in its place.
+  [[nodiscard]] bool is_renamed(const netcdf::Variable::State& variable) const {
+    const auto is_homonym = [&](const Dimension& each) {
+      return each.name == variable.name && each.group == variable.group;
+    };
+    return std::ranges::any_of(known_, [&](const auto& known) { return is_homonym(known.second); }) &&
+           (variable.dimensions.empty() || !is_homonym(variable.dimensions.front()));
+  }
+
   /// Boxes are read whole, so libhdf5 only needs to keep one chunk.
   Result<void> set_cache(int group, int id, const netcdf::Variable::State& of) {
     constexpr std::size_t kSlots = 521;
-    if (of.storage.chunks.empty()) return {};
+    if (of.storage.chunks.empty() || is_renamed(of)) return {};
     const auto elements = element_count(of.storage.chunks);
     const auto bytes =
         elements ? checked_mul(*elements, std::max<std::size_t>(1, netcdf::element_size(of.type))) : std::nullopt;

@@ -289,6 +289,9 @@ Result<Json> stored_attributes(const Form& form, const std::string& group, const
   if (is_array_fill(form, variable.options.type)) stored.erase(kFillValue);  // its type is noted
   if (Json* fill = form.v3() ? stored.find(kFillValue) : nullptr)
     if (auto encoded = fill_for_xarray(*variable.attribute(kFillValue))) *fill = *std::move(encoded);
+  // netcdf-c reads an escape as its letters, and stores a character that is NUL as an empty text.
+  if (Json* fill = !form.v3() && variable.options.type == Type::character ? stored.find(kFillValue) : nullptr)
+    if (fill->text() == std::string_view("\0", 1)) *fill = "";
   const bool scalar = variable.dimensions.empty();
   const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
   if (!form.v3() && has_names(form, group, variable)) stored.set(kNamesAttribute, dimension_names_of(variable));

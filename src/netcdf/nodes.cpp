@@ -28,7 +28,7 @@ Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits
   if (bytes.size() > limits.metadata_bytes)
     return unsupported("the document is larger than the limit metadata_bytes = " +
                        std::to_string(limits.metadata_bytes));
-  return parse_lenient({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits);
+  return parse_lenient({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits, {.controls = true});
 }
 
 /// The documents at these keys, in this order.

@@ -201,6 +201,7 @@ Result<void> check_supported(const DType& dtype) {
 /// array of uint8, as a number.
 std::optional<Values> encoded_fill(const Json& json, Type type, bool is_v3) {
   if (type == Type::character) {
+    if (!is_v3 && json.is_string() && json.text().empty()) return Values(std::string(1, '\0'));
     const auto code = is_v3 ? json.as_uint() : std::nullopt;
     if (!code || *code > 0xFF) return std::nullopt;
     return Values(std::string(1, static_cast<char>(*code)));

@@ -66,3 +66,16 @@ def test_a_copy_in_zarr_v3_stores_no_chunk_that_the_source_does_not_store(sherd,
     assert stored_chunks(tmp_path / "copy" / "a") == 1
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "copy" / "a")[:], source[:])
     assert sherd.ok("ncdump", "-n", "x", tmp_path / "copy").text == sherd.ok("ncdump", "-n", "x", tmp_path / "src").text
+
+
+def test_a_fill_value_of_nul_is_kept_both_ways_and_stored_as_netcdf_c_stores_it(sherd, tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("x", 2)
+        file.createVariable("c", "S1", ("x",), fill_value=b"\0")[:] = [b"a", b"b"]
+    for store_format in ("zarr2", "zarr3"):
+        sherd.ok("nccopy", "--overwrite", "--store-format", store_format, tmp_path / "x.nc", tmp_path / "x.zarr")
+        if store_format == "zarr2":
+            assert '"_FillValue": ""' in (tmp_path / "x.zarr/c/.zattrs").read_text()
+        sherd.ok("nccopy", "--overwrite", tmp_path / "x.zarr", tmp_path / "again.nc")
+        with netCDF4.Dataset(tmp_path / "again.nc") as again:
+            assert again["c"].getncattr("_FillValue") == b"\0"

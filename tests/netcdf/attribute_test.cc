@@ -158,6 +158,13 @@ TEST(LenientJson, ReadsNumbersThatJsonLacks) {
   EXPECT_EQ(bare, (std::vector<std::string_view>{"NaN", "-Infinity", "", "", ""}));
 }
 
+TEST(LenientJson, ReadsControlCharactersThatNetcdfCDoesNotEscapeIfAskedTo) {
+  const std::string text = "{\"a\": \"esc\x1b[1m\v\"}";
+  EXPECT_EQ(parse_lenient(text, {}).error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(parse_lenient(text, {}, {.controls = true}).value().json.find("a")->text(), "esc\x1b[1m\v");
+  EXPECT_FALSE(parse_lenient("{\"a\": \"\\\x1b\"}", {}, {.controls = true})) << "an escape of a control character";
+}
+
 TEST(LenientJson, IgnoresBytesAfterTheValueAndReportsThem) {
   const auto parsed = parse_lenient("{\"a\": \"}\"}x\"}}", {}).value();
   EXPECT_TRUE(parsed.has_tail);

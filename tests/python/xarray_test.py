@@ -266,3 +266,16 @@ def test_a_dataset_is_recognized_by_its_name_or_its_metadata(path, tmp_path, not
     for no in (tmp_path / "other", tmp_path / "none", "a.nc", "https://host/a", "https://host/a#b=c", b"", 7, None):
         assert not guess(no), no
     assert xarray.open_dataset(noted)["v"].dims == ("t", "x")  # no other engine knows the directory
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("concat_characters", [False, True])
+def test_characters_that_are_missing_in_nczarr_are_missing(tmp_path, zarr_format, concat_characters):
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=zarr_format) as dataset:
+        dataset.create_dimension("x", 3)
+        dataset.create_variable("c", "char", "x", fill_value="u")[:] = [b"a", b"u", b"c"]
+    sherd.netcdf.copy(tmp_path / "x.zarr", tmp_path / "x.nc")
+    found, expected = (xarray.open_dataset(tmp_path / name, engine=engine, concat_characters=concat_characters)["c"]
+                       for name, engine in (("x.zarr", "sherd"), ("x.nc", "netcdf4")))
+    xarray.testing.assert_identical(found, expected)
+    assert found.encoding["_FillValue"] == expected.encoding["_FillValue"] == b"u"

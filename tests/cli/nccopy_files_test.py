@@ -1,0 +1,41 @@
+"""Files of netCDF-4 that libnetcdf itself reads wrongly in boxes: the dump and the copy have what ncdump prints."""
+
+import subprocess
+
+import netCDF4
+import pytest
+
+
+def dumped(*command, cwd):
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+
+def make_shorter_than_unlimited(path):
+    with netCDF4.Dataset(path, "w") as file:
+        for name, length in (("t", None), ("u", None), ("x", 2)):
+            file.createDimension(name, length)
+        file.createVariable("v", "i4", ("x", "u"), fill_value=-1)[:, 0:1] = [[1], [2]]
+        file.createVariable("e", "i4", ("t", "u"), fill_value=-1)[0:2, 0:2] = [[1, 2], [3, 4]]
+        texts = file.createVariable("s", str, ("x", "u"))
+        texts[0, 0], texts[1, 0] = "a", "b"
+        file.createVariable("longest", "i4", ("t", "u"))[0:3, 0:3] = 7
+
+
+def make_named_like_a_dimension(path):
+    with netCDF4.Dataset(path, "w") as file:
+        for name, length in (("station", 5), ("time", 3), ("lat", 2), ("t", None)):
+            file.createDimension(name, length)
+        file.createVariable("station", "f4", ("time",), zlib=True)[:] = [1, 2, 3]
+        file.createVariable("lat", "f4", ("t", "lat"))[0:2] = [[1, 2], [3, 4]]
+        file.createVariable("t", "f4", ("lat",), chunksizes=(2,))[:] = [5, 6]
+        file.createVariable("time", "f4", ("time",), zlib=True)[:] = [7, 8, 9]
+
+
+@pytest.mark.parametrize("make", [make_shorter_than_unlimited, make_named_like_a_dimension])
+@pytest.mark.parametrize("store_format", ["zarr2", "zarr3"])
+def test_a_file_is_dumped_and_copied_with_the_elements_that_ncdump_prints(sherd, tmp_path, make, store_format):
+    make(tmp_path / "x.nc")
+    expected = dumped("ncdump", "x.nc", cwd=tmp_path)
+    assert sherd.ok("ncdump", "x.nc").text == expected
+    sherd.ok("nccopy", "--store-format", store_format, "x.nc", "x.zarr")
+    assert sherd.ok("ncdump", "x.zarr").text == expected
