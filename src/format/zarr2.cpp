@@ -393,8 +393,8 @@ std::optional<Consolidation::Entries> Zarr2::take_entries(Json& group) const {
   return Entries(std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
 }
 
-// Entries are sorted by key, which keeps those of one group together: zarr-python 3 loses members of a group whose
-// entries are apart. Unknown entries are preserved behind them.
+// Existing entries keep their order, and unknown ones are preserved. If there are new ones, all are sorted by key,
+// which keeps those of one group together: zarr-python 3 loses members of a group whose entries are apart.
 Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   std::map<std::string, Json> fresh;
   const auto add = [&](const std::string& path, const Json& node) {
@@ -408,10 +408,17 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   Json consolidated = present != nullptr && present->is_object() ? *present : Json(Json::Object{{kEntries, nullptr}});
   if (consolidated.find(kVersion) == nullptr || !is_known_version(consolidated)) consolidated.set(kVersion, 1);
   Json::Object list;
-  for (auto& [key, document] : fresh) list.emplace_back(key, std::move(document));
   if (const Json* old = consolidated.find(kEntries))
-    for (const auto& [key, document] : old->members())
-      if (!entry_key(key)) list.emplace_back(key, document);
+    for (const auto& [key, document] : old->members()) {
+      auto now = fresh.extract(key);
+      if (!now.empty())
+        list.emplace_back(key, std::move(now.mapped()));
+      else if (!entry_key(key))
+        list.emplace_back(key, document);
+    }
+  const bool adds = !fresh.empty();
+  for (auto& [key, document] : fresh) list.emplace_back(key, std::move(document));
+  if (adds) std::ranges::sort(list, {}, &Json::Member::first);
   consolidated.set(kEntries, Json(std::move(list)));
   group.set(kConsolidated, std::move(consolidated));
   return group;

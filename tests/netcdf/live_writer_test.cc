@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mutex>
+
 #include "sherd/group.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "sherd/tools.hpp"
@@ -110,9 +112,21 @@ class Interrupted final : public ForwardingStore {
   std::function<bool(const std::string& key)> before_lock;
 
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
-    if (auto call = std::exchange(before_lock, {}); call && !call(key)) before_lock = std::move(call);
+    auto call = taken();
+    if (call && !call(key)) {
+      const std::scoped_lock hold(mutex_);
+      before_lock = std::move(call);
+    }
     return ForwardingStore::lock(key);
   }
+
+ private:
+  std::function<bool(const std::string& key)> taken() {
+    const std::scoped_lock hold(mutex_);
+    return std::exchange(before_lock, {});
+  }
+
+  std::mutex mutex_;  ///< writers lock keys on several threads
 };
 
 TEST_P(LiveWriter, DoesNotListAVariableThatIsErasedBeforeItIsListed) {
