@@ -411,14 +411,10 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   if (const Json* old = consolidated.find(kEntries))
     for (const auto& [key, document] : old->members()) {
       auto now = fresh.extract(key);
-      if (!now.empty())
-        list.emplace_back(key, std::move(now.mapped()));
-      else if (!entry_key(key))
-        list.emplace_back(key, document);
+      if (!now.empty() || !entry_key(key)) list.emplace_back(key, now.empty() ? document : std::move(now.mapped()));
     }
-  const bool adds = !fresh.empty();
   for (auto& [key, document] : fresh) list.emplace_back(key, std::move(document));
-  if (adds) std::ranges::sort(list, {}, &Json::Member::first);
+  if (!fresh.empty()) std::ranges::sort(list, {}, &Json::Member::first);
   consolidated.set(kEntries, Json(std::move(list)));
   group.set(kConsolidated, std::move(consolidated));
   return group;
@@ -488,8 +484,7 @@ Json Zarr2::respelled(const Json& document, const Json& spelling,
 Json Zarr2::without_entries(Json node) const {
   node.erase(kConsolidated);
   if (Json* group = node.find(kGroup)) group->erase("consolidated_metadata");  // zarr-python 3 adds an empty one
-  const Json* attributes = node.find(kAttributes);
-  if (attributes != nullptr && attributes->size() == 0) node.erase(kAttributes);
+  if (node.find(kAttributes) != nullptr && node.find(kAttributes)->size() == 0) node.erase(kAttributes);
   return node;
 }
 
