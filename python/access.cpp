@@ -177,6 +177,27 @@ auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&&
 
 ConstAnyView constant(const AnyView& view) { return {view.data, view.dtype, view.shape, view.strides}; }
 
+/// Writes with an index of an array of this shape.
+void write_for(const BoundArray& self, const Shape& shape, const Index& index, nb::handle value) {
+  const bool flattened = index.selection.is_points() && index.shape.size() != 1;
+  const nb::object flat =
+      flattened ? broadcast(as_elements(value, self.array.dtype(), self.numpy_dtype()), index.shape).attr("reshape")(-1)
+                : nb::borrow(value);
+  const Shape selected = engine_shape(index);
+  with_view(self, flat, &selected, [&](const AnyView& view) {
+    call(*self.array.store(), [&] { return write_selected(self.array, &shape, index.selection, constant(view)); });
+  });
+}
+
+/// Whether the shape of a handle's array is no longer `shape`. The handle may not know yet, after an error that was
+/// raised before anything was written.
+bool was_resized(const Array& array, const Shape& shape) {
+  if (array.shape() != shape || array.read_only()) return array.shape() != shape;
+  const WithoutGil released;
+  const auto now = as_call(array.config(), [&] { return array.state().confirm(); });
+  return now && *now != shape;
+}
+
 }  // namespace
 
 const nb::object& BoundArray::numpy_dtype() const {
@@ -239,20 +260,15 @@ nb::list read_many(const BoundArray& self, nb::handle selections, nb::handle out
   return results;
 }
 
-void write(const BoundArray& self, const Index& index, nb::handle value) {
-  const bool flattened = index.selection.is_points() && index.shape.size() != 1;
-  const nb::object flat =
-      flattened ? broadcast(as_elements(value, self.array.dtype(), self.numpy_dtype()), index.shape).attr("reshape")(-1)
-                : nb::borrow(value);
-  const Shape shape = engine_shape(index);
-  with_view(self, flat, &shape, [&](const AnyView& view) {
-    call(*self.array.store(), [&] { return self.array.write(index.selection, constant(view)); });
-  });
-}
-
-void refresh(const BoundArray& self) {
-  const Array& array = self.array;
-  call(*array.store(), [&] { return as_call(array.config(), [&] { return array.state().confirm(); }); });
+void write(const BoundArray& self, const MakeIndex& index, nb::handle value) {
+  const Shape shape = self.array.shape();
+  try {
+    return write_for(self, shape, index(shape), value);
+  } catch (...) {
+    if (!was_resized(self.array, shape)) throw;
+  }
+  const Shape now = self.array.shape();
+  write_for(self, now, index(now), value);
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {

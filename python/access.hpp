@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
+
 #include "python/indexing.hpp"
 #include "sherd/array.hpp"
 
@@ -27,10 +29,11 @@ class BoundArray {
 /// The same for each of the selections, as array[...] accepts them, by one call of the engine; `out` is None or a
 /// sequence of as many. Errors name the number of the selection.
 [[nodiscard]] nanobind::list read_many(const BoundArray& self, nanobind::handle selections, nanobind::handle out);
-/// Writes what broadcasts to the index's shape, as NumPy assigns it.
-void write(const BoundArray& self, const Index& index, nanobind::handle value);
-/// Makes the handle use the shape that the array has now; `conflict` if the array was erased or replaced.
-void refresh(const BoundArray& self);
+/// Makes the index that a key selects in an array of this shape.
+using MakeIndex = std::function<Index(const Shape&)>;
+/// Writes what broadcasts to the index's shape, as NumPy assigns it. The index is that of the array's present shape:
+/// negative indices and open slices depend on it, and another handle may have changed it.
+void write(const BoundArray& self, const MakeIndex& index, nanobind::handle value);
 /// Array.append; returns the new shape.
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 

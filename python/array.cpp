@@ -11,18 +11,6 @@
 namespace sherd::python {
 namespace {
 
-/// A key selects what it would select for a handle opened now: negative indices and open slices depend on the shape.
-void write_at(const BoundArray& self, nb::handle key, nb::handle value, Index (*parse)(nb::handle, const Shape&)) {
-  if (!self.array.read_only()) refresh(self);
-  const Shape shape = self.array.shape();
-  try {
-    return write(self, parse(key, shape), value);
-  } catch (const Exception& failed) {
-    if (failed.error().code() != ErrorCode::invalid_argument || self.array.shape() == shape) throw;
-  }
-  write(self, parse(key, self.array.shape()), value);
-}
-
 /// array.oindex and array.vindex.
 template <Index (*parse)(nb::handle, const Shape&)>
 struct Indexer {
@@ -40,7 +28,9 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
           nb::arg("key").none(), nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
       .def(
           "__setitem__",
-          [](const Type& self, nb::handle key, nb::handle value) { write_at(self.bound(), key, value, parse); },
+          [](const Type& self, nb::handle key, nb::handle value) {
+            write(self.bound(), [&](const Shape& shape) { return parse(key, shape); }, value);
+          },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
@@ -206,10 +196,15 @@ void bind_access(nb::class_<BoundArray>& type) {
           "`config[\"order\"]`, or "
           "one element.\n"
           "Missing chunks read as the fill value. IndexError for what is out of bounds; Corrupt for damaged chunks.")
-      .def("_refresh", &refresh)
+      .def("_write_box",
+           [](const BoundArray& self, nb::handle box, nb::handle value) {
+             write(self, [&](const Shape& shape) { return basic_index(box(), shape); }, value);
+           })
       .def(
           "__setitem__",
-          [](const BoundArray& self, nb::handle key, nb::handle value) { write_at(self, key, value, basic_index); },
+          [](const BoundArray& self, nb::handle key, nb::handle value) {
+            write(self, [&](const Shape& shape) { return basic_index(key, shape); }, value);
+          },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"),
           "Writes the value, broadcast to the selection. Chunks that are wholly covered are not read.")

@@ -87,6 +87,4 @@ class BlockIndexer:
         return self._array[elements(self._array, key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not self._array.read_only:
-            self._array._refresh()  # blocks are counted in the shape that the array has now
-        self._array[elements(self._array, key)] = value
+        self._array._write_box(lambda: elements(self._array, key), value)  # of the array's present shape

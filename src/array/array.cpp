@@ -349,11 +349,18 @@ Result<void> Array::read(std::span<const Region> regions, VarBytesArena* arena) 
 }
 
 Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
-  return as_call(state_->config(), [&]() -> Result<void> {
-    const State& state = *state_;
+  return write_selected(*this, nullptr, selection, from);
+}
+
+Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
+                            const ConstAnyView& from) {
+  const Array::State& state = array.state();
+  return as_call(state.config(), [&]() -> Result<void> {
     SHERD_TRY(require_writable(state.location));
     SHERD_TRY(state.check_change());
-    SHERD_TRY(array_shape, state.confirm(State::Confirmed::attributes));
+    SHERD_TRY(array_shape, state.confirm(Array::State::Confirmed::attributes));
+    if (made_for != nullptr && *made_for != array_shape)
+      return invalid_argument("the array was resized in the meantime, to " + to_string(array_shape));
     SHERD_TRY(selection.check(array_shape));
     SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
     SHERD_TRY(state.check_elements(from.dtype));

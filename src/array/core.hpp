@@ -91,6 +91,10 @@ struct CellAccess {
   std::string key;
   std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
 };
+/// Array::write(). If the array no longer has the shape `made_for`, nothing is written: `invalid_argument`, and the
+/// handle has the new shape. nullptr: the selection fits any shape that contains it.
+Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
+                            const ConstAnyView& from);
 /// The prefix of an array's chunk keys: empty, or ends in `/`.
 [[nodiscard]] std::string chunk_prefix(const NodeLocation& location, const NodeDocument& node);
 /// Elements and shape of the first stored chunk.
