@@ -1,4 +1,4 @@
-"""Sharded, chunked N-dimensional arrays in Zarr v3, from one C++ engine.
+"""Sharded, chunked N-dimensional arrays in Zarr and Neuroglancer's precomputed format, from one C++ engine.
 
     import sherd
 

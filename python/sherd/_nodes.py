@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from . import _arguments, _sherd
@@ -134,7 +135,7 @@ def open_array(
     config: dict[str, Any] | None = None,
     **options: Any,
 ) -> Array:
-    """Opens an array. InvalidArgument for a group, except for a precomputed volume, of which a scale is opened.
+    """Opens an array. A precomputed volume is opened at one of its scales; any other group is InvalidArgument.
 
     store, format, zarr_format, storage_options: as for open(). scale: of a precomputed volume: which resolution, 0
     being the finest; NotFound if it has fewer. resolution: alternatively, the nanometres per voxel along x, y and z, as

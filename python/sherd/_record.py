@@ -11,7 +11,7 @@ from . import _sherd
 class Log:
     """The requests of a `with sherd.record()` block; filled in when the block ends.
 
-    requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase or list.
+    requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase, move or list.
     stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written"}.
     """
 

@@ -11,17 +11,23 @@
 namespace sherd {
 namespace {
 
-/// The location with the format of the node there; nullopt if there is none.
-Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const std::vector<const Format*>& formats) {
+/// A node, or what an erase of it that was interrupted has left.
+struct Erasable {
+  NodeLocation location;
+  bool cut_short = false;
+};
+
+/// nullopt if there is none.
+Result<std::optional<Erasable>> find_erasable(NodeLocation location, const std::vector<const Format*>& formats) {
   for (const Format* format : formats) {
     SHERD_TRY(bound, format->in(*location.store, location.config.limits));
     if (bound == nullptr) continue;
     location.format = std::move(bound);
     SHERD_TRY(present, own_presence(location));
     SHERD_TRY(cut_short, is_moving(location));
-    if (present != Presence::none || cut_short) return std::optional(std::move(location));
+    if (present != Presence::none || cut_short) return std::optional(Erasable{std::move(location), cut_short});
   }
-  return std::optional<NodeLocation>();
+  return std::optional<Erasable>();
 }
 
 /// A collection of objects is not a node.
@@ -47,11 +53,10 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
       return not_found("no node exists here" + hint_at_slow_move(location))
           .in_key(formats.front()->likeliest_key(location.path));
     }
-    // An erase that was interrupted has examined them, and has left objects without their documents.
-    SHERD_TRY(cut_short, is_moving(*found));
-    if (!cut_short) SHERD_TRY(refuse_foreign_objects(*found));
-    SHERD_TRY(erase_node(*found));
-    SHERD_TRY(follow_in_metadata(*found, std::nullopt));
+    // An interrupted erase has already examined the objects, and may have left some without their documents.
+    if (!found->cut_short) SHERD_TRY(refuse_foreign_objects(found->location));
+    SHERD_TRY(erase_node(found->location));
+    SHERD_TRY(follow_in_metadata(found->location, std::nullopt));
     return {};
   });
 }

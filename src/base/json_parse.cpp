@@ -97,8 +97,9 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
     if (first && !closes && !count()) return std::nullopt;
     first = false;
     if (c == '"') {
-      for (++at; (at += plain_run(at, end)) != end && *at != '"'; ++at)
-        if (*at == '\\' && ++at == end) return counts;
+      ++at;
+      while ((at += plain_run(at, end)) != end && *at != '"') at += *at == '\\' && end - at > 1 ? 2 : 1;
+      if (at == end) break;
     } else if (closes) {
       if (!open.empty()) open.pop_back();
     } else if (c == ',') {

@@ -88,14 +88,14 @@ class Rewriter {
   }
 
   void string(std::string_view text) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     bool after_backslash = false;
     for (const char c : text) {
-      const auto code = static_cast<unsigned char>(c);
-      if (controls_ && code < 0x20 && !after_backslash)
-        result_.text.append("\\u00").append(1, kDigits[code >> 4U]).append(1, kDigits[code & 15U]);
-      else
+      if (controls_ && static_cast<unsigned char>(c) < 0x20 && !after_backslash) {
+        const std::string quoted = Json(std::string(1, c)).dump();
+        result_.text.append(quoted, 1, quoted.size() - 2);
+      } else {
         result_.text += c;
+      }
       after_backslash = c == '\\' && !after_backslash;
     }
     rest_.remove_prefix(text.size());

@@ -342,27 +342,21 @@ Result<void> NodeReader::Member::settle(const Result<bool>& found) {
   return {};
 }
 
-std::vector<std::string> NodeReader::usable_names(const StoredNode& group, const std::vector<ListedMember>& listed) {
-  std::vector<std::string> names;
-  std::set<std::string_view> known;
-  for (const ListedMember& member : listed) {
-    if (!known.insert(member.name).second) continue;
-    if (location_.format->check_name(member.name))
-      names.push_back(member.name);
-    else
-      warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
-  }
-  return names;
-}
-
 Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {
   SHERD_TRY(stored, names_in(group));
-  std::vector<std::string> names = listed != nullptr ? usable_names(group, *listed) : std::vector<std::string>();
+  std::vector<std::string> names;
+  std::set<std::string_view> known;
+  if (listed != nullptr)
+    for (const ListedMember& member : *listed) {
+      if (!known.insert(member.name).second) continue;
+      if (location_.format->check_name(member.name))
+        names.push_back(member.name);
+      else
+        warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
+    }
   const std::size_t count = names.size();
-  std::vector<std::string> sorted = names;
-  std::ranges::sort(sorted);
   for (std::string& name : stored)
-    if (!std::ranges::binary_search(sorted, name)) names.push_back(std::move(name));
+    if (!known.contains(name)) names.push_back(std::move(name));
   SHERD_TRY(nodes, entries_ ? from_entries(group, names) : from_store(group, names));
   if (listed == nullptr) {
     sort_as_before_copy(nodes, group);

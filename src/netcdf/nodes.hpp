@@ -93,8 +93,6 @@ class NodeReader {
   Result<std::vector<StoredNode>> from_store(const StoredNode& group, const std::vector<std::string>& names);
   /// Builds a node from its documents; false if it does not exist.
   Result<bool> add_documents(Member& member, std::vector<Reply> replies) const;
-  /// Those that nodes can have, each once; there is a warning for each of the others.
-  std::vector<std::string> usable_names(const StoredNode& group, const std::vector<ListedMember>& listed);
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;
   void warn(const std::string& path, const std::string& what);
 

@@ -170,13 +170,17 @@ void mark_all(GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   for (const auto& each : group.groups) mark_all(*each);
 }
 
-Result<void> check_fill(const NewVariable& variable) {
-  const Values* fill = attribute_of(variable.attributes, kFillValue);
-  if (fill == nullptr) return {};
-  if (type_of(*fill) != variable.type || size_of(*fill) != 1)
-    return invalid_argument("_FillValue must be one value of the variable's type, " +
+Result<void> check_fill(const Form& form, const NewVariable& variable) {
+  const auto check = [&](const Values& fill, const std::string& name) -> Result<void> {
+    if (type_of(fill) == variable.type && size_of(fill) == 1) return {};
+    return invalid_argument(name + " must be one value of the variable's type, " +
                             std::string(to_string(variable.type)));
-  return {};
+  };
+  if (const Values* fill = attribute_of(variable.attributes, kFillValue))
+    SHERD_TRY(check(*fill, std::string(kFillValue)));
+  if (!variable.array_fill) return {};
+  if (!form.v3()) return invalid_argument("array_fill can only be used with Zarr v3");
+  return check(*variable.array_fill, "array_fill");
 }
 
 /// The destination of elements: the array, and the box of it.
@@ -320,7 +324,7 @@ Result<void> Writer::define_variable(std::string_view group, NewVariable variabl
   SHERD_TRY(owner, find_group(state_->root, group));
   SHERD_TRY(check_new_name(*state_, *owner, variable.name));
   for (const Attribute& each : variable.attributes) SHERD_TRY(check_attribute(each));
-  SHERD_TRY(check_fill(variable));
+  SHERD_TRY(check_fill(state_->form, variable));
   if (variable.big_endian && state_->form.little_only)
     return unsupported("netcdf-c before 4.9.3 made the dataset, so its readers ignore the byte order")
         .in_member("big_endian");

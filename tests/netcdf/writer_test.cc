@@ -179,6 +179,28 @@ TEST(Unlimited, GrowsWithAllVariablesThatHaveIt) {
   }
 }
 
+TEST(FillValue, OfTheArrayIsWhatElementsReadAsThatWereNeverWritten) {
+  const auto store = memory_store();
+  Writer writer = Writer::create(store, {.format = "zarr3"}).value();
+  writer.define_dimension("/", "x", 2).value();
+  NewVariable variable{.name = "v", .dimensions = {"x"}, .array_fill = std::vector<std::int32_t>{7}};
+  writer.define_variable("/", variable).value();
+  writer.write("v", {{1}, {1}}, std::vector<std::int32_t>{1}).value();
+  writer.sync().value();
+  const Variable found = *Dataset::open(store).value().root().variable("v");
+  EXPECT_EQ(found.read().value(), Values(std::vector<std::int32_t>{7, 1}));
+  EXPECT_EQ(found.attribute("_FillValue"), nullptr);
+  variable.name = "w";
+  for (const Values& wrong : {Values(std::vector<std::int32_t>{1, 2}), Values(std::vector<float>{1})}) {
+    variable.array_fill = wrong;
+    EXPECT_EQ(writer.define_variable("/", variable).error().code(), ErrorCode::invalid_argument);
+  }
+  variable.array_fill = std::vector<std::int32_t>{7};
+  Writer other = Writer::create(memory_store(), {.format = "zarr2"}).value();
+  other.define_dimension("/", "x", 2).value();
+  EXPECT_EQ(other.define_variable("/", variable).error().code(), ErrorCode::invalid_argument);
+}
+
 TEST(FillValue, OfTextIsInElementsThatWereNeverWritten) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();

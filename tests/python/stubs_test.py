@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import pathlib
 import sysconfig
+import typing
 
 import pytest
 import sherd
@@ -67,6 +68,11 @@ def test_everything_public_has_a_docstring(name):
     if inspect.isclass(value) and not issubclass(value, Exception):
         for member, item in public_members(value):
             assert inspect.getdoc(item), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("name", [name for name in sherd.__all__ if inspect.isfunction(getattr(sherd, name)) and name != "zarr_store"])
+def test_annotations_of_public_functions_can_be_evaluated(name):  # that of zarr_store needs zarr
+    assert "return" in typing.get_type_hints(getattr(sherd, name))
 
 
 def test_classes_are_known_by_their_public_names():
