@@ -174,7 +174,7 @@ def record(lines):
 def arguments():
     parser = argparse.ArgumentParser(prog="script/bench --netcdf", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the elements, and 3 rounds")
-    parser.add_argument("--rounds", type=int, help="calls of which the median is taken (default: 5)")
+    parser.add_argument("--rounds", type=int, help="number of calls; the median is recorded (default: 5)")
     parser.add_argument("--cells", default=",".join(CELLS), help="some of: %(default)s; others keep their last figures")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench", help="for datasets and results")
     parser.add_argument("--record", action="store_true", help="put the table into docs/benchmarks.md")

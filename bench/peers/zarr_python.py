@@ -43,7 +43,7 @@ class Peer:
         return array[key]
 
     def read_many(self, array, keys):
-        """It has no such call, so regions are read one by one."""
+        """Reads the regions one by one: zarr-python cannot read several in one call."""
         return [array[key] for key in keys]
 
     def write(self, array, key, values):
@@ -64,7 +64,7 @@ class Peer:
         return create_v2(path, size, layout)
 
     def copy(self, source, target, size, layout):
-        """A loop over the source's shards, each of which contains eight shards of the target."""
+        """Copies one shard of the source at a time. It contains eight shards of the target."""
         read = self.open(source)
         write = self.create(target, size, layout)
         steps = [slice(at, at + read.shards[0]) for at in range(0, size, read.shards[0])]

@@ -27,8 +27,8 @@ SHERD_API Result<Array> create_precomputed(std::string_view url, const VolumeInf
 SHERD_API Result<Array> create_precomputed(std::shared_ptr<Store> store, std::string_view path, const VolumeInfo& info,
                                            const NewVolume& options = {});
 
-/// Opens the scale of a volume that has this resolution, in nanometres per voxel along x, y and z. not_found, listing
-/// the existing resolutions, if there is no such scale. `options.scale` is ignored.
+/// Opens the scale of a volume that has this resolution, in nanometres per voxel along x, y and z. If the volume does
+/// not have it, returns not_found with the resolutions that it has. `options.scale` is ignored.
 SHERD_API Result<Array> open_scale(std::string_view url, const std::array<double, 3>& resolution,
                                    const OpenOptions& options = {});
 SHERD_API Result<Array> open_scale(std::shared_ptr<Store> store, const std::array<double, 3>& resolution,

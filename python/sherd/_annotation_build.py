@@ -44,7 +44,7 @@ def _geometry(given: Any, kind: str, rank: int) -> tuple[Any, Any, int]:
 
 
 def _enumerated(values: np.ndarray, spec: dict[str, Any]) -> np.ndarray:
-    """Numbers that stand for texts; the texts become the labels."""
+    """Replaces texts by numbers, and makes the texts the labels of those numbers."""
     labels, numbers = np.unique(values.astype(str), return_inverse=True)
     spec["type"] = "uint8" if len(labels) <= 2**8 else "uint16" if len(labels) <= 2**16 else "uint32"
     spec["enum_values"], spec["enum_labels"] = list(range(len(labels))), labels.tolist()

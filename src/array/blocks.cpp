@@ -13,7 +13,7 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kMinBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
 
-// A contiguous box of at most kBlockBytes, of which a whole number makes up the chunk.
+// A contiguous box of at most kBlockBytes that divides the chunk evenly.
 Shape block_shape(const Shape& chunk, std::uint64_t element_size) {
   Shape block(chunk.size(), 1);
   std::uint64_t bytes = element_size;

@@ -11,7 +11,7 @@ namespace sherd {
 
 class Blocks {
  public:
-  /// Blocks of a dense chunk of which `part` is read or written; nullopt if its lengths allow only very small blocks.
+  /// Cuts a dense chunk, to read or write `part` of it. nullopt if the chunk's lengths allow only very small blocks.
   static std::optional<Blocks> cut(const Shape& chunk, const Region& part, std::uint64_t element_size);
 
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }

@@ -18,8 +18,9 @@ namespace sherd {
 /// The paths of the groups that contain a node, the root first.
 [[nodiscard]] std::vector<std::string> ancestors(const std::string& path);
 
-/// The same node in the store around this one; nullopt if there is no such store, or if its root is not a group. For
-/// example, the store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of "h.zarr".
+/// The same node in the store around this one; nullopt if this store is the outermost, or the other's root is not a
+/// group. For example, the store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of
+/// "h.zarr".
 [[nodiscard]] Result<std::optional<NodeLocation>> from_around(const NodeLocation& location);
 /// The same node in the outermost store around.
 [[nodiscard]] Result<NodeLocation> from_outermost(NodeLocation location);

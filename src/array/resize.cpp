@@ -102,8 +102,8 @@ Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& s
 }
 
 // Without locks another handle may enlarge the array at any time and store elements in the same chunks. Only versions
-// are erased that were seen before the document was seen unchanged: whoever enlarges the array afterwards also stores
-// its chunks afterwards.
+// are erased that were seen before the document was seen unchanged: a handle that enlarges the array afterwards also
+// stores its chunks afterwards.
 Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks, const Shrinking& change,
                             Budget& budget) {
   if (chunks.empty()) return {};

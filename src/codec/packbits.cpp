@@ -16,7 +16,7 @@ namespace {
 
 enum class PaddingByte : std::uint8_t { none, first, last };
 
-/// Which bits of which numbers are kept; complex elements are two numbers.
+/// The numbers in an element, and the bits kept of each number. A complex element is two numbers.
 struct Layout {
   std::size_t word_size = 1;  ///< bytes of a number in memory
   unsigned first_bit = 0;

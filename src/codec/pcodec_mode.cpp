@@ -40,7 +40,7 @@ std::vector<std::byte> take_runs(std::span<const std::byte> numbers, std::size_t
   return sample;
 }
 
-/// Bits per number of `numbers`, of which `latents` are a sample, with the best order of differences, in `order`.
+/// Estimates the bits per number of `numbers` from the sample `latents`; `order` is the best order of differences.
 template <class Word>
 class Estimate {
  public:
@@ -107,7 +107,7 @@ Word common_base(std::span<const Word> sample) {
   return most * 4 >= divisors.size() ? best : Word{1};
 }
 
-/// The reciprocal of a power of ten of which most of the sample are multiples, except for some last bits; 0 if none is.
+/// The reciprocal of a power of ten that divides most of the sample, except for some last bits; 0 if none does.
 template <class Word>
 typename Real<Word>::Float decimal_base(std::span<const Word> sample) {
   using Float = typename Real<Word>::Float;

@@ -39,7 +39,7 @@ Result<Json> print_array(const ArraySpec& spec, CodecTable codecs);
 Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable codecs);
 /// The attribute in which zarr-python stores filters, which are needed to decode chunks.
 [[nodiscard]] const Json* hidden_filters(const Json& document);
-/// Refuses every member that is not `known`, and extensions that must be understood, of which none is known.
+/// Refuses every member that is not `known`, and every extension that must be understood: Sherd knows none.
 Result<void> check_members(const Json& document, std::initializer_list<std::string_view> known);
 /// "purl.org/zarr/spec/core/3.0" of "https://purl.org/zarr/spec/core/3.0"; other texts stay as they are.
 [[nodiscard]] std::string_view without_scheme(std::string_view uri);

@@ -16,7 +16,7 @@ namespace sherd {
 /// one, otherwise as "numcodecs.ID".
 [[nodiscard]] CodecSpec numcodecs_codec(std::string_view id, const Json& configuration, const DType& dtype);
 
-/// szip, of which NCZarr stores two parameters; netcdf-c derives the others from a variable and its chunks.
+/// The codec szip. NCZarr stores two of its parameters; netcdf-c derives the others from a variable and its chunks.
 [[nodiscard]] CodecSpec numcodecs_szip(Json configuration, const NumpyType& type, const Shape& shape,
                                        const Shape& chunk);
 

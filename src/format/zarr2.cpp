@@ -102,7 +102,7 @@ std::optional<NodeType> stored_type(const Json& document) {
 }
 
 /// The spelling differences between `document` and `canonical`, which has the same values: for each such member its
-/// value in `canonical` (`is`) and in the document (`was`), either of which may be missing; and the order of members.
+/// value in `canonical` (`is`) and in the document (`was`), where one may be missing; and the order of members.
 Json spelling_of(const Json& document, const Json& canonical) {
   Json::Object members;
   Json::Array order, usual;

@@ -25,7 +25,7 @@ namespace {
 /// A resolution's path in its group has one name, or two if each has a group of its own.
 constexpr int kGroupsAround = 3;
 
-// The group of the image of which the array is a resolution.
+// The group of an image that has the array as one of its resolutions.
 struct ImageAround {
   NodeLocation location;
   Json attributes;

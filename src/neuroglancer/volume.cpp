@@ -1,7 +1,7 @@
 // Volumes as groups of arrays: `info` is the document of the group and of its scales, which are its members. A scale is
 // named by its key if that is a valid name, otherwise by its number. Its document here is Sherd's own object, {"info":
-// …, "scale": number}, of which only the info is stored. With "axes" in it the scale is viewed with another order of
-// dimensions, or without the channel if there is one; what is stored is the same.
+// …, "scale": number}; only the info is stored. If the object has "axes", the scale is viewed with another order of
+// dimensions, or without the channel if there is one. This does not change what is stored.
 #include <algorithm>
 
 #include "array/document.hpp"

@@ -22,7 +22,7 @@
 // file with a single name on a local file system; otherwise it writes a copy as the next version, as above. The steps:
 //   a. Write the appended bytes after the object's end. Nothing refers to them yet; giving up truncates them.
 //   b. To commit, compare the object with the condition, fsync it, overwrite the changed ranges (16 aligned bytes at
-//      once, of which neither a reader nor a disk's sector sees half), set the time as in step 3, fsync it.
+//      once, so that neither a reader nor a disk's sector sees half of them), set the time as in step 3, fsync it.
 // If killed before the first overwrite, it leaves the old version with dead bytes after it; later, the new version or,
 // if it overwrites several ranges, some of them. Reads of a source that was opened before are a `conflict`. Between
 // overwriting and setting the time the file may have the time that it had after step a: if the amender is killed right

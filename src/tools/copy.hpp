@@ -77,7 +77,7 @@ struct ImageCopy {
 struct LabelledImage;
 Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& destination, const CopyOptions& options,
                              const std::optional<LabelledImage>& labelled);
-/// The nodes of an image in several resolutions, the finest of which, `0`, is filled by a function.
+/// An image in several resolutions. A function fills the finest one, `0`.
 struct FilledImage {
   Image image;
   NodeDocument array;
@@ -85,7 +85,7 @@ struct FilledImage {
 };
 Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
                                           const CopyOptions& options);
-/// The scales of a volume, the finest of which is filled by a function. The axes of the image are x, y, z and c.
+/// A volume with several scales. A function fills the finest one. The axes of the image are x, y, z and c.
 struct FilledVolume {
   Image image;
   Shape shape;

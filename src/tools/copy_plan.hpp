@@ -26,7 +26,7 @@ Result<TreePlan> plan_tree(const NodeLocation& source, const NodeLocation& desti
 
 /// The location of a node of a copy with this root.
 [[nodiscard]] NodeLocation location_below(const NodeLocation& root, const std::string& path);
-/// A node's documents, printed anew.
+/// The documents of a node, printed from its metadata.
 [[nodiscard]] std::vector<Document> documents_of(const NodeCopy& node, const NodeLocation& destination);
 
 }  // namespace sherd
