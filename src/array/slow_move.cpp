@@ -14,6 +14,7 @@
 #include "array/slow_move.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -172,7 +173,8 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
 }
 
 /// Erases a document if it is still a certain version. If the store cannot erase conditionally, it first replaces it
-/// conditionally with an empty object, which readers do not accept as a document.
+/// conditionally with an empty object, which readers do not accept as a document. The caller's note keeps others from
+/// storing a document under the key before that is erased.
 Result<void> erase_version(Store& store, const std::string& key, const Condition& condition) {
   if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
   SHERD_TRY(store.erase(key, store.traits().conditional_erase ? condition : Condition()));
@@ -192,19 +194,29 @@ Result<void> put_aside(const NodeLocation& location, const std::string& key, con
   });
 }
 
-/// Puts the documents that were put aside below `prefix`. If one exists there, it was put there before, or is a later
-/// version of it.
+/// Puts a document that was put aside at `key`. `conflict` if another document is stored there.
+Result<void> put_document(const NodeLocation& location, const std::string& aside, const std::string& key) {
+  Store& store = *location.store;
+  SHERD_TRY(document, store.open(aside));
+  if (document == nullptr) return {};
+  SHERD_TRY(present, store.open(key));
+  SHERD_TRY(condition, unchanged_since(present.get()));
+  SHERD_TRY(text, store.get(key, location.config.limits.metadata_bytes));
+  if (!text || text->empty()) return copy_object(store, *document, key, condition);
+  SHERD_TRY(own, store.get(aside, location.config.limits.metadata_bytes));
+  if (text == own) return {};
+  return conflict("another process has created a node here").in_key(key);
+}
+
+/// Puts the documents that were put aside below `prefix`. If another one is stored there, its creator has not found the
+/// note yet and will withdraw it. If it stays, it is a later version of the document that was put there before.
 Result<void> put_in_place(const NodeLocation& location, const SlowMove& move, const std::string& prefix) {
   Store& store = *location.store;
   SHERD_TRY(documents, documents_below(location, move.aside()));
   std::ranges::reverse(documents);
   for (const std::string& key : documents) {
-    SHERD_TRY(present, store.open(prefix + key));
-    const Result<std::uint64_t> size = present != nullptr ? present->size() : 0;
-    if (!size.has_value()) return size.error();
-    SHERD_TRY(document, store.open(move.aside() + key));
-    SHERD_TRY(condition, unchanged_since(present.get()));
-    if (*size == 0 && document != nullptr) SHERD_TRY(copy_object(store, *document, prefix + key, condition));
+    auto put = retry_limited(location.config, [&] { return put_document(location, move.aside() + key, prefix + key); });
+    if (!put && put.error().code() != ErrorCode::conflict) return put;
     SHERD_TRY(store.erase(move.aside() + key));
   }
   return store.erase_prefix(move.aside());
@@ -309,6 +321,51 @@ Result<void> refuse_slow_moves_below(const NodeLocation& location) {
   return {};
 }
 
+namespace {
+
+/// Holds the note of the node as soon as no other process does, for some seconds at most.
+Result<std::unique_ptr<MovingNote>> wait_for_note(const NodeLocation& location) {
+  constexpr int kWaits = 64;
+  Backoff backoff(location.config.interrupted);
+  for (int waits = 0;; ++waits) {
+    auto note = MovingNote::store(location, new_maker());
+    if (note || note.error().code() != ErrorCode::conflict || waits == kWaits) return note;
+    SHERD_TRY(backoff.wait());
+  }
+}
+
+/// Erases the new documents of a creator that has found a note. In a store that cannot erase conditionally only the
+/// holder of the note may erase them: another holder may be storing documents of its own under these keys. Until then
+/// they are empty.
+Result<void> withdraw(const NodeLocation& location, std::span<const DocumentVersion> versions) {
+  Store& store = *location.store;
+  for (const DocumentVersion& each : versions | std::views::reverse) {
+    const Condition unchanged = Condition::matches(each.generation);
+    if (store.traits().conditional_erase) {
+      SHERD_TRY(store.erase(each.key, unchanged));
+    } else {
+      SHERD_TRY(store.set(each.key, "", unchanged));
+    }
+  }
+  if (store.traits().conditional_erase) return {};
+  SHERD_TRY(note, wait_for_note(location));
+  const auto erase_empty = [&]() -> Result<void> {
+    SHERD_TRY(refuse_slow_move(location));
+    for (const DocumentVersion& each : versions) {
+      SHERD_TRY(document, store.open(each.key));
+      const Result<std::uint64_t> size = document != nullptr ? document->size() : 1;
+      if (!size) return size.error();
+      if (*size == 0) SHERD_TRY(store.erase(each.key));
+    }
+    return {};
+  };
+  auto erased = erase_empty();
+  SHERD_TRY(note->withdraw());
+  return erased;
+}
+
+}  // namespace
+
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
                                                       bool is_alone) {
   SHERD_TRY(versions, write_documents(location, document, Condition::absent()));
@@ -319,8 +376,7 @@ Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& locati
   };
   auto free = check();
   if (free) return versions;
-  for (const DocumentVersion& each : versions)
-    (void)erase_version(*location.store, each.key, Condition::matches(each.generation));
+  (void)withdraw(location, versions);  // the first failure is the one to report
   return std::move(free).error();
 }
 

@@ -220,6 +220,31 @@ TEST_P(SlowMove, ThatIsCutShortLosesNothingAndIsEndedByAnother) {
   EXPECT_TRUE(cut_short);
 }
 
+// A creator that looked for the note before it was stored, and stores its document after everything else has arrived.
+TEST_P(SlowMove, DoesNotTakeTheDocumentOfACreatorForItsOwn) {
+  const auto stepping = std::make_shared<SteppingStore>(beneath());
+  const auto store = front(stepping);
+  make(store);
+  const auto expected = elements(store, "g/a");
+  int requests = -1;
+  stepping->before = [&, is_within = false]() mutable {
+    if (std::exchange(is_within, true)) return;
+    const auto keys = keys_of(*stepping);
+    const auto is_below = [](const char* prefix) { return [=](const auto& key) { return key.starts_with(prefix); }; };
+    if (requests < 0 && std::ranges::any_of(keys, is_below("h/")) && std::ranges::none_of(keys, is_below("g/a/"))) {
+      requests = 0;
+      stepping->set("h/zarr.json", R"({"zarr_format": 3, "node_type": "group"})", Condition::absent()).value();
+    } else if (requests >= 0 && ++requests == 20) {
+      stepping->erase("h/zarr.json", Condition()).value();
+    }
+    is_within = false;
+  };
+  rename(store, "/h", {.path = "g/a"}).value();
+  stepping->before = [] {};
+  EXPECT_GE(requests, 20);
+  EXPECT_EQ(elements(store, "h"), expected);
+}
+
 TEST_P(SlowMove, IsTakenBackIfOneRequestFails) {
   const auto stepping = std::make_shared<SteppingStore>(beneath());
   const auto store = front(stepping);

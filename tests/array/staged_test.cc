@@ -65,13 +65,24 @@ class EndingStore final : public ForwardingStore {
   }
 };
 
-// Calls `before_write` when an object is about to be written, and `before_move` when a node is about to be moved.
+// Calls `before_write`, `before_erase` and `before_open` before that is done with an object, and `before_move` before a
+// node is moved.
 class PausedStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   std::function<void(const std::string& key)> before_write = [](const std::string&) {};
   std::function<void()> before_move = [] {};
+  std::function<void(const std::string& key)> before_erase = [](const std::string&) {};
+  std::function<void(const std::string& key)> before_open = [](const std::string&) {};
 
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    before_open(key);
+    return store_->open(key);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    before_erase(key);
+    return store_->erase(key, condition);
+  }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
     before_write(key);
     return store_->write(key, size);
@@ -285,6 +296,39 @@ TEST_P(LocklessMakers, NeitherAnotherMakerNorACreatorDisturbsTheOneThatMovesItsN
     expect_alone(11);
     open_group(store_, {.writable = true}).value().erase("a").value();
   }
+}
+
+// The creator finds the note of a maker after it has stored its document, and withdraws that while the maker moves its
+// node to the path.
+TEST_P(LocklessMakers, DoNotLoseTheirDocumentToACreatorThatWithdrawsItsOwn) {
+  const auto moving = std::make_shared<PausedStore>(store_), creating = std::make_shared<PausedStore>(store_);
+  std::promise<void> is_moving, may_move;
+  moving->before_move = [&] {
+    is_moving.set_value();
+    may_move.get_future().wait();
+  };
+  std::thread maker;
+  int writes = 0;
+  creating->before_write = [&](const std::string& key) {
+    if (key != "a/zarr.json" || ++writes != 1) return;
+    maker = std::thread([&] { create_array(moving, "a", filled_with(11, true)).value(); });
+    is_moving.get_future().wait();
+  };
+  const auto let_it_move = [&] {
+    if (!maker.joinable()) return;
+    may_move.set_value();
+    maker.join();
+  };
+  creating->before_erase = [&](const std::string& key) {
+    if (key == "a/zarr.json") let_it_move();
+  };
+  creating->before_open = [&](const std::string& key) {
+    if (key.ends_with("/moving") && writes > 1) let_it_move();
+  };
+  const auto created = create_array(creating, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}});
+  let_it_move();
+  EXPECT_EQ(created.error().code(), ErrorCode::conflict);
+  expect_alone(11);
 }
 
 TEST_P(LocklessMakers, AreAConflictIfTheNodeIsErasedMeanwhile) {
