@@ -136,7 +136,7 @@ class SHERD_API Variable {
   [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept;
   /// nullptr if the attribute does not exist.
   [[nodiscard]] const Values* attribute(std::string_view name) const noexcept;
-  [[nodiscard]] const Storage& storage() const noexcept;
+  [[nodiscard]] const Storage& storage() const;
   /// Whether the variable is a Zarr array. Variables of netCDF files are not.
   [[nodiscard]] bool has_array() const noexcept;
   /// The Zarr array, which must exist (has_array()). Its shape can differ from shape(): a scalar has one element, and

@@ -2,6 +2,7 @@
 // destination, and moved there when it is complete.
 #include "sherd/netcdf_copy.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "api/location.hpp"
@@ -63,7 +64,9 @@ void add_members(const Group& group, std::vector<std::string>& paths) {  // NOLI
 
 Result<void> check_file_options(const std::string& kind, const DatasetCopyOptions& options) {
   if (kind.starts_with("netCDF-4")) return {};
-  if (options.deflate_level.value_or(0) > 0 || options.shuffle || !options.filters.empty())
+  const bool filtered =
+      std::ranges::any_of(options.filters, [](const FilterChoice& each) { return !each.filters.empty(); });
+  if (options.deflate_level.value_or(0) > 0 || options.shuffle || filtered)
     return invalid_argument("files of the kind '" + kind + "' have no filters; choose netCDF-4 or netCDF-4-classic")
         .in_member("kind");
   return {};

@@ -3,6 +3,7 @@
 // checked for valid UTF-8 while they are scanned, eight bytes at a time as far as possible. Line and column are counted
 // only for an error.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -72,6 +73,18 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
   return nullptr;
 }
 
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// Whether a character outside of strings decides about the number of values.
+bool is_structural(char c) {
+  static constexpr auto kTable = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char each : {'"', ',', '[', ']', '{', '}'}) table[each] = true;
+    return table;
+  }();
+  return kTable[static_cast<unsigned char>(c)];
+}
+
 /// The number of values in each container, in the order of the opening brackets.
 using Counts = std::vector<std::uint32_t>;
 
@@ -84,7 +97,6 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
   counts.reserve(std::min(text.size(), kFewContainers));
   open.reserve(std::min(text.size(), kFewContainers));
   std::uint64_t values = 1;
-  bool first = false;  // the next value is its container's first
   const auto count = [&] {
     ++counts[open.back()];
     return ++values <= max_values;
@@ -92,23 +104,22 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
   const char* const end = text.data() + text.size();
   for (const char* at = text.data(); at < end; ++at) {
     const char c = *at;
-    if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':') continue;
-    const bool closes = c == ']' || c == '}';
-    if (first && !closes && !count()) return std::nullopt;
-    first = false;
+    if (!is_structural(c)) continue;
     if (c == '"') {
       ++at;
       while ((at += plain_run(at, end)) != end && *at != '"') at += *at == '\\' && end - at > 1 ? 2 : 1;
       if (at == end) break;
-    } else if (closes) {
-      if (!open.empty()) open.pop_back();
     } else if (c == ',') {
       if (!open.empty() && !count()) return std::nullopt;
-    } else if (c == '[' || c == '{') {
+    } else if (c == ']' || c == '}') {
+      if (!open.empty()) open.pop_back();
+    } else {
       if (open.size() >= max_depth) return counts;  // the parser goes no deeper either
       open.push_back(counts.size());
       counts.push_back(0);
-      first = true;
+      while (end - at > 1 && is_space(at[1])) ++at;
+      const bool is_empty = end - at > 1 && (at[1] == ']' || at[1] == '}');
+      if (!is_empty && !count()) return std::nullopt;
     }
   }
   return counts;
@@ -370,7 +381,7 @@ class Json::Parser {
   [[nodiscard]] char peek() const { return at_ == end_ ? '\0' : *at_; }
 
   void skip_space() {
-    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+    while (at_ != end_ && is_space(*at_)) ++at_;
   }
 
   bool unexpected(std::string_view wanted) {

@@ -1,6 +1,6 @@
 // conditional (zarr-extensions): a list of bytes -> bytes codecs. A chunk begins with one bit for each, from the lowest
-// bit of the first byte, set if the codec was applied. The encoder applies a codec if it does not make the chunk
-// longer, and always if its encoded size depends only on the decoded size, as for checksums.
+// bit of the first byte, set if the codec was applied. The encoder applies a codec if it makes the chunk shorter,
+// and always if its encoded size depends only on the decoded size, as for checksums.
 #include <algorithm>
 #include <memory>
 #include <vector>

@@ -227,8 +227,9 @@ class DataReader {
     const std::uint64_t row = unit(), room = capacity(parts_.size() - 1), length = characters.size() - before;
     if (!is_character || !after_character_) used = product(ceil_div(used, row), row);
     after_character_ = is_character;
-    // As in ncgen, an empty text is one element where texts are concatenated, unless the dimension is unlimited.
-    const bool nothing = !is_fill && !dimensions_.empty() && dimensions_.back()->unlimited;
+    // As in ncgen, an empty text is one element where texts are concatenated, unless the dimension is unlimited. ncdump
+    // prints one after a text that ends in a newline, when there is no room for an element.
+    const bool nothing = !is_fill && ((!dimensions_.empty() && dimensions_.back()->unlimited) || used == room);
     const std::uint64_t taken = length > 0 ? length : nothing ? 0 : row;
     if (used > room || taken > room - used) return too_many(room);
     add_run(used, length);

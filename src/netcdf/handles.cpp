@@ -3,6 +3,7 @@
 
 #include "base/try.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/variables.hpp"
 
 namespace sherd::netcdf {
 
@@ -38,7 +39,11 @@ Type Variable::type() const noexcept { return state_->type; }
 const std::vector<Dimension>& Variable::dimensions() const noexcept { return state_->dimensions; }
 const std::vector<Attribute>& Variable::attributes() const noexcept { return state_->attributes; }
 const Values* Variable::attribute(std::string_view name) const noexcept { return find(state_->attributes, name); }
-const Storage& Variable::storage() const noexcept { return state_->storage; }
+const Storage& Variable::storage() const {
+  if (state_->array)
+    std::call_once(state_->described, [&] { describe_codecs(*state_->array, state_->storage); });
+  return state_->storage;
+}
 const Array& Variable::array() const noexcept { return *state_->array; }
 bool Variable::has_array() const noexcept { return state_->array.has_value(); }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,11 +35,12 @@ struct Variable::State {
   Type type = Type::int32;
   std::vector<Dimension> dimensions;
   std::vector<Attribute> attributes;
-  Storage storage;
+  mutable Storage storage;  ///< what it says about codecs is set at the first use
   bool scalar = false;
   bool reinterpreted = false;  ///< its elements are stored differently than its metadata say
   std::optional<Array> array;
   std::shared_ptr<const ElementSource> elements = {};  ///< set if there is no array
+  mutable std::once_flag described = {};
 };
 
 struct Group::State {

@@ -17,6 +17,7 @@
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
+#include "netcdf/variables.hpp"
 #include "netcdf/writer.hpp"
 
 namespace sherd::netcdf {
@@ -192,7 +193,9 @@ void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefiniti
 Result<void> reopen(const Writer::State& state, const GroupDefinition& group, VariableDefinition& variable) {
   NodeDocument document = variable.array->state().document();
   document.versions.clear();
-  SHERD_TRY(node, make_node(state.form.at(member_path(group.path, variable.options.name)), std::move(document)));
+  NodeLocation location = variable_location(state.form.at(member_path(group.path, variable.options.name)),
+                                            state.form.mode, document);
+  SHERD_TRY(node, make_node(std::move(location), std::move(document)));
   variable.array = std::get<Array>(std::move(node));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "array/document.hpp"
@@ -130,7 +131,8 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
 }
 
 Result<Array> make(const Reading& reading, const StoredNode& node, NodeDocument document) {
-  SHERD_TRY(made, make_node(at_path(reading.location, node.path), std::move(document)));
+  NodeLocation location = variable_location(at_path(reading.location, node.path), reading.mode, document);
+  SHERD_TRY(made, make_node(std::move(location), std::move(document)));
   if (Array* array = std::get_if<Array>(&made)) return std::move(*array);
   return corrupt("not an array");
 }
@@ -158,13 +160,6 @@ void describe_codecs(const Json& codecs, Storage& storage) {
     const Json* inner = configuration != nullptr ? configuration->find("codecs") : nullptr;
     if (name == "sharding_indexed" && inner != nullptr) describe_codecs(*inner, storage);
   }
-}
-
-Storage storage_of(const Array& array, bool no_fill) {
-  Storage storage{.chunks = array.chunks(), .shards = array.shards(), .no_fill = no_fill};
-  storage.codecs = array.codecs();
-  describe_codecs(storage.codecs, storage);
-  return storage;
 }
 
 /// CF's units for counts of a NumPy unit.
@@ -267,6 +262,24 @@ bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::
 
 }  // namespace
 
+NodeLocation variable_location(NodeLocation location, const Mode& mode, const NodeDocument& node) {
+  if (!location.writable || mode.pure || location.format->name() != "zarr2") return location;
+  const auto is_big_endian = [](const CodecSpec& spec) {
+    const Json* endian = spec.name == "bytes" ? spec.configuration.find("endian") : nullptr;
+    return endian != nullptr && endian->text() == "big";
+  };
+  const auto fill = node.array->fill_value.bytes();
+  const bool is_swapped = std::ranges::any_of(node.array->codecs, is_big_endian) &&
+                          !std::ranges::equal(fill, fill | std::views::reverse);
+  location.config.write_empty_chunks = location.config.write_empty_chunks || is_swapped;
+  return location;
+}
+
+void describe_codecs(const Array& array, Storage& storage) {
+  storage.codecs = array.codecs();
+  describe_codecs(storage.codecs, storage);
+}
+
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
                                      Warnings& warnings) {
   const bool noted = reading.noted() || kept_of_nczarr(reading, node) != nullptr;
@@ -303,7 +316,7 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
     return supported.error();
   }
   if (is_time(dtype)) describe_time(dtype, attributes);
-  Storage storage = storage_of(array, lowered.no_fill);
+  Storage storage{.chunks = array.chunks(), .shards = array.shards(), .no_fill = lowered.no_fill};
   const bool scalar = array.ndim() == 0 || (note && note->scalar && array.shape() == Shape{1});
   if (scalar) storage.chunks.clear();
   return std::unique_ptr<Variable::State>(new Variable::State{.name = node.name,

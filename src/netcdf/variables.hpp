@@ -31,6 +31,13 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
                                                        const std::optional<ArrayNote>& note, Warnings& warnings,
                                                        std::vector<Array>& others);
 
+/// Where a variable's array is opened. netcdf-c 4.9.3 and later swaps the bytes of the fill value that it reads for a
+/// missing chunk of big-endian elements, so in NCZarr of Zarr v2 such chunks are stored.
+[[nodiscard]] NodeLocation variable_location(NodeLocation location, const Mode& mode, const NodeDocument& node);
+
+/// Sets what a variable's Storage says about codecs.
+void describe_codecs(const Array& array, Storage& storage);
+
 /// The attributes that netCDF shows, with their types. `fill` is the type of `_FillValue` if the node is a variable.
 [[nodiscard]] std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node,
                                                    std::optional<Type> fill, Warnings& warnings);

@@ -20,6 +20,7 @@
 #include "netcdf/model.hpp"
 #include "netcdf/names.hpp"
 #include "netcdf/type.hpp"
+#include "netcdf/variables.hpp"
 #include "store/key.hpp"
 
 namespace sherd::netcdf {
@@ -140,7 +141,8 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
   if (!variable.array) {
     SHERD_TRY(node, new_variable(state.form, group.path, variable));
     SHERD_TRY(check_documents(location, node.document));
-    SHERD_TRY(array, create_array_of(location, std::move(node), false));
+    NodeLocation made_at = variable_location(location, state.form.mode, node);
+    SHERD_TRY(array, create_array_of(std::move(made_at), std::move(node), false));
     variable.array = std::move(array);
     variable.changed = false;
     variable.touched.emplace();

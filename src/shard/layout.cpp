@@ -145,7 +145,7 @@ Result<ChunkLayout> build_level(std::span<const CodecSpec> specs, const Inside& 
   SHERD_TRY(inner_type, layout.chain.inner_type(layout.chain.stored_shape(in.type.shape)));
   SHERD_TRY(shard, build_shard(layout.chain.sharding()->configuration, {inner_type, std::move(fill)}, building)
                        .in_member(sharding_member(specs)));
-  layout.shard = std::move(shard);
+  layout.shard = std::make_unique<ShardLayout>(std::move(shard));
   return layout;
 }
 
@@ -303,7 +303,7 @@ Result<ChunkLayout> ChunkLayout::build(const IdSharding& ids, std::span<const Co
   shard.index = IdIndex{std::move(format), std::move(morton)};
   SHERD_TRY(inner, build_level(inside, {{in.dtype, ids.chunk_shape}, fill}, {table, limits, 1}));
   shard.inner = std::make_unique<ChunkLayout>(std::move(inner));
-  layout.shard = std::move(shard);
+  layout.shard = std::make_unique<ShardLayout>(std::move(shard));
   return layout;
 }
 

@@ -92,7 +92,7 @@ struct ChunkLayout {
   DType dtype;
   Scalar fill;  ///< the value of missing chunks
   CodecChain chain;
-  std::optional<ShardLayout> shard;  ///< if absent, the chain's own array->bytes codec makes the elements
+  std::unique_ptr<ShardLayout> shard;  ///< if null, the chain's own array->bytes codec makes the elements
 
   /// Whether codecs around the shard make it readable only as a whole.
   [[nodiscard]] bool opaque_shard() const noexcept {

@@ -20,9 +20,9 @@ Result<ChunkLayout> layout_as_shard(const Array::State& state, const Uint64Forma
   SHERD_TRY(chunk, ChunkLayout::build(spec.codecs, state.location.codecs(), {spec.dtype, spec.ids->chunk_shape},
                                       spec.fill_value, state.config().limits));
   ChunkLayout layout{.dtype = spec.dtype, .fill = spec.fill_value, .chain = {}, .shard = {}};
-  layout.shard.emplace(ShardLayout{.inner_shape = spec.ids->chunk_shape,
-                                   .index = IdIndex{format, morton},
-                                   .inner = std::make_unique<ChunkLayout>(std::move(chunk))});
+  layout.shard = std::make_unique<ShardLayout>(ShardLayout{.inner_shape = spec.ids->chunk_shape,
+                                                           .index = IdIndex{format, morton},
+                                                           .inner = std::make_unique<ChunkLayout>(std::move(chunk))});
   return layout;
 }
 

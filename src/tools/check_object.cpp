@@ -138,7 +138,7 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
     if (a.extent.offset != b.extent.offset) return a.extent.offset < b.extent.offset;
     return a.extent.length != b.extent.length ? a.extent.length < b.extent.length : a.slot < b.slot;
   });
-  const bool nested = spot.layout.shard->inner->shard.has_value();
+  const bool nested = spot.layout.shard->inner->shard != nullptr;
   std::vector<Found> distinct;
   std::uint64_t end = spot.where.offset;
   std::uint64_t used = 0;
@@ -175,7 +175,7 @@ Result<void> ObjectCheck::slots(const Spot& spot, std::vector<Found>& found, Fin
 
 // Checks chunks without inner chunks, compressed or raw: those of a shard, or the object itself.
 Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Findings& to) const {
-  const bool inner = spot.layout.shard.has_value();
+  const bool inner = spot.layout.shard != nullptr;
   const ChunkLayout& leaf = spot.leaf();
   const auto wrong_size = [&](const Found& each) {
     const std::uint64_t length = each.extent.length;
@@ -203,7 +203,7 @@ Result<void> ObjectCheck::leaves(const Spot& spot, std::vector<Found>& found, Fi
 
 // Reads neighbouring chunks together and decodes each; if they cannot be read together, one by one.
 Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Findings& to) const {
-  const bool inner = spot.layout.shard.has_value();
+  const bool inner = spot.layout.shard != nullptr;
   const ChunkLayout& leaf = spot.leaf();
   Extent all = found.front().extent;
   for (const Found& each : found) all.length = std::max(all.end(), each.extent.end()) - all.offset;

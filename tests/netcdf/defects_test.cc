@@ -74,6 +74,24 @@ TEST(DefectsOfNetcdfC, BigEndianElementsAreStoredInThatOrderAndTheOthersAreFille
             Values(std::vector<std::int32_t>{1, -2147483647, -2147483647, -2147483647}));
 }
 
+TEST(DefectsOfNetcdfC, BigEndianChunksOfTheFillValueAreStored) {
+  const auto store = memory_store();
+  Writer writer = Writer::create(store).value();
+  writer.define_dimension("/", "x", 4).value();
+  for (const bool big : {false, true})
+    writer.define_variable("/", {.name = big ? "big" : "little", .dimensions = {"x"}, .chunks = {2}, .big_endian = big})
+        .value();
+  for (const char* name : {"little", "big"})
+    writer.write(name, {{0}, {4}}, std::vector<std::int32_t>{1, 2, -2147483647, -2147483647}).value();
+  writer.sync().value();
+  EXPECT_FALSE(store->get("little/1").value());
+  EXPECT_EQ(store->get("big/1").value(), std::string("\x80\0\0\1\x80\0\0\1", 8));
+  Writer again = Writer::open(store).value();
+  again.write("big", {{0}, {2}}, std::vector<std::int32_t>{-2147483647, -2147483647}).value();
+  again.sync().value();
+  EXPECT_EQ(store->get("big/0").value(), std::string("\x80\0\0\1\x80\0\0\1", 8));
+}
+
 // D10
 TEST(DefectsOfNetcdfC, ShuffleNamesTheSizeOfItsElements) {
   const auto store = memory_store();
