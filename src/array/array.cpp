@@ -192,7 +192,11 @@ std::string chunk_prefix(const NodeLocation& location, const NodeDocument& node)
   return node.array->chunk_prefix.value_or(location.format->chunk_prefix(location.path));
 }
 
-ChunkType chunk_type(const ArraySpec& spec) { return {spec.dtype, first_cell_shape(ChunkGrid(spec))}; }
+ChunkType chunk_type(const ArraySpec& spec) {
+  const auto* regular = std::get_if<RegularGrid>(&spec.grid);
+  if (regular != nullptr && !regular->clipped && !spec.ids) return {spec.dtype, regular->chunk_shape};
+  return {spec.dtype, first_cell_shape(ChunkGrid(spec))};
+}
 
 Result<Array> make_array(NodeLocation location, NodeDocument document) {
   ArraySpec& spec = *document.array;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -86,14 +87,15 @@ bool is_structural(char c) {
 }
 
 /// The number of values in each container, in the order of the opening brackets.
-using Counts = std::vector<std::uint32_t>;
+using Counts = std::pmr::vector<std::uint32_t>;
 
 // Looks only for commas, quotes and brackets. So it is right for JSON and meaningless for other text, for which the
 // parser reports an error. nullopt if there are more than `max_values`; no text can have more values than are counted
 // here.
-std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
-  Counts counts;
-  std::vector<std::size_t> open;
+std::optional<Counts> count_values(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values,
+                                   std::pmr::memory_resource& memory) {
+  Counts counts(&memory);
+  std::pmr::vector<std::size_t> open(&memory);
   counts.reserve(std::min(text.size(), kFewContainers));
   open.reserve(std::min(text.size(), kFewContainers));
   std::uint64_t values = 1;
@@ -129,12 +131,13 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
 
 class Json::Parser {
  public:
-  Parser(std::string_view text, std::uint64_t max_depth, Counts counts)
+  Parser(std::string_view text, std::uint64_t max_depth, Counts counts, std::pmr::memory_resource& memory)
       : begin_(text.data()),
         at_(begin_),
         end_(begin_ + text.size()),
         max_depth_(std::min(max_depth, kDeepest)),
-        counts_(std::move(counts)) {
+        counts_(std::move(counts)),
+        frames_(&memory) {
     frames_.reserve(std::min(counts_.size(), kFewContainers / 2));
   }
 
@@ -407,7 +410,7 @@ class Json::Parser {
   std::uint64_t max_depth_;
   Counts counts_;
   std::size_t containers_ = 0;
-  std::vector<Frame> frames_;
+  std::pmr::vector<Frame> frames_;
   std::string string_;
   std::string_view text_;     ///< of the last string
   std::string_view written_;  ///< the text of string_ with its quotes, if it has escapes
@@ -418,10 +421,12 @@ class Json::Parser {
 Result<Json> Json::parse(std::string_view text, std::uint64_t max_depth, std::uint64_t max_values) {
   if (text.size() >> 32)
     return unsupported("a JSON document of " + std::to_string(text.size()) + " bytes is too large");
-  auto counts = count_values(text, max_depth, max_values);
+  std::array<std::byte, 2048> few;  // enough for most documents
+  std::pmr::monotonic_buffer_resource memory(few.data(), few.size());
+  auto counts = count_values(text, max_depth, max_values, memory);
   if (!counts)
     return unsupported("the JSON document has more values than the limit json_values = " + std::to_string(max_values));
-  return Parser(text, max_depth, *std::move(counts)).run();
+  return Parser(text, max_depth, *std::move(counts), memory).run();
 }
 
 }  // namespace sherd
