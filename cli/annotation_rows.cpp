@@ -1,7 +1,7 @@
-// CSV: a line of names, then a line per annotation. Coordinates are in the columns x, y, z (the dimensions) of points,
-// x1, y1, z1, x2, y2, z2 of lines and boxes, and x, y, z, rx, ry, rz of ellipsoids. JSON: an object per line, whose
-// member `point`, `points` (lines, boxes, polylines), or `center` and `radii` has the coordinates. Both: `id`, and the
-// names of properties and relationships.
+// CSV: a header line of names, then one line per annotation. The coordinates are in the columns x, y, z (the
+// dimensions) for points; x1, y1, z1, x2, y2, z2 for lines and boxes; x, y, z, rx, ry, rz for ellipsoids. JSON: one
+// object per line, with the coordinates in its member `point`, in `points` (lines, boxes, polylines), or in `center`
+// and `radii`. In both: `id`, and the names of properties and relationships.
 #include "cli/annotation_rows.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Fields of a line, in quotes where they contain commas or quotes, which are doubled there.
+/// Splits a line into fields. Fields that contain commas or quotes are quoted, and quotes inside them are doubled.
 Result<std::vector<std::string>> split_csv(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::vector<std::string> fields(1);
@@ -96,7 +96,7 @@ Result<std::uint64_t> id_of(const Json& value) {
   return invalid_argument("an id must be an integer from 0 to 2^64-1");
 }
 
-/// "12 34", or nothing.
+/// Parses "12 34" or an empty text.
 Result<std::vector<std::uint64_t>> ids_of(std::string_view text) {
   std::vector<std::uint64_t> ids;
   while (!(text = trimmed(text)).empty()) {
@@ -125,14 +125,14 @@ std::optional<std::vector<std::byte>> colour_of(std::string_view text, std::size
   return bytes;
 }
 
-/// The number of a label of a property that has some.
+/// The number that a property's label stands for.
 std::optional<double> label_of(const AnnotationProperty& property, std::string_view text) {
   const auto found = std::ranges::find(property.enum_labels, text);
   if (found == property.enum_labels.end()) return std::nullopt;
   return property.enum_values[static_cast<std::size_t>(found - property.enum_labels.begin())];
 }
 
-/// An element of a property. Fractions do not become integers.
+/// One component of a property. A fraction is never converted to an integer.
 Result<std::vector<std::byte>> number_bytes(const DType& dtype, double value) {
   std::vector<std::byte> bytes(dtype.size());
   const bool is_float = dtype == DType::float32;
@@ -142,7 +142,7 @@ Result<std::vector<std::byte>> number_bytes(const DType& dtype, double value) {
   return bytes;
 }
 
-/// What a property holds, of a number, a text (a colour, a label, a number), a truth value or a list of components.
+/// The value of a property: a number, a text (a colour, a label, a number), a boolean, or a list of components.
 Result<std::vector<std::byte>> bytes_of(const AnnotationProperty& property, const Json& value) {
   const auto column = neuroglancer::empty_column(property);
   if (value.is_string()) {

@@ -1,4 +1,4 @@
-// sherd annotations build: a directory of annotations with all of its indices, from a table on standard input.
+// sherd annotations build: writes a directory of annotations with all of its indexes, from a table on standard input.
 #include <algorithm>
 
 #include "base/size.hpp"
@@ -25,7 +25,7 @@ struct AnnotationsBuild {
   std::uint64_t limit = AnnotationBuildOptions{}.limit;
   bool overwrite = false;
 
-  /// As the document has it, whose reader refuses what is wrong.
+  /// In the form of the info document, whose reader reports what is wrong.
   [[nodiscard]] Result<Json> dimensions_json() const {
     if (resolution.empty() == dimensions.empty())
       return invalid_argument("one of --resolution and --dimensions says what a unit of the coordinates is");
@@ -38,14 +38,14 @@ struct AnnotationsBuild {
     return json;
   }
 
-  /// Digits stay: 8 nm are 8e-9 m.
+  /// Scales the number as decimal text, so that 8 nm become exactly 8e-9 m.
   static Json metres(const Json& nanometres) {
     const std::string text = nanometres.dump();
     return text.find_first_of("eE") == std::string::npos ? Json::number(text + "e-9")
                                                          : Json(*nanometres.as_double() * 1e-9);
   }
 
-  /// "score:float32", or the object that the document has.
+  /// "score:float32", or the property's JSON object as in the info document.
   static Result<Json> property_json(const std::string& text) {
     if (text.starts_with('{') || text.starts_with('@')) return parse_json_argument(text);
     const std::size_t colon = text.rfind(':');

@@ -20,7 +20,7 @@ struct Attrs {
            std::ranges::any_of(words, [](const std::string& word) { return word.find('=') != std::string::npos; });
   }
 
-  /// The members that NAME=JSON words set.
+  /// The members set by arguments of the form NAME=JSON.
   [[nodiscard]] Result<Json> assigned() const {
     Json set{Json::Object{}};
     for (const std::string& word : words) {

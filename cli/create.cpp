@@ -1,4 +1,4 @@
-// sherd create: a new array, a group, or a volume of Neuroglancer's.
+// sherd create: creates an array, a group, or a Neuroglancer volume.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"

@@ -1,4 +1,4 @@
-// sherd export: an array becomes a file of another format.
+// sherd export: writes an array as a file of another format.
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"

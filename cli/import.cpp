@@ -1,4 +1,4 @@
-// sherd import: a file of another format becomes an array.
+// sherd import: creates an array from a file of another format.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -79,7 +79,7 @@ struct Import {
   }
 
  private:
-  // At IMAGE/labels/NAME, but there is no image.
+  // The destination is IMAGE/labels/NAME, but IMAGE is not an image.
   void note_labels(Session& session) const {
     const std::size_t end = url.rfind('/');
     if (end == url.npos || last_component(url.substr(0, end)) != "labels" || sherd::open_group(url)) return;

@@ -1,4 +1,4 @@
-// sherd link: the collections of objects to which the info of a volume refers, printed or changed in one atomic write.
+// sherd link: prints the collections that a volume's info document links to, or changes the links in one atomic write.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -24,7 +24,7 @@ struct Link {
                                         {"skeletons", &VolumeLinks::skeletons},
                                         {"segment_properties", &VolumeLinks::segment_properties}};
 
-  /// With an empty path for each that goes.
+  /// A link to be removed has an empty path.
   [[nodiscard]] Result<VolumeLinks> wanted() const {
     VolumeLinks all = links;
     for (const Member& member : kMembers)

@@ -1,4 +1,4 @@
-// sherd nccopy: a dataset of netCDF into NCZarr or a netCDF file, with the options of netcdf-c's nccopy.
+// sherd nccopy: copies a netCDF dataset to NCZarr or to a netCDF file, with the options of netcdf-c's nccopy.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
 
-/// Adds "a,/g/b" and what other options of the same name list.
+/// Adds the names in "a,/g/b" to those of earlier options with the same name.
 Result<void> add_names(const std::vector<std::string>& lists, std::string_view option, std::vector<std::string>& to) {
   for (const std::string& list : lists) {
     SHERD_TRY(names, names_in(list, ',', option));
@@ -38,7 +38,7 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
   return {};
 }
 
-/// "none"; "var,id,parameter,…", "var1|var2,none", "*,id,…"; further filters follow "|" as in id,p|id,p.
+/// "none"; "var,id,parameter,…", "var1|var2,none", "*,id,…"; more filters follow after "|", as in id,p|id,p.
 Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& options) {
   netcdf::FilterChoice choice;
   if (text == "none") {
@@ -77,7 +77,7 @@ struct Nccopy {
   std::string source, destination, kind, memory, cache, cache_elements;
   std::vector<std::string> chunks, shards, filters, variables, data_variables, groups, data_groups;
   std::optional<std::uint64_t> deflate;
-  bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other ways to write `kind`
+  bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other spellings of `kind`
   bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
 
   Result<int> run(Session& session) const {
@@ -99,7 +99,7 @@ struct Nccopy {
   }
 
  private:
-  /// The library's members as options.
+  /// The library's members as command-line options, for errors.
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {

@@ -1,4 +1,4 @@
-// sherd ncgen: CDL as a dataset of NCZarr, with the options of netcdf-c's ncgen.
+// sherd ncgen: creates an NCZarr dataset from CDL, with the options of netcdf-c's ncgen.
 #include <algorithm>
 #include <filesystem>
 
@@ -16,7 +16,7 @@
 namespace sherd::cli {
 namespace {
 
-/// The names that ncgen accepts for -k, older ones among them: 1, 2, 3 and 4 are nc3, nc6, nc4 and nc7.
+/// The names that ncgen accepts for -k, including older ones: 1, 2, 3 and 4 mean nc3, nc6, nc4 and nc7.
 std::optional<netcdf::DataModel> model_called(std::string_view kind) {
   constexpr std::string_view classic[] = {"classic",
                                           "nc3",
@@ -43,7 +43,7 @@ std::optional<netcdf::DataModel> model_called(std::string_view kind) {
   return std::nullopt;
 }
 
-/// The whole input. Files are read as standard input is, so that a pipe with a name is a file too.
+/// Reads the whole input. Files are read like standard input, so a named pipe works too.
 Result<std::string> read_text(InputPipe& input) {
   constexpr std::size_t kPiece = std::size_t{1} << 20U;
   std::string text;
@@ -57,7 +57,7 @@ Result<std::string> read_text(InputPipe& input) {
   }
 }
 
-/// The directory of a dataset, if it does not exist; otherwise nothing.
+/// The dataset's directory if it does not exist yet, otherwise nothing.
 std::string directory_to_make(const std::string& url) {
   const auto parsed = netcdf::parse_dataset_url(url);
   if (!parsed || is_anonymous(parsed->store)) return {};
@@ -94,7 +94,7 @@ struct Ncgen {
 
  private:
   [[nodiscard]] bool is_standard_input() const { return !input || *input == "-"; }
-  /// As ncgen: without any of these the text is only checked.
+  /// As in ncgen: without any of these options the text is only checked.
   [[nodiscard]] bool writes() const {
     return binary || !language.empty() || !output.empty() || !kind.empty() || nc3 || nc4 || nc5 || nc6 || nc7;
   }
@@ -131,7 +131,7 @@ struct Ncgen {
     return read_text(*file);
   }
 
-  /// -o, or as ncgen derives it: the name of the file, or else that of the dataset, with ".nc".
+  /// The value of -o, or the name that ncgen derives: that of the file, or else that of the dataset, with ".nc".
   Result<std::string> destination(const netcdf::Cdl& cdl) const {
     if (!output.empty()) return output;
     std::string stem = name.empty() ? cdl.name() : name;
@@ -144,7 +144,7 @@ struct Ncgen {
     return stem + ".nc";
   }
 
-  /// The mode is that of the URL; Writer::create() joins it with the URL again, which changes nothing.
+  /// The mode is taken from the URL; Writer::create() adds it to the URL again, which has no effect.
   Result<netcdf::NewDataset> new_dataset(Session& session, const std::string& url) const {
     netcdf::NewDataset options;
     if (!session.format().empty()) options.format = session.format();

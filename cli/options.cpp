@@ -1,4 +1,4 @@
-// Knows the options that several subcommands share, their help, and what they set in the engine's option structs.
+// Defines the options that several subcommands share, their help, and what they set in the engine's option structs.
 #include "cli/options.hpp"
 
 #include <charconv>
@@ -23,7 +23,7 @@ Result<double> parse_share(const std::string& text) {
   return share;
 }
 
-/// Lengths of one's own for each chunk: "[3,3,4],[5]".
+/// Parses lengths given per chunk: "[3,3,4],[5]".
 bool has_edges(const std::optional<std::string>& text) { return text && text->find('[') != std::string::npos; }
 
 Result<Json> parse_grid(const std::string& text) {

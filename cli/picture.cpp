@@ -1,4 +1,4 @@
-// sherd picture: a plane of an array as a PNG or JPEG.
+// sherd picture: draws a plane of an array as a PNG or JPEG file.
 #include <charconv>
 
 #include "base/try.hpp"

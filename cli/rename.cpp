@@ -13,7 +13,7 @@ struct Rename {
 
   /// The new path from the root of the hierarchy.
   [[nodiscard]] std::string target(const MemberPath& member) const {
-    // As mv has it: "a.zarr/x a.zarr/y".
+    // As in mv: "a.zarr/x a.zarr/y".
     if (!member.root.empty() && name.starts_with(member.root + "/")) return name.substr(member.root.size() + 1);
     if (name.starts_with('/')) return name.substr(1);
     return std::string(split_key(member.path).prefix) + name;
@@ -24,7 +24,7 @@ struct Rename {
       return invalid_argument("NEW: is a path in the same hierarchy, not a URL: " + name);
     const OpenOptions options = session.opening(session.guarded("rename"));
     SHERD_TRY(member, find_member(url, options.config));
-    if (!member) {  // which is refused
+    if (!member) {  // rename() reports the error
       SHERD_TRY(at(url, rename(url, name, options)));
       return 0;
     }

@@ -1,5 +1,5 @@
-// Knows how options become the info document of a new volume: words of the document, so that it is the document's own
-// reader that refuses them.
+// Converts options to the info document of a new volume. They become members of the document, so the document's own
+// reader checks them.
 #include "cli/volume.hpp"
 
 #include <algorithm>
