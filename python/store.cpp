@@ -1,4 +1,4 @@
-// The classes sherd.Store and sherd.MemoryStore: bytes by key, and what a `store` argument may be.
+// The classes sherd.Store and sherd.MemoryStore: bytes by key. Also which values a `store` argument accepts.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ nb::tuple reduce_store(nb::handle self) {
   return nb::make_tuple(self.type(), nb::make_tuple(url.c_str()));
 }
 
-/// A path or URL, or an os.PathLike, as bytes, as the file system has it.
+/// A path or URL, or an os.PathLike, as the bytes that the file system uses.
 std::string url_from(nb::handle value) {
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) throw nb::python_error();

@@ -185,7 +185,7 @@ class Group:
             return False
         try:
             return self._handle.contains(_arguments.text(path, "a member's path"))
-        except InvalidArgument:  # nothing is called so
+        except InvalidArgument:  # no member can have this name
             return False
 
     def __delitem__(self, path: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._errors import InvalidArgument
 
-# By the names of CDL. Strings are lists of bytes for the engine, and objects in NumPy.
+# By their names in CDL. Strings are lists of bytes in the engine, and objects in NumPy.
 NUMPY = {
     "byte": np.dtype("i1"),
     "char": np.dtype("S1"),

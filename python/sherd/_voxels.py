@@ -18,7 +18,7 @@ def offset(array: _sherd.Array) -> tuple[int, ...]:
         return (0,) * array.ndim
     if any(isinstance(each, bool) or not isinstance(each, (int, float)) or int(each) != each for each in given):
         return (0,) * array.ndim
-    # A scale of a volume has x, y, z there and a fourth dimension, the channel.
+    # A scale of a volume has x, y, z in this member, and the channel as a fourth dimension.
     return (*map(int, given), *(0,) * (array.ndim - len(given)))
 
 

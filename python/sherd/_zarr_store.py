@@ -48,7 +48,7 @@ class ZarrStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZarrStore) or self.read_only != other.read_only:
             return False
-        url = self._store.url  # stores in memory have none of their own
+        url = self._store.url  # stores in memory have no URL of their own
         return self._store is other._store or (url == other._store.url and not url.startswith("memory:"))
 
     __hash__ = None

@@ -64,7 +64,7 @@ def from_zarr(
     array = _opened(url, component, storage_options, config)
     if chunks is None:
         chunks = array.shards or array.chunks
-    # dask would hand lists to the array in combinations that NumPy and zarr-python understand differently.
+    # dask would pass lists to the array in combinations that NumPy and zarr-python interpret differently.
     return dask.array.from_array(array, chunks, name=name, inline_array=inline_array, fancy=False)
 
 
@@ -98,7 +98,7 @@ def _store(x: dask.array.Array, array: Array, region: Any, compute: bool, return
         lengths = array.shards or array.chunks
         axes = zip(x.chunks, lengths, array.shape, bounds, strict=True)
         x = x.rechunk(tuple(_aligned(c, _ends(n, size), start) for c, n, size, (start, _, _) in axes))
-    # No lock of dask's: writers of one stored object wait for each other.
+    # Needs no lock from dask: writers of the same stored object wait for each other.
     return x.store(array, lock=False, regions=given, compute=compute, return_stored=return_stored)
 
 

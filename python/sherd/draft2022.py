@@ -109,7 +109,7 @@ def create_array(
 
     def create(options: dict[str, Any]) -> _sherd.Array:
         options |= {"format": "draft2022", "format_options": {"uri": uri}}
-        if "raw_codecs" in options:  # of a stack, whose codecs may have short names
+        if "raw_codecs" in options:  # in a stack, whose codecs may be short forms
             options["codecs"] = options.pop("raw_codecs")
         return _sherd.create_array(store, name or "", options)
 
@@ -129,7 +129,7 @@ def create_array(
 
 
 def _stack(levels: list[Level], chunks: Level, layout: dict[str, Any], itemsize: int) -> dict[str, Any]:
-    """The same layout with shards in shards: the whole chain of codecs, as metadata has it."""
+    """The same layout with nested shards: the whole chain of codecs, as in metadata."""
     chain: list[Any] = [] if layout["filters"] == "auto" else list(layout["filters"])
     endian = {"endian": "little" if layout["serializer"] == "auto" else "big"}
     chain.append({"name": "bytes", "configuration": endian if itemsize > 1 else {}})
