@@ -65,7 +65,7 @@ Result<std::vector<std::string>> split_csv(std::string_view line) {
       fields.back() += c;
     }
   }
-  if (quoted) return invalid_argument("a quoted value does not end on its line");
+  if (quoted) return invalid_argument("a quoted value must end on the line on which it begins");
   return fields;
 }
 
@@ -78,7 +78,7 @@ std::string_view trimmed(std::string_view text) {
 Result<float> coordinate_of(double value) {
   const auto at = static_cast<float>(value);
   if (std::isfinite(at)) return at;
-  return invalid_argument("a coordinate must be a finite number that float32 holds");
+  return invalid_argument("a coordinate must be a finite number in the range of float32");
 }
 
 Result<double> real_of(std::string_view text) {
@@ -212,7 +212,7 @@ void AnnotationRows::note_unused(const std::string& name) {
 
 Result<void> AnnotationRows::read_header(const std::string& text) {
   if (info_.type == AnnotationType::polyline)
-    return invalid_argument("polylines have any number of points, which CSV has no columns for; use JSON lines");
+    return invalid_argument("CSV cannot describe polylines, which have any number of points; use JSON lines");
   SHERD_TRY(names, split_csv(text.starts_with("\xEF\xBB\xBF") ? std::string_view(text).substr(3) : text));
   std::vector<std::string> seen;
   for (const std::string& each : names) {
@@ -268,7 +268,7 @@ Result<void> AnnotationRows::add_csv(const std::string& text) {
   if (columns_.empty()) return read_header(text);
   SHERD_TRY(fields, split_csv(text));
   if (fields.size() != columns_.size())
-    return invalid_argument("has " + std::to_string(fields.size()) + " values, and there are " +
+    return invalid_argument("has " + std::to_string(fields.size()) + " values, but there are " +
                             std::to_string(columns_.size()) + " columns");
   geometry_.assign(coordinates_.size(), 0);
   for (std::size_t i = 0; i < fields.size(); ++i)
@@ -319,7 +319,7 @@ Result<void> AnnotationRows::add_json(const std::string& text) {
   for (const char* name : ellipsoid ? std::vector{"center", "radii"} : std::vector{"point"}) {
     const Json* value = json.find(name);
     if (info_.type != AnnotationType::point && !ellipsoid) break;
-    if (value == nullptr) return invalid_argument("there is no member '" + std::string(name) + "'");
+    if (value == nullptr) return invalid_argument("the member '" + std::string(name) + "' is missing");
     SHERD_TRY(add_points(*value).in_member(name));
   }
   for (const auto& [name, value] : json.members()) SHERD_TRY(set_member(name, value).in_member(name));
@@ -331,7 +331,7 @@ Result<void> AnnotationRows::add_json(const std::string& text) {
 
 Result<void> AnnotationRows::finish_row() {
   for (std::size_t i = 0; i < properties_.size(); ++i)
-    if (properties_[i].empty()) return invalid_argument("there is no '" + info_.properties[i].id + "'");
+    if (properties_[i].empty()) return invalid_argument("the property '" + info_.properties[i].id + "' is missing");
   auto& rows = batch_.rows;
   rows.ids.push_back(id_.value_or(next_id_));
   ++next_id_;

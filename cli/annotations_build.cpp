@@ -28,7 +28,7 @@ struct AnnotationsBuild {
   /// In the form of the info document, whose reader reports what is wrong.
   [[nodiscard]] Result<Json> dimensions_json() const {
     if (resolution.empty() == dimensions.empty())
-      return invalid_argument("one of --resolution and --dimensions says what a unit of the coordinates is");
+      return invalid_argument("the units of the coordinates are needed: use either --resolution or --dimensions");
     if (!dimensions.empty()) return in_option(parse_json_argument(dimensions), "--dimensions");
     SHERD_TRY(parse_positive(resolution, 3).in([] { return "--resolution"; }));
     Json json{Json::Object{}};

@@ -19,7 +19,7 @@ struct Export {
 
   Result<int> run(Session& session) const {
     if (is_object_file(to, destination)) {
-      if (!id) return invalid_argument("--id is needed: which skeleton or mesh of " + url + " is to be exported");
+      if (!id) return invalid_argument("--id is missing: which skeleton or mesh of " + url + " is to be exported");
       return run_export_object(session, url, destination, {.format = to, .id = id, .unit = units});
     }
     if (id || !units.empty())

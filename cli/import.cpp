@@ -83,8 +83,9 @@ struct Import {
   void note_labels(Session& session) const {
     const std::size_t end = url.rfind('/');
     if (end == url.npos || last_component(url.substr(0, end)) != "labels" || sherd::open_group(url)) return;
-    session.note(url +
-                 " is an array and not labels of an image: no OME-NGFF image is around 'labels'; make that first");
+    session.note(
+        url +
+        " is a plain array, not labels: the group around 'labels' is not an OME-NGFF image; create the image first");
   }
 
   Result<void> apply_space(ImportOptions& options) const {

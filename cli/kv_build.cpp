@@ -55,7 +55,7 @@ struct KvBuild {
   bool overwrite = false;
 
   Result<BuildReport> build(const Config& config) const {
-    if (sharding.empty()) return invalid_argument("--sharding needs the parameters, as JSON or @FILE");
+    if (sharding.empty()) return invalid_argument("--sharding is missing; set it to the parameters, as JSON or @FILE");
     SHERD_TRY(parameters, in_option(parse_json_argument(sharding), "--sharding"));
     BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
     SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));

@@ -35,7 +35,7 @@ struct Link {
       const auto member = std::ranges::find(kMembers, name, [](const Member& each) { return std::string(each.name); });
       if (member == std::end(kMembers))
         return invalid_argument("--unlink: '" + name + "' is not mesh, skeletons or segment_properties");
-      if (all.*member->path) return invalid_argument("--unlink: '" + name + "' is also linked");
+      if (all.*member->path) return invalid_argument("--unlink: '" + name + "' is also set; use only one of the two");
       all.*member->path = "";
     }
     return all;

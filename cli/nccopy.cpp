@@ -60,7 +60,9 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
       constexpr std::uint64_t most = 0xFFFFFFFF;
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         SHERD_TRY(number, number_of(numbers[i], "-F"));
-        if (number > most) return invalid_argument("-F: " + std::string(numbers[i]) + " is more than 32 bits hold");
+        if (number > most)
+          return invalid_argument("-F: " + std::string(numbers[i]) +
+                                  " is out of range; numbers of filters are at most 4294967295");
         if (i == 0)
           filter.id = static_cast<std::uint32_t>(number);
         else
@@ -117,7 +119,7 @@ struct Nccopy {
     const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc4, "nc4"}, {nc5, "nc5"}, {nc6, "nc6"}, {nc7, "nc7"}};
     for (const auto& [chosen, name] : flags)
       if (chosen) given.emplace_back(name);
-    if (given.size() > 1) return invalid_argument("-k and -3 to -7 choose a kind; give one of them");
+    if (given.size() > 1) return invalid_argument("-k and -3 to -7 all choose the kind of file; use only one of them");
     return given.empty() ? std::string() : given.front();
   }
 

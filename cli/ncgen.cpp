@@ -140,7 +140,7 @@ struct Ncgen {
       if (const std::size_t dot = stem.rfind('.'); dot != stem.npos) stem.erase(dot);
     }
     if (stem.empty() || stem.find('/') != stem.npos)
-      return invalid_argument("no name for the dataset follows from '" + stem + "'; give one with -o");
+      return invalid_argument("cannot derive a name for the dataset from '" + stem + "'; set it with -o");
     return stem + ".nc";
   }
 
@@ -170,7 +170,7 @@ struct Ncgen {
     if (const auto discarded = writer.discard(); !discarded)
       session.note("warning: '" + url + "' is incomplete and could not be removed: " + discarded.error().text());
     else if (made.empty())
-      session.note("warning: '" + url + "' is empty now: what was there had been replaced");
+      session.note("warning: '" + url + "' is empty now: the dataset that was there had already been erased");
     std::error_code not_empty;
     if (!made.empty()) std::filesystem::remove(made, not_empty);
     return std::move(written).in([&] { return std::string_view(shown); });

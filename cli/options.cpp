@@ -19,7 +19,7 @@ Result<double> parse_share(const std::string& text) {
   const bool percent = parsed.ptr != end && *parsed.ptr == '%';
   if (percent) share /= 100;
   if (parsed.ec != std::errc{} || parsed.ptr + (percent ? 1 : 0) != end || !(share >= 0 && share <= 1))
-    return invalid_argument("'" + text + "' is not a share; write it as 0.5 or 50%");
+    return invalid_argument("'" + text + "' is not a fraction; write it as 0.5 or 50%");
   return share;
 }
 
@@ -29,7 +29,7 @@ bool has_edges(const std::optional<std::string>& text) { return text && text->fi
 Result<Json> parse_grid(const std::string& text) {
   auto axes = Json::parse("[" + text + "]");
   if (!axes)
-    return invalid_argument("'" + text + "' are not lengths; write a list for each dimension, as in [3,3,4],[5]");
+    return invalid_argument("'" + text + "' is not a list of lengths; write one list per dimension, as in [3,3,4],[5]");
   return Json(Json::Object{{"name", "rectilinear"},
                            {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
 }
@@ -41,7 +41,7 @@ Result<void> apply_chunks(const std::string& chunks, const std::optional<std::st
     return {};
   }
   if (shards && shards != "none")
-    return invalid_argument("inner chunks have one shape; put the lists into --shards, or omit --shards");
+    return invalid_argument("inner chunks must have one shape; put the lists into --shards, or omit --shards");
   SHERD_TRY(grid, parse_grid(chunks));
   create.chunk_grid = std::move(grid);
   return {};

@@ -21,7 +21,7 @@ struct Rename {
 
   Result<int> run(Session& session) const {
     if (name.find("://") != name.npos)
-      return invalid_argument("NEW: is a path in the same hierarchy, not a URL: " + name);
+      return invalid_argument("NEW: must be a path in the same hierarchy, not a URL: " + name);
     const OpenOptions options = session.opening(session.guarded("rename"));
     SHERD_TRY(member, find_member(url, options.config));
     if (!member) {  // rename() reports the error

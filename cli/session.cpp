@@ -112,7 +112,8 @@ Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
   SHERD_TRY(storage_options, parse_storage_options(options.storage_options));
   session->storage_options_ = std::move(storage_options);
   SHERD_TRY(check_format("--store-format", options.store_format));
-  if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
+  if (options.threads > kMostThreads)
+    return invalid_argument("--threads: must be at most " + std::to_string(kMostThreads));
   if (!options.lock_timeout.empty()) {
     SHERD_TRY(seconds, parse_seconds(options.lock_timeout).in([] { return "--lock-timeout"; }));
     session->lock_timeout_ = seconds;

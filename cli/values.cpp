@@ -60,7 +60,7 @@ Result<std::vector<double>> parse_positive(const std::string& text, std::size_t 
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const auto value = list->elements()[i].as_double();
     if (!value || !(*value > 0) || !std::isfinite(*value))
-      return invalid_argument("'" + text + "' has a number that is not positive");
+      return invalid_argument("'" + text + "' must contain only positive numbers");
     numbers.push_back(*value);
   }
   if (count != 0 && numbers.size() != count)
@@ -168,8 +168,9 @@ Result<FileType> parse_file_dtype(const std::string& text) {
 Result<DType> parse_dtype_argument(const std::string& text) {
   SHERD_TRY(type, parse_file_dtype(text));
   if (type.big_endian != true) return std::move(type.dtype);
-  return invalid_argument("'" + text + "' is a byte order too; use " + type.dtype.name() +
-                          R"(, and set the order by --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
+  return invalid_argument(
+      "'" + text + "' includes a byte order; use " + type.dtype.name() +
+      R"(, and set the byte order with --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
 }
 
 Result<Json> parse_json_argument(const std::string& text) {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kBlockSide = 8;
 Result<Json> parse_numbers(std::string_view option, const std::string& text) {
   auto numbers = Json::parse("[" + text + "]");
   if (numbers && numbers->elements().size() == 3) return numbers;
-  return invalid_argument(std::string(option) + ": '" + text + "' are not three numbers; write them as x,y,z");
+  return invalid_argument(std::string(option) + ": '" + text + "' is not three numbers; write it as x,y,z");
 }
 
 Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }
@@ -84,8 +84,8 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
   if (create.config.layout == Layout::zarr_neuroglancer) {
     if (create.format == kVolumeFormat)
       return invalid_argument(
-          "--layout: a volume alone is made by --store-format precomputed, and one with a Zarr array "
-          "without it");
+          "--layout: zarr+neuroglancer creates a volume and a Zarr array, --store-format precomputed only a volume; "
+          "use one of them");
     SHERD_TRY(wanted, counterpart_volume());
     create.volume = std::move(wanted);
     return {};

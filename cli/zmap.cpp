@@ -48,7 +48,8 @@ struct ZmapCommand {
   [[nodiscard]] std::string at() const { return key.value_or("/"); }
 
   Result<int> run(Session& session) const {
-    if (keys && headers) return invalid_argument("-k prints no contents, and -h those of documents; choose one");
+    if (keys && headers)
+      return invalid_argument("-k and -h cannot be combined: -k prints only keys, -h also the contents of metadata");
     SHERD_TRY(map, Zmap::open(url, session.config()));
     SHERD_TRY(object, map.look(at()));
     if (search) return names(session, map);
