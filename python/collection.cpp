@@ -29,7 +29,7 @@ nb::object optional_to(const std::optional<T>& object, const Convert& convert) {
 const AnnotationInfo& annotation_info(const Collection& collection) {
   if (const auto* info = std::get_if<AnnotationInfo>(&collection.info())) return *info;
   throw Exception(
-      invalid_argument(collection.url() + " holds " + std::string(kind_name(collection.info())) + ", no annotations"));
+      invalid_argument(collection.url() + " holds " + std::string(kind_name(collection.info())) + ", not annotations"));
 }
 
 nb::object read_object(const Collection& self, nb::handle given) {

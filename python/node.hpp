@@ -26,7 +26,7 @@ nb::tuple reduce(const Handle& node) {
   const std::string& url = node.store()->url();
   if (url.starts_with("memory:"))
     throw Exception(invalid_argument(
-        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+        "a node in a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
   return nb::make_tuple(reopen,
                         nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),

@@ -85,7 +85,7 @@ nb::tuple reduce_sharded(nb::handle self) {
   const auto& store = nb::cast<const ShardedStore&>(self);
   if (store.url().starts_with("memory:"))
     throw Exception(invalid_argument(
-        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+        "a store in memory cannot be pickled, because other processes cannot see it; use a directory"));
   return nb::make_tuple(
       self.type(), nb::make_tuple(store.url().c_str(), json_to(store.sharding()), store.options().writable ? "r+" : "r",
                                   config_to(store.options().config)));

@@ -76,7 +76,8 @@ nb::list keys(const BoundStore& self, const std::string& prefix) {
 nb::tuple reduce_store(nb::handle self) {
   const std::string& url = nb::cast<const BoundStore&>(self).store->url();
   if (url.starts_with("memory:"))
-    throw Exception(invalid_argument("a memory store cannot be pickled: another process does not see it"));
+    throw Exception(
+        invalid_argument("a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   return nb::make_tuple(self.type(), nb::make_tuple(url.c_str()));
 }
 

@@ -187,7 +187,8 @@ def layout(chunks: Any, shards: Any) -> dict[str, Any]:
         found["chunk_grid"] = dict(chunks)
     elif has_edges(chunks):
         if shards is not None:
-            raise InvalidArgument("inner chunks have one shape; put the lists into shards, or omit it", member="chunks")
+            text = "inner chunks must have one shape; put the lists into shards, or omit it"
+            raise InvalidArgument(text, member="chunks")
         found["chunk_grid"] = rectilinear(chunks)
     elif not is_auto(chunks) and chunks is not None:
         found["chunks"] = chunks

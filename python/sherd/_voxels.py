@@ -37,7 +37,7 @@ def _element(item: Any, begin: int, length: int, d: int) -> int | slice:
     if not isinstance(item, slice):
         at = _coordinate(item)
         if not begin <= at < end:
-            raise IndexError(f"voxel {at} is out of bounds for dimension {d}, which has {begin} to {end - 1}")
+            raise IndexError(f"voxel {at} is out of bounds for dimension {d}, which has voxels {begin} to {end - 1}")
         return at - begin
     step = 1 if item.step is None else _coordinate(item.step)
     if step < 1:

@@ -23,7 +23,7 @@ def _range(wanted: ByteRequest | None) -> tuple[int, int | None]:
         return wanted.offset, None
     if isinstance(wanted, SuffixByteRequest):
         return (-wanted.suffix, None) if wanted.suffix else (0, 0)
-    raise ValueError(f"byte_range is a ByteRequest, not {wanted!r}")
+    raise ValueError(f"byte_range must be a ByteRequest, not {wanted!r}")
 
 
 class ZarrStore(Store):
