@@ -178,7 +178,7 @@ TEST(AttributeTypes, OfAnotherFormAreInferred) {
   };
   for (const char* types : {R"({"a": "|i1"})", R"({"a": "nonsense"})", R"({"a": 7})", "[]", "7", "null"})
     EXPECT_EQ(*with(types).root().attribute("a"), Values(std::vector<std::int32_t>{300})) << types;
-  EXPECT_THAT(with(R"({"a": "|i1"})").warnings(), ElementsAre(HasSubstr("'a' is not of the type")));
+  EXPECT_THAT(with(R"({"a": "|i1"})").warnings(), ElementsAre(HasSubstr("'a' does not have the type")));
 }
 
 TEST(Groups, NestedBeyondTheLimitAreLeftOut) {
