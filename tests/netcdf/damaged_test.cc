@@ -1,4 +1,4 @@
-// Datasets that are damaged, incomplete or hostile: what can be read is, and the rest is named.
+// Datasets that are damaged, incomplete or hostile: everything readable is read, and the rest is reported by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is done with hierarchies of Zarr v2 as with any other: copies to and from the other formats, and checks.
+// Tools on hierarchies of Zarr v2, as on any other: copies to and from the other formats, and checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
