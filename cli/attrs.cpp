@@ -84,7 +84,7 @@ Run add_attrs(Arguments& arguments) {
   arguments.argument("URL", attrs->url, "An array or a group");
   arguments.arguments("NAME", attrs->words, "Attributes to print; NAME=JSON sets one, and what is not JSON is text");
   arguments.repeated("--remove", "NAME", attrs->removed, "Remove an attribute; may be given several times");
-  arguments.text("--replace", "JSON|@FILE", attrs->replacement, "Replace all attributes by those of an object");
+  arguments.text("--replace", "JSON|@FILE", attrs->replacement, "Replace all attributes with those of a JSON object");
   arguments.examples({{"sherd attrs brain.zarr", "all attributes, as JSON"},
                       {"sherd attrs brain.zarr units", "the value of one"},
                       {"sherd attrs brain.zarr units=nm offset='[0, 10, 20]' --remove draft",

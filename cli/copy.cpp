@@ -78,8 +78,8 @@ struct ImageOptions {
         "What happens to mesh, skeletons and segment_properties of the volume if what they refer to is not "
         "part of the copy; default: keep");
     arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
-                   "How chunks of the volume share objects: by a rule, or as in an info document; default: auto "
-                   "if SRC is sharded");
+                   "How chunks of the volume are grouped into shards: auto chooses by size, JSON is as in an "
+                   "info document; default: auto if SRC is sharded");
   }
 
   [[nodiscard]] Result<void> apply(CopyOptions& options) const {

@@ -141,8 +141,8 @@ Run add_import(Arguments& arguments) {
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--to precomputed, --layout zarr+neuroglancer");
   add_object_id(arguments, import->id,
-                "Of the object; default: the number with which the name of SRC begins. An existing object is replaced "
-                "only with --overwrite");
+                "The id of the object; default: the number at the beginning of the name of SRC. An existing "
+                "object is replaced only with --overwrite");
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",

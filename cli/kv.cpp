@@ -162,7 +162,7 @@ Run add_kv_put(Arguments& arguments) {
   const auto kv = with_place(arguments, "put", true);
   arguments.text("-i,--input", "FILE|-", kv->input, "The value; - is stdin, the default");
   arguments.text("--preceding", "FILE", kv->preceding,
-                 "Of meshes: the fragments that belong before the manifest; as many bytes as it says");
+                 "For meshes: a file with the fragments, whose size must be that in the manifest");
   add_gzip_level(arguments, kv->gzip_level);
   arguments.examples({{"sherd kv put brain/skeletons 17 -i 17.bin", "store it, or replace it in its shard"}});
   return [kv](Session& session) { return kv->run(session); };

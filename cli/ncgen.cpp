@@ -186,7 +186,7 @@ Run add_ncgen(Arguments& arguments) {
                  "Where the dataset is written; an existing one of either version of Zarr is replaced");
   arguments.flag("-b", ncgen->binary,
                  "Write a dataset; without -o it is named after the file, with .nc instead of .cdl");
-  arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs in c, f77 and java are refused");
+  arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs (c, f77, java) are not supported");
   arguments.text("-k", "KIND", ncgen->kind,
                  "The data model that the text may use: nc3, nc6, nc5, nc4 or nc7; the dataset is NCZarr in any case");
   arguments.flag("-3", ncgen->nc3, "As -k nc3: the classic model");

@@ -81,8 +81,8 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
                  "How long to wait for another writer of the same data; default: 600; inf: no limit");
   arguments.choice("--lock", {"auto", "none"}, options.lock,
-                   "none: write without locks, on file systems without them; promises that there is no other writer "
-                   "on the same shard");
+                   "none: write without locks, for file systems that have none; safe only if no other process "
+                   "writes to the same shard");
   arguments.repeated("--store-option", "NAME=VALUE", options.storage_options,
                      "An option of the stores that URLs name, such as follow_symlinks=false");
   arguments.text("--store-format", "NAME", options.store_format,

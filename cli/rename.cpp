@@ -43,8 +43,8 @@ Run add_rename(Arguments& arguments) {
   auto rename = std::make_shared<Rename>();
   arguments.argument("URL", rename->url, "The array or group");
   arguments.word("NEW", rename->name,
-                 "Its new path, below the group that contains it or, with / at the start, below the root of the "
-                 "hierarchy; or as URL is written, from the root on");
+                 "The new path, relative to the group that contains it; if it begins with /, relative to the root "
+                 "of the hierarchy; or written like URL, with the same root");
   arguments.examples({{"sherd rename study.zarr/raw/a b", "study.zarr/raw/b, as soon as active writers have ended"},
                       {"sherd rename study.zarr/raw/a /final/a", "study.zarr/final/a; missing groups are created"},
                       {"sherd rename cells.ome.zarr/labels/nuclei cells.ome.zarr/labels/dapi",

@@ -38,19 +38,18 @@ Result<Json> parse_sharding(const std::string& text) {
 
 void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
   arguments.begin_group("Volumes of Neuroglancer (" + made_by + ")");
-  arguments.text(
-      "--resolution", "X,Y,Z", resolution,
-      "Nanometres per voxel; create needs it for a volume, with --layout 1,1,1 by default; import sets the spacing of "
-      "any array by it, default: as the file says");
+  arguments.text("--resolution", "X,Y,Z", resolution,
+                 "Nanometres per voxel. Required to create a volume, but 1,1,1 by default with --layout; import "
+                 "also uses it as the spacing of arrays, default: that of the file");
   arguments.text("--voxel-offset", "X,Y,Z", voxel_offset,
-                 "Where the first voxel is; default: 0,0,0, and of an import as the file says");
+                 "The coordinates of the first voxel; default: 0,0,0, or those of an imported file");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
   arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                    "How chunks are stored; raw is the default");
-  arguments.text(
-      "--sharding", "auto|none|JSON|@FILE", sharding,
-      "How chunks share objects: chosen by a rule, or as in an info document; default: one object per chunk");
+  arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
+                 "How chunks are grouped into shards: auto chooses by size, JSON is as in an info document; "
+                 "default: none, one object per chunk");
   arguments.text("--key", "NAME", key, "The directory of the chunks; default: the resolution, such as 8_8_40");
 }
 

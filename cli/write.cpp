@@ -190,7 +190,7 @@ Run add_write(Arguments& arguments) {
   arguments.text("-i,--input", "FILE|-", write->input, "The elements, from a file or a pipe; - is stdin");
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,
-                   "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
+                   "raw is C order in this machine's byte order; npy is detected by its content, json by the suffix");
   add_scale(arguments, write->scale);
   write->writing.add_to(arguments);
   arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},
