@@ -17,7 +17,7 @@ class Cell:
     title: str
     layout: str
     writes: bool = False
-    gzip_level: int | None = None  # where the peer can choose: otherwise its default, Sherd's being 3 for images, 6 for labels
+    gzip_level: int | None = None  # if the peer can choose; otherwise its default (Sherd: 3 for images, 6 for labels)
 
     @property
     def is_together(self):
@@ -107,7 +107,7 @@ def v2_cells():
         yield Cell(f"write-{layout}", f"write, {what}", layout, True)
 
 
-# The same bytes as three types, by the name of the array: the type, and how it is stored.
+# The same bytes as three types. By the name of the array: the type, and how it is stored.
 SMALL = {f"{dtype.split('_')[0]}-{stored}": (dtype, stored) for stored in ("raw", "sharded") for dtype in ("uint8", "float8_e4m3", "int4")}
 
 CELLS = [

@@ -123,7 +123,7 @@ def make(folder, size):
         create_volume(str(folder / f"{name}.precomputed"), size, name).write(elements[name].T[..., None]).result()
     for name, values in elements.items():
         values.tofile(folder / f"{name}.bin")
-    # Last, for it says that all is there.
+    # Written last, because it shows that everything else exists.
     (folder / "digests.json").write_text(json.dumps(digests(place, elements)))
 
 

@@ -1,6 +1,6 @@
-// What no reader or writer of these files can be much faster than: the same bytes read with pread and decoded once, or
-// gathered, encoded once and written, by all cores, into memory on huge pages. Nothing else happens: the offsets of all
-// inner chunks are known beforehand, what is decoded stands as it comes, parts of chunks are not copied out.
+// A lower bound for readers and writers of these files: the same bytes are read with pread and decoded once, or
+// gathered, encoded once and written, by all cores, into memory on huge pages. Nothing else is done: the offsets of all
+// inner chunks are known in advance, decoded elements are not rearranged, and parts of chunks are not copied out.
 #include <zstd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using bench::scratch;
 using bench::Task;
 using bench::Triple;
 
-constexpr std::size_t kPart = std::size_t{1} << 20;  // of what is read or written without codecs
+constexpr std::size_t kPart = std::size_t{1} << 20;  // the size of reads and writes without codecs
 
 std::size_t checked(std::size_t result) {
   if (ZSTD_isError(result) != 0) throw std::runtime_error(ZSTD_getErrorName(result));
@@ -47,7 +47,7 @@ std::filesystem::path object(const std::filesystem::path& array, const Triple& c
   return array / "c" / std::to_string(cell[0]) / std::to_string(cell[1]) / std::to_string(cell[2]);
 }
 
-// Where an encoded chunk is.
+// The location of an encoded chunk.
 struct Extent {
   const File* file;
   std::uint64_t offset, length;
@@ -79,7 +79,7 @@ Stored locate(const Task& task) {
   return stored;
 }
 
-// The extents of the chunks that a box touches.
+// The extents of the chunks that a box intersects.
 std::vector<Extent> touched(const Stored& stored, const Key& key, std::uint64_t length) {
   std::vector<Extent> extents;
   for (std::uint64_t z = key.origin[0] / length; z * length < key.origin[0] + key.shape[0]; ++z)
@@ -89,7 +89,7 @@ std::vector<Extent> touched(const Stored& stored, const Key& key, std::uint64_t 
   return extents;
 }
 
-// Each once, in the order in which they are stored.
+// Each extent once, in storage order.
 std::vector<Extent> joined(const std::vector<std::vector<Extent>>& calls) {
   std::map<std::pair<const File*, std::uint64_t>, Extent> all;
   for (const auto& extents : calls)
@@ -127,7 +127,7 @@ Prepare reading(const Task& task) {
       std::size_t capacity = 0;
       for (const auto& extents : calls) {
         const std::size_t bytes = extents.size() * chunk_bytes;
-        const bool fresh = task.cell == "shards" || bytes > capacity;  // a shard has memory of its own
+        const bool fresh = task.cell == "shards" || bytes > capacity;  // a shard has its own memory
         if (fresh) {
           result->reset();
           *result = std::make_unique<Pages>(capacity = bytes);
@@ -138,7 +138,7 @@ Prepare reading(const Task& task) {
   };
 }
 
-// The files of an array that is being written: inner chunks stand in the order in which they were encoded.
+// The files of an array that is being written: inner chunks are stored in the order in which they are encoded.
 class Target {
  public:
   Target(const Task& task, std::uint64_t size, Layout layout)
@@ -150,7 +150,7 @@ class Target {
     }
     ends_ = std::vector<std::atomic<std::uint64_t>>(files_.size());
   }
-  // Writes to the object that holds the element at `corner`.
+  // Writes to the object that contains the element at `corner`.
   void append(const Triple& corner, std::span<const std::byte> bytes) {
     const std::size_t i = ((corner[0] / edge_) * cells_ + corner[1] / edge_) * cells_ + corner[2] / edge_;
     files_[i]->write(bytes, ends_[i].fetch_add(bytes.size()));
@@ -191,7 +191,7 @@ Prepare writing(const Task& task) {
   };
 }
 
-// The new chunk is encoded, the rest of the shard copied to a new file that takes the place of the old one.
+// Encodes the new chunk and copies the rest of the shard to a new file, which replaces the old one.
 Prepare updating(const Task& task) {
   const auto path = object(task.target(), {0, 0, 0});
   return [=](unsigned repeat) -> Call {

@@ -1,4 +1,4 @@
-// What the floor does its work with: files, all cores, and warm memory.
+// The tools of the lower bound: files, all cores, and memory that stays mapped.
 #pragma once
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ inline void on_all_cores(std::size_t count, const std::function<void(std::size_t
   run();
 }
 
-// Memory of this thread that stays warm.
+// Memory of this thread that stays mapped.
 template <int Which>
 std::span<std::byte> scratch(std::size_t size) {
   thread_local std::vector<std::byte> memory;
@@ -76,9 +76,9 @@ inline std::vector<Key> pieces(const Key& box, std::uint64_t length) {
   return keys;
 }
 
-// That of volumes: gzip and the files, without compressed_segmentation.
+// The lower bound of volumes: gzip and the files, without compressed_segmentation.
 Prepare volume_floor(const Task& task);
-// That of Zarr v2: blosc or zlib and a file for each chunk.
+// The lower bound of Zarr v2: blosc or zlib, and one file per chunk.
 Prepare v2_floor(const Task& task);
 
 }  // namespace bench

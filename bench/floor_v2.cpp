@@ -1,6 +1,6 @@
-// The floor of Zarr v2: each chunk's file is opened, read and decoded once, or gathered, encoded once and written, by
-// all cores. Nothing is turned around for order F, and parts of chunks are not copied out; of blosc only the planes
-// that a box touches are decoded. blosc and deflate are those that Sherd is linked with.
+// The lower bound of Zarr v2: each chunk's file is opened, read and decoded once, or gathered, encoded once and
+// written, by all cores. Nothing is transposed for order F, and parts of chunks are not copied out; with blosc only the
+// planes that a box intersects are decoded. blosc and deflate are the libraries that Sherd uses.
 #include <blosc.h>
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
@@ -18,7 +18,7 @@ constexpr std::size_t kChunkBytes = kV2Chunk[0] * kV2Chunk[1] * kV2Chunk[2] * kE
 
 bool is_blosc(const Task& task) { return task.cell.find("-blosc-") != std::string::npos; }
 
-// What is wanted of a chunk: elements that are stored one after another.
+// The part of a chunk that is needed: elements stored one after another.
 struct Part {
   std::filesystem::path file;
   std::size_t first = 0, count = 0;
@@ -65,7 +65,7 @@ std::span<const std::byte> encode(bool blosc, std::span<const std::byte> from) {
   return to.first(static_cast<std::size_t>(size));
 }
 
-// The chunks that a box touches, by their numbers.
+// The numbers of the chunks that a box intersects.
 std::vector<Triple> touched(const Key& key) {
   const auto first = [&](std::size_t d) { return key.origin[d] / kV2Chunk[d]; };
   const auto end = [&](std::size_t d) { return (key.origin[d] + key.shape[d] + kV2Chunk[d] - 1) / kV2Chunk[d]; };

@@ -1,5 +1,5 @@
-// The floor of volumes: chunks of shards read with pread and inflated once, or gathered, deflated once and written, by
-// all cores. compressed_segmentation is left out: of labels the memory that they take is filled once, with anything.
+// The lower bound of volumes: chunks of shards are read with pread and inflated once, or gathered, deflated once and
+// written, by all cores. compressed_segmentation is omitted: for labels, memory of their size is filled once.
 #include <libdeflate.h>
 
 #include <memory>
@@ -44,7 +44,7 @@ struct Volume {
   std::vector<Chunk> chunks;
 };
 
-// Adds the chunks of one minishard, whose list is three rows of numbers: ids, gaps and lengths.
+// Adds the chunks of one minishard, whose list consists of three rows: ids, gaps and lengths.
 void add_chunks(const File& file, std::uint64_t begin, std::uint64_t end, std::vector<Chunk>& chunks) {
   constexpr std::uint64_t head = kMinishards * 16;
   std::vector<std::byte> encoded(end - begin);

@@ -38,7 +38,7 @@ PEERS = {
 }
 READERS = ["sherd", "netcdf4", "zarr", "zarr-new", "zarr-fused"]
 ZARR = ["zarr", "zarr-new", "zarr-fused"]
-# By name: the title of the row, and who takes part. `dump` is run by commands.
+# By name: the title of the row, and the peers. `dump` runs commands.
 CELLS = {
     "read-deflated": ("read all, deflated", READERS),
     "read-raw": ("read all, raw", READERS),
@@ -131,7 +131,7 @@ class Contest:
             for name in peers[at:] + peers[:at]:
                 os.sync()
                 warm_memory()
-                if cell.startswith("open"):  # the host also takes back programs and small files that were idle for a round
+                if cell.startswith("open"):  # the host also reclaims programs and small files idle for a round
                     self.call(cell, name)
                 seconds[name].append(self.call(cell, name)["seconds"])
         return seconds

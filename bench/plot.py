@@ -57,7 +57,7 @@ def svg(table):
             out.append(f'<text x="12" y="{y - 6}" font-weight="bold">{html.escape(block)}</text>')
             last = block
         out.append(f'<text x="{LEFT - 12}" y="{y + LINE / 2 + 4:.0f}" text-anchor="end">{html.escape(title)}</text>')
-        # Sherd last, so that nothing hides it.
+        # Sherd is drawn last, so that nothing hides it.
         for name in sorted(row, key=lambda each: each.startswith("Sherd")):
             out.append(dot(at(row[name]), y + LINE / 2, name, colours[name]))
         y += LINE

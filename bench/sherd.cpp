@@ -1,4 +1,4 @@
-// Sherd from C++: each cell through the public headers. Results go to memory on huge pages, new for every large call.
+// Sherd from C++: each cell through the public headers. Results are on huge pages, allocated for every large call.
 #include <sherd/sherd.hpp>
 
 #include <memory>
@@ -13,7 +13,7 @@ using bench::Key;
 using bench::Pages;
 using bench::Task;
 
-constexpr std::uint64_t kLarge = std::uint64_t{8} << 20;  // from here on a result has memory of its own
+constexpr std::uint64_t kLarge = std::uint64_t{8} << 20;  // from this size on, a result has memory of its own
 
 sherd::Shape cube(std::uint64_t length) { return {length, length, length}; }
 
@@ -58,7 +58,7 @@ bench::Prepare reading(const Task& task) {
   };
 }
 
-// All results in one piece of memory.
+// All results in one block of memory.
 bench::Prepare reading_together(const Task& task) {
   const sherd::Array array = sherd::open_array(task.source()).value();
   const auto keys = task.keys();

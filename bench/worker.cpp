@@ -1,4 +1,4 @@
-// The conversation of worker.py, and the geometry of cells.py.
+// The protocol of worker.py, and the geometry of cells.py.
 #include "worker.hpp"
 
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ long minor_faults() {
 }
 
 void measure(const Call& call, bool check) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // VmHWM starts again
+  std::ofstream("/proc/self/clear_refs") << "5";  // restarts VmHWM
   std::uint32_t digest = 0;
   const Keep add = [&](std::span<const std::byte> result) {
     digest = static_cast<std::uint32_t>(crc32_z(digest, reinterpret_cast<const Bytef*>(result.data()), result.size()));

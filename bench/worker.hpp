@@ -1,5 +1,5 @@
-// What the C++ programs of the benchmark share: the cells, memory on huge pages, and the conversation that worker.py
-// describes. A program is a function that opens what a cell needs and gives what prepares each call.
+// Shared by the C++ programs of the benchmark: the cells, memory on huge pages, and the protocol described in
+// worker.py. A program is a function that opens what a cell needs and returns a function that prepares each call.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@ namespace bench {
 
 using Triple = std::array<std::uint64_t, 3>;
 
-// The shape of chunks of Zarr v2.
+// The chunk shape of Zarr v2.
 inline constexpr Triple kV2Chunk{64, 64, 128};
 
-// A box of the array: what one call reads or writes.
+// A box of the array, which one call reads or writes.
 struct Key {
   Triple origin;
   Triple shape;
   [[nodiscard]] std::uint64_t elements() const { return shape[0] * shape[1] * shape[2]; }
 };
 
-// How an array is stored: lengths of the edges; shards are 0 where there are none.
+// How an array is stored: the lengths of edges; `shards` is 0 for unsharded arrays.
 struct Layout {
   std::uint64_t chunks;
   std::uint64_t shards;
@@ -49,10 +49,10 @@ struct Task {
   [[nodiscard]] Layout source_layout() const;
   [[nodiscard]] Layout target_layout() const;
   [[nodiscard]] std::vector<Key> keys() const;
-  // The inner chunk, in the first shard, that the update number `repeat` replaces, and its new elements.
+  // The inner chunk in the first shard that update number `repeat` replaces, and its new elements.
   [[nodiscard]] Key updated(unsigned repeat) const;
   [[nodiscard]] std::vector<std::uint16_t> update(unsigned repeat) const;
-  // All elements that are written.
+  // All elements to be written.
   [[nodiscard]] std::vector<std::uint16_t> elements() const;
 };
 
@@ -78,7 +78,7 @@ using Keep = std::function<void(std::span<const std::byte> result)>;
 using Call = std::function<void(const Keep& keep)>;
 using Prepare = std::function<Call(unsigned repeat)>;
 
-// argv: synced|unsynced CELL DATA SCRATCH SIZE. A Call's captures are destroyed after the clock has stopped.
+// argv: synced|unsynced CELL DATA SCRATCH SIZE. The captures of a Call are destroyed after the clock has stopped.
 int serve(std::span<char*> arguments, const std::string& version, const std::function<Prepare(const Task&)>& program);
 
 }  // namespace bench

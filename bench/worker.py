@@ -20,7 +20,7 @@ import numpy
 
 import cells
 
-# The name of a peer: its file below peers/, and the variant that the file is told.
+# The name of a peer: its file below peers/, and the variant that is passed to it.
 PEERS = {
     "sherd": ("sherd_python", "synced"),
     "sherd-unsynced": ("sherd_python", "unsynced"),
@@ -161,7 +161,7 @@ def status(field):
 
 
 def measure(call, keep):
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM starts again
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # restarts VmHWM
     resident = status("VmRSS")
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     start = time.perf_counter()

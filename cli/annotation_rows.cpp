@@ -1,7 +1,7 @@
-// CSV: a line of names, then a line per annotation. Coordinates are in the columns x, y, z (the dimensions) of points,
-// x1, y1, z1, x2, y2, z2 of lines and boxes, and x, y, z, rx, ry, rz of ellipsoids. JSON: an object per line, whose
-// member `point`, `points` (lines, boxes, polylines), or `center` and `radii` has the coordinates. Both: `id`, and the
-// names of properties and relationships.
+// CSV: a header line of names, then one line per annotation. The coordinates are in the columns x, y, z (the
+// dimensions) for points; x1, y1, z1, x2, y2, z2 for lines and boxes; x, y, z, rx, ry, rz for ellipsoids. JSON: one
+// object per line, with the coordinates in its member `point`, in `points` (lines, boxes, polylines), or in `center`
+// and `radii`. In both: `id`, and the names of properties and relationships.
 #include "cli/annotation_rows.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Fields of a line, in quotes where they contain commas or quotes, which are doubled there.
+/// Splits a line into fields. Fields that contain commas or quotes are quoted, and quotes inside them are doubled.
 Result<std::vector<std::string>> split_csv(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::vector<std::string> fields(1);
@@ -65,7 +65,7 @@ Result<std::vector<std::string>> split_csv(std::string_view line) {
       fields.back() += c;
     }
   }
-  if (quoted) return invalid_argument("a quoted value does not end on its line");
+  if (quoted) return invalid_argument("a quoted value must end on the line on which it begins");
   return fields;
 }
 
@@ -78,7 +78,7 @@ std::string_view trimmed(std::string_view text) {
 Result<float> coordinate_of(double value) {
   const auto at = static_cast<float>(value);
   if (std::isfinite(at)) return at;
-  return invalid_argument("a coordinate must be a finite number that float32 holds");
+  return invalid_argument("a coordinate must be a finite number in the range of float32");
 }
 
 Result<double> real_of(std::string_view text) {
@@ -96,7 +96,7 @@ Result<std::uint64_t> id_of(const Json& value) {
   return invalid_argument("an id must be an integer from 0 to 2^64-1");
 }
 
-/// "12 34", or nothing.
+/// Parses "12 34" or an empty text.
 Result<std::vector<std::uint64_t>> ids_of(std::string_view text) {
   std::vector<std::uint64_t> ids;
   while (!(text = trimmed(text)).empty()) {
@@ -125,14 +125,14 @@ std::optional<std::vector<std::byte>> colour_of(std::string_view text, std::size
   return bytes;
 }
 
-/// The number of a label of a property that has some.
+/// The number that a property's label stands for.
 std::optional<double> label_of(const AnnotationProperty& property, std::string_view text) {
   const auto found = std::ranges::find(property.enum_labels, text);
   if (found == property.enum_labels.end()) return std::nullopt;
   return property.enum_values[static_cast<std::size_t>(found - property.enum_labels.begin())];
 }
 
-/// An element of a property. Fractions do not become integers.
+/// One component of a property. A fraction is never converted to an integer.
 Result<std::vector<std::byte>> number_bytes(const DType& dtype, double value) {
   std::vector<std::byte> bytes(dtype.size());
   const bool is_float = dtype == DType::float32;
@@ -142,7 +142,7 @@ Result<std::vector<std::byte>> number_bytes(const DType& dtype, double value) {
   return bytes;
 }
 
-/// What a property holds, of a number, a text (a colour, a label, a number), a truth value or a list of components.
+/// The value of a property: a number, a text (a colour, a label, a number), a boolean, or a list of components.
 Result<std::vector<std::byte>> bytes_of(const AnnotationProperty& property, const Json& value) {
   const auto column = neuroglancer::empty_column(property);
   if (value.is_string()) {
@@ -212,7 +212,7 @@ void AnnotationRows::note_unused(const std::string& name) {
 
 Result<void> AnnotationRows::read_header(const std::string& text) {
   if (info_.type == AnnotationType::polyline)
-    return invalid_argument("polylines have any number of points, which CSV has no columns for; use JSON lines");
+    return invalid_argument("CSV cannot describe polylines, which have any number of points; use JSON lines");
   SHERD_TRY(names, split_csv(text.starts_with("\xEF\xBB\xBF") ? std::string_view(text).substr(3) : text));
   std::vector<std::string> seen;
   for (const std::string& each : names) {
@@ -268,7 +268,7 @@ Result<void> AnnotationRows::add_csv(const std::string& text) {
   if (columns_.empty()) return read_header(text);
   SHERD_TRY(fields, split_csv(text));
   if (fields.size() != columns_.size())
-    return invalid_argument("has " + std::to_string(fields.size()) + " values, and there are " +
+    return invalid_argument("has " + std::to_string(fields.size()) + " values, but there are " +
                             std::to_string(columns_.size()) + " columns");
   geometry_.assign(coordinates_.size(), 0);
   for (std::size_t i = 0; i < fields.size(); ++i)
@@ -319,7 +319,7 @@ Result<void> AnnotationRows::add_json(const std::string& text) {
   for (const char* name : ellipsoid ? std::vector{"center", "radii"} : std::vector{"point"}) {
     const Json* value = json.find(name);
     if (info_.type != AnnotationType::point && !ellipsoid) break;
-    if (value == nullptr) return invalid_argument("there is no member '" + std::string(name) + "'");
+    if (value == nullptr) return invalid_argument("the member '" + std::string(name) + "' is missing");
     SHERD_TRY(add_points(*value).in_member(name));
   }
   for (const auto& [name, value] : json.members()) SHERD_TRY(set_member(name, value).in_member(name));
@@ -331,7 +331,7 @@ Result<void> AnnotationRows::add_json(const std::string& text) {
 
 Result<void> AnnotationRows::finish_row() {
   for (std::size_t i = 0; i < properties_.size(); ++i)
-    if (properties_[i].empty()) return invalid_argument("there is no '" + info_.properties[i].id + "'");
+    if (properties_[i].empty()) return invalid_argument("the property '" + info_.properties[i].id + "' is missing");
   auto& rows = batch_.rows;
   rows.ids.push_back(id_.value_or(next_id_));
   ++next_id_;

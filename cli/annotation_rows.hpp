@@ -1,4 +1,4 @@
-// Lines of CSV or JSON as annotations.
+// Annotations from lines of CSV or JSON.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace sherd::cli {
 
-/// Rows, a batch of lines at a time. Every error names the line.
+/// Parses rows, one batch of lines at a time. Every error names the line.
 class AnnotationRows {
  public:
   AnnotationRows(const neuroglancer::AnnotationInfo& info, bool json);
 
   Result<void> add(const InputLine& line);
-  /// The rows since the last call.
+  /// The rows added since the last call.
   struct Batch {
     neuroglancer::Annotations rows;
     std::vector<neuroglancer::RelatedIds> related;
   };
   Batch take();
-  /// Columns or members that were not used, in the order in which they came.
+  /// Columns or members that were ignored, in order of appearance.
   [[nodiscard]] const std::vector<std::string>& unused() const noexcept { return unused_; }
 
  private:
-  /// What a column or a member of a line is for.
+  /// What a column, or a member of a line, is used for.
   struct Field {
     enum class Use : std::uint8_t { none, id, coordinate, property, relationship } use = Use::none;
     std::size_t number = 0;
@@ -40,7 +40,7 @@ class AnnotationRows {
   Result<void> set_member(const std::string& name, const Json& value);
   Result<void> add_points(const Json& value);
   Result<void> set_property(std::size_t number, const Json& value);
-  /// Checks that the row has everything, and appends it.
+  /// Checks that the row is complete, and appends it.
   Result<void> finish_row();
   void note_unused(const std::string& name);
 
@@ -51,7 +51,7 @@ class AnnotationRows {
   std::vector<std::string> unused_;
   std::uint64_t next_id_ = 0;
   Batch batch_;
-  // The row at hand:
+  // The current row:
   std::optional<std::uint64_t> id_;
   std::vector<float> geometry_;
   std::vector<bool> given_;                         ///< coordinates

@@ -1,4 +1,4 @@
-// sherd annotations build: a directory of annotations with all of its indices, from a table on standard input.
+// sherd annotations build: writes a directory of annotations with all of its indexes, from a table on standard input.
 #include <algorithm>
 
 #include "base/size.hpp"
@@ -25,10 +25,10 @@ struct AnnotationsBuild {
   std::uint64_t limit = AnnotationBuildOptions{}.limit;
   bool overwrite = false;
 
-  /// As the document has it, whose reader refuses what is wrong.
+  /// In the form of the info document, whose reader reports what is wrong.
   [[nodiscard]] Result<Json> dimensions_json() const {
     if (resolution.empty() == dimensions.empty())
-      return invalid_argument("one of --resolution and --dimensions says what a unit of the coordinates is");
+      return invalid_argument("the units of the coordinates are needed: use either --resolution or --dimensions");
     if (!dimensions.empty()) return in_option(parse_json_argument(dimensions), "--dimensions");
     SHERD_TRY(parse_positive(resolution, 3).in([] { return "--resolution"; }));
     Json json{Json::Object{}};
@@ -38,14 +38,14 @@ struct AnnotationsBuild {
     return json;
   }
 
-  /// Digits stay: 8 nm are 8e-9 m.
+  /// Scales the number as decimal text, so that 8 nm become exactly 8e-9 m.
   static Json metres(const Json& nanometres) {
     const std::string text = nanometres.dump();
     return text.find_first_of("eE") == std::string::npos ? Json::number(text + "e-9")
                                                          : Json(*nanometres.as_double() * 1e-9);
   }
 
-  /// "score:float32", or the object that the document has.
+  /// "score:float32", or the property's JSON object as in the info document.
   static Result<Json> property_json(const std::string& text) {
     if (text.starts_with('{') || text.starts_with('@')) return parse_json_argument(text);
     const std::size_t colon = text.rfind(':');
@@ -140,15 +140,14 @@ struct AnnotationsBuild {
 Run add_annotations_build(Arguments& arguments) {
   auto build = std::make_shared<AnnotationsBuild>();
   arguments.argument("URL", build->url, "The directory of the annotations");
-  arguments.choice(
-      "--type", {"point", "line", "box", "ellipsoid", "polyline"}, build->type,
-      "What they are; the columns are x,y,z of points, x1,y1,z1,x2,y2,z2 of lines and boxes, x,y,z,rx,ry,rz "
-      "of ellipsoids");
+  arguments.choice("--type", {"point", "line", "box", "ellipsoid", "polyline"}, build->type,
+                   "What the annotations are. The columns are x,y,z for points, x1,y1,z1,x2,y2,z2 for lines and boxes, "
+                   "x,y,z,rx,ry,rz for ellipsoids");
   arguments.text("--resolution", "X,Y,Z", build->resolution, "Nanometres per unit of the coordinates x, y and z");
   arguments.text("--dimensions", "JSON|@FILE", build->dimensions,
                  R"(Instead: scale and unit of each dimension, such as {"x": [8e-9, "m"], "t": [1, "s"]})");
   arguments.choice("--format", {"csv", "json"}, build->format,
-                   "A line of names and a line per annotation, or a JSON object per line; default: csv");
+                   "csv: a line of names, then one line per annotation; json: one object per line; default: csv");
   arguments.repeated(
       "--property", "NAME:TYPE|JSON", build->properties,
       "A column that is a property: float32, int8 to uint32, bool, rgb or rgba (#ff8000); or the member of "
@@ -156,9 +155,9 @@ Run add_annotations_build(Arguments& arguments) {
   arguments.repeated("--relationship", "NAME", build->relationships,
                      "A column of ids of related objects, separated by spaces; may be given several times");
   arguments.number("--cell-limit", build->limit,
-                   "Annotations per cell of the spatial index; finer levels hold the others");
+                   "Maximum number of annotations per cell of the spatial index; finer levels hold the rest");
   arguments.text("--sharding", "auto|none|JSON|@FILE", build->sharding,
-                 "How values of an index share objects; default: auto");
+                 "How the values of an index are grouped into shards; default: auto");
   arguments.text("--lower-bound", "X,Y,Z", build->lower, "Default: that of the annotations");
   arguments.text("--upper-bound", "X,Y,Z", build->upper, "Default: that of the annotations");
   arguments.text("--memory", "SIZE", build->memory,

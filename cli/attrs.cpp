@@ -20,7 +20,7 @@ struct Attrs {
            std::ranges::any_of(words, [](const std::string& word) { return word.find('=') != std::string::npos; });
   }
 
-  /// The members that NAME=JSON words set.
+  /// The members set by arguments of the form NAME=JSON.
   [[nodiscard]] Result<Json> assigned() const {
     Json set{Json::Object{}};
     for (const std::string& word : words) {
@@ -84,7 +84,7 @@ Run add_attrs(Arguments& arguments) {
   arguments.argument("URL", attrs->url, "An array or a group");
   arguments.arguments("NAME", attrs->words, "Attributes to print; NAME=JSON sets one, and what is not JSON is text");
   arguments.repeated("--remove", "NAME", attrs->removed, "Remove an attribute; may be given several times");
-  arguments.text("--replace", "JSON|@FILE", attrs->replacement, "Replace all attributes by those of an object");
+  arguments.text("--replace", "JSON|@FILE", attrs->replacement, "Replace all attributes with those of a JSON object");
   arguments.examples({{"sherd attrs brain.zarr", "all attributes, as JSON"},
                       {"sherd attrs brain.zarr units", "the value of one"},
                       {"sherd attrs brain.zarr units=nm offset='[0, 10, 20]' --remove draft",

@@ -1,4 +1,4 @@
-// sherd check: every fault of a hierarchy in a table; exit code 1 where there are any.
+// sherd check: prints every fault of a hierarchy in a table; the exit code is 1 if there are any.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"

@@ -1,5 +1,5 @@
-// Knows how skeletons, meshes, annotations and segment properties are shown: the parameters of their info document, a
-// line for each index, and how many objects it has. And how a volume's scales are.
+// Knows how to present skeletons, meshes, annotations and segment properties: the parameters of the info document, one
+// line per index, and the number of objects. Also how to present the scales of a volume.
 #include "cli/collection.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string text_of(const Json& object, std::string_view member) {
   return value->is_string() ? value->text() : value->dump();
 }
 
-/// "x×y×z" of a list of numbers.
+/// Formats a list of numbers as "x×y×z".
 std::string product_text(const Json& numbers) {
   std::string text;
   for (const Json& each : numbers.elements()) text += (text.empty() ? "" : "×") + each.dump();
@@ -65,7 +65,7 @@ void parameter_rows(const MultiscaleMeshInfo& info, Rows& rows) {
   add_transform(info.transform, rows);
 }
 
-/// "8 nm" of 8e-9 m.
+/// Formats 8e-9 m as "8 nm".
 std::string scale_text(double scale, const std::string& unit) {
   constexpr std::pair<double, const char*> kPrefixes[] = {{1e3, "m"}, {1e6, "µ"}, {1e9, "n"}};
   if (scale < 1 && (unit == "m" || unit == "s"))
@@ -104,7 +104,7 @@ std::string count_text(const PartCount& each) {
   return (each.complete ? "" : "at least ") + print_count(each.objects, "object");
 }
 
-/// What distinguishes an index from the others of its collection.
+/// The text that distinguishes an index from the others of its collection.
 std::string part_label(const CollectionPart& part) { return part.name.empty() ? "objects" : part.name; }
 
 std::string place_text(const CollectionPart& part) {
@@ -120,7 +120,7 @@ const Json* info_of(const Json& document) {
   return info != nullptr && info->find("scales") != nullptr ? info : nullptr;
 }
 
-/// A scale of a volume as `info --json` has it.
+/// A scale of a volume, in the form of `info --json`.
 Json scale_json(const VolumeScale& scale) {
   return Json::Object{{"key", scale.key},
                       {"size", Json::numbers({scale.size.begin(), scale.size.end()})},

@@ -1,5 +1,5 @@
-// A subcommand: its name, what it adds to the parser, and what runs once the line is parsed.
-// A new subcommand is a file of its own and a row in main.cpp's table.
+// A subcommand: its name, its options and arguments, and the function that runs after parsing. Each new subcommand has
+// a file of its own and one row in main.cpp's table.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,17 @@ namespace sherd::cli {
 class Arguments;
 class Session;
 
-/// What a subcommand does; returns its exit code.
+/// Runs the subcommand; returns its exit code.
 using Run = std::function<Result<int>(Session&)>;
 
 struct Command {
   std::string_view name;
   std::string_view summary;
-  /// Adds arguments, options and examples; the Run reads what was parsed into them.
+  /// Adds arguments, options and examples; parsing stores their values in the Run.
   Run (*add)(Arguments& arguments);
 };
 
-/// Subcommands under a name of their own, such as those of `sherd kv`.
+/// A group of subcommands, such as `sherd kv`.
 struct CommandGroup {
   std::string_view name;
   std::string_view summary;

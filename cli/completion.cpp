@@ -1,5 +1,5 @@
-// sherd completion: scripts that complete subcommands, options and their values, made from the parser itself so that
-// they cannot disagree with it.
+// sherd completion: prints scripts that complete subcommands, options and their values. They are generated from the
+// parser, so they cannot disagree with it.
 #include <algorithm>
 
 #include "api/registry.hpp"
@@ -21,14 +21,14 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-/// In single quotes, as bash and zsh expect it.
+/// Adds single quotes, as bash and zsh expect them.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
 }
 
-/// Of the options that may precede a subcommand, which every subcommand has, those that take a value.
+/// The options with a value that every subcommand has; they may also precede the subcommand.
 std::string bash_values_before(const std::vector<ParsedCommand>& commands) {
   std::string values;
   for (const ParsedOption& option : commands.front().options) {
@@ -139,7 +139,7 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-/// What options accept by name, although they accept more than these names.
+/// Values to offer for options that also accept other values.
 void add_names(std::vector<ParsedCommand>& commands) {
   std::vector<std::string> formats;
   for (const Format* format : tables().formats) formats.emplace_back(format->name());

@@ -1,4 +1,4 @@
-// sherd consolidate: writes the metadata of all nodes of a hierarchy into the document of its group.
+// sherd consolidate: writes the metadata of all nodes of a hierarchy into the document of its top group.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"

@@ -1,4 +1,4 @@
-// sherd copy: an array or a hierarchy, with other chunks, shards or codecs where they are asked for.
+// sherd copy: copies an array or a hierarchy; chunks, shards and codecs can be changed.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -36,7 +36,7 @@ Json as_json(const CopyReport& report, bool dropped) {
                       {"warnings", Json::Array(report.warnings.begin(), report.warnings.end())}};
 }
 
-/// What the links of a new volume are that lead to nothing.
+/// What to do with links of a new volume whose targets do not exist.
 void note_dangling(Session& session, const CopyReport& report, bool dropped) {
   for (const auto& [member, path] : report.dangling)
     session.note(dropped ? "dropped the member '" + member + "': '" + path + "' is not part of the copy"
@@ -44,7 +44,7 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
                                "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
 }
 
-/// A copy of a volume has the collections to which its info refers, and no others, such as annotations.
+/// The copy of a volume contains the collections that its info links to, and no others, such as annotations.
 void note_collections(Session& session, const Group& original, const Group& copy) {
   for (const neuroglancer::VolumeCollection& each : neuroglancer::collections_in(original))
     if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
@@ -78,8 +78,8 @@ struct ImageOptions {
         "What happens to mesh, skeletons and segment_properties of the volume if what they refer to is not "
         "part of the copy; default: keep");
     arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
-                   "How chunks of the volume share objects: by a rule, or as in an info document; default: auto "
-                   "if SRC is sharded");
+                   "How chunks of the volume are grouped into shards: auto chooses by size, JSON is as in an "
+                   "info document; default: auto if SRC is sharded");
   }
 
   [[nodiscard]] Result<void> apply(CopyOptions& options) const {
@@ -139,7 +139,7 @@ struct Copy {
     return options;
   }
 
-  /// A copy of an image alone, such as one with other resolutions, does not have its labels.
+  /// The copy of a single image, for example one with new resolutions, does not include its labels.
   void note_left_out(Session& session, const Node& made) const {
     const Group* const copy = std::get_if<Group>(&made);
     if (copy == nullptr) return;

@@ -1,4 +1,4 @@
-// sherd create: a new array, a group, or a volume of Neuroglancer's.
+// sherd create: creates an array, a group, or a Neuroglancer volume.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -70,7 +70,7 @@ struct Create {
 
 Run add_create(Arguments& arguments) {
   auto create = std::make_shared<Create>();
-  arguments.argument("URL", create->url, "Where to make it: a path, file://…");
+  arguments.argument("URL", create->url, "Where to create it: a path, file://…");
   arguments.text("--shape", "512,512", create->shape, "Length of each dimension");
   arguments.text("--dtype", "NAME|JSON", create->dtype,
                  "Type of the elements: uint16, float32, string …, or JSON as in metadata");

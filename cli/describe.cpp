@@ -1,4 +1,4 @@
-// Knows how a node is shown: its grid in elements, counts and binary units, its codecs in words, attributes in short.
+// Knows how to present a node: its grid in elements, counts and binary units, its codecs, and its attributes in short.
 #include "cli/describe.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Json names_json(const std::vector<std::optional<std::string>>& names) {
   return list;
 }
 
-/// A codec's configuration as "(level 3, checksum false)".
+/// Formats a codec's configuration as "(level 3, checksum false)".
 std::string configuration_text(const Json& configuration) {
   std::string text;
   for (const auto& [name, value] : configuration.members()) {
@@ -81,7 +81,7 @@ std::string grid_text(const Shape& shape, const Shape& cell, const DType& dtype,
          bytes_text(cell, dtype);
 }
 
-/// "[3×2, 4], [5]", and how many objects that is.
+/// "[3×2, 4], [5]", followed by the number of objects.
 std::vector<std::string> edges_row(const Array& array, std::string label) {
   std::string text;
   Shape cells;
@@ -99,7 +99,7 @@ std::vector<std::string> edges_row(const Array& array, std::string label) {
   return {label + "s", shortened(std::move(text), kAttributeWidth), count ? print_count(*count, label) : ""};
 }
 
-/// One list of lengths per dimension; runs of [length, count] where there are very many.
+/// One list of lengths per dimension; long lists become runs of [length, count].
 Json edges_json(const Array& array) {
   constexpr std::uint64_t kMost = 65536;
   Json::Array axes;
@@ -154,7 +154,7 @@ void attribute_rows(const Json& attributes, Rows& rows) {
   }
 }
 
-/// The resolutions of an image, with the size of their elements, and its labels.
+/// The resolutions of an image with their element sizes, and the names of its labels.
 void image_rows(const Group& group, Rows& rows) {
   const auto image = describe_image(group);
   if (!image || !*image) return;

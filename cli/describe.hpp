@@ -1,4 +1,4 @@
-// What a node is, for people and for programs.
+// Describes a node, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sherd::cli {
 
-/// The members of `info --json` but for `stored`.
+/// The members of `info --json` except `stored`.
 [[nodiscard]] Json describe(const Node& node);
 /// The same as rows of a label and its values.
 [[nodiscard]] std::vector<std::vector<std::string>> describe_rows(const Node& node);
@@ -19,10 +19,10 @@ namespace sherd::cli {
 [[nodiscard]] std::string dtype_text(const DType& dtype);
 [[nodiscard]] std::string_view type_name(NodeType type) noexcept;
 
-/// The direct members in the order in which they are shown: scales of a volume from the finest on, others by name.
+/// The direct members in display order: the scales of a volume from finest to coarsest, anything else by name.
 Result<std::vector<std::pair<std::string, NodeType>>> shown_members(const Group& group);
 
-/// Calls `visit(name, node or error)` for each direct member, in that order. A member that cannot be opened does not
+/// Calls `visit(name, node or error)` for each direct member, in display order. A member that cannot be opened does not
 /// hide the others.
 Result<void> for_each_member(const Group& group,
                              const std::function<Result<void>(const std::string&, NodeType, Result<Node>)>& visit);

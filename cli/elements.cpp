@@ -1,4 +1,4 @@
-// Knows how elements look as nested JSON lists, and how such lists become elements again.
+// Knows how to print elements as nested JSON lists, and how to parse such lists.
 #include "cli/elements.hpp"
 
 #include "base/try.hpp"
@@ -6,7 +6,7 @@
 namespace sherd::cli {
 namespace {
 
-// Deeper lists of nothing than this are one empty list: a shape may claim 2^60 of them.
+// Empty lists nested deeper than this are printed as one empty list: a shape may claim 2^60 of them.
 constexpr std::uint64_t kMostEmptyLists = 1U << 16;
 
 std::string empty_lists(const Shape& shape, std::size_t depth) {
@@ -46,7 +46,7 @@ Result<void> collect(const Json& json, std::span<const std::uint64_t> shape, con
 
 ElementPrinter::ElementPrinter(Shape shape, DType dtype) : shape_(std::move(shape)), dtype_(std::move(dtype)) {}
 
-// Between two elements: the brackets of all dimensions that end and begin here.
+// Between two elements: closes and opens the brackets of all dimensions that end and begin here.
 void ElementPrinter::separate(std::string& to) const {
   std::size_t turning = 0;
   std::uint64_t block = 1;

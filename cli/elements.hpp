@@ -1,4 +1,4 @@
-// Elements as nested JSON lists, written piece by piece and read at once.
+// Elements as nested JSON lists, printed piece by piece and parsed as a whole.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace sherd::cli {
 
-/// Prints elements in C order as nested lists, one row of the last dimension a line; a value is written as in
-/// metadata ("NaN", [re, im], base64 for bytes). Rank 0 is the value alone.
+/// Prints elements in C order as nested lists, one row of the last dimension per line. A value is written as in
+/// metadata ("NaN", [re, im], base64 for bytes). An array of rank 0 is printed as the bare value.
 class ElementPrinter {
  public:
   ElementPrinter(Shape shape, DType dtype);
-  /// The text of the next elements.
+  /// The text for the next elements.
   [[nodiscard]] std::string print(std::span<const std::byte> elements);
-  /// What follows the last element.
+  /// The text after the last element.
   [[nodiscard]] std::string finish() const;
 
  private:
@@ -28,7 +28,7 @@ class ElementPrinter {
   std::uint64_t next_ = 0;
 };
 
-/// The elements of nested lists of this shape, in C order; errors name the position, such as "[3][1]".
+/// Parses nested lists of this shape into elements in C order. Errors name the position, such as "[3][1]".
 [[nodiscard]] Result<std::vector<Scalar>> parse_elements(const Json& json, const Shape& shape, const DType& dtype);
 
 }  // namespace sherd::cli

@@ -1,4 +1,4 @@
-// sherd export: an array becomes a file of another format.
+// sherd export: writes an array as a file of another format.
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -19,7 +19,7 @@ struct Export {
 
   Result<int> run(Session& session) const {
     if (is_object_file(to, destination)) {
-      if (!id) return invalid_argument("--id is needed: which skeleton or mesh of " + url + " is to be exported");
+      if (!id) return invalid_argument("--id is missing: which skeleton or mesh of " + url + " is to be exported");
       return run_export_object(session, url, destination, {.format = to, .id = id, .unit = units});
     }
     if (id || !units.empty())

@@ -1,4 +1,4 @@
-// Finds the hierarchy of a node by the node's URL, and the root of it as the user wrote that.
+// Finds the hierarchy of a node from the node's URL, and its root as the user spelled it.
 #include "cli/hierarchy.hpp"
 
 #include "api/location.hpp"

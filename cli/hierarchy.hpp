@@ -1,4 +1,4 @@
-// Where the node of a URL is in its hierarchy.
+// Finds the hierarchy that a URL leads into.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace sherd::cli {
 struct MemberPath {
   std::shared_ptr<Store> store;  ///< of the hierarchy
   std::string path;              ///< from its root, such as "labels/nuclei"
-  std::string root;              ///< the root as the user wrote it; empty if the path begins inside the hierarchy
+  std::string root;              ///< the root as the user spelled it; empty if the path begins inside the hierarchy
 };
-/// Nullopt for the root of a hierarchy.
+/// Nullopt if the URL names the root of a hierarchy.
 Result<std::optional<MemberPath>> find_member(const std::string& url, const Config& config);
 
 }  // namespace sherd::cli

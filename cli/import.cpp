@@ -1,4 +1,4 @@
-// sherd import: a file of another format becomes an array.
+// sherd import: creates an array from a file of another format.
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
@@ -79,12 +79,13 @@ struct Import {
   }
 
  private:
-  // At IMAGE/labels/NAME, but there is no image.
+  // The destination is IMAGE/labels/NAME, but IMAGE is not an image.
   void note_labels(Session& session) const {
     const std::size_t end = url.rfind('/');
     if (end == url.npos || last_component(url.substr(0, end)) != "labels" || sherd::open_group(url)) return;
-    session.note(url +
-                 " is an array and not labels of an image: no OME-NGFF image is around 'labels'; make that first");
+    session.note(
+        url +
+        " is a plain array, not labels: the group around 'labels' is not an OME-NGFF image; create the image first");
   }
 
   Result<void> apply_space(ImportOptions& options) const {
@@ -140,8 +141,8 @@ Run add_import(Arguments& arguments) {
   import->array.add_to(arguments);
   import->volume.add_to(arguments, "--to precomputed, --layout zarr+neuroglancer");
   add_object_id(arguments, import->id,
-                "Of the object; default: the number with which the name of SRC begins. An existing object is replaced "
-                "only with --overwrite");
+                "The id of the object; default: the number at the beginning of the name of SRC. An existing "
+                "object is replaced only with --overwrite");
   arguments.examples(
       {{"sherd import brain.nii.gz brain.zarr --chunks 64,64,64 --shards 256,256,256", "a volume, sharded"},
        {"sherd import 'slices/z_*.tif' stack.zarr --shards auto --resolution 4,4,40",

@@ -1,4 +1,4 @@
-// sherd info: what a node is, and what is stored of it.
+// sherd info: describes a node, and counts what is stored of it.
 #include <array>
 
 #include "api/location.hpp"
@@ -13,11 +13,11 @@
 namespace sherd::cli {
 namespace {
 
-/// What is stored, and the bytes that the elements of it all would need (absent where these have no fixed size).
+/// What is stored, and the decoded size of all its elements (absent if their size varies).
 struct Totals {
   Array::Stored stored;
   std::optional<std::uint64_t> elements_bytes = 0;
-  std::optional<Error> failure = {};  ///< the first of a member
+  std::optional<Error> failure = {};  ///< the first error of a member
 };
 
 Result<void> add_array(const Array& array, Totals& totals) {
@@ -30,7 +30,7 @@ Result<void> add_array(const Array& array, Totals& totals) {
   return {};
 }
 
-/// What cannot be opened is left out, and reported at the end.
+/// Members that cannot be opened are skipped, and reported at the end.
 Result<void> add_node(const Node& node, Totals& totals) {
   if (const auto* array = std::get_if<Array>(&node)) return add_array(*array, totals);
   return for_each_member(std::get<Group>(node), [&](const std::string&, NodeType, Result<Node> member) -> Result<void> {
@@ -66,7 +66,7 @@ struct Info {
     return 0;
   }
 
-  /// Whether there is one.
+  /// Whether an object exists.
   Result<bool> show_collection(Session& session) const {
     SHERD_TRY(store, open_store(url, session.config()));
     SHERD_TRY(location, collection_location(store, "", false, session.config()));

@@ -1,4 +1,4 @@
-// Standard input as lines.
+// Reads standard input line by line.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct InputLine {
   std::string text;
 };
 
-/// Lines of standard input, as many as a block of it ends; the last one may lack its end. Blank lines are left out.
+/// Reads the lines that end in one block of standard input. The last line need not end in a newline. Skips blank lines.
 class InputLines {
  public:
-  /// `expected` says what a line is, for the error about one that is too long.
+  /// `expected` describes a line, for the error about one that is too long.
   InputLines(const Config& config, std::string_view expected)
       : input_(InputPipe::standard_input(config)), expected_(expected) {}
 
-  /// Empty at the end only.
+  /// Empty only at the end of the input.
   Result<std::vector<InputLine>> next();
 
  private:

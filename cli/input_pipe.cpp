@@ -1,4 +1,4 @@
-// Knows how a descriptor is read that may have nothing yet: Ctrl-C ends the waiting.
+// Knows how to read from a descriptor that may have no data yet: Ctrl-C ends the wait.
 #include "cli/input_pipe.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace sherd::cli {
 
 namespace {
 
-// A signal may come just before read() begins to wait, or to another thread, and would not end its waiting.
+// A signal that arrives just before read() blocks, or in another thread, would not interrupt it.
 constexpr int kLongestWaitMilliseconds = 100;
 
 }  // namespace

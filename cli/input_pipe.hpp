@@ -1,4 +1,4 @@
-// Input that can be read front to back only.
+// Input that can only be read sequentially.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace sherd::cli {
 
-/// Standard input, a named pipe or the like as a file. The first bytes can be looked at beforehand.
+/// Reads standard input, a named pipe or the like as a file, and allows peeking at the first bytes.
 class InputPipe final : public FileBytes {
  public:
   static std::unique_ptr<InputPipe> standard_input(const Config& config);
-  /// Waits until a process writes into it.
+  /// Blocks until another process writes into it.
   static Result<std::unique_ptr<InputPipe>> open(const std::string& path, const Config& config);
   InputPipe(const InputPipe&) = delete;
   InputPipe& operator=(const InputPipe&) = delete;
@@ -24,9 +24,9 @@ class InputPipe final : public FileBytes {
   [[nodiscard]] std::uint64_t size_bound() const noexcept override { return ~std::uint64_t{0}; }
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) override;
   Result<void> check_end() override;
-  /// The next bytes without taking them: fewer than `count` at the end only.
+  /// The next bytes without consuming them; fewer than `count` only at the end.
   Result<std::string_view> peek(std::size_t count);
-  /// As many bytes as there are.
+  /// Reads up to the end.
   Result<std::size_t> read_some(std::span<std::byte> into);
 
  private:

@@ -1,5 +1,5 @@
-// sherd kv: values by id in Neuroglancer's shards, one at a time: for skeletons, meshes and other things that a shell
-// moves about. What is done differs little, and all of it needs a location and its sharding.
+// sherd kv: reads and writes values by id in Neuroglancer's shards, one at a time: skeletons, meshes or anything else
+// that a shell script moves. The subcommands are similar, and all of them need a location and its sharding.
 #include <charconv>
 
 #include "base/buffer.hpp"
@@ -20,7 +20,7 @@ using neuroglancer::ShardedStore;
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-/// All of standard input.
+/// Reads all of standard input.
 Result<std::string> read_stdin(const Config& config) {
   const auto input = InputPipe::standard_input(config);
   const std::uint64_t limit = config.limits.chunk_bytes;
@@ -136,7 +136,7 @@ struct Kv {
   }
 };
 
-/// The options of all of them, and the id for those that are about one value.
+/// Options of all subcommands, and the id for those that work on one value.
 std::shared_ptr<Kv> with_place(Arguments& arguments, const char* action, bool of_one) {
   auto kv = std::make_shared<Kv>();
   kv->action = action;
@@ -162,7 +162,7 @@ Run add_kv_put(Arguments& arguments) {
   const auto kv = with_place(arguments, "put", true);
   arguments.text("-i,--input", "FILE|-", kv->input, "The value; - is stdin, the default");
   arguments.text("--preceding", "FILE", kv->preceding,
-                 "Of meshes: the fragments that belong before the manifest; as many bytes as it says");
+                 "For meshes: a file with the fragments, whose size must be that in the manifest");
   add_gzip_level(arguments, kv->gzip_level);
   arguments.examples({{"sherd kv put brain/skeletons 17 -i 17.bin", "store it, or replace it in its shard"}});
   return [kv](Session& session) { return kv->run(session); };

@@ -1,5 +1,5 @@
-// sherd kv build: shards of ids from files that lines of JSON on standard input name. Files are read and encoded by all
-// threads, as many lines at a time as there are.
+// sherd kv build: builds shards of values by id, from files named by lines of JSON on standard input. Files are read
+// and encoded on all threads, one batch of lines at a time.
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -21,7 +21,7 @@ using neuroglancer::ShardedBuilder;
 
 constexpr std::string_view kAsWhat = R"(a line is a JSON object such as {"id": 7, "path": "7.bin"})";
 
-/// A number, or its digits as a string: what wrote the line may not know integers beyond 2^53.
+/// Accepts an id as a number, or as digits in a string: the writer may not support integers above 2^53.
 std::optional<std::uint64_t> id_of(const Json* value) {
   if (value == nullptr) return std::nullopt;
   return value->is_string() ? Json::number(value->text()).as_uint() : value->as_uint();
@@ -55,7 +55,7 @@ struct KvBuild {
   bool overwrite = false;
 
   Result<BuildReport> build(const Config& config) const {
-    if (sharding.empty()) return invalid_argument("--sharding needs the parameters, as JSON or @FILE");
+    if (sharding.empty()) return invalid_argument("--sharding is missing; set it to the parameters, as JSON or @FILE");
     SHERD_TRY(parameters, in_option(parse_json_argument(sharding), "--sharding"));
     BuildOptions options{.overwrite = overwrite, .temporary = temporary, .config = config};
     SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));

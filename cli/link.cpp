@@ -1,4 +1,4 @@
-// sherd link: the collections of objects to which the info of a volume refers, printed or changed in one atomic write.
+// sherd link: prints the collections that a volume's info document links to, or changes the links in one atomic write.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -24,7 +24,7 @@ struct Link {
                                         {"skeletons", &VolumeLinks::skeletons},
                                         {"segment_properties", &VolumeLinks::segment_properties}};
 
-  /// With an empty path for each that goes.
+  /// A link to be removed has an empty path.
   [[nodiscard]] Result<VolumeLinks> wanted() const {
     VolumeLinks all = links;
     for (const Member& member : kMembers)
@@ -35,7 +35,7 @@ struct Link {
       const auto member = std::ranges::find(kMembers, name, [](const Member& each) { return std::string(each.name); });
       if (member == std::end(kMembers))
         return invalid_argument("--unlink: '" + name + "' is not mesh, skeletons or segment_properties");
-      if (all.*member->path) return invalid_argument("--unlink: '" + name + "' is also linked");
+      if (all.*member->path) return invalid_argument("--unlink: '" + name + "' is also set; use only one of the two");
       all.*member->path = "";
     }
     return all;

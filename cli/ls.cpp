@@ -1,6 +1,6 @@
-// sherd ls: the direct members of a group, with the collections of a volume, or the ids of a collection's objects, one
-// per line; an array is its own line. A member that is broken is among them, and what is wrong with the first one is
-// the command's error.
+// sherd ls: prints the direct members of a group, including the collections of a volume, or the ids of a collection's
+// objects, one per line. For an array it prints the array itself. Broken members are listed too, and the error of the
+// first one becomes the command's error.
 #include "base/try.hpp"
 #include "cli/collection.hpp"
 #include "cli/command.hpp"
@@ -73,7 +73,7 @@ struct Ls {
     return list;
   }
 
-  /// The ids of a collection's objects; false if there is no collection.
+  /// Prints the ids of a collection's objects; false if there is no collection.
   Result<bool> list_objects(Session& session) const {
     const auto collection = neuroglancer::Collection::open(url, {.config = session.config()});
     if (!collection) return false;

@@ -1,5 +1,5 @@
-// The sherd command: parses the line, runs the subcommand, and turns what comes of it into an exit code.
-// Knows every subcommand by name; each is in the file of its name.
+// The sherd command: parses the command line, runs the subcommand, and turns the outcome into an exit code. Lists every
+// subcommand by name; each one is in the file of that name.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -57,18 +57,18 @@ constexpr CommandGroup kGroups[] = {
     {"annotations", "Points, lines, boxes, ellipsoids and polylines for Neuroglancer", kAnnotationCommands},
     {"kv", "Values by id, in Neuroglancer's shards", kKvCommands},
 };
-/// Subcommands that a later version is to have.
+/// Subcommands planned for a later version.
 constexpr const char* kLaterCommands[] = {"append", "compact"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 
-/// What other programs call them.
+/// Names that other programs use for these subcommands.
 constexpr std::pair<std::string_view, std::string_view> kCalledElsewhere[] = {
     {"cat", "read"}, {"cp", "copy"},     {"del", "rm"},    {"delete", "rm"}, {"erase", "rm"},
     {"list", "ls"},  {"move", "rename"}, {"mv", "rename"}, {"remove", "rm"}, {"show", "info"},
 };
 
-/// Breaks a line of help between words.
+/// Wraps a line of help between words.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t width = kHelpWidth - kHelpColumn;
   std::string lines;
@@ -82,7 +82,7 @@ std::string wrapped(const std::string& text) {
   return lines + text.substr(begin);
 }
 
-/// Options with the names of their values, and nothing of the parser's own in between.
+/// Options with the names of their values, without anything that CLI11 adds.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(kHelpColumn); }
@@ -116,7 +116,7 @@ Error unknown_command(const std::string& word, std::span<const Command> commands
   return invalid_argument("unknown subcommand '" + word + "'" + (hint.empty() ? "; see 'sherd --help'" : hint));
 }
 
-/// The words that no option or argument accepts, in the order of the line.
+/// The words that no option or argument accepted, in command-line order.
 std::vector<std::string> unexpected_words(const CLI::App& app, std::span<char* const> line) {
   const auto extras = app.remaining(true);
   std::vector<std::string> words;
@@ -141,13 +141,13 @@ class CommandLine {
     }
     for (const char* name : kLaterCommands) app_.add_subcommand(name)->group("")->prefix_command()->set_help_flag();
     add_common(app_);
-    // One subcommand a line: what follows may be called like another one. Unknown options of the root are reported
-    // here.
+    // Only one subcommand per command line: later words may have the name of another one. Unknown options of the root
+    // command are reported here.
     app_.require_subcommand(0, 1);
     app_.allow_extras();
   }
 
-  /// Parses and runs; returns the exit code.
+  /// Parses and runs the command; returns the exit code.
   int run(int argc, char** argv) {
     try {
       app_.parse(argc, argv);
@@ -183,7 +183,7 @@ class CommandLine {
     add_common(*app);
   }
 
-  /// The subcommand that was parsed, the innermost one.
+  /// The innermost subcommand that was parsed.
   [[nodiscard]] const CLI::App* chosen() const {
     const CLI::App* app = &app_;
     while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
@@ -200,13 +200,13 @@ class CommandLine {
         ->group("Everywhere");
   }
 
-  /// What is wrong with the first word that nothing accepts.
+  /// The error for the first word that was not accepted.
   [[nodiscard]] std::optional<Error> refusal(int argc, char** argv) const {
     const auto words = unexpected_words(app_, {argv + 1, argv + argc});
     if (words.empty()) return std::nullopt;
     if (auto missing = missing_value()) return missing;
     if (auto unknown = unknown_word(words)) return unknown;
-    // The value of a misspelt option is an argument too many, so the option comes first.
+    // The value of a misspelt option is also an extra argument, so check options first.
     const auto option = std::ranges::find_if(words, is_option);
     if (option != words.end()) return unknown_option(option->substr(0, option->find('=')));
     return invalid_argument("unexpected argument '" + words.front() + "'" + help_hint());
@@ -214,7 +214,7 @@ class CommandLine {
 
   static bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-  /// An error if the first of these words is in the place of a subcommand.
+  /// Reports the first word if it is where a subcommand should be.
   [[nodiscard]] std::optional<Error> unknown_word(const std::vector<std::string>& words) const {
     if (words.empty() || is_option(words.front())) return std::nullopt;
     const CLI::App* app = chosen();
@@ -224,7 +224,7 @@ class CommandLine {
     return unknown_command(words.front(), group->commands);
   }
 
-  /// The parser gives an option without a value the next word, such as the next option.
+  /// CLI11 takes the next word as the missing value of an option, even if that word is an option itself.
   [[nodiscard]] std::optional<Error> missing_value() const {
     for (const CLI::Option* option : chosen()->get_options())
       for (const std::string& value : option->results())
@@ -262,7 +262,7 @@ class CommandLine {
     return "; see 'sherd" + names + " --help'";
   }
 
-  // Where parsing failed the options have not been taken over yet.
+  // If parsing failed, the options have not been stored yet.
   static bool asks_for_json(int argc, char** argv) {
     for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
       if (std::string_view(argv[i]) == "--json") return true;
@@ -300,7 +300,7 @@ class CommandLine {
       return option != nullptr && option->count() > 0;
     };
     Error named = name_option(done.error(), is_given);
-    // Programs read the member, people the option.
+    // Programs read the member; users see the option.
     if (everywhere_.json && named.member().empty()) named = std::move(named).in_member(done.error().member());
     report(named, everywhere_.json, everywhere_.typed);
     return exit_code(named.code());
@@ -311,7 +311,7 @@ class CommandLine {
   std::vector<std::pair<const CLI::App*, Run>> runs_;
 };
 
-/// "sherd help copy" is "sherd copy --help", and "sherd help" is "sherd --help".
+/// Rewrites "sherd help copy" to "sherd copy --help", and "sherd help" to "sherd --help".
 void accept_help_command(std::vector<char*>& words) {
   static char option[] = "--help";
   if (words.size() < 2 || std::string_view(words[1]) != "help") return;
@@ -319,7 +319,7 @@ void accept_help_command(std::vector<char*>& words) {
   words.push_back(option);
 }
 
-/// The part of the program's name that is a command's, where a link has the name of a program of netcdf-c.
+/// The part of the program's name that selects a subcommand, if it is linked under the name of a netcdf-c program.
 char* tool_called(char* program) {
   if (program == nullptr) return nullptr;
   char* slash = std::strrchr(program, '/');

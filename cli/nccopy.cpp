@@ -1,4 +1,4 @@
-// sherd nccopy: a dataset of netCDF into NCZarr or a netCDF file, with the options of netcdf-c's nccopy.
+// sherd nccopy: copies a netCDF dataset to NCZarr or to a netCDF file, with the options of netcdf-c's nccopy.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
 
-/// Adds "a,/g/b" and what other options of the same name list.
+/// Adds the names in "a,/g/b" to those of earlier options with the same name.
 Result<void> add_names(const std::vector<std::string>& lists, std::string_view option, std::vector<std::string>& to) {
   for (const std::string& list : lists) {
     SHERD_TRY(names, names_in(list, ',', option));
@@ -38,7 +38,7 @@ Result<void> add_chunks(const std::string& text, netcdf::DatasetCopyOptions& opt
   return {};
 }
 
-/// "none"; "var,id,parameter,…", "var1|var2,none", "*,id,…"; further filters follow "|" as in id,p|id,p.
+/// "none"; "var,id,parameter,…", "var1|var2,none", "*,id,…"; more filters follow after "|", as in id,p|id,p.
 Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& options) {
   netcdf::FilterChoice choice;
   if (text == "none") {
@@ -60,7 +60,9 @@ Result<void> add_filter(const std::string& text, netcdf::DatasetCopyOptions& opt
       constexpr std::uint64_t most = 0xFFFFFFFF;
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         SHERD_TRY(number, number_of(numbers[i], "-F"));
-        if (number > most) return invalid_argument("-F: " + std::string(numbers[i]) + " is more than 32 bits hold");
+        if (number > most)
+          return invalid_argument("-F: " + std::string(numbers[i]) +
+                                  " is out of range; numbers of filters are at most 4294967295");
         if (i == 0)
           filter.id = static_cast<std::uint32_t>(number);
         else
@@ -77,7 +79,7 @@ struct Nccopy {
   std::string source, destination, kind, memory, cache, cache_elements;
   std::vector<std::string> chunks, shards, filters, variables, data_variables, groups, data_groups;
   std::optional<std::uint64_t> deflate;
-  bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other ways to write `kind`
+  bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other spellings of `kind`
   bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
 
   Result<int> run(Session& session) const {
@@ -99,7 +101,7 @@ struct Nccopy {
   }
 
  private:
-  /// The library's members as options.
+  /// The library's members as command-line options, for errors.
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {
@@ -117,7 +119,7 @@ struct Nccopy {
     const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc4, "nc4"}, {nc5, "nc5"}, {nc6, "nc6"}, {nc7, "nc7"}};
     for (const auto& [chosen, name] : flags)
       if (chosen) given.emplace_back(name);
-    if (given.size() > 1) return invalid_argument("-k and -3 to -7 choose a kind; give one of them");
+    if (given.size() > 1) return invalid_argument("-k and -3 to -7 all choose the kind of file; use only one of them");
     return given.empty() ? std::string() : given.front();
   }
 
@@ -176,7 +178,8 @@ Run add_nccopy(Arguments& arguments) {
                      "Chunk lengths by dimension: time/10,lat/ (lat whole); or of a variable: temp:10,100,100, and "
                      "temp: or / for one chunk");
   arguments.repeated("--shards", "SHARDS", copy->shards, kShardsHelp);
-  arguments.number("-d", copy->deflate, "Compress with deflate at this level, 0 to 9, and no other filter; 0: not");
+  arguments.number("-d", copy->deflate,
+                   "Compress with deflate at this level, 0 to 9, and no other filter; 0: no compression");
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");

@@ -1,4 +1,4 @@
-// sherd ncdump: a dataset as CDL, with the options of netcdf-c's ncdump.
+// sherd ncdump: prints a dataset as CDL, with the options of netcdf-c's ncdump.
 #include <charconv>
 
 #include "base/try.hpp"

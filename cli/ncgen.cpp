@@ -1,4 +1,4 @@
-// sherd ncgen: CDL as a dataset of NCZarr, with the options of netcdf-c's ncgen.
+// sherd ncgen: creates an NCZarr dataset from CDL, with the options of netcdf-c's ncgen.
 #include <algorithm>
 #include <filesystem>
 
@@ -16,7 +16,7 @@
 namespace sherd::cli {
 namespace {
 
-/// The names that ncgen accepts for -k, older ones among them: 1, 2, 3 and 4 are nc3, nc6, nc4 and nc7.
+/// The names that ncgen accepts for -k, including older ones: 1, 2, 3 and 4 mean nc3, nc6, nc4 and nc7.
 std::optional<netcdf::DataModel> model_called(std::string_view kind) {
   constexpr std::string_view classic[] = {"classic",
                                           "nc3",
@@ -43,7 +43,7 @@ std::optional<netcdf::DataModel> model_called(std::string_view kind) {
   return std::nullopt;
 }
 
-/// The whole input. Files are read as standard input is, so that a pipe with a name is a file too.
+/// Reads the whole input. Files are read like standard input, so a named pipe works too.
 Result<std::string> read_text(InputPipe& input) {
   constexpr std::size_t kPiece = std::size_t{1} << 20U;
   std::string text;
@@ -57,7 +57,7 @@ Result<std::string> read_text(InputPipe& input) {
   }
 }
 
-/// The directory of a dataset, if it does not exist; otherwise nothing.
+/// The dataset's directory if it does not exist yet, otherwise nothing.
 std::string directory_to_make(const std::string& url) {
   const auto parsed = netcdf::parse_dataset_url(url);
   if (!parsed || is_anonymous(parsed->store)) return {};
@@ -94,7 +94,7 @@ struct Ncgen {
 
  private:
   [[nodiscard]] bool is_standard_input() const { return !input || *input == "-"; }
-  /// As ncgen: without any of these the text is only checked.
+  /// As in ncgen: without any of these options the text is only checked.
   [[nodiscard]] bool writes() const {
     return binary || !language.empty() || !output.empty() || !kind.empty() || nc3 || nc4 || nc5 || nc6 || nc7;
   }
@@ -131,7 +131,7 @@ struct Ncgen {
     return read_text(*file);
   }
 
-  /// -o, or as ncgen derives it: the name of the file, or else that of the dataset, with ".nc".
+  /// The value of -o, or the name that ncgen derives: that of the file, or else that of the dataset, with ".nc".
   Result<std::string> destination(const netcdf::Cdl& cdl) const {
     if (!output.empty()) return output;
     std::string stem = name.empty() ? cdl.name() : name;
@@ -140,11 +140,11 @@ struct Ncgen {
       if (const std::size_t dot = stem.rfind('.'); dot != stem.npos) stem.erase(dot);
     }
     if (stem.empty() || stem.find('/') != stem.npos)
-      return invalid_argument("no name for the dataset follows from '" + stem + "'; give one with -o");
+      return invalid_argument("cannot derive a name for the dataset from '" + stem + "'; set it with -o");
     return stem + ".nc";
   }
 
-  /// The mode is that of the URL; Writer::create() joins it with the URL again, which changes nothing.
+  /// The mode is taken from the URL; Writer::create() adds it to the URL again, which has no effect.
   Result<netcdf::NewDataset> new_dataset(Session& session, const std::string& url) const {
     netcdf::NewDataset options;
     if (!session.format().empty()) options.format = session.format();
@@ -170,7 +170,7 @@ struct Ncgen {
     if (const auto discarded = writer.discard(); !discarded)
       session.note("warning: '" + url + "' is incomplete and could not be removed: " + discarded.error().text());
     else if (made.empty())
-      session.note("warning: '" + url + "' is empty now: what was there had been replaced");
+      session.note("warning: '" + url + "' is empty now: the dataset that was there had already been erased");
     std::error_code not_empty;
     if (!made.empty()) std::filesystem::remove(made, not_empty);
     return std::move(written).in([&] { return std::string_view(shown); });
@@ -186,7 +186,7 @@ Run add_ncgen(Arguments& arguments) {
                  "Where the dataset is written; an existing one of either version of Zarr is replaced");
   arguments.flag("-b", ncgen->binary,
                  "Write a dataset; without -o it is named after the file, with .nc instead of .cdl");
-  arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs in c, f77 and java are refused");
+  arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs (c, f77, java) are not supported");
   arguments.text("-k", "KIND", ncgen->kind,
                  "The data model that the text may use: nc3, nc6, nc5, nc4 or nc7; the dataset is NCZarr in any case");
   arguments.flag("-3", ncgen->nc3, "As -k nc3: the classic model");

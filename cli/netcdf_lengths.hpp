@@ -1,4 +1,4 @@
-// Lengths of chunks and shards as options of the netCDF tools have them.
+// Chunk and shard lengths as written in the options of the netCDF tools.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sherd::cli {
 
 /// "temp:10,20", "temp:"; or "time/10,lat/".
 Result<void> add_lengths(const std::string& text, std::string_view option, netcdf::ShardLengths& to);
-/// The values of --shards, "auto" among them.
+/// Parses the values of --shards, including "auto".
 [[nodiscard]] Result<netcdf::ShardLengths> shard_lengths(const std::vector<std::string>& texts);
 
 /// The help of --shards.

@@ -10,7 +10,7 @@
 namespace sherd::cli {
 namespace {
 
-/// "0 to 1200, 30 to 900, 5 to 44 nm", which shows a wrong unit.
+/// "0 to 1200, 30 to 900, 5 to 44 nm", which makes a wrong unit visible.
 std::string extent_text(const ObjectFileReport& report) {
   std::string text;
   for (std::size_t d = 0; d < 3; ++d) {

@@ -1,4 +1,4 @@
-// What import and export do with SWC, PLY and OBJ files: objects of a collection instead of arrays.
+// Import and export of SWC, PLY and OBJ files, which hold objects of a collection rather than arrays.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace sherd::cli {
 
-/// --id, under a heading of its own.
+/// Adds --id, under its own heading.
 void add_object_id(Arguments& arguments, std::optional<std::uint64_t>& id, const std::string& help);
 
-/// `options` without config and note.
+/// `options` does not include config and note.
 Result<int> run_import_object(Session& session, const std::string& source, const std::string& url,
                               ObjectFileOptions options);
 Result<int> run_export_object(Session& session, const std::string& url, const std::string& destination,

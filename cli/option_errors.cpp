@@ -8,7 +8,7 @@ namespace {
 struct Member {
   std::string_view name, option;
 };
-/// Members that are not called like their options.
+/// Members whose names differ from those of their options.
 constexpr Member kMembers[] = {{"chunk_grid", "--shards"}, {"chunk_grid", "--chunks"}, {"chunk_sizes", "--chunks"},
                                {"codecs", "--codec"},      {"data_type", "--dtype"},   {"num_channels", "--shape"},
                                {"shards", "--chunks"},     {"size", "--shape"}};
@@ -41,7 +41,7 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   using enum ErrorCode;
   const bool is_request = error.code() == invalid_argument || error.code() == unsupported || error.code() == not_found;
   std::string_view path = error.member();
-  // The source does not say what its dimensions are, whose key the error may have; the option says it.
+  // The key of the error may be the source's, which does not describe its dimensions; the option does.
   if (is_request && path == "axes" && !is_given("--axes")) return {error.code(), "--axes: " + error.message()};
   if (!is_request || path.empty() || !error.key().empty()) return error;
   if (skip(path, "scales") || path.starts_with("volume."))
@@ -49,7 +49,7 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   const std::string_view root = path.substr(0, path.find_first_of(".["));
   const std::string option = option_of(root, is_given);
   if (option.empty()) return error;
-  // Where in the chain of codecs it is means little to a user who passed a list of options.
+  // The position in the codec chain means little to a user who passed a list of options.
   if (!skip(path, root)) path.remove_prefix(root.size());
   while (skip(path, ".configuration.codecs")) {
   }

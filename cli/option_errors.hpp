@@ -1,4 +1,4 @@
-// Errors of the library in the words of the command line.
+// Errors of the library, reworded for the command line.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@ namespace sherd::cli {
 
 /// Whether an option, such as "--codec", is on the command line.
 using IsGiven = std::function<bool(const std::string& option)>;
-/// The same error with the option that is at fault instead of the library's member: "--codec: unknown codec 'ztsd'".
-/// Errors about stored objects, which have a key, stay as they are.
+/// The same error, naming the option at fault instead of the library's member: "--codec: unknown codec 'ztsd'". Errors
+/// about stored objects, which have a key, are returned unchanged.
 [[nodiscard]] Error name_option(const Error& error, const IsGiven& is_given);
-/// "--dtype: configuration.unit: must be a string": everything that the error says, as part of an option.
+/// "--dtype: configuration.unit: must be a string": prefixes the whole error text with the option.
 [[nodiscard]] Error in_option(const Error& error, std::string_view option);
 template <class T>
 [[nodiscard]] Result<T> in_option(Result<T> result, std::string_view option) {

@@ -1,4 +1,4 @@
-// Knows the options that several subcommands share, their help, and what they set in the engine's option structs.
+// Defines the options that several subcommands share, their help, and what they set in the engine's option structs.
 #include "cli/options.hpp"
 
 #include <charconv>
@@ -19,17 +19,17 @@ Result<double> parse_share(const std::string& text) {
   const bool percent = parsed.ptr != end && *parsed.ptr == '%';
   if (percent) share /= 100;
   if (parsed.ec != std::errc{} || parsed.ptr + (percent ? 1 : 0) != end || !(share >= 0 && share <= 1))
-    return invalid_argument("'" + text + "' is not a share; write it as 0.5 or 50%");
+    return invalid_argument("'" + text + "' is not a fraction; write it as 0.5 or 50%");
   return share;
 }
 
-/// Lengths of one's own for each chunk: "[3,3,4],[5]".
+/// Parses lengths given per chunk: "[3,3,4],[5]".
 bool has_edges(const std::optional<std::string>& text) { return text && text->find('[') != std::string::npos; }
 
 Result<Json> parse_grid(const std::string& text) {
   auto axes = Json::parse("[" + text + "]");
   if (!axes)
-    return invalid_argument("'" + text + "' are not lengths; write a list for each dimension, as in [3,3,4],[5]");
+    return invalid_argument("'" + text + "' is not a list of lengths; write one list per dimension, as in [3,3,4],[5]");
   return Json(Json::Object{{"name", "rectilinear"},
                            {"configuration", Json::Object{{"kind", "inline"}, {"chunk_shapes", *std::move(axes)}}}});
 }
@@ -41,7 +41,7 @@ Result<void> apply_chunks(const std::string& chunks, const std::optional<std::st
     return {};
   }
   if (shards && shards != "none")
-    return invalid_argument("inner chunks have one shape; put the lists into --shards, or omit --shards");
+    return invalid_argument("inner chunks must have one shape; put the lists into --shards, or omit --shards");
   SHERD_TRY(grid, parse_grid(chunks));
   create.chunk_grid = std::move(grid);
   return {};
@@ -81,8 +81,8 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
   arguments.text("--lock-timeout", "SECONDS", options.lock_timeout,
                  "How long to wait for another writer of the same data; default: 600; inf: no limit");
   arguments.choice("--lock", {"auto", "none"}, options.lock,
-                   "none: write without locks, on file systems without them; promises that there is no other writer "
-                   "on the same shard");
+                   "none: write without locks, for file systems that have none; safe only if no other process "
+                   "writes to the same shard");
   arguments.repeated("--store-option", "NAME=VALUE", options.storage_options,
                      "An option of the stores that URLs name, such as follow_symlinks=false");
   arguments.text("--store-format", "NAME", options.store_format,

@@ -1,4 +1,4 @@
-// Options that several subcommands share, each with its name and its sentence of help here only.
+// Options that several subcommands share. The name and help text of each are defined only here.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace sherd::cli {
 
-/// --json, --threads and the others of every subcommand.
+/// --json, --threads and the other options of every subcommand.
 void add_everywhere(Arguments& arguments, Everywhere& options);
 
-/// --scale and --resolution, for what opens an array.
+/// --scale and --resolution, for subcommands that open an array.
 void add_scale(Arguments& arguments, LevelChoice& scale);
 
-/// --level, with --scale for the same, and --resolution: for what opens an image.
+/// --level, its synonym --scale, and --resolution, for subcommands that open an image.
 void add_level(Arguments& arguments, LevelChoice& level);
 
-/// --gzip-level: a digit, or empty where it is not given.
+/// --gzip-level: a digit, or empty if not given.
 void add_gzip_level(Arguments& arguments, std::string& level);
 void apply_gzip_level(const std::string& level, Config& config);
 
-/// How chunks and shards are written, for any array.
+/// How chunks and shards are written, in any array.
 struct WritingOptions {
   std::string chunk_order = "morton", layout = "plain", gzip_level;
   std::optional<std::string> max_unused;
@@ -34,7 +34,7 @@ struct WritingOptions {
   [[nodiscard]] Result<void> apply(Config& config) const;
 };
 
-/// Options as text, in the order in which help shows them.
+/// Options as text, in the order of the help.
 struct ChunkingOptions {
   std::optional<std::string> chunks, shards;
   std::vector<std::string> codecs;
@@ -46,7 +46,7 @@ struct ChunkingOptions {
   [[nodiscard]] std::optional<IndexLocation> location() const noexcept;
 };
 
-/// What a new array is, apart from shape and type.
+/// The properties of a new array other than shape and type.
 struct ArrayOptions {
   ChunkingOptions chunking;
   std::optional<std::string> fill_value, attributes, dimension_names;
@@ -54,9 +54,9 @@ struct ArrayOptions {
 
   void add_to(Arguments& arguments);
   [[nodiscard]] Result<void> apply(CreateOptions& create) const;
-  /// Whether nothing is asked for but attributes and overwriting.
+  /// Whether only attributes and overwriting are requested.
   [[nodiscard]] bool is_plain() const noexcept;
-  /// Whether nothing is asked for that a volume of Neuroglancer's cannot have.
+  /// Whether nothing is requested that a Neuroglancer volume cannot have.
   [[nodiscard]] bool may_be_volume() const noexcept;
 };
 

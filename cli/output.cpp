@@ -1,5 +1,5 @@
-// Knows standard output: small writes are gathered, large ones go straight through, and a closed pipe (`sherd read …
-// | head`) is remembered rather than reported.
+// Writes to standard output: small writes are buffered, large ones go straight through, and a closed pipe (`sherd read
+// … | head`) is remembered rather than reported.
 #include "cli/output.hpp"
 
 #include <unistd.h>

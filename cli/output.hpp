@@ -1,4 +1,4 @@
-// Standard output: buffered, and without a complaint where the reader has gone.
+// Standard output: buffered, and silent if the reader is gone.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class Output {
  public:
   Result<void> write(std::string_view text);
   Result<void> write(std::span<const std::byte> bytes);
-  /// One value: one line, or indented on a terminal.
+  /// Prints one JSON value: on one line, or indented on a terminal.
   Result<void> print(const Json& json);
   Result<void> flush();
-  /// Whether the reader has gone; writes then fail, and that is not a failure of the command.
+  /// Whether the reader has closed the pipe. Writes then fail, but the command does not.
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   [[nodiscard]] static bool is_terminal() noexcept;
 
@@ -28,7 +28,7 @@ class Output {
   bool closed_ = false;
 };
 
-/// Whether escape sequences for colours are welcome on this descriptor: a terminal, and no NO_COLOR.
+/// Whether to print colours on this descriptor: it is a terminal, and NO_COLOR is not set.
 [[nodiscard]] bool wants_colour(int descriptor) noexcept;
 
 }  // namespace sherd::cli

@@ -1,4 +1,4 @@
-// Knows how options are declared to CLI11, and what CLI11 can say of them afterwards.
+// Declares options to CLI11, and reads back what CLI11 knows about them.
 #include "cli/parser.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 namespace sherd::cli {
 namespace {
 
-/// The parser hides what is in the group without a name.
+/// CLI11 hides the options in the group with the empty name.
 constexpr const char* kLater = "";
 
 std::optional<std::uint64_t> whole_number(const std::string& text) {
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> whole_number(const std::string& text) {
   return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// "npy|raw|json" lists all there is; "SHAPE|auto" does not.
+// "npy|raw|json" is a complete list; "SHAPE|auto" is not.
 std::vector<std::string> words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const bool closed = type.find('|') != std::string::npos &&
@@ -31,7 +31,7 @@ std::vector<std::string> words_of(const CLI::Option& option) {
   return closed ? CLI::detail::split(type, '|') : std::vector<std::string>();
 }
 
-// The words of "mean|mode[:LEVELS]" and "SHAPE|auto", which are not all there is.
+// The words in "mean|mode[:LEVELS]" and "SHAPE|auto", which are incomplete lists.
 std::vector<std::string> suggestions_of(const CLI::Option& option) {
   std::vector<std::string> words = words_of(option);
   const std::string type = option.get_type_name();
@@ -44,7 +44,7 @@ std::vector<std::string> suggestions_of(const CLI::Option& option) {
   return words;
 }
 
-// What may be given to an option of a later version, as it is what this one does: "rewrite", but not "VALUE".
+// Values of a future option that this version accepts since they have no effect: "rewrite", but not "VALUE".
 std::vector<std::string> words_now(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.empty() || type == "VALUE" ? std::vector<std::string>() : std::vector{type};
@@ -74,7 +74,7 @@ void add_options(const CLI::App& app, ParsedCommand& command) {
   }
 }
 
-/// The shell leaves a quoted ~, and the one in --output=~/x, as they are. A directory called ~ is ./~.
+/// Expands ~. The shell does not expand a quoted ~ or the one in --output=~/x. A directory named ~ is written ./~.
 std::string expand_home(std::string& path) {
   const std::size_t at = path.starts_with('@') ? 1 : 0;
   if (path.substr(at, 2) != "~/" && path.substr(at) != "~") return {};
@@ -135,7 +135,7 @@ void Arguments::text(const std::string& name, const std::string& type, std::opti
 
 template <class Number>
 void Arguments::any_number(const std::string& name, Number& value, const std::string& help) {
-  // CLI11's own numbers wrap round below 0, and it does not say what they may be.
+  // CLI11's own conversion wraps around below 0, and its error does not name the valid range.
   const auto check = [](const std::string& given) {
     return whole_number(given) ? std::string() : "'" + given + "' is not a whole number from 0 to 2^64-1";
   };
@@ -214,7 +214,7 @@ std::optional<std::string> given_later(const CLI::App& command) {
       if (option->results() == words_now(*option)) continue;
       return "--" + option->get_lnames().front();
     }
-    // A word that help does not name has come through the check of a choice.
+    // A word that help does not list has passed the check of a choice.
     const auto words = words_of(*option);
     for (const std::string& given : option->results())
       if (!words.empty() && std::find(words.begin(), words.end(), given) == words.end())
@@ -229,7 +229,7 @@ std::vector<ParsedCommand> known_commands(const CLI::App& root) {
     if (app->get_group() == kLater) continue;
     ParsedCommand command{app->get_name(), app->get_description()};
     add_options(*app, command);
-    // Of a group: its subcommands, and the options of them all.
+    // For a group: its subcommands, and the options of all of them.
     for (const CLI::App* inner : app->get_subcommands([](const CLI::App*) { return true; })) {
       command.words.push_back(inner->get_name());
       command.more = true;

@@ -1,4 +1,4 @@
-// sherd picture: a plane of an array as a PNG or JPEG.
+// sherd picture: draws a plane of an array as a PNG or JPEG file.
 #include <charconv>
 
 #include "base/try.hpp"
@@ -88,7 +88,7 @@ Run add_picture(Arguments& arguments) {
                  "The axis across which the plane is cut: x, y, z, t, c, or its number. Default: z, so that the "
                  "picture shows x and y; without such names the first");
   arguments.text("--index", "N", picture->index,
-                 "Where on that axis; a negative number counts from its end. Default: the middle");
+                 "The position on that axis; a negative number counts from its end. Default: the middle");
   arguments.repeated(
       "--at", "AXIS=N", picture->at,
       "Indices on axes that are not drawn, such as t=3,c=1; a channel also by its name. Default: the middle of z, 0 of "

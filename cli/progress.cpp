@@ -1,4 +1,4 @@
-// Draws a progress bar with bytes, rate and time left, ten times a second at most. Calls that end at once draw nothing.
+// Draws a progress bar with bytes, rate and time left, at most ten times a second. Short calls draw nothing.
 #include "cli/progress.hpp"
 
 #include <sys/ioctl.h>
@@ -41,7 +41,7 @@ std::string bar(double share, std::size_t width) {
 }
 
 void put(const std::string& text) {
-  // Nothing is to be done where standard error is closed.
+  // If standard error is closed, there is nothing to do.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

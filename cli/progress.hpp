@@ -1,4 +1,4 @@
-// How far a long call has come, on standard error.
+// Shows the progress of a long call on standard error.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace sherd::cli {
 
-/// One line that is drawn over and over; if standard error is not a terminal, a line now and then.
+/// One line that is redrawn; if standard error is not a terminal, a new line now and then.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string label);
@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void update(const Progress& progress);
-  /// Erases what was drawn, before something else is written.
+  /// Erases the bar before anything else is printed.
   void clear();
 
  private:

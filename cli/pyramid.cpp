@@ -1,4 +1,4 @@
-// Knows how --pyramid and --factors are written.
+// Parses --pyramid and --factors.
 #include "cli/pyramid.hpp"
 
 #include "base/try.hpp"
@@ -22,7 +22,7 @@ Result<Pyramid> parse_pyramid(const std::string& text) {
   return pyramid;
 }
 
-/// "1,2,2" or "z=1,y=2,x=2"; "auto" is none.
+/// "1,2,2" or "z=1,y=2,x=2"; "auto" means no factors.
 Result<std::vector<Pyramid::Factor>> parse_factors(const std::string& text) {
   std::vector<Pyramid::Factor> factors;
   if (text == "auto") return factors;

@@ -1,4 +1,4 @@
-// The options of coarser resolutions, which copy and import share.
+// The options for coarser resolutions, shared by copy and import.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct PyramidOptions {
   bool ignore_zero = false;
 
   void add_to(Arguments& arguments);
-  /// Nullopt if none is asked for. invalid_argument names the option.
+  /// Nullopt if none are requested. An invalid_argument error names the option.
   [[nodiscard]] Result<std::optional<Pyramid>> get() const;
 };
 

@@ -1,5 +1,5 @@
-// sherd read: a selection as .npy, raw bytes or JSON, on standard output or in a file that appears whole. A
-// selection of any size passes through in slabs, so that `sherd read … | head` costs a slab and no more.
+// sherd read: writes a selection as .npy, raw bytes or JSON, to standard output or to a file that appears only when
+// complete. It is read slab by slab, so memory is bounded and `sherd read … | head` reads only one slab or so.
 #include <array>
 #include <filesystem>
 
@@ -13,11 +13,11 @@ namespace sherd::cli {
 namespace {
 
 constexpr std::uint64_t kSlabBytes = std::uint64_t{32} << 20;
-// Printing makes text several times the size of its elements.
+// Printed text is several times larger than the elements.
 constexpr std::uint64_t kJsonSlabBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMostOnTerminal = 10000;
 
-/// Standard output, or a file that appears under its name at the end.
+/// Standard output, or a file that gets its name at the end.
 class Sink {
  public:
   static Result<Sink> open(Session& session, const std::string& path) {
@@ -43,7 +43,7 @@ struct Read {
 
   [[nodiscard]] bool to_stdout() const { return output.empty() || output == "-"; }
 
-  // A file that is half written is to be taken away again; on standard output Ctrl-C ends at once.
+  // An incomplete file must be removed on Ctrl-C; on standard output, Ctrl-C may end the process at once.
   [[nodiscard]] Config chosen_config(Session& session) const {
     if (!to_stdout()) return session.guarded("read");
     return Output::is_terminal() ? session.config() : session.watched("read");
@@ -76,7 +76,7 @@ struct Read {
     Config inner = array.config();
     inner.progress = nullptr;
     const Array source = array.with_config(inner);
-    // One slab is read while the one before it is written, each with its own arena.
+    // One slab is read while the previous one is written; each has its own arena.
     std::array<VarBytesArena, 2> arenas;
     std::size_t turn = 0;
     Transfer transfer;

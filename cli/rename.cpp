@@ -13,7 +13,7 @@ struct Rename {
 
   /// The new path from the root of the hierarchy.
   [[nodiscard]] std::string target(const MemberPath& member) const {
-    // As mv has it: "a.zarr/x a.zarr/y".
+    // As in mv: "a.zarr/x a.zarr/y".
     if (!member.root.empty() && name.starts_with(member.root + "/")) return name.substr(member.root.size() + 1);
     if (name.starts_with('/')) return name.substr(1);
     return std::string(split_key(member.path).prefix) + name;
@@ -21,10 +21,10 @@ struct Rename {
 
   Result<int> run(Session& session) const {
     if (name.find("://") != name.npos)
-      return invalid_argument("NEW: is a path in the same hierarchy, not a URL: " + name);
+      return invalid_argument("NEW: must be a path in the same hierarchy, not a URL: " + name);
     const OpenOptions options = session.opening(session.guarded("rename"));
     SHERD_TRY(member, find_member(url, options.config));
-    if (!member) {  // which is refused
+    if (!member) {  // rename() reports the error
       SHERD_TRY(at(url, rename(url, name, options)));
       return 0;
     }
@@ -43,8 +43,8 @@ Run add_rename(Arguments& arguments) {
   auto rename = std::make_shared<Rename>();
   arguments.argument("URL", rename->url, "The array or group");
   arguments.word("NEW", rename->name,
-                 "Its new path, below the group that contains it or, with / at the start, below the root of the "
-                 "hierarchy; or as URL is written, from the root on");
+                 "The new path, relative to the group that contains it; if it begins with /, relative to the root "
+                 "of the hierarchy; or written like URL, with the same root");
   arguments.examples({{"sherd rename study.zarr/raw/a b", "study.zarr/raw/b, as soon as active writers have ended"},
                       {"sherd rename study.zarr/raw/a /final/a", "study.zarr/final/a; missing groups are created"},
                       {"sherd rename cells.ome.zarr/labels/nuclei cells.ome.zarr/labels/dapi",

@@ -33,7 +33,7 @@ Run add_resize(Arguments& arguments) {
   arguments.argument("URL", resize->url, "The array");
   arguments.argument("SHAPE", resize->shape, "The new length of each dimension, such as 512,512");
   arguments.examples({{"sherd resize movie.zarr 2000,512,512",
-                       "longer dimensions have the fill value; what is beyond shorter ones is erased"}});
+                       "new elements have the fill value; elements outside the new shape are erased"}});
   return [resize](Session& session) { return resize->run(session); };
 }
 

@@ -13,8 +13,8 @@ struct Rm {
   std::string url;
   bool recursive = false;
 
-  /// A group with members is erased only with --recursive. A damaged node counts as an array: nothing shows its
-  /// members. Where nothing can be opened, erase() says whether it is a collection or nothing at all.
+  /// A group with members is erased only with --recursive. A damaged node is treated as an array, since its members are
+  /// unknown. If nothing can be opened, erase() finds out whether a collection exists.
   [[nodiscard]] Result<void> check_members(const OpenOptions& options) const {
     const auto node = open(url, options);
     if (!node && node.error().code() != ErrorCode::corrupt && node.error().code() != ErrorCode::unsupported &&

@@ -1,5 +1,5 @@
-// Knows how standard input and output replace files that are read and written out of order. The file is spooled,
-// so its size is bounded by the space for temporary files and not by memory.
+// Lets standard input and output replace files that are not accessed sequentially. The data is spooled to a file, so
+// the space for temporary files limits its size, not memory.
 #include "cli/scratch_file.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A file between a pipe and those who need one with a name.
+// A temporary file between a pipe and code that needs a named file.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace sherd::cli {
 
-/// A name in a directory of its own, which is removed with its contents.
+/// A file name in a new directory, which is removed with its contents.
 class ScratchFile {
  public:
-  /// Below TMPDIR, or /tmp.
+  /// Below TMPDIR, or in /tmp.
   static Result<ScratchFile> make();
   [[nodiscard]] std::string path() const { return directory_.path() + "/data"; }
-  /// An error of the engine about the file, which the user knows as standard output.
+  /// Rewords an engine error about the file, which the user knows as standard output.
   [[nodiscard]] Error of_output(const Error& error) const;
-  /// Makes the file of standard input.
+  /// Copies standard input into the file.
   Result<void> take_input(const Config& config) const;
-  /// Puts the file on standard output; `unsupported` where it has become a directory.
+  /// Copies the file to standard output; `unsupported` if it has become a directory.
   Result<void> give(Output& out) const;
 
  private:

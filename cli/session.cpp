@@ -1,5 +1,5 @@
-// Knows what all subcommands share: limits from options and environment, the recorder behind --stats, progress,
-// interrupts, and how an error is reported.
+// Implements what all subcommands share: limits from options and the environment, the recorder for --stats, progress,
+// interrupts, and error reports.
 #include "cli/session.hpp"
 
 #include <unistd.h>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t kMostThreads = 4096;
 constexpr unsigned kMostTrace = 9;
 
-// A signal handler can reach nothing but globals.
+// A signal handler can only access globals.
 volatile std::sig_atomic_t signal_received = 0;
 volatile std::sig_atomic_t signals_polled = 0;
 
@@ -35,7 +35,7 @@ void on_signal(int number) {
   signal_received = number;
 }
 
-// A name that is not a limit is probably misspelt, so it is refused as --limit refuses it.
+// An unknown limit is probably misspelt, so it is an error, as with --limit.
 Result<void> limits_from_environment(Limits& limits) {
   constexpr std::string_view prefix = "SHERD_LIMIT_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -80,7 +80,7 @@ Result<double> parse_seconds(const std::string& text) {
   return seconds;
 }
 
-// From /proc: getrusage counts the process before exec too, however large that was.
+// Read from /proc: getrusage would include the process image before exec, however large it was.
 std::uint64_t peak_rss() {
   constexpr std::string_view label = "VmHWM:";
   std::ifstream status("/proc/self/status");
@@ -112,7 +112,8 @@ Result<std::unique_ptr<Session>> Session::make(const Everywhere& options) {
   SHERD_TRY(storage_options, parse_storage_options(options.storage_options));
   session->storage_options_ = std::move(storage_options);
   SHERD_TRY(check_format("--store-format", options.store_format));
-  if (options.threads > kMostThreads) return invalid_argument("--threads: at most " + std::to_string(kMostThreads));
+  if (options.threads > kMostThreads)
+    return invalid_argument("--threads: must be at most " + std::to_string(kMostThreads));
   if (!options.lock_timeout.empty()) {
     SHERD_TRY(seconds, parse_seconds(options.lock_timeout).in([] { return "--lock-timeout"; }));
     session->lock_timeout_ = seconds;
@@ -210,11 +211,11 @@ void catch_interrupts() {
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction present{};
     sigaction(number, nullptr, &present);
-    // A shell that starts a job in the background has it ignore Ctrl-C.
+    // A shell starts background jobs with Ctrl-C (SIGINT) ignored.
     if (present.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of the shell's ulimit -f is an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding `ulimit -f` becomes an error of the write
 }
 
 int interrupt_status() noexcept { return signal_received == 0 ? 0 : 128 + signal_received; }

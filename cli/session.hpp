@@ -1,4 +1,4 @@
-// One run of the command: what holds for every subcommand, from --json to Ctrl-C.
+// One run of the command: state shared by all subcommands, from --json to Ctrl-C.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct Everywhere {
 /// invalid_argument if an option's value is neither empty nor the name of a format.
 Result<void> check_format(std::string_view option, const std::string& name);
 
-/// Which resolution of an image or a volume.
+/// Which resolution of an image or a volume to open.
 struct LevelChoice {
   std::uint64_t number = 0;
   std::string resolution;  ///< "8,8,40"; empty: not given
@@ -46,7 +46,7 @@ struct LevelChoice {
 
 class Session {
  public:
-  /// Refuses limits and formats that do not exist. The environment's SHERD_LIMIT_<NAME> come first, options win.
+  /// Rejects unknown limits and formats. SHERD_LIMIT_<NAME> variables are applied first; options override them.
   static Result<std::unique_ptr<Session>> make(const Everywhere& options);
 
   [[nodiscard]] bool json() const noexcept { return options_.json; }
@@ -55,7 +55,7 @@ class Session {
   [[nodiscard]] Config config();
   /// The same for a call that takes a while: progress is drawn under `label`.
   [[nodiscard]] Config watched(std::string label);
-  /// The same for a call that would leave something half done: Ctrl-C ends it in good order.
+  /// The same for a call that must not be left half done: Ctrl-C stops it cleanly.
   [[nodiscard]] Config guarded(std::string label);
   [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
   /// The array at `url`, or the resolution of the volume there.
@@ -66,9 +66,9 @@ class Session {
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
   void end_progress();
-  /// Where --stats is given: what the run has cost, as one line of JSON on standard error.
+  /// With --stats: prints the cost of the run as one line of JSON on standard error.
   void report_stats() const;
-  /// The format of new nodes, where one is asked for; otherwise empty.
+  /// The format of new nodes if one was requested, otherwise empty.
   [[nodiscard]] const std::string& format() const noexcept { return options_.store_format; }
 
  private:
@@ -84,7 +84,7 @@ class Session {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The result of a call about the node at `url`: an error that names a key says in which store.
+/// The result of a call on the node at `url`; an error with a key gets the name of the store.
 template <class T>
 [[nodiscard]] Result<T> at(const std::string& url, Result<T> result) {
   if (result.has_value()) return result;
@@ -92,18 +92,18 @@ template <class T>
   return in_store(std::move(result).error(), store ? (*store)->url() : url);
 }
 
-/// Ctrl-C and SIGTERM. A call that polls is ended in good order; everything else ends at once.
+/// Handles Ctrl-C and SIGTERM. A call that polls is stopped cleanly; anything else ends at once.
 void catch_interrupts();
-/// 128 and the signal's number where one has come, otherwise 0.
+/// 128 plus the number of the signal if one was received, otherwise 0.
 [[nodiscard]] int interrupt_status() noexcept;
 
 /// The exit code of an error.
 [[nodiscard]] int exit_code(ErrorCode code) noexcept;
-/// {code, message, key, slot}, and the member where one is known.
+/// {code, message, key, slot}, and `member` if known.
 [[nodiscard]] Json as_json(const Error& error);
-/// Prints an error on standard error: a line, or with `json` an object.
+/// Prints an error on standard error: as a line or, with `json`, as an object.
 void report(const Error& error, bool json, const TypedPaths& typed = {});
-/// The same of a command that a signal ended. Its code is "interrupted", as no other error's.
+/// The same for a command that a signal ended. Its code is "interrupted", which no other error has.
 void report_interrupt(bool json);
 
 }  // namespace sherd::cli

@@ -1,4 +1,4 @@
-// Knows how a part of a typed selection is a selection again, and which slabs cut few chunks in two.
+// Computes parts of a typed selection, and slabs that cut through few chunks.
 #include "cli/slabs.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace sherd::cli {
 namespace {
 
-// A chunk's length as the selection sees it: with step 2 every other element.
+// A chunk's length in elements of the selection: with step 2, every other element counts.
 Shape along(const Selection& selection, const Shape& lengths) {
   if (lengths.size() != selection.axes().size()) return {};
   Shape seen;
@@ -23,7 +23,7 @@ Shape along(const Selection& selection, const Shape& lengths) {
 }  // namespace
 
 Result<TypedSelection> parse_selection(const std::string& text, const Shape& array_shape) {
-  // What a script meant to put there is missing, and a write would go everywhere.
+  // An empty selection: a script probably failed to fill it in, and a write would go to the whole array.
   if (text.find_first_not_of(" \t") == text.npos)
     return invalid_argument("--select: is empty; write '...', or leave it out, for all elements");
   std::vector<std::size_t> dropped;
@@ -47,7 +47,7 @@ Selection part_of(const Selection& selection, const Box& box) {
   std::vector<Selection::Axis> axes;
   for (std::size_t d = 0; d < box.shape.size(); ++d) {
     const Range& range = std::get<Range>(selection.axes()[d]);
-    // Steps back are sums modulo 2^64; what comes out is inside the array.
+    // Negative steps are additions modulo 2^64; the results are inside the array.
     const std::uint64_t start = range.start + static_cast<std::uint64_t>(range.step) * box.origin[d];
     axes.emplace_back(Range{start, box.shape[d], range.step});
   }

@@ -1,4 +1,4 @@
-// A selection that is too large to be held at once, moved slab by slab.
+// Splits a selection that is too large for memory into slabs.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace sherd::cli {
 
-/// A selection as it was typed, and the shape of its elements once integers have dropped their dimensions.
+/// A selection as typed, and the shape of the result after integers have removed their dimensions.
 struct TypedSelection {
   Selection selection;
   Shape shape;
 };
 [[nodiscard]] Result<TypedSelection> parse_selection(const std::string& text, const Shape& array_shape);
 
-/// How a selection of this array is cut into slabs of at most `bytes`, along shards and chunks where it can be.
+/// How to cut the selection into slabs of at most `bytes`, along shard and chunk borders where possible.
 [[nodiscard]] BlockRequest slabs(const Array& array, const Selection& selection, std::uint64_t bytes);
-/// The elements of the selection in a box of its shape.
+/// The part of the selection inside a box of its shape.
 [[nodiscard]] Selection part_of(const Selection& selection, const Box& box);
 
 }  // namespace sherd::cli

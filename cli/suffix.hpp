@@ -1,4 +1,4 @@
-// Names that promise another format than what is stored under them.
+// Names that suggest another format than the one stored under them.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace sherd::cli {
 
-/// Warns where the suffix of what has been made is that of another format than `format`, such as a volume x.zarr.
+/// Warns if the suffix of a new node suggests a format other than `format`, such as a volume named x.zarr.
 void warn_of_suffix(Session& session, std::string_view url, std::string_view format);
 
 }  // namespace sherd::cli

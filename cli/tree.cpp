@@ -1,5 +1,5 @@
-// sherd tree: a hierarchy with the shape and type of each array, and the collections of volumes. What cannot be opened
-// is shown with its error, and the first such error is the command's.
+// sherd tree: prints a hierarchy with the shape and type of each array, and the collections of volumes. Nodes that
+// cannot be opened are shown with their error, and the first such error becomes the command's error.
 #include <unistd.h>
 
 #include "base/try.hpp"

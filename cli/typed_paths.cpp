@@ -1,5 +1,5 @@
-// Stores know themselves by absolute paths and URLs. A user who typed `em` looks for `em` in the message, and need not
-// read through the directory in which the shell is.
+// Stores know themselves by absolute paths and URLs. A user who typed `em` looks for `em` in the message, and should
+// not have to read the full path of the working directory.
 #include "cli/typed_paths.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace sherd::cli {
 namespace {
 
-// Whether a path may go on with this character: what begins with /a is not found in /ab.
+// Whether a path may continue with this character: /ab does not begin with the path /a.
 bool continues(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("._-%").find(c) != std::string_view::npos;
@@ -35,7 +35,7 @@ TypedPaths::TypedPaths(const std::vector<std::string>& arguments) {
   for (std::string typed : arguments) {
     while (typed.size() > 1 && typed.ends_with('/')) typed.pop_back();
     if (typed.empty() || typed == "-" || typed.starts_with('/') || is_url(typed)) continue;
-    // The store of a/b may be a.
+    // The argument a/b may be in the store a.
     for (std::filesystem::path part = typed; !part.empty(); part = part.parent_path()) {
       std::error_code failed;
       const std::string path = std::filesystem::absolute(part, failed).string();

@@ -1,4 +1,4 @@
-// Errors and notes for people name files and stores as the user typed them.
+// Errors and notes for users name files and stores as the user typed them.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace sherd::cli {
 class TypedPaths {
  public:
   TypedPaths() = default;
-  /// Of the arguments, those that are relative paths.
+  /// Keeps those of the arguments that are relative paths.
   explicit TypedPaths(const std::vector<std::string>& arguments);
-  /// The text with each absolute path or URL that begins with one of them beginning as it was typed.
+  /// The text with each absolute path or URL of an argument replaced by what the user typed.
   [[nodiscard]] std::string in(std::string text) const;
 
  private:

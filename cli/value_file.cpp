@@ -1,4 +1,4 @@
-// Knows that a file too large for a value is refused before anything of it is in memory.
+// Rejects a file that is too large for a value before reading any of it.
 #include "cli/value_file.hpp"
 
 #include <utility>

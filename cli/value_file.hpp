@@ -1,4 +1,4 @@
-// The files that values by id come from.
+// The files from which values by id are read.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sherd::cli {
 
-/// `unsupported` where the file is larger than a value may be, limits.chunk_bytes.
+/// `unsupported` if the file is larger than the maximum size of a value, limits.chunk_bytes.
 Result<std::unique_ptr<InputFile>> open_value_file(const std::string& path, const Limits& limits);
 
 }  // namespace sherd::cli

@@ -1,5 +1,5 @@
-// Knows how values look on the command line: binary units, comma-separated shapes, JSON given directly or as @FILE,
-// and text from untrusted names made safe for a terminal.
+// Parses and prints values on the command line: binary units, comma-separated shapes, JSON given directly or as @FILE.
+// Makes text from untrusted names safe for a terminal.
 #include "cli/values.hpp"
 
 #include <bit>
@@ -52,7 +52,7 @@ Result<Shape> parse_shape(std::string_view text) {
 }
 
 Result<std::vector<double>> parse_positive(const std::string& text, std::size_t count) {
-  std::string json;  // which has a digit before the point
+  std::string json;  // has a digit before the decimal point
   for (const char c : text)
     json.append(c == '.' && (json.empty() || json.back() < '0' || json.back() > '9') ? "0" : "").push_back(c);
   const auto list = Json::parse("[" + json + "]");
@@ -60,7 +60,7 @@ Result<std::vector<double>> parse_positive(const std::string& text, std::size_t 
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const auto value = list->elements()[i].as_double();
     if (!value || !(*value > 0) || !std::isfinite(*value))
-      return invalid_argument("'" + text + "' has a number that is not positive");
+      return invalid_argument("'" + text + "' must contain only positive numbers");
     numbers.push_back(*value);
   }
   if (count != 0 && numbers.size() != count)
@@ -100,7 +100,7 @@ std::vector<std::optional<std::string>> parse_names(std::string_view text) {
 
 namespace {
 
-/// Types that NumPy names without their size, and its letters, as on 64-bit Linux.
+/// Types that NumPy names without a size, and its one-letter codes, as on 64-bit Linux.
 constexpr std::pair<std::string_view, std::string_view> kNumpyNames[] = {{"?", "bool"},
                                                                          {"bool_", "bool"},
                                                                          {"byte", "int8"},
@@ -139,8 +139,8 @@ constexpr std::pair<std::string_view, std::string_view> kNumpyNames[] = {{"?", "
                                                                          {"cdouble", "complex128"},
                                                                          {"D", "complex128"}};
 
-/// NumPy's spellings, with or without a byte order: "f4", "<u2", "=i4", "double", "<M8[ns]". `unknown` if it is none of
-/// them.
+/// NumPy's spellings, with or without a byte order: "f4", "<u2", "=i4", "double", "<M8[ns]". `unknown` for anything
+/// else.
 Result<FileType> parse_numpy_name(std::string text, Error unknown) {
   for (const auto& [name, type] : kNumpyNames)
     if (name == text) return FileType{DType::parse(type).value(), std::nullopt};
@@ -168,8 +168,9 @@ Result<FileType> parse_file_dtype(const std::string& text) {
 Result<DType> parse_dtype_argument(const std::string& text) {
   SHERD_TRY(type, parse_file_dtype(text));
   if (type.big_endian != true) return std::move(type.dtype);
-  return invalid_argument("'" + text + "' is a byte order too; use " + type.dtype.name() +
-                          R"(, and set the order by --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
+  return invalid_argument(
+      "'" + text + "' includes a byte order; use " + type.dtype.name() +
+      R"(, and set the byte order with --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
 }
 
 Result<Json> parse_json_argument(const std::string& text) {
@@ -195,7 +196,7 @@ Json parse_value_argument(const std::string& text) {
 
 namespace {
 
-/// Converts a codec as numcodecs spells it, {"id": "zlib", "level": 1}, to the form of Zarr v3; keeps any other.
+/// Converts a codec in numcodecs' form, {"id": "zlib", "level": 1}, to that of Zarr v3; keeps any other form.
 Json with_name(Json codec) {
   const Json* id = codec.is_object() && codec.find("name") == nullptr ? codec.find("id") : nullptr;
   if (id == nullptr || !id->is_string()) return codec;
@@ -244,7 +245,7 @@ std::string printable(std::string_view unsafe) {
   std::string safe;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    // In UTF-8, 0xc2 before 0x80 … 0x9f is a control character too.
+    // In UTF-8, the bytes 0xc2 0x80 … 0xc2 0x9f are control characters too.
     const bool second = i > 0 && text[i - 1] == '\xc2' && c >= 0x80 && c < 0xa0;
     if (c >= 0x20 && c != 0x7f && !second) {
       safe += text[i];

@@ -1,5 +1,5 @@
-// Knows how options become the info document of a new volume: words of the document, so that it is the document's own
-// reader that refuses them.
+// Converts options to the info document of a new volume. They become members of the document, so the document's own
+// reader checks them.
 #include "cli/volume.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::uint64_t kBlockSide = 8;
 Result<Json> parse_numbers(std::string_view option, const std::string& text) {
   auto numbers = Json::parse("[" + text + "]");
   if (numbers && numbers->elements().size() == 3) return numbers;
-  return invalid_argument(std::string(option) + ": '" + text + "' are not three numbers; write them as x,y,z");
+  return invalid_argument(std::string(option) + ": '" + text + "' is not three numbers; write it as x,y,z");
 }
 
 Json first_three(const Shape& shape) { return Json::numbers(Shape(shape.begin(), shape.begin() + 3)); }
@@ -38,19 +38,18 @@ Result<Json> parse_sharding(const std::string& text) {
 
 void VolumeOptions::add_to(Arguments& arguments, const std::string& made_by) {
   arguments.begin_group("Volumes of Neuroglancer (" + made_by + ")");
-  arguments.text(
-      "--resolution", "X,Y,Z", resolution,
-      "Nanometres per voxel; create needs it for a volume, with --layout 1,1,1 by default; import sets the spacing of "
-      "any array by it, default: as the file says");
+  arguments.text("--resolution", "X,Y,Z", resolution,
+                 "Nanometres per voxel. Required to create a volume, but 1,1,1 by default with --layout; import "
+                 "also uses it as the spacing of arrays, default: that of the file");
   arguments.text("--voxel-offset", "X,Y,Z", voxel_offset,
-                 "Where the first voxel is; default: 0,0,0, and of an import as the file says");
+                 "The coordinates of the first voxel; default: 0,0,0, or those of an imported file");
   arguments.choice("--type", {"image", "segmentation"}, type,
                    "What the voxels are; segmentation is the default with compressed_segmentation, otherwise image");
   arguments.choice("--encoding", {"raw", "jpeg", "png", "compressed_segmentation"}, encoding,
                    "How chunks are stored; raw is the default");
-  arguments.text(
-      "--sharding", "auto|none|JSON|@FILE", sharding,
-      "How chunks share objects: chosen by a rule, or as in an info document; default: one object per chunk");
+  arguments.text("--sharding", "auto|none|JSON|@FILE", sharding,
+                 "How chunks are grouped into shards: auto chooses by size, JSON is as in an info document; "
+                 "default: none, one object per chunk");
   arguments.text("--key", "NAME", key, "The directory of the chunks; default: the resolution, such as 8_8_40");
 }
 
@@ -84,8 +83,8 @@ Result<void> VolumeOptions::apply(CreateOptions& create) const {
   if (create.config.layout == Layout::zarr_neuroglancer) {
     if (create.format == kVolumeFormat)
       return invalid_argument(
-          "--layout: a volume alone is made by --store-format precomputed, and one with a Zarr array "
-          "without it");
+          "--layout: zarr+neuroglancer creates a volume and a Zarr array, --store-format precomputed only a volume; "
+          "use one of them");
     SHERD_TRY(wanted, counterpart_volume());
     create.volume = std::move(wanted);
     return {};

@@ -1,4 +1,4 @@
-// The options of a new volume of Neuroglancer's, in addition to those of any array.
+// The options of a new Neuroglancer volume, in addition to those of any array.
 #pragma once
 
 #include <optional>
@@ -21,15 +21,15 @@ struct VolumeOptions {
   std::string type, encoding;
   std::optional<std::string> resolution, voxel_offset, sharding, key;
 
-  /// `made_by`: the options that make one.
+  /// `made_by`: the options that create a volume.
   void add_to(Arguments& arguments, const std::string& made_by);
   [[nodiscard]] bool is_given() const noexcept;
-  /// To a new array: what an array that is also laid out as a volume needs of them. invalid_argument where they are
-  /// given for one that is not a volume.
+  /// Applies them to a new array that is also laid out as a volume. invalid_argument if any are given and the array is
+  /// not a volume.
   Result<void> apply(CreateOptions& create) const;
-  /// To an import into a volume, or into an array. The resolution is not among them.
+  /// Applies them to an import into a volume or an array. The resolution is not included.
   Result<void> apply(ImportOptions& options) const;
-  /// Of one scale, whose shape is x,y,z or x,y,z,channel; what of `create` a volume cannot have is invalid_argument.
+  /// The info of one scale of shape x,y,z or x,y,z,channel; invalid_argument if `create` asks for anything else.
   [[nodiscard]] Result<neuroglancer::VolumeInfo> info(const CreateOptions& create) const;
 
  private:

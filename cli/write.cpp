@@ -1,5 +1,5 @@
-// sherd write: elements from an .npy file, raw bytes or JSON, from a file, a pipe or standard input, into a selection
-// of an array. npy and raw pass through in slabs.
+// sherd write: writes elements from an .npy file, raw bytes or JSON, read from a file, a pipe or standard input, into a
+// selection of an array. npy and raw data are processed slab by slab.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Write {
     return start == "\x93NUMPY" ? "npy" : "raw";
   }
 
-  /// The elements of an .npy or raw source, which must be those of the selection.
+  /// The elements of an .npy or raw source, whose shape must be that of the selection.
   Result<std::unique_ptr<ArrayFileReader>> open_elements(std::unique_ptr<FileBytes> bytes, const std::string& as,
                                                          const Array& array, const TypedSelection& typed) const {
     NpyHeader header;
@@ -92,7 +92,7 @@ struct Write {
         taken += count;
         return reader.read(first, into.subspan(at * dtype.size(), count * dtype.size()));
       }));
-      // Too many elements are an error, and the last slab is not written then; the only one, mostly.
+      // Too many elements are an error, and the last slab (usually the only one) is then not written.
       return taken == all ? reader.finish() : Result<void>();
     };
     transfer.give = [&](Box box, std::span<std::byte> bytes) {
@@ -115,7 +115,7 @@ struct Write {
     return at(url, array.write(typed.selection, view));
   }
 
-  /// All of a JSON source, which is no larger than a document may be.
+  /// Reads all of a JSON source, which may not be larger than a document.
   static Result<std::string> whole_text(FileBytes& bytes, InputPipe* pipe, const Limits& limits) {
     std::string text(std::min(bytes.size_bound(), limits.metadata_bytes + 1), '\0');
     const std::span into(reinterpret_cast<std::byte*>(text.data()), text.size());
@@ -190,7 +190,7 @@ Run add_write(Arguments& arguments) {
   arguments.text("-i,--input", "FILE|-", write->input, "The elements, from a file or a pipe; - is stdin");
   arguments.text("--value", "JSON", write->value, "One value for all of them");
   arguments.choice("--format", {"npy", "raw", "json"}, write->format,
-                   "raw is C order in this machine's byte order; npy is recognised by itself, json by its suffix");
+                   "raw is C order in this machine's byte order; npy is detected by its content, json by the suffix");
   add_scale(arguments, write->scale);
   write->writing.add_to(arguments);
   arguments.examples({{"sherd write brain.zarr --select '100:164,150:250,:' -i box.npy", "a box from NumPy"},

@@ -1,4 +1,4 @@
-// sherd zmap: the stored objects of a dataset as they are, by the keys of netcdf-c's zmap and in the form of its
+// sherd zmap: shows the stored objects of a dataset, by the keys of netcdf-c's zmap and in the output format of its
 // zmapio.
 #include <algorithm>
 
@@ -32,7 +32,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// Metadata documents are text, and everything else is binary. NCZarr and Zarr v2 begin all their names with a dot.
+/// Metadata documents are text, everything else is binary. All metadata names of NCZarr and Zarr v2 begin with a dot.
 bool is_document(std::string_view key) {
   static const NodeKeys zarr3 = find_format("zarr3")->keys("");
   const std::string_view name = last_segment(key);
@@ -48,7 +48,8 @@ struct ZmapCommand {
   [[nodiscard]] std::string at() const { return key.value_or("/"); }
 
   Result<int> run(Session& session) const {
-    if (keys && headers) return invalid_argument("-k prints no contents, and -h those of documents; choose one");
+    if (keys && headers)
+      return invalid_argument("-k and -h cannot be combined: -k prints only keys, -h also the contents of metadata");
     SHERD_TRY(map, Zmap::open(url, session.config()));
     SHERD_TRY(object, map.look(at()));
     if (search) return names(session, map);
@@ -82,7 +83,7 @@ struct ZmapCommand {
     return 0;
   }
 
-  /// zmapio numbers all keys of the tree, also those without an object: "/" is 0.
+  /// zmapio numbers all keys of the tree, including those without an object: "/" is 0.
   static std::uint64_t new_keys(std::string_view before, std::string_view key) {
     std::size_t same = 0;
     while (same < before.size() && same < key.size() && before[same] == key[same]) ++same;
@@ -107,7 +108,7 @@ struct ZmapCommand {
     return out.write("|\n");
   }
 
-  /// Line breaks are kept, other control characters would change the terminal.
+  /// Line breaks are kept; other control characters could affect the terminal.
   static std::string text_of(std::span<const std::byte> bytes) {
     std::string text;
     for (const std::byte each : bytes) {

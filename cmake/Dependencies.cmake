@@ -1,5 +1,5 @@
-# The libraries below the engine, all private to it. An installed static Sherd looks them up with this file too.
-# Global targets, so that a project that adds a static Sherd as a subdirectory can link them.
+# The libraries that the engine uses, all private to it. An installed static Sherd includes this file too. The targets
+# are global, so that a project that adds a static Sherd as a subdirectory can link them.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 set(SHERD_COMPRESSION_MODULES libdeflate libisal zlib liblz4 liblzma blosc)
 set(SHERD_IMAGE_MODULES libjpeg libpng libtiff-4 pugixml)
@@ -21,7 +21,7 @@ endif()
 pkg_check_modules(SHERD_IMAGES REQUIRED IMPORTED_TARGET GLOBAL ${SHERD_IMAGE_MODULES})
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
 
-# An installed static Sherd comes here with SHERD_DRACO ON or OFF, as it was built.
+# An installed static Sherd includes this file with SHERD_DRACO set to ON or OFF, as it was built.
 if(NOT DEFINED SHERD_DRACO)
   set(SHERD_DRACO AUTO CACHE STRING "Decode Draco fragments of meshes with libdraco: ON, OFF, AUTO: where it is installed")
 endif()
@@ -32,8 +32,8 @@ elseif(SHERD_DRACO)
   pkg_check_modules(SHERD_MESHES REQUIRED IMPORTED_TARGET GLOBAL draco)
 endif()
 
-# libnetcdf is loaded when the first netCDF file is met, and never linked: it brings some forty other libraries along,
-# which would cost every start of the command several milliseconds. Only its headers are needed here.
+# libnetcdf is loaded when the first netCDF file is opened, and never linked: it depends on some forty other libraries,
+# which would add several milliseconds to every start of the command. Only its headers are needed here.
 if(NOT DEFINED SHERD_NETCDF)
   set(SHERD_NETCDF AUTO CACHE STRING "Read and write netCDF files with libnetcdf: ON, OFF, AUTO: where it is installed")
 endif()
@@ -47,12 +47,12 @@ if(SHERD_NETCDF_C_FOUND AND SHERD_NETCDF)
   find_library(SHERD_NETCDF_C_PATH netcdf REQUIRED HINTS ${SHERD_NETCDF_C_LIBRARY_DIRS})
   file(REAL_PATH ${SHERD_NETCDF_C_PATH} netcdf_file)
   cmake_path(GET netcdf_file FILENAME netcdf_file)
-  # The name under which the dynamic linker knows it has the first number only.
+  # The dynamic linker knows it by a name with the first number only.
   string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" SHERD_NETCDF_LIBRARY ${netcdf_file})
 endif()
 
-# Components that are one library without a module of pkg-config, ON, OFF or AUTO: where it is installed. Not by zfp's
-# own CMake package: that one requires OpenMP of every project that links it.
+# Components that consist of one library and may have no pkg-config module: ON, OFF or AUTO (if it is installed). zfp's
+# own CMake package is not used, since it requires OpenMP of every project that links it.
 macro(sherd_component name codecs library header package)
   if(NOT DEFINED SHERD_${name})
     set(SHERD_${name} AUTO CACHE STRING "Build ${codecs} with ${library}: ON, OFF, AUTO: where it is installed")

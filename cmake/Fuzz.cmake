@@ -1,8 +1,8 @@
-# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (10), from
-# the same seed each time unless SHERD_FUZZ_SEED is another one (0: by chance): a test must not find something by luck.
-# fuzz/codec has a test for each row of the table of codecs, but for those that only read another row's bytes under
-# another name, and one for each encoding of the precomputed format; SHERD_FUZZ_CODEC says which.
-# Seeds are read from fuzz/corpus/NAME; what the fuzzer finds on top is kept in the build folder.
+# Each fuzz/NAME.cpp becomes build/PRESET/fuzz/NAME and a test fuzz/NAME that runs it for SHERD_FUZZ_SECONDS (10). Every
+# run uses the same seed, since a test must not depend on luck; SHERD_FUZZ_SEED sets another one (0: a random one).
+# fuzz/codec has one test per row of the codec table, except for rows that read another row's bytes under another name,
+# and one per encoding of the precomputed format; SHERD_FUZZ_CODEC selects it. The initial corpus is fuzz/corpus/NAME;
+# new inputs are kept in the build folder.
 file(STRINGS src/api/registry.cpp codec_rows REGEX "^    &[a-z0-9_]+_codec,$")
 list(TRANSFORM codec_rows REPLACE "^    &([a-z0-9_]+)_codec,$" "\\1")
 list(FILTER codec_rows EXCLUDE REGEX "^numcodecs_(bitround|blosc|crc32c|gzip|zstd)$")

@@ -17,7 +17,7 @@ if(TARGET sherd_command)
   endif()
 endif()
 
-# Completion scripts come from the command itself, so they are there where it can run.
+# The command itself prints its completion scripts, so they are installed if it can run here.
 function(install_completion shell file folder)
   set(script ${PROJECT_BINARY_DIR}/completion/${file})
   add_custom_command(OUTPUT ${script} COMMAND sherd_command completion ${shell} > ${script} VERBATIM)
@@ -31,7 +31,7 @@ if(TARGET sherd_command AND NOT CMAKE_CROSSCOMPILING)
   install_completion(fish sherd.fish fish/vendor_completions.d)
 endif()
 
-# A shared Sherd carries no trace of the libraries below it; a static one hands them on.
+# A shared Sherd does not expose the libraries below it; a static one passes them on to its users.
 set(link_dependencies "")
 set(pc_requires "")
 set(pc_libs "-lsherd")
@@ -66,7 +66,7 @@ write_basic_package_version_file(sherd-config-version.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/sherd-config.cmake ${PROJECT_BINARY_DIR}/sherd-config-version.cmake
   DESTINATION ${config_dir})
 
-# Relative, for `cmake --install --prefix` may move it all.
+# The paths are relative, because `cmake --install --prefix` may move everything.
 file(RELATIVE_PATH pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/sherd.pc.in sherd.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sherd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,6 +1,6 @@
-# A layer is a folder of src/, compiled to an object library; docs/architecture.md says what each one knows. They are
-# listed lowest first: each may use those before it. The target sherd_layers makes the linker check that: it links every
-# layer with the lower ones and nothing else.
+# A layer is a folder of src/, compiled to an object library; docs/architecture.md describes each one. They are listed
+# lowest first: a layer may use only those before it. The target sherd_layers makes the linker check this: it links
+# every layer with the lower ones and nothing else.
 set(SHERD_LAYERS base os codec store shard array format draft2022 neuroglancer netcdf ome io tools api)
 set(SHERD_OBJECTS)
 
@@ -13,7 +13,7 @@ function(sherd_add_layer layer)
   target_compile_options(sherd_${layer} PRIVATE ${SHERD_WARNINGS})
   target_link_libraries(sherd_${layer} PRIVATE ${SHERD_LIBRARIES})
   if(SHERD_FUZZ)
-    target_compile_options(sherd_${layer} PRIVATE -fsanitize=fuzzer-no-link)  # which branches an input takes
+    target_compile_options(sherd_${layer} PRIVATE -fsanitize=fuzzer-no-link)  # which branches an input reaches
   endif()
   set(objects ${SHERD_OBJECTS} $<TARGET_OBJECTS:sherd_${layer}>)
   set(SHERD_OBJECTS ${objects} PARENT_SCOPE)
@@ -33,7 +33,7 @@ foreach(layer IN LISTS SHERD_LAYERS)
   endif()
   if(sources)
     sherd_add_layer(${layer} ${sources})
-    # Not the codecs: they call what they have in common by the same names, so that two of them do not compile together.
+    # Not for the codecs: they use the same names for similar things, so two of them cannot be compiled together.
     if(NOT layer STREQUAL codec)
       sherd_compile_in_batches(sherd_${layer})
     endif()
@@ -41,7 +41,7 @@ foreach(layer IN LISTS SHERD_LAYERS)
 endforeach()
 
 if(SHERD_NETCDF_LIBRARY)
-  # Only for the files that need it: the others are compiled alike with and without.
+  # Only for the files that need it: all others are compiled identically with and without it.
   file(GLOB netcdf_sources ${PROJECT_SOURCE_DIR}/src/io/netcdf_*.cpp)
   set(netcdf_options "")
   foreach(folder IN LISTS SHERD_NETCDF_C_INCLUDE_DIRS)

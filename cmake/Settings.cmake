@@ -7,25 +7,25 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(SHERD_WARNINGS -Wall -Wextra -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms: GCC bug 105651 on "text" + std::string, GCC bug 80635 on std::optional.
+  # False positives: GCC bug 105651 for "text" + std::string, GCC bug 80635 for std::optional.
   list(APPEND SHERD_WARNINGS -Wno-restrict -Wno-maybe-uninitialized)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # libstdc++ 12's own std::stable_sort calls std::get_temporary_buffer, which C++17 deprecates.
   list(APPEND SHERD_WARNINGS -Wno-deprecated-declarations)
 endif()
 
-# Eight files of a target at a time take half of the processor time (docs/decisions/0047).
+# Compiling a target's files in batches of eight halves the processor time (docs/decisions/0047).
 function(sherd_compile_in_batches target)
   if(SHERD_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # takes a .cpp file in a batch for a header
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # mistakes a .cpp file in a batch for a header
     endif()
   endif()
 endfunction()
 
-# Clones share what clang compiled with a target's precompiled headers: it is found next to the header, whose path ccache
-# makes relative, and what ccache hashes is the text of the headers, because the precompiled ones name the clone.
+# Clones share what clang compiled with a target's precompiled headers: ccache makes the path of the header relative,
+# and hashes the text of the headers, because the precompiled ones contain the clone's path.
 function(sherd_share_precompiled target headers)
   list(TRANSFORM headers REPLACE "(.+)" "#include \\1\n" OUTPUT_VARIABLE text)
   list(JOIN text "" text)
@@ -45,8 +45,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(SHERD_CCACHE ccache)
   if(SHERD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Clones share what they compiled: paths below the tree are hashed relative to it, and the clone's own path is not.
-    # The language of warnings is hashed, so it is the same for all; Python sets LC_CTYPE where there is no LANG.
+    # Clones share compiled objects: paths below the tree are hashed relative to it, and the clone's own path is not
+    # hashed. The language of warnings is hashed, so it is the same for all; Python sets LC_CTYPE if LANG is not set.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env --unset=LC_ALL --unset=LC_CTYPE --unset=LC_MESSAGES LANG=C.UTF-8
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=true
       ${SHERD_CCACHE})

@@ -1,6 +1,6 @@
-# libzstd compiled into the engine, where script/bootstrap fetched its source: Debian 12's 1.5.4 takes up to four times as
-# long to compress a chunk. Its names stay hidden, for libblosc brings the system's libzstd along; a static Sherd would
-# hand both to its user, so it takes the system's.
+# Compiles libzstd into the engine if script/bootstrap fetched its source: Debian 12's 1.5.4 takes up to four times as
+# long to compress a chunk. Its symbols are hidden, because libblosc loads the system's libzstd as well; a static Sherd
+# would expose both to its user, so it uses the system's.
 set(zstd_source ${PROJECT_SOURCE_DIR}/.cache/zstd)
 if(NOT EXISTS ${zstd_source}/zstd.c OR NOT BUILD_SHARED_LIBS)
   set(zstd_source "")

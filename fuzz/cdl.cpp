@@ -1,4 +1,4 @@
-// Any text is refused as CDL or makes a dataset, whose text as CDL makes the same dataset again.
+// Any text is either rejected as CDL or makes a dataset. Printing that as CDL and parsing it makes the same dataset.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -14,7 +14,7 @@ using namespace sherd;
 
 constexpr std::size_t kLongest = std::size_t{1} << 18U;  ///< of a text that is printed
 
-/// Whether all of it can be written in short time: few variables, and texts with fill values in few elements.
+/// Whether all of it can be written quickly: few variables, and few elements for texts as fill values.
 bool is_small(std::string_view text) { return text.size() < 4096; }
 
 std::optional<std::string> printed(const netcdf::Cdl& cdl, const Config& config) {
@@ -41,7 +41,7 @@ std::optional<std::string> printed(const netcdf::Cdl& cdl, const Config& config)
   return text;
 }
 
-/// ncdump ends a text at a newline and begins another one, and prints numbers as an attribute says.
+/// ncdump splits a text at newlines, and prints numbers in the way that an attribute requests.
 bool is_ambiguous(const std::string& text) {
   return text.find("\\n\",") != text.npos || text.find("C_format") != text.npos;
 }
@@ -51,7 +51,7 @@ bool is_ambiguous(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Config config = fuzz::small_config();
-  // A fill value of text is written into all elements.
+  // A text used as a fill value is written to all elements.
   config.limits.dimensions = 4;
   const auto cdl = netcdf::Cdl::parse(text, {.limits = config.limits});
   if (!cdl) {

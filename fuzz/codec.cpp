@@ -1,7 +1,7 @@
-// One codec's decoder: any bytes are refused or decode to exactly one chunk, decoding in blocks or a part gives the
-// same as decoding the whole, and a chunk that is decoded and encoded again decodes to the same elements (of a filter,
-// the second time; of jpeg, to any). The environment variable SHERD_FUZZ_CODEC says which row of the table, such as
-// "zstd".
+// One codec's decoder: any bytes are rejected or decode to exactly one chunk; decoding blocks or a part has the same
+// result as decoding the whole; and a chunk that is decoded and encoded again decodes to the same elements (with a
+// filter, from the second time on; with jpeg, to any elements). The environment variable SHERD_FUZZ_CODEC selects the
+// row of the table, such as "zstd".
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -53,7 +53,7 @@ const CodecEntry& kEntry = chosen_row();
 const std::string_view kCodec = kEntry.name;
 constexpr std::uint64_t kElements = 512;
 
-/// The encodings of the precomputed format, which take chunks of four dimensions.
+/// The encodings of the precomputed format, which encode chunks of four dimensions.
 bool is_precomputed() { return kCodec == "compressed_segmentation" || kCodec == "jpeg" || kCodec == "png"; }
 
 CodecTable table() { return is_precomputed() ? precomputed_codecs() : tables().codecs; }
@@ -65,7 +65,7 @@ Shape shape() {
   return kCodec == "png" ? Shape{4, 8, 8, 2} : Shape{32, 16};
 }
 
-/// What most is to be found in; nullopt: the first type that the codec takes.
+/// The type that reaches most code; nullopt: the first type that the codec accepts.
 std::optional<DType> preferred_dtype() {
   if (kCodec == "compressed_segmentation") return DType::uint64;
   if (kCodec == "png") return DType::uint16;
@@ -93,7 +93,7 @@ Json codec_list(const DType& dtype) {
   return list;
 }
 
-/// The chain, and the type of elements that it is for.
+/// The chain, and its element type.
 struct Subject {
   DType dtype;
   CodecChain chain;
@@ -110,14 +110,14 @@ const Subject& subject() {
       if (auto chain = CodecChain::build(specs, table(), {dtype, shape()}, limits))
         return Subject{dtype, *std::move(chain)};
     }
-    std::abort();  // a codec that needs a configuration has none in tests/codec/examples.hpp
+    std::abort();  // a codec that needs a configuration is missing in tests/codec/examples.hpp
   }();
   return found;
 }
 const CodecChain& chain() { return subject().chain; }
 const DType& dtype() { return subject().dtype; }
 
-// A decoded chunk; variable-length elements live as long as it does.
+// A decoded chunk; its variable-length elements are valid as long as it lives.
 struct Chunk {
   std::vector<std::byte> elements = std::vector<std::byte>(kElements * dtype().size());
   VarBytesArena arena;
@@ -142,14 +142,14 @@ void check_blocks(std::span<const std::byte> from, const Result<void>& whole, co
         return true;
       });
   if (whole && done.has_value() && *done && gathered != chunk.elements) std::abort();
-  // Blocks of deflate are another library's work, and the two differ in which invalid streams they still understand.
-  // zstd's own streams are stricter than its frames: a block larger than its window is refused there only.
+  // Blocks of deflate are decoded by another library, and the two accept different invalid streams. zstd's own streams
+  // are stricter than its frames: only streams reject a block larger than the window.
   if (kCodec == "gzip" || kCodec == "numcodecs.zlib") return;
   if (whole && !done.has_value() && kCodec != "zstd") std::abort();
   if (!whole && done.has_value() && *done) std::abort();
 }
 
-/// A part of a valid chunk is that part of the whole. Of another one it may be valid: what is not decoded is not
+/// A part of a valid chunk is that part of the whole. A part of an invalid one may be valid: what is not decoded is not
 /// verified.
 void check_part(std::span<const std::byte> from, const Result<void>& whole, const Chunk& chunk) {
   const std::size_t size = chunk.elements.size();
@@ -176,14 +176,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Chunk again;
   if (!again.decode(encoded.span())) std::abort();
   if (kCodec == "jpeg" || again == chunk) return 0;
-  // A filter may lose something of what it encodes, but nothing more of what is left.
+  // A filter may lose some information when it encodes, but no more when its result is encoded again.
   Chunk last;
   if (kEntry.array_codec == nullptr || !chain().encode(shape(), again.elements, encoded)) std::abort();
   if (!last.decode(encoded.span()) || !(last == again)) std::abort();
   return 0;
 }
 
-// A quarter of the inputs are encodings: of what the input decodes to, changed, or of its own bytes.
+// A quarter of the inputs are encodings: of the input's decoded chunk, changed, or of the input's own bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   if (seed % 4 == 0 && !dtype().is_variable()) {

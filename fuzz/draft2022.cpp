@@ -1,6 +1,6 @@
-// Any bytes as an array's document of the 2022 draft are refused or make an array. It answers reads of chunks that are
-// not there, and an edit of its attributes leaves its codecs as they are. As an entry point and as a group's document
-// they are refused or taken.
+// Any bytes as an array document of the 2022 draft are rejected or make an array. Reads of missing chunks succeed, and
+// changing its attributes leaves its codecs unchanged. As an entry point and as a group document they are rejected or
+// accepted.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // Any bytes as a shard under the draft's sharding transformer, with the index at its end: an array of 4 x 4 in one
-// shard of 2 x 2 chunks of four bytes. Whatever is listed is got or refused; a change that succeeds is what is read
-// afterwards, with every other chunk as it was, those that cannot be read among them.
+// shard of 2 x 2 chunks of four bytes. Every listed key can be read or is rejected; after a successful change, the new
+// value is read, and every other chunk is as it was, even if it cannot be read.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -31,7 +31,7 @@ constexpr const char* kShard = "data/root/a/c0/0";
 
 const std::array<std::string, 4> kKeys{"data/root/a/c0/0", "data/root/a/c0/1", "data/root/a/c1/0", "data/root/a/c1/1"};
 
-/// Nothing where it cannot be read; otherwise what it is, and nothing if it is missing.
+/// Empty if it cannot be read; otherwise its value, which is empty if it is missing.
 using Value = std::optional<std::optional<std::string>>;
 
 std::array<Value, 4> read_all(const ShardingTransformer& chunks) {
@@ -41,7 +41,7 @@ std::array<Value, 4> read_all(const ShardingTransformer& chunks) {
   return values;
 }
 
-/// Does one of the transformer's changes to chunk `at`; what it must be afterwards.
+/// Makes one of the transformer's changes to chunk `at`; returns the value expected afterwards.
 struct Changed {
   Result<void> done;
   std::optional<std::string> value;

@@ -1,4 +1,4 @@
-// Any text is refused or parsed; what is parsed and printed, in either form, parses again to an equal value.
+// Any text is rejected or parsed; a parsed value printed in either form parses to an equal value.
 #include <cstdint>
 #include <cstdlib>
 

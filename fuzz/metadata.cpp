@@ -1,5 +1,5 @@
-// Any bytes as zarr.json are refused or make a node. An array of it answers reads of chunks that are not there, and its
-// document, printed, makes an equal one.
+// Any bytes as zarr.json are rejected or make a node. Reads of missing chunks of an array succeed, and its printed
+// document makes an equal array.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

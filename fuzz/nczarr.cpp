@@ -1,5 +1,5 @@
-// Any bytes as a URL, as an attribute, and as each of the documents of an NCZarr dataset are refused or make a dataset,
-// which can be read and printed. What is stored of an attribute's value is read back.
+// Any bytes as a URL, as an attribute, and as each document of an NCZarr dataset are rejected or make a dataset that
+// can be read and printed. The stored value of an attribute is read back.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -44,7 +44,7 @@ void check_attribute(std::string_view text) {
   if (!json) return;
   const netcdf::Values values = netcdf::inferred_values(json->json);
   const auto stored = netcdf::attribute_json(values, netcdf::TextForm::plain);
-  if (!stored) std::abort();  // what JSON holds is UTF-8
+  if (!stored) std::abort();  // strings of JSON are UTF-8
   const auto again = netcdf::values_of_type(*stored, netcdf::type_of(values));
   if (!again || netcdf::size_of(*again) != netcdf::size_of(values)) std::abort();
 }

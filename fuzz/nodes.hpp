@@ -1,4 +1,4 @@
-// What the fuzz targets of metadata do with the nodes that come of it.
+// What the fuzz targets for metadata do with the resulting nodes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline Config small_config() {
   return config;
 }
 
-/// Reads the last element, where the array has any.
+/// Reads the last element, if there is one.
 inline Result<void> read_corner(const Array& array) {
   Box corner{array.shape(), Shape(array.ndim(), 1)};
   for (auto& at : corner.origin) {

@@ -1,4 +1,4 @@
-// Any text as OBJ is refused or read; what is read is printed, and reads back as the same mesh.
+// Any text as OBJ is rejected or read; the mesh is printed, and reads back as the same mesh.
 #include <cstdlib>
 
 #include "sherd/object_files.hpp"

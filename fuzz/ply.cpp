@@ -1,4 +1,4 @@
-// Any bytes as PLY are refused or read; what is read is printed, and reads back as the same mesh.
+// Any bytes as PLY are rejected or read; the mesh is printed, and reads back as the same mesh.
 #include <cstdlib>
 
 #include "sherd/object_files.hpp"

@@ -1,6 +1,6 @@
-// Any bytes as one annotation and as a list of them are refused or read. What is read prints to bytes that read back
-// and print the same; they differ from the first in padding at most. The first byte chooses geometry, rank, properties
-// and relationships.
+// Any bytes as one annotation and as a list of them are rejected or read. Printing and reading again has the same
+// result; the printed bytes may differ from the input in padding only. The first byte chooses geometry, rank,
+// properties and relationships.
 #include <cstdlib>
 
 #include "sherd/neuroglancer.hpp"

@@ -1,6 +1,6 @@
-// Any bytes as an object of a collection, or as the shard of one. The first byte chooses the kind, and whether it is
-// sharded. A check says what is wrong and never fails; where it finds no error with data, every object is read; and an
-// object that is written is read again.
+// Any bytes as an object of a collection, or as its shard. The first byte chooses the kind, and whether it is sharded.
+// A check reports faults and never fails; if it reports no error with data, every object can be read; and an object
+// that is written can be read back.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -54,7 +54,7 @@ CollectionInfo info_of(unsigned kind, const Json& how) {
   return marks;
 }
 
-/// Whether all of it can be read.
+/// Whether everything can be read.
 bool read_all(const Collection& collection) {
   bool good = true;
   const auto whole = collection.list([&](std::uint64_t id) {

@@ -1,4 +1,4 @@
-// Any bytes as a Draco fragment are refused, or give a mesh whose triangles name its vertices.
+// Any bytes as a Draco fragment are rejected, or make a mesh whose triangles refer to existing vertices.
 #include <cstdlib>
 
 #include "sherd/neuroglancer.hpp"

@@ -1,6 +1,6 @@
-// Any text as an info document of a volume or of precomputed objects, or as the manifest of a legacy mesh, is refused
-// or read; what is read is printed to a document that reads as the same. Of a volume the first scales are opened, and
-// an element of each is read.
+// Any text as an info document of a volume or of precomputed objects, or as the manifest of a legacy mesh, is rejected
+// or read; the result is printed as a document that reads as the same. The first scales of a volume are opened, and one
+// element of each is read.
 #include <cstdlib>
 
 #include "fuzz/nodes.hpp"
@@ -31,7 +31,7 @@ void read_scales(std::string_view document) {
   for (std::size_t scale = 0; scale < kScales; ++scale) {
     const auto array = open_array(store, {.config = fuzz::small_config(), .scale = scale});
     if (!array) continue;
-    // No chunk is stored: where one can be addressed at all, it is all 0.
+    // No chunk is stored: if a chunk can be addressed at all, it contains zeros.
     if (const auto read = fuzz::read_corner(*array); !read) (void)read.error().text();
   }
 }

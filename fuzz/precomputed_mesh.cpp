@@ -1,5 +1,5 @@
-// Any bytes as a fragment of a legacy mesh and as a multi-resolution manifest are refused or read. What is read is
-// printed as the same bytes (a manifest only where it keeps the Z-curve's order), and every fragment is placed.
+// Any bytes as a fragment of a legacy mesh and as a multi-resolution manifest are rejected or read. The result prints
+// as the same bytes (a manifest only if it is in Z-curve order), and every fragment has a position.
 #include <cstdlib>
 
 #include "sherd/neuroglancer.hpp"

@@ -1,5 +1,5 @@
-// Any bytes as a skeleton are refused or read; what is read is printed as the same bytes. The first byte chooses the
-// vertex attributes.
+// Any bytes as a skeleton are rejected or read; the result prints as the same bytes. The first byte chooses the vertex
+// attributes.
 #include <cstdlib>
 
 #include "sherd/neuroglancer.hpp"

@@ -1,6 +1,6 @@
-// Any bytes as the one object of a small sharded array. The first byte chooses the layout: where the index is,
-// what encodes it and the chunks, and whether shards are nested. A read is refused or gives elements, the same ones
-// whether the object is in memory or is read in ranges; a write that succeeds can be read back.
+// Any bytes as the only object of a small sharded array. The first byte chooses the layout: where the index is, how it
+// and the chunks are encoded, and whether shards are nested. A read is rejected or returns elements, the same whether
+// the object is in memory or read in ranges; after a successful write the data can be read back.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -50,7 +50,7 @@ Array open_with(const std::shared_ptr<Store>& store) {
   return open_array(store, {.writable = true, .config = config}).value();
 }
 
-// One array for each layout, and a whole object of it.
+// One array for each layout, and a valid object of it.
 struct ShardShape {
   std::shared_ptr<Store> store = memory_store();
   std::string object;
@@ -111,7 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Now and then begins again from a whole object of the layout, which mutation alone would hardly ever find.
+// Sometimes starts again from a valid object of the layout, which mutation alone would hardly ever find.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   if (size < 2 || seed % 32 == 0) {

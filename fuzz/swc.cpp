@@ -1,4 +1,4 @@
-// Any text as SWC is refused or read; what is read is printed, and reads back as the same tree.
+// Any text as SWC is rejected or read; the tree is printed, and reads back as the same tree.
 #include <cstdlib>
 
 #include "sherd/object_files.hpp"

@@ -1,5 +1,5 @@
-// Any bytes as a shard of ids. The first byte chooses the sharding. Whatever is listed can be got or is refused; a
-// change that succeeds is what is read afterwards, with everything else as it was; and compaction changes no value.
+// Any bytes as a shard of ids. The first byte chooses the sharding. Every listed id can be read or is rejected; after a
+// successful change the new value is read, and all others are unchanged; compaction changes no value.
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -34,7 +34,7 @@ ShardedStore open_with(const std::shared_ptr<Store>& store, std::uint8_t choice)
   return ShardedStore::open(store, sharding.json(), options).value();
 }
 
-/// Nothing where the shard cannot be read whole.
+/// Empty if the shard cannot be read completely.
 std::optional<Values> read_all(const ShardedStore& ids) {
   std::vector<std::uint64_t> listed;
   const auto whole = ids.list([&](std::uint64_t id, std::uint64_t) {

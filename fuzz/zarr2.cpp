@@ -1,5 +1,5 @@
-// Any bytes as one of the four documents of Zarr v2 are refused or make a node. An array answers reads of chunks that
-// are not there, and an edit of its attributes leaves its `.zarray` as it is; a group's list of nodes can be renewed.
+// Any bytes as one of the four documents of Zarr v2 are rejected or make a node. Reads of missing chunks of an array
+// succeed, and changing its attributes leaves its `.zarray` unchanged; a group's list of nodes can be rewritten.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

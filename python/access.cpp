@@ -1,5 +1,5 @@
-// Knows how elements move between the engine and Python's memory: without a copy where the memory is an ndarray of the
-// array's type with any strides, through NumPy's own conversion otherwise. The GIL is released in every engine call.
+// Moves elements between the engine and Python's memory: without a copy if the memory is an ndarray of the array's type
+// (any strides), otherwise through NumPy's own conversion. The GIL is released in every engine call.
 #include "python/access.hpp"
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace sherd::python {
 namespace {
 
-// The engine sees points as one dimension.
+// The engine treats points as a single dimension.
 Shape engine_shape(const Index& index) {
   return index.selection.is_points() ? Shape{*element_count(index.shape)} : index.shape;
 }
@@ -22,7 +22,7 @@ nb::object new_objects(const Shape& shape, Order order) {
   return numpy().module.attr("empty")(to_tuple(shape), numpy().object_dtype, order == Order::f ? "F" : "C");
 }
 
-/// `out` as an ndarray over the same memory, of the index's shape and the array's type.
+/// `out` as an ndarray over the same memory, with the index's shape and the array's type.
 nb::object out_array(const BoundArray& self, const Index& index, nb::handle out) {
   const bool is_array = PyObject_TypeCheck(out.ptr(), reinterpret_cast<PyTypeObject*>(numpy().ndarray.ptr()));
   const nb::object& dtype = self.numpy_dtype();
@@ -32,7 +32,7 @@ nb::object out_array(const BoundArray& self, const Index& index, nb::handle out)
     if (!buffer.is_valid()) throw nb::python_error();
     array = numpy().asarray(buffer);
   }
-  // A buffer of plain bytes takes elements of any type.
+  // A buffer of plain bytes accepts elements of any type.
   if (!is_array && nb::cast<int>(array.attr("itemsize")) == 1 && nb::cast<int>(array.attr("ndim")) == 1 &&
       !self.array.dtype().is_variable())
     array = array.attr("view")(dtype).attr("reshape")(to_tuple(index.shape));
@@ -42,7 +42,7 @@ nb::object out_array(const BoundArray& self, const Index& index, nb::handle out)
   return array;
 }
 
-/// `out` as out_array() has it, if it can be written and has the index's shape.
+/// As out_array(), after checking that it is writable and has the index's shape.
 nb::object checked_out(const BoundArray& self, const Index& index, nb::handle out) {
   nb::object array = out_array(self, index, out);
   if (!nb::cast<bool>(array.attr("flags").attr("writeable")))
@@ -54,10 +54,10 @@ nb::object checked_out(const BoundArray& self, const Index& index, nb::handle ou
   return array;
 }
 
-/// The memory that one region is read into, and what Python gets of it. The array and the index must outlive this.
+/// The memory that a region is read into, and the Python object to return. The array and the index must outlive this.
 class Reading {
  public:
-  /// Into new memory, a part of `shared` where that suits, or into `out` where it is not None.
+  /// Reads into new memory (a part of `shared` if suitable), or into `out` unless it is None.
   Reading(const BoundArray& self, const Index& index, nb::handle out, SharedMemory* shared = nullptr)
       : self_(self), index_(index) {
     if (!out.is_none()) {
@@ -81,7 +81,7 @@ class Reading {
 
   [[nodiscard]] const AnyView& view() const noexcept { return view_; }
 
-  /// Once the elements have come, and while what they point to is kept.
+  /// Called when the elements have been read, while the memory they refer to is still alive.
   nb::object finish() {
     const DType& dtype = self_.array.dtype();
     if (dtype.kind() == DType::Kind::optional && !given_.is_valid()) result_ = masked_array(result_);
@@ -97,7 +97,7 @@ class Reading {
   }
 
  private:
-  /// False where the engine cannot put elements there itself.
+  /// False if the engine cannot write the elements there itself.
   bool set_view_of_out() {
     const bool flattened = index_.selection.is_points() && index_.shape.size() != 1;
     if (self_.array.dtype().is_variable()) return false;
@@ -110,13 +110,13 @@ class Reading {
   const BoundArray& self_;
   const Index& index_;
   Order order_ = Order::c;
-  nb::object given_, out_;          // not valid without `out`
-  nb::object result_;               // not valid where the engine writes to `out`
-  std::vector<VarBytes> elements_;  // of variable length
+  nb::object given_, out_;          // invalid without `out`
+  nb::object result_;               // invalid if the engine writes to `out`
+  std::vector<VarBytes> elements_;  // of variable-length types
   AnyView view_;
 };
 
-/// Runs `add`, whose error names the number of the region.
+/// Runs `add`; errors name the number of the region.
 template <class F>
 void in_region(std::size_t number, F&& add) {
   const std::string region = "region " + std::to_string(number);
@@ -133,7 +133,7 @@ nb::object broadcast(nb::handle array, const Shape& shape) {
   return numpy().module.attr("broadcast_to")(array, to_tuple(shape));
 }
 
-/// Makes the view's shape `shape`, by NumPy's rules of assignment.
+/// Broadcasts the view to `shape`, by NumPy's rules for assignment.
 void broadcast_view(AnyView& view, const Shape& shape) {
   const auto misfit = [&] {
     return Exception(invalid_argument("a value of shape " + to_string(view.shape) +
@@ -155,7 +155,7 @@ void broadcast_view(AnyView& view, const Shape& shape) {
   view.strides = std::move(strides);
 }
 
-/// Runs `use` with a view of the value, broadcast to `shape` where there is one.
+/// Runs `use` with a view of the value, broadcast to `shape` if given.
 template <class F>
 auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&& use) {
   const DType& dtype = self.array.dtype();
@@ -165,7 +165,7 @@ auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&&
     if (shape != nullptr && view.shape != *shape) broadcast_view(view, *shape);
     return use(std::as_const(view));
   }
-  // A copy of the references: another thread may change the value's while the engine reads the text.
+  // A copy of the references: another thread may change those of the value while the engine reads the text.
   array = numpy().module.attr("array")(array, nb::arg("order") = "C", nb::arg("copy") = true);
   AnyView view = view_of(array, dtype);
   const auto objects = std::span(reinterpret_cast<PyObject* const*>(view.data), *element_count(view.shape));
@@ -177,7 +177,7 @@ auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&&
 
 ConstAnyView constant(const AnyView& view) { return {view.data, view.dtype, view.shape, view.strides}; }
 
-/// Writes with an index of an array of this shape.
+/// Writes with an index made for an array of this shape.
 void write_for(const BoundArray& self, const Shape& shape, const Index& index, nb::handle value) {
   const bool flattened = index.selection.is_points() && index.shape.size() != 1;
   const nb::object flat =
@@ -189,8 +189,8 @@ void write_for(const BoundArray& self, const Shape& shape, const Index& index, n
   });
 }
 
-/// Whether the shape of a handle's array is no longer `shape`. The handle may not know yet, after an error that was
-/// raised before anything was written.
+/// Whether the array's shape is no longer `shape`. The handle may not have noticed yet if an error was raised before
+/// anything was written.
 bool was_resized(const Array& array, const Shape& shape) {
   if (array.shape() != shape || array.read_only()) return array.shape() != shape;
   const WithoutGil released;

@@ -1,5 +1,5 @@
-// Annotations for sherd.neuroglancer: the info document as a class, annotations as arrays. Geometry crosses flat; the
-// Python side reshapes it to the shape of its type.
+// Annotations for sherd.neuroglancer: the info document as a class, annotations as arrays. Geometry is passed as flat
+// arrays; the Python side reshapes it for its type.
 #include "neuroglancer/annotation_record.hpp"
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
@@ -55,8 +55,8 @@ nb::bytes print_list(nb::handle ids, nb::handle geometry, const nb::dict& proper
   return bytes_to(call([&] { return list.print(info); }));
 }
 
-/// `options`: path, overwrite, limit, sharding, config, and whether the info has `bounds`. `related`: a pair of counts
-/// and ids for each relationship.
+/// `options`: path, overwrite, limit, sharding, config, and whether the info has `bounds`. `related`: counts and ids
+/// for each relationship.
 nb::dict build_annotations(nb::handle location, nb::handle document, const nb::dict& options, const nb::tuple& rows,
                            const nb::list& related) {
   AnnotationInfo info = AnnotationInfo::parse(json_from(document)).value();

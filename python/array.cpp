@@ -1,4 +1,4 @@
-// The class sherd.Array: what it says of itself, and its ways in.
+// The class sherd.Array: its properties, and access to its elements.
 
 #include "array/document.hpp"
 #include "python/access.hpp"
@@ -35,7 +35,7 @@ void bind_indexer(nb::module_& module, const char* name, const char* doc) {
           nb::sig("def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None"));
 }
 
-/// The lengths of the stored objects of a rectilinear grid, a tuple a dimension.
+/// The lengths of the stored objects of a rectilinear grid, one tuple per dimension.
 nb::tuple edges(const Array& array) {
   constexpr std::uint64_t kMax = std::uint64_t{1} << 24;
   nb::list axes;

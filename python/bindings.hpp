@@ -1,4 +1,4 @@
-// What all bindings share: how an engine call is made from Python, and how its failure comes back.
+// Shared by all bindings: how to make an engine call from Python, and how to raise its error.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -40,9 +40,9 @@ void bind_netcdf(nb::module_& module);
 void bind_netcdf_writer(nb::module_& module);
 void bind_netcdf_copy(nb::module_& module);
 
-/// Holds the GIL, or releases it, for a scope. Before Python 3.14, a daemon thread that asks for the GIL while the
-/// interpreter ends is ended by pthread_exit(). That would unwind our stack as an exception does, and end the process
-/// in the first destructor. So the thread waits for the end of the process instead, as later versions have it.
+/// Holds or releases the GIL for a scope. Before Python 3.14, a daemon thread that requests the GIL while the
+/// interpreter is shutting down is ended by pthread_exit(). This would unwind our stack like an exception, and end the
+/// process in the first destructor. So the thread waits for the end of the process instead, as in later versions.
 class WithGil {
  public:
   WithGil();
@@ -64,7 +64,7 @@ class WithoutGil {
   PyThreadState* thread_;
 };
 
-/// Throws what a Python signal handler raised while the engine was polling, such as KeyboardInterrupt.
+/// Rethrows what a Python signal handler raised while the engine polled, such as KeyboardInterrupt.
 void throw_pending();
 
 /// Runs an engine call without the GIL and returns its value; throws its error.
@@ -78,7 +78,7 @@ auto call(F&& run) {
   return std::move(result).value();
 }
 
-/// The same for a call on a node of this store, which the error names.
+/// The same for a call on a node of this store; errors name the store.
 template <class F>
 auto call(const Store& store, F&& run) {
   return call([&] { return in_store(run(), store.url()); });

@@ -1,4 +1,4 @@
-// Collections of Neuroglancer's objects for sherd.neuroglancer: each object crosses as the tuple of its arrays.
+// Collections of Neuroglancer objects for sherd.neuroglancer: each object is passed as a tuple of its arrays.
 #include "sherd/collection.hpp"
 
 #include <memory>
@@ -20,7 +20,7 @@ auto call_on(const Collection& collection, F&& run) {
   return call([&] { return in_store(run(), collection.url()); });
 }
 
-/// None, or what `convert` makes of the object.
+/// None, or the result of `convert`.
 template <class T, class Convert>
 nb::object optional_to(const std::optional<T>& object, const Convert& convert) {
   return object ? nb::object(convert(*object)) : nb::none();
@@ -29,7 +29,7 @@ nb::object optional_to(const std::optional<T>& object, const Convert& convert) {
 const AnnotationInfo& annotation_info(const Collection& collection) {
   if (const auto* info = std::get_if<AnnotationInfo>(&collection.info())) return *info;
   throw Exception(
-      invalid_argument(collection.url() + " holds " + std::string(kind_name(collection.info())) + ", no annotations"));
+      invalid_argument(collection.url() + " holds " + std::string(kind_name(collection.info())) + ", not annotations"));
 }
 
 nb::object read_object(const Collection& self, nb::handle given) {
@@ -80,7 +80,7 @@ void write_object(const Collection& self, nb::handle given, nb::handle object) {
   call_on(self, [&] { return self.write_annotation(id, annotation); });
 }
 
-/// Of a relationship, by its number, or of a cell.
+/// The annotations of a relationship (by its number) or of a cell.
 nb::object read_related(const Collection& self, std::size_t relationship, nb::handle given) {
   const std::uint64_t id = id_from(given);
   const AnnotationInfo& info = annotation_info(self);

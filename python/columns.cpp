@@ -1,5 +1,5 @@
-// Knows how lists of numbers cross between NumPy and the engine: copied, checked for shape, and never changed by a
-// conversion between integers.
+// Converts lists of numbers between NumPy and the engine: copies them, checks their shape, and never changes a value by
+// a conversion between integer types.
 #include "python/columns.hpp"
 
 #include "python/bindings.hpp"
@@ -8,7 +8,7 @@ namespace sherd::python {
 
 namespace {
 
-/// The same integers as another type; invalid where one does not fit, or is none.
+/// The same integers in another type; invalid if one does not fit or is not an integer.
 nb::object integers(const nb::object& given, const nb::object& type) {
   const char kind = nb::cast<const char*>(given.attr("dtype").attr("kind"))[0];
   if (kind != 'i' && kind != 'u' && kind != 'O') return {};
@@ -44,7 +44,7 @@ nb::object column_to(const neuroglancer::Column& column) {
 nb::object array_from(nb::handle value, const DType& dtype, const Shape& row, const std::string& what) {
   const nb::object type = numpy_dtype(dtype);
   const bool to_integers = dtype.kind() < DType::Kind::float16;
-  // Python's integers as they are: NumPy would make floats of large ones.
+  // Uses Python's integers directly: NumPy would convert large ones to floats.
   const bool is_list = !nb::isinstance(value, numpy().ndarray);
   const nb::object given =
       is_list && to_integers ? numpy().asarray(value, numpy().object_dtype) : numpy().asarray(value);

@@ -1,4 +1,4 @@
-// Vectors of the engine as NumPy arrays and back, for objects that are lists of numbers.
+// Converts vectors of the engine to NumPy arrays and back, for objects that are lists of numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,10 +17,10 @@
 
 namespace sherd::python {
 
-/// What a bytes-like object holds, for as long as this lives.
+/// The contents of a bytes-like object, valid while this lives.
 class BytesView {
  public:
-  /// TypeError where `value` is not bytes-like, or not contiguous.
+  /// TypeError if `value` is not bytes-like or not contiguous.
   explicit BytesView(nanobind::handle value);
   ~BytesView() { PyBuffer_Release(&buffer_); }
   BytesView(const BytesView&) = delete;
@@ -35,13 +35,13 @@ class BytesView {
 
 [[nodiscard]] nanobind::bytes bytes_to(const std::string& text);
 
-/// A copy of `size` bytes as an array of this shape.
+/// Copies `size` bytes into an array of this shape.
 [[nodiscard]] nanobind::object array_to(const void* data, std::size_t size, const Shape& shape, const DType& dtype);
-/// An array of shape (n,), or (n, components) where there are several.
+/// An array of shape (n,), or (n, components) if there is more than one component.
 [[nodiscard]] nanobind::object column_to(const neuroglancer::Column& column);
 
-/// `value` as an array of this type in C order, of shape (n, *row). InvalidArgument, which begins with `what`, where
-/// the shape is another, and where integers would change.
+/// `value` as a C-order array of this type and of shape (n, *row). InvalidArgument, prefixed with `what`, if its shape
+/// differs or if integers would change.
 [[nodiscard]] nanobind::object array_from(nanobind::handle value, const DType& dtype, const Shape& row,
                                           const std::string& what);
 [[nodiscard]] neuroglancer::Column column_from(nanobind::handle value, const DType& dtype, std::uint32_t components,
@@ -78,13 +78,13 @@ template <class Row>
   return rows;
 }
 
-/// Names of a document's parts, for the members of Python classes: JSON values as Python has them.
+/// The names of a document's parts as members of Python classes, and JSON values as Python objects.
 template <class Info>
 [[nodiscard]] nanobind::object document_of(const Info& info) {
   return json_to(info.print().value());
 }
 
-/// What every info document has in Python: from_json, to_json, equality, repr and pickling.
+/// Adds what every info document has in Python: from_json, to_json, equality, repr and pickling.
 template <class Info>
 nanobind::class_<Info> bind_info(nanobind::module_& module, const char* name, const char* from_json_signature,
                                  const char* doc) {

@@ -1,4 +1,4 @@
-// Knows the settings by their Python names, and which values each accepts: one table, one row per setting.
+// The settings by their Python names, and the values that each accepts: one table, one row per setting.
 #include "python/config.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace sherd::python {
 namespace {
 
-/// The default settings of a process; the attributes of sherd.config.
+/// The default settings of the process: the attributes of sherd.config.
 struct Defaults {
   Config config;
 };
@@ -65,14 +65,14 @@ void set_optional(Config& config, nb::handle value) {
     config.*member = to_count<std::uint64_t>(value);
 }
 
-// The values of enumerations by name, in the order of the enumeration.
+// The names of enumeration values, in the order of the enumeration.
 constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
 constexpr std::array kLayouts{"plain", "zarr+neuroglancer"};
 constexpr std::array kLocking{"auto", "none"};
 
-/// A setting of later versions; `now` names what this version does anyway, where that has a name.
+/// A setting reserved for a later version; `now` names what this version does anyway, if that has a name.
 struct LaterSetting {
   const char* name;
   const char* now;
@@ -150,8 +150,8 @@ void set_gzip_level(Config& config, nb::handle value) {
   config.gzip_level = value.is_none() ? std::nullopt : std::optional<int>(to_count<std::uint8_t>(value, 9));
 }
 
-/// sherd._limits.Limits: a mapping that can be assigned as a whole; changing a member would have no effect, so it is
-/// refused.
+/// sherd._limits.Limits: a mapping that can be assigned only as a whole; changing a member would have no effect, so it
+/// is an error.
 nb::object limits_class() { return nb::module_::import_("sherd._limits").attr("Limits"); }
 
 nb::object get_limits(const Config& config) {
@@ -172,7 +172,7 @@ nb::object get_storage_options(const Config& config) {
     options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
   return options;
 }
-// True and False as the stores have them; everything else as str() prints it.
+// True and False become what the stores expect; everything else is converted by str().
 void set_storage_options(Config& config, nb::handle value) {
   if (!PyDict_Check(value.ptr())) throw wrong_value(value, "a dict of options by name");
   std::map<std::string, std::string> options;

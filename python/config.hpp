@@ -1,4 +1,4 @@
-// Run-time settings: the defaults of the process, and those of one handle.
+// Run-time settings: the defaults of the process, and those of a single handle.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,14 +8,14 @@
 
 namespace sherd::python {
 
-/// The process's defaults with the keys of `changes` (a dict or None) over them, and with what Python needs: the
-/// recorder behind sherd.record(), and signals polled. An unknown key is InvalidArgument.
+/// The process's defaults, overridden by `changes` (a dict or None), plus what Python needs: the recorder for
+/// sherd.record(), and polling for signals. An unknown key is InvalidArgument.
 [[nodiscard]] Config config_from(nanobind::handle changes);
-/// The same over the settings of another handle.
+/// The same, based on the settings of another handle.
 [[nodiscard]] Config config_over(Config config, nanobind::handle changes);
 /// All settings as a dict that config_from() accepts.
 [[nodiscard]] nanobind::dict config_to(const Config& config);
-/// Counts every request of every handle of this process.
+/// Counts every request of all handles in this process.
 [[nodiscard]] const std::shared_ptr<Recorder>& recorder();
 
 }  // namespace sherd::python

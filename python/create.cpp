@@ -1,5 +1,5 @@
-// Knows the options of a new array by their Python names. sherd._options has brought them to a few forms; here they
-// become the engine's.
+// The options of a new array by their Python names. sherd._options has normalized them; here they are converted to
+// those of the engine.
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "python/numpy.hpp"
@@ -27,7 +27,7 @@ std::vector<std::optional<std::string>> names_from(nb::handle list) {
   return names;
 }
 
-/// A Python function that writes into the new array; `function` must outlive the call.
+/// A Python function that writes to the new array; `function` must outlive the call.
 std::function<Result<void>(const Array&)> contents_from(nb::handle function) {
   return [function](const Array& array) -> Result<void> {
     const WithGil held;
@@ -35,13 +35,13 @@ std::function<Result<void>(const Array&)> contents_from(nb::handle function) {
       function(BoundArray(array));
       return {};
     } catch (nb::python_error& raised) {
-      raised.restore();  // thrown again where the engine has returned
+      raised.restore();  // raised again after the engine has returned
       return invalid_argument("the data could not be written");
     }
   };
 }
 
-/// The options that are given, one by one.
+/// Copies the given options one by one.
 void apply(CreateOptions& to, const std::string& name, nb::handle value) {
   if (name == "shape")
     to.shape = shape_from(value, "shape");

@@ -1,5 +1,5 @@
-// The sharding transformer for sherd.draft2022: keys and values as str and bytes, and pairs and triples of them as the
-// draft has them.
+// The sharding transformer for sherd.draft2022: keys and values as str and bytes, ranges as pairs and triples as in the
+// draft.
 #include "sherd/draft2022.hpp"
 
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace draft2022;
 
-// With the store that errors name.
+// Adds the name of the store to errors.
 struct BoundTransformer {
   ShardingTransformer transformer;
   [[nodiscard]] const Store& store() const { return *transformer.array().store(); }
@@ -30,7 +30,7 @@ BoundTransformer make(nb::handle store, nb::handle document, const std::string& 
   return {call(*opened, [&] { return ShardingTransformer::make(opened, json, path, options); })};
 }
 
-// The items of a tuple or list of this length; TypeError where it is none.
+// The items of a tuple or list of this length; TypeError for anything else.
 std::vector<nb::object> items(nb::handle value, std::size_t count, const char* wanted) {
   std::vector<nb::object> found;
   if (nb::isinstance<nb::tuple>(value) || nb::isinstance<nb::list>(value))
@@ -39,7 +39,7 @@ std::vector<nb::object> items(nb::handle value, std::size_t count, const char* w
   return found;
 }
 
-// TypeError if it is not an int, InvalidArgument where it does not fit.
+// TypeError if it is not an int, InvalidArgument if it is out of range.
 template <class Number>
 Number number_from(nb::handle value, const std::string& name) {
   if (PyBool_Check(value.ptr()) || !PyIndex_Check(value.ptr()))

@@ -1,4 +1,4 @@
-// Knows which NumPy dtype means which element type, both ways.
+// Converts between NumPy dtypes and element types.
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -17,13 +17,13 @@ using Kind = DType::Kind;
 
 nb::object make_dtype(const std::string& text) { return numpy().dtype(nb::str(text.c_str())); }
 
-constexpr const char* kTypeKey = "data_type";  // of a dtype's metadata
+constexpr const char* kTypeKey = "data_type";  // in a dtype's metadata
 
-/// The types of ml_dtypes that have another name there.
+/// The ml_dtypes types whose names differ from ours.
 constexpr std::pair<const char*, DType::Kind> kOtherNames[] = {{"complex32", Kind::complex_float16},
                                                                {"bcomplex32", Kind::complex_bfloat16}};
 
-/// A type of ml_dtypes; invalid if the package is not installed or does not have the type.
+/// An ml_dtypes type; invalid if the package is not installed or lacks it.
 nb::object extension_dtype(const std::string& name) {
   try {
     return numpy().dtype(nb::module_::import_("ml_dtypes").attr(name.c_str()));
@@ -33,8 +33,8 @@ nb::object extension_dtype(const std::string& name) {
   return {};
 }
 
-/// Of numbers that NumPy has no type for: that of ml_dtypes, for complex numbers that it has not a struct of two, and
-/// without the package opaque bytes whose dtype.metadata has the name.
+/// For numbers without a NumPy type: the ml_dtypes type; for complex numbers that it lacks, a struct of two; without
+/// the package, opaque bytes with the name in dtype.metadata.
 nb::object number_dtype(const DType& dtype) {
   const std::string stored = dtype.name();
   std::string name = stored;
@@ -53,7 +53,7 @@ nb::object number_dtype(const DType& dtype) {
   return numpy().dtype("V" + std::to_string(dtype.size()), nb::arg("metadata") = metadata);
 }
 
-/// The name in the metadata of a dtype of opaque bytes, or none.
+/// The name in the metadata of a dtype of opaque bytes, if any.
 std::optional<std::string> named_by_metadata(nb::handle dtype) {
   const nb::object metadata = dtype.attr("metadata");
   if (metadata.is_none() || !nb::cast<bool>(metadata.attr("__contains__")(kTypeKey))) return std::nullopt;
@@ -133,7 +133,7 @@ DType from_numpy(nb::handle dtype) {
       if (const auto named = named_by_metadata(dtype)) return DType::parse(*named).value();
       if (!dtype.attr("names").is_none()) return struct_from(dtype);
       if (name.starts_with("void") && size != 0) return DType::raw(size * 8).value();
-      return DType::parse(name).value();  // one of ml_dtypes
+      return DType::parse(name).value();  // an ml_dtypes type
     case 'O':
       throw Exception(invalid_argument("dtype object does not say what the elements are: use \"string\" or \"bytes\""));
     case 'S':

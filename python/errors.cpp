@@ -1,5 +1,5 @@
-// Knows how the engine's errors become Python's. The classes themselves are Python (sherd/_errors.py), because several
-// of them have a second base from the standard library.
+// Converts the engine's errors to Python exceptions. The classes are defined in Python (sherd/_errors.py), because
+// several have a second base class from the standard library.
 #include "python/bindings.hpp"
 
 #include <new>

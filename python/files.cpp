@@ -1,4 +1,4 @@
-// Files of other formats, as sherd._files calls it: they become arrays, and arrays become files.
+// Import and export of files of other formats, called by sherd._files.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,7 +17,7 @@ std::vector<std::string> texts_from(nb::handle list, const char* what) {
   return texts;
 }
 
-/// The options of the file that are given, one by one.
+/// Copies the given options of the file one by one.
 void apply(ImportOptions& to, const std::string& name, nb::handle value) {
   if (name == "from")
     to.from = text_of(value, "from_");
@@ -47,7 +47,7 @@ void apply(ImportOptions& to, const std::string& name, nb::handle value) {
     to.sharding = json_from(value);
 }
 
-/// The array, and what of the file was left out.
+/// The array, and what was left out of the file.
 nb::tuple import_at(const std::string& source, const std::string& url, nb::dict given, const nb::dict& create) {
   ImportOptions options;
   options.pyramid = take_pyramid(given);

@@ -11,9 +11,9 @@ namespace {
 
 }  // namespace
 
-// What is caught is pthread_exit() unwinding; it must not be left behind, so neither handler ever ends. When the end
-// has begun, a thread's state may be gone, and PyGILState_Ensure() would make a new one in an interpreter that is
-// freed.
+// The caught exception is pthread_exit() unwinding, which must not be swallowed, so neither handler ever returns. Once
+// shutdown has begun, a thread's state may be gone, and PyGILState_Ensure() would create a new one in an interpreter
+// that is being freed.
 WithGil::WithGil() try
     : state_(Py_IsInitialized() != 0 ? PyGILState_Ensure() : (wait_for_the_end(), PyGILState_LOCKED)) {
 } catch (...) {

@@ -1,4 +1,4 @@
-// Groups and the ways to nodes, as sherd._nodes and sherd._group call them.
+// Groups and opening nodes, called by sherd._nodes and sherd._group.
 
 #include "array/document.hpp"
 #include "neuroglancer/create.hpp"
@@ -10,7 +10,7 @@
 namespace sherd::python {
 namespace {
 
-// A URL may name a node of a hierarchy that begins above it.
+// A URL may name a node inside a hierarchy whose root is above it.
 Node open_node(nb::handle store, const OpenOptions& options) {
   const std::shared_ptr<Store> opened = store_from(store, options.config);
   return call(*opened, [&] { return is_store(store) ? open(opened, options) : open(opened->url(), options); });
@@ -31,7 +31,7 @@ nb::list members(const Group& self) {
   return list;
 }
 
-// None for what cannot be opened: open() of that one raises the error.
+// None if it cannot be opened; opening it again raises the error.
 nb::list open_all(const Group& self, nb::handle given) {
   std::vector<std::string> names;
   for (const nb::handle name : nb::object(nb::borrow(given))) names.push_back(text_of(name, "a member's name"));
@@ -47,7 +47,7 @@ nb::list open_all(const Group& self, nb::handle given) {
   return list;
 }
 
-/// Name and kind of each collection in a volume's directory.
+/// The name and kind of each collection in a volume's directory.
 nb::list collections(const Group& self) {
   const auto found =
       call([&] { return Result<std::vector<neuroglancer::VolumeCollection>>(neuroglancer::collections_in(self)); });

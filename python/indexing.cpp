@@ -1,5 +1,5 @@
-// Knows NumPy's rules of indexing. Integers and slices are read here without a call into NumPy, because an index is
-// read in every access; lists and masks become int64 arrays by NumPy.
+// Implements NumPy's indexing rules. Integers and slices are parsed here without calling NumPy, because every access
+// parses an index; lists and masks are converted to int64 arrays by NumPy.
 #include "python/indexing.hpp"
 
 #include <limits>
@@ -51,19 +51,19 @@ Range range_at(nb::handle slice, std::uint64_t length) {
 
 bool is_boolean(nb::handle array) { return nb::cast<const char*>(array.attr("dtype").attr("kind"))[0] == 'b'; }
 
-/// int64, dense in C order.
+/// Converts to int64, contiguous in C order.
 nb::object as_integers(nb::handle array) {
   const char kind = nb::cast<const char*>(array.attr("dtype").attr("kind"))[0];
   if (kind != 'i' && kind != 'u' && nb::cast<std::size_t>(array.attr("size")) != 0)
     throw index_error("index arrays hold integers or booleans, not " + shown(array.attr("dtype")));
-  // As int64, numbers from 2^63 on would be negative; the largest one is out of bounds just as well.
+  // In int64, numbers from 2^63 up would be negative; the maximum is out of bounds just as well.
   nb::object fitting = nb::borrow(array);
   if (kind == 'u' && nb::cast<int>(array.attr("itemsize")) == 8)
     fitting = numpy().module.attr("minimum")(array, std::numeric_limits<std::int64_t>::max());
   return numpy().module.attr("array")(fitting, "int64", nb::arg("order") = "C");
 }
 
-/// The coordinates in a dense int64 array.
+/// The coordinates in a contiguous int64 array.
 Indices coordinates(nb::handle integers, std::uint64_t length, std::size_t d) {
   const AnyView view = view_of(integers, DType::int64);
   const auto* values = reinterpret_cast<const std::int64_t*>(view.data);
@@ -84,7 +84,7 @@ Indices list_at(nb::handle item, std::uint64_t length, std::size_t d) {
   return coordinates(as_integers(array), length, d);
 }
 
-/// The items between the brackets.
+/// The items of the key.
 struct Items {
   explicit Items(nb::handle key) {
     if (!PyTuple_Check(key.ptr()))
@@ -129,9 +129,9 @@ class IndexReader {
     index_.selection = Selection::orthogonal(std::move(axes_));
     return std::move(index_);
   }
-  /// Whether each dimension is indexed on its own in zarr-python, too: with one list, or with lists for all dimensions,
-  /// one of them a mask, and without '...'. With that, whether NumPy returns the same: integers and the list are
-  /// next to each other.
+  /// Whether zarr-python also indexes each dimension independently: there is one list, or there are lists for all
+  /// dimensions including a mask, and no '...'. Also requires that NumPy returns the same: integers are adjacent to the
+  /// list.
   [[nodiscard]] bool means_one_thing() const noexcept {
     if (lists_ == 0 || (lists_ == 1 && integers_ == 0)) return true;
     if (!has_ellipsis_) return lists_ == 1 || lists_ == array_shape_.size();
@@ -139,7 +139,7 @@ class IndexReader {
   }
 
  private:
-  /// The present item is an integer or a list.
+  /// The current item is an integer or a list.
   void mark() {
     if (integers_ + lists_ == 1) first_ = position_;
     last_ = position_;
@@ -205,8 +205,8 @@ Index points_of(nb::handle arrays, const Shape& array_shape, Shape shape) {
   return index;
 }
 
-/// Whether the key has an integer or integers for each dimension, and is more than one list: NumPy and zarr-python
-/// choose points then.
+/// Whether the key has an integer or integers for every dimension, and is more than one list: NumPy and zarr-python
+/// then select points.
 bool is_points(nb::handle key, const Shape& array_shape) {
   const bool tuple = PyTuple_Check(key.ptr());
   const auto count = static_cast<std::size_t>(tuple ? PyTuple_GET_SIZE(key.ptr()) : 1);

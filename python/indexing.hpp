@@ -1,4 +1,4 @@
-// What is between the brackets: NumPy's indices as a selection of the engine.
+// Converts NumPy indices to selections of the engine.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,24 +7,24 @@
 
 namespace sherd::python {
 
-/// A selection and the shape that the result has in NumPy: without the dimensions that integers index, and for points
-/// the shape of the index arrays.
+/// A selection, and the shape of its result in NumPy: without dimensions that are indexed by integers; for points, the
+/// shape of the index arrays.
 struct Index {
   Selection selection{Box{}};
   Shape shape;
-  bool scalar = false;  ///< NumPy returns one element, not an array: integers for all dimensions and no `...`
+  bool scalar = false;  ///< NumPy returns one element, not an array: an integer for every dimension and no `...`
 };
 
-// Each throws IndexError for what is out of bounds and for what is not an index.
+// All of these raise IndexError if the index is out of bounds or not an index.
 
-/// array[key]: integers, slices, `...`; one list or 1-d array among slices and next to integers; integers and integer
-/// arrays for all dimensions, point by point; a boolean mask of the array's shape.
+/// array[key]: integers, slices, `...`; one list or 1-d array next to slices and integers; integers and integer arrays
+/// for all dimensions, which select points; a boolean mask of the array's shape.
 [[nodiscard]] Index basic_index(nanobind::handle key, const Shape& array_shape);
-/// array.oindex[key]: also a list, a 1-d array or a 1-d mask for any number of dimensions, each on its own.
+/// array.oindex[key]: also a list, a 1-d array or a 1-d mask for any number of dimensions, applied independently.
 [[nodiscard]] Index orthogonal_index(nanobind::handle key, const Shape& array_shape);
 /// array.vindex[key]: a mask of the array's shape, or integer arrays for all dimensions that broadcast to one shape.
 [[nodiscard]] Index point_index(nanobind::handle key, const Shape& array_shape);
-/// Everything.
+/// The whole array.
 [[nodiscard]] Index whole_index(const Shape& array_shape);
 
 }  // namespace sherd::python

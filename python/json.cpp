@@ -1,4 +1,4 @@
-// Knows how Python says what JSON says. Integers keep all their digits both ways.
+// Converts between JSON values and Python objects. Integers keep all their digits in both directions.
 #include "python/json.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace sherd::python {
 namespace {
 
-/// Python's own guard against lists that hold themselves.
+/// Python's own guard against lists that contain themselves.
 class Deeper {
  public:
   Deeper() {

@@ -9,12 +9,12 @@
 
 namespace sherd::python {
 
-/// What becomes of NaN and infinities, which JSON does not have: InvalidArgument, or what bare_number() knows.
+/// How to handle NaN and infinities, which JSON lacks: InvalidArgument, or converted by bare_number_of().
 enum class NonFinite : std::uint8_t { refused, bare };
-/// Also accepts tuples, NumPy scalars and NumPy arrays. What JSON cannot express (other types, non-str keys) is
-/// InvalidArgument.
+/// Also accepts tuples, NumPy scalars and NumPy arrays. InvalidArgument for anything that JSON cannot express (other
+/// types, keys that are not str).
 [[nodiscard]] Json json_from(nanobind::handle value, NonFinite others = NonFinite::refused);
-/// A number that bare_number() knows is a float, as for zarr-python.
+/// A number that bare_number() knows becomes a float, as in zarr-python.
 [[nodiscard]] nanobind::object json_to(const Json& json);
 
 }  // namespace sherd::python

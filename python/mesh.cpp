@@ -34,7 +34,7 @@ MeshLevel level_from(nb::handle value, std::size_t number) {
   const auto positions = rows_from<std::array<std::uint32_t, 3>>(value[2], what + ".positions");
   const auto sizes = rows_from<std::uint32_t>(value[3], what + ".sizes");
   if (positions.size() != sizes.size())
-    throw Exception(invalid_argument("positions and sizes must be of one length").in_member(what));
+    throw Exception(invalid_argument("positions and sizes must have the same length").in_member(what));
   for (std::size_t i = 0; i < sizes.size(); ++i) level.fragments.push_back({positions[i], sizes[i]});
   return level;
 }

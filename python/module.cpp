@@ -5,7 +5,7 @@
 
 NB_MODULE(_sherd, module) {
   namespace python = sherd::python;
-  nanobind::set_leak_warnings(false);  // a daemon thread that is stopped when the interpreter ends keeps what it holds
+  nanobind::set_leak_warnings(false);  // a daemon thread that stops when the interpreter ends keeps its objects
   module.doc() = "The engine of Sherd for Python; import sherd, not this.";
   module.attr("version") = sherd::version();
   static_cast<void>(python::numpy());

@@ -1,4 +1,4 @@
-// Datasets of netCDF for sherd.netcdf: handles, and values as NumPy arrays, str and bytes.
+// netCDF datasets for sherd.netcdf: handles, and values as NumPy arrays, str and bytes.
 #include "sherd/netcdf.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -18,13 +18,13 @@ namespace {
 using netcdf::Dataset, netcdf::Values, netcdf::Variable;
 
 nb::object text_to(const std::string& text) {
-  // What is no UTF-8 comes as surrogates, as from the file system.
+  // Bytes that are not UTF-8 become surrogates, as in file names.
   PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);
 }
 
-/// An ndarray of a shape; characters are S1 and strings objects.
+/// An ndarray of a shape; characters have the type S1, strings are objects.
 nb::object array_to(const Values& values, const Shape& shape) {
   return std::visit(
       [&](const auto& list) -> nb::object {
@@ -45,7 +45,7 @@ nb::object array_to(const Values& values, const Shape& shape) {
       values);
 }
 
-/// A str for characters; a NumPy scalar or a str for one value, and otherwise an array or a list.
+/// Characters become a str; a single value a NumPy scalar or a str; several values an array or a list.
 nb::object attribute_to(const Values& values) {
   if (const auto* text = std::get_if<std::string>(&values)) return text_to(*text);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&values)) {
@@ -71,7 +71,7 @@ nb::dict types_to(const std::vector<netcdf::Attribute>& attributes) {
   return all;
 }
 
-/// Characters are bytes.
+/// Characters are passed as bytes.
 DType dtype_of(netcdf::Type type) {
   return std::visit(
       [](const auto& list) {
@@ -117,7 +117,7 @@ void bind_variable(nb::module_& module) {
       .def(
           "__len__", [](const netcdf::Dimension& self) { return self.length; },
           "An OverflowError from 2**63 on, as for every len(); `length` has no bound.")
-      .def("__bool__", [](const netcdf::Dimension&) { return true; })  // also one of length 0
+      .def("__bool__", [](const netcdf::Dimension&) { return true; })  // also if its length is 0
       .def("__repr__", [](const netcdf::Dimension& self) {
         return "<sherd.netcdf.Dimension " + self.full_name() + " = " + std::to_string(self.length) +
                (self.unlimited ? ", unlimited>" : ">");

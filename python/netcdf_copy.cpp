@@ -23,8 +23,8 @@ std::vector<netcdf::Filter> filters_from(nb::handle given) {
   return filters;
 }
 
-/// `chunks`, `shards`: pairs of a name and a length of a dimension or a shape; `filters`: pairs of a variable or None
-/// and a list.
+/// `chunks`, `shards`: pairs of a name and either a length or a shape; `filters`: pairs of a variable (or None) and a
+/// list of filters.
 nb::dict copy(const std::string& source, const std::string& destination, const nb::dict& given, nb::handle settings) {
   DatasetCopyOptions options{.config = config_from(settings)};
   options.kind = nb::cast<std::string>(given["kind"]);

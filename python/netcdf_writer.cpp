@@ -1,4 +1,4 @@
-// Writing datasets of netCDF for sherd.netcdf, which brings values to memory of their type, bytes and lists of str.
+// Writes netCDF datasets for sherd.netcdf, which converts values to arrays of their type, bytes, and lists of str.
 #include "sherd/netcdf_writer.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -23,7 +23,7 @@ Type type_from(const std::string& name) {
   return *type;
 }
 
-/// The memory of an object, contiguous; its owner must outlive the use.
+/// The contiguous memory of an object, whose owner must outlive it.
 class MemoryView {
  public:
   explicit MemoryView(nb::handle object) {
@@ -46,7 +46,7 @@ std::vector<T> numbers_from(const MemoryView& memory) {
   return numbers;
 }
 
-/// Values of a type: a list of bytes for strings, and otherwise the contiguous memory of the elements.
+/// Values of a type: a list of bytes for strings, otherwise contiguous memory.
 Values values_from(Type type, nb::handle value) {
   if (type == Type::string) {
     std::vector<std::string> texts;
@@ -70,7 +70,7 @@ Values values_from(Type type, nb::handle value) {
   return values;
 }
 
-/// From (name, type, values).
+/// Converts (name, type, values).
 Attribute attribute_from(nb::handle value) {
   const auto name = nb::cast<std::string>(value[0]);
   return {name, values_from(type_from(nb::cast<std::string>(value[1])), value[2])};
@@ -82,7 +82,7 @@ std::vector<Attribute> attributes_from(nb::handle list) {
   return attributes;
 }
 
-/// What is given of a new variable, by name.
+/// Copies the given properties of a new variable, by name.
 netcdf::NewVariable variable_from(const nb::dict& options) {
   netcdf::NewVariable made;
   for (const auto& [key, value] : options) {

@@ -1,4 +1,4 @@
-// What arrays and groups have in common for Python: how their location is named and how they are pickled.
+// Shared by arrays and groups in Python: how their location is named and how they are pickled.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,21 +12,21 @@ namespace sherd::python {
 
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
-/// The Store, or MemoryStore, of a node.
+/// The Store or MemoryStore of a node.
 [[nodiscard]] nb::object store_to(std::shared_ptr<Store> store);
-/// Whether that is a Store, whose root begins a hierarchy; what a path or URL names may lie in one.
+/// Whether it is a Store, whose root is the root of a hierarchy; a path or URL may lead into a hierarchy.
 [[nodiscard]] bool is_store(nb::handle value);
-/// CreateOptions from the dict that sherd._options makes.
+/// CreateOptions from the dict made by sherd._options.
 [[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
 [[nodiscard]] nb::object node_to(Node node);
 
-/// (function, arguments) for pickle. InvalidArgument where the store is in memory.
+/// (function, arguments) for pickle. InvalidArgument if the store is in memory.
 template <class Handle>
 nb::tuple reduce(const Handle& node) {
   const std::string& url = node.store()->url();
   if (url.starts_with("memory:"))
     throw Exception(invalid_argument(
-        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+        "a node in a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
   return nb::make_tuple(reopen,
                         nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),

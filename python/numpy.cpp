@@ -1,6 +1,6 @@
-// Knows how an array's memory crosses between NumPy and the engine, without NumPy's headers: results are ndarrays over
-// a Memory object, and existing arrays are seen through __array_struct__, which serves every dtype (the buffer protocol
-// has none for dates and for bfloat16).
+// Passes the memory of arrays between NumPy and the engine without NumPy's headers: results are ndarrays over a Memory
+// object; existing arrays are accessed through __array_struct__, which supports every dtype (the buffer protocol does
+// not support dates and bfloat16).
 #include "python/numpy.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sherd::python {
 namespace {
 
-/// A block of the engine's memory that Python owns.
+/// A block of engine memory owned by a Python object.
 class Memory {
  public:
   explicit Memory(std::size_t size) : data_(allocate_result(size)), size_(size) {
@@ -44,7 +44,7 @@ nb::object new_memory(std::size_t size) {
   return memory;
 }
 
-/// NumPy's array interface, C side, version 3. The flags are not used: NumPy clears them for structured types.
+/// NumPy's array interface, C side, version 3. The flags are ignored: NumPy clears them for structured types.
 struct ArrayInterface {
   int two;
   int nd;

@@ -1,4 +1,4 @@
-// Skeletons and meshes as files of other programs, for sherd.neuroglancer.
+// Import and export of skeletons and meshes as files of other programs, for sherd.neuroglancer.
 #include "sherd/object_files.hpp"
 
 #include "python/bindings.hpp"
@@ -38,7 +38,7 @@ nb::bytes print_mesh(nb::handle vertices, nb::handle triangles, const std::strin
   return bytes_to(call([&] { return format == "ply" ? print_ply(mesh) : print_obj(mesh); }));
 }
 
-/// `given`: format, unit, overwrite, config and perhaps id. Returns the report and notes.
+/// `given`: format, unit, overwrite, config and optionally id. Returns the report and notes.
 nb::tuple move_object(const std::string& file, const std::string& url, const nb::dict& given, bool into) {
   std::vector<std::string> notes;
   ObjectFileOptions options{.format = nb::cast<std::string>(given["format"]),

@@ -1,4 +1,4 @@
-// Knows that `string` is str and `bytes` is bytes. Text is not copied on its way into the engine.
+// Converts `string` elements from and to str, `bytes` elements from and to bytes. Text is not copied into the engine.
 #include "python/objects.hpp"
 
 #include <string>

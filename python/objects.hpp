@@ -11,9 +11,9 @@
 namespace sherd::python {
 
 [[nodiscard]] nanobind::object object_from(const VarBytes& element, const DType& dtype);
-/// Replaces the references in `to`, which may be null.
+/// Replaces the references in `to`, some of which may be null.
 void objects_from(std::span<const VarBytes> elements, const DType& dtype, PyObject** to);
-/// What the objects say; it lives as long as they. InvalidArgument where one is not of the type.
+/// The contents of the objects, valid as long as they live. InvalidArgument if one has another type.
 [[nodiscard]] std::vector<VarBytes> elements_from(std::span<PyObject* const> objects, const DType& dtype);
 
 }  // namespace sherd::python

@@ -1,4 +1,4 @@
-// Neuroglancer's objects as tuples of arrays and back: what the dataclasses of sherd.neuroglancer are made of.
+// Converts Neuroglancer objects to tuples of arrays and back, for the dataclasses of sherd.neuroglancer.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The options of coarser resolutions, which copy and import share.
+// The options for coarser resolutions, shared by copy and import.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace sherd::python {
 
-/// Takes pyramid, pyramid_levels, factors and ignore_zero out of the options; nullopt without a pyramid.
+/// Removes pyramid, pyramid_levels, factors and ignore_zero from the options; nullopt without a pyramid.
 std::optional<Pyramid> take_pyramid(nb::dict& given);
 
 }  // namespace sherd::python

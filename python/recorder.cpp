@@ -1,4 +1,4 @@
-// The process's recorder, as sherd.record() uses it.
+// The process's recorder, used by sherd.record().
 #include "python/config.hpp"
 
 #include "python/bindings.hpp"

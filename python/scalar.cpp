@@ -1,4 +1,4 @@
-// Element types and single elements, as sherd._options and sherd._info ask for them.
+// Element types and single elements, for sherd._options and sherd._info.
 #include "base/scalar.hpp"
 
 #include "api/registry.hpp"

@@ -1,4 +1,4 @@
-// Segment properties for sherd.neuroglancer, as dicts: numbers and ids are arrays, texts and tags are lists.
+// Segment properties for sherd.neuroglancer, as dicts: numbers and ids are arrays; texts and tags are lists.
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 using neuroglancer::SegmentProperties;
 using neuroglancer::SegmentProperty;
 
-// The document with ids and numbers as arrays: what a user has to hand.
+// The document with ids and numbers as arrays, which are convenient for users.
 nb::tuple parse_properties(nb::handle document) {
   const auto parsed = SegmentProperties::parse(json_from(document)).value();
   nb::list numbers;

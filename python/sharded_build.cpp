@@ -1,5 +1,5 @@
-// Building shards of ids for sherd.neuroglancer: items of any iterable, a batch at a time, so that the interpreter is
-// asked for the next ones only and has nothing to do while they are encoded.
+// Builds shards of values by id for sherd.neuroglancer, from the items of any iterable, one batch at a time. The
+// interpreter is needed only to produce the next batch, not while values are encoded.
 #include "sherd/sharded_build.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using namespace neuroglancer;
 constexpr std::size_t kBatchValues = 4096;
 constexpr std::uint64_t kMinBatchBytes = std::uint64_t{1} << 20;
 
-/// Values of Python that a builder looks at, kept until it has done so.
+/// Python values that a builder refers to, kept alive until it is done with them.
 class Batch {
  public:
   Batch(ShardedBuilder& builder, std::uint64_t memory)

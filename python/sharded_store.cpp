@@ -24,7 +24,7 @@ nb::object bytes_or_none(const std::optional<std::string>& value) {
   return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::none();
 }
 
-/// An engine call on a store, whose errors name where it is.
+/// Makes an engine call on a store; errors name its location.
 template <class F>
 auto call_on(const ShardedStore& store, F&& run) {
   return call([&] { return in_store(run(), store.url()); });
@@ -51,7 +51,7 @@ nb::list get_many(const ShardedStore& self, nb::handle wanted) {
 
 void put_many(const ShardedStore& self, nb::handle given) {
   const nb::object pairs = nb::hasattr(given, "items") ? given.attr("items")() : nb::borrow(given);
-  std::vector<std::unique_ptr<BytesView>> views;  // of objects that an iterator may make and let go
+  std::vector<std::unique_ptr<BytesView>> views;  // keeps alive what an iterator may create and drop
   std::vector<ShardedStore::Item> items;
   for (const nb::handle pair : nb::iter(pairs)) {
     const std::size_t size = nb::len(pair);
@@ -85,7 +85,7 @@ nb::tuple reduce_sharded(nb::handle self) {
   const auto& store = nb::cast<const ShardedStore&>(self);
   if (store.url().starts_with("memory:"))
     throw Exception(invalid_argument(
-        "what is in a memory store cannot be pickled: another process does not see it; use a directory"));
+        "a store in memory cannot be pickled, because other processes cannot see it; use a directory"));
   return nb::make_tuple(
       self.type(), nb::make_tuple(store.url().c_str(), json_to(store.sharding()), store.options().writable ? "r+" : "r",
                                   config_to(store.options().config)));

@@ -1,4 +1,4 @@
-// Skeletons for sherd.neuroglancer: the info document as a class, skeletons as arrays.
+// Skeletons for sherd.neuroglancer: the info document as a class, and skeletons as arrays.
 #include "python/bindings.hpp"
 #include "python/columns.hpp"
 #include "python/precomputed.hpp"

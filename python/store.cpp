@@ -1,4 +1,4 @@
-// The classes sherd.Store and sherd.MemoryStore: bytes by key, and what a `store` argument may be.
+// The classes sherd.Store and sherd.MemoryStore: bytes by key. Also which values a `store` argument accepts.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -76,11 +76,12 @@ nb::list keys(const BoundStore& self, const std::string& prefix) {
 nb::tuple reduce_store(nb::handle self) {
   const std::string& url = nb::cast<const BoundStore&>(self).store->url();
   if (url.starts_with("memory:"))
-    throw Exception(invalid_argument("a memory store cannot be pickled: another process does not see it"));
+    throw Exception(
+        invalid_argument("a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   return nb::make_tuple(self.type(), nb::make_tuple(url.c_str()));
 }
 
-/// A path or URL, or an os.PathLike, as bytes, as the file system has it.
+/// A path or URL, or an os.PathLike, as the bytes that the file system uses.
 std::string url_from(nb::handle value) {
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) throw nb::python_error();

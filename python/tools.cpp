@@ -1,4 +1,4 @@
-// What is done with whole arrays and hierarchies, as sherd._tools calls it.
+// Operations on whole arrays and hierarchies, called by sherd._tools.
 #include "sherd/tools.hpp"
 
 #include <nanobind/stl/array.h>
@@ -31,14 +31,14 @@ nb::dict report_to(const CopyReport& report, bool dropped) {
   return counts;
 }
 
-/// None where it is not given.
+/// None if not given.
 nb::object take_option(nb::dict& given, const char* name) {
   nb::object value = given.contains(name) ? nb::object(given[name]) : nb::object(nb::none());
   if (given.contains(name)) nb::del(given[name]);
   return value;
 }
 
-/// What the copy of an image is, from the options of those names.
+/// Sets the image options of a copy from the options of the same names.
 void take_image_options(nb::dict& given, CopyOptions& options) {
   const auto take = [&](const char* name) { return take_option(given, name); };
   options.pyramid = take_pyramid(given);
@@ -59,7 +59,7 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
 }
 
 /// Reads the options of a new array that a copy can change, those of images, and `resume`. Returns the report, and what
-/// a volume takes for granted of its source.
+/// the volume assumes about its source.
 nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, bool resume) {
   CopyOptions image;
   take_image_options(given, image);
@@ -95,7 +95,7 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
   return nb::make_tuple(report_to(report, options.drop_dangling), strings_to(notes));
 }
 
-/// `axis` and `index` are a str or an int; `at` a list of pairs of such.
+/// `axis` and `index` are a str or an int; `at` is a list of pairs of these.
 void draw_picture(const BoundArray& self, const std::string& file, const nb::dict& given) {
   const auto text = [](nb::handle value) { return text_of(nb::str(value), "picture"); };
   PictureOptions options;
@@ -107,7 +107,7 @@ void draw_picture(const BoundArray& self, const std::string& file, const nb::dic
   call(*self.array.store(), [&] { return sherd::picture(self.array, file, options); });
 }
 
-/// The names of the codecs that make bytes of elements; that of shards is not among them.
+/// The names of the codecs that convert elements to bytes, except for that of shards.
 nb::set serializers() {
   nb::set names;
   for (const CodecEntry* codec : tables().codecs) {

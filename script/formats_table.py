@@ -30,9 +30,9 @@ VERIFIED = tomllib.loads((ROOT / "tests/interop/verified.toml").read_text())
 REGISTERED = tomllib.loads((ROOT / "tests/interop/registered.toml").read_text())
 EXTENSIONS, USED = REGISTERED["zarr-extensions"], REGISTERED["used"]
 
-# What a `.zarray` can say and Sherd refuses; types by NumPy's names.
+# What a `.zarray` can contain and Sherd does not support; types by NumPy's names.
 REFUSED_TYPES = {"<f16": "<f16", "<c32": "<c32", "fields that are objects": [["a", "|O"]]}
-# Codecs and types that numcodecs combines, and Sherd does not: the codec, and NumPy's name of the type.
+# Combinations that numcodecs supports and Sherd does not: the codec, and NumPy's name of the type.
 REFUSED_COMBINATIONS = [
     ({"id": "delta", "dtype": "|b1"}, "|b1"), ({"id": "delta", "dtype": "<c8"}, "<c8"), ({"id": "delta", "dtype": "<m8[s]"}, "<m8[s]"),
     ({"id": "fixedscaleoffset", "dtype": "|b1", "offset": 0, "scale": 1}, "|b1"),
@@ -41,12 +41,12 @@ REFUSED_COMBINATIONS = [
     ({"id": "astype", "decode_dtype": "<M8[s]", "encode_dtype": "<i4"}, "<M8[s]"),
     ({"id": "packbits"}, "|u1"),
 ]
-# What numcodecs does not write either.
+# Combinations that numcodecs does not write either.
 REFUSED_BY_ALL = [({"id": "zfpy", "mode": 4}, "<f2"), ({"id": "zfpy", "mode": 4}, ">f4"), ({"id": "pcodec"}, ">f4"), ({"id": "pcodec"}, "|b1")]
 KINDS = {"type": "data type", "objects": "objects (`|O`) by their filter", "codec": "codec", "layout": "layout",
          "fill": "fill value"}
 WORKS = "read and written"
-# What a row that works does not have.
+# Restrictions of rows that work.
 EXCEPT = {
     "json2": "texts; chunks with other values are refused", "numcodecs.json2": "texts; chunks with other values are refused",
     "msgpack2": "texts; chunks with other values are refused", "numcodecs.msgpack2": "texts; chunks with other values are refused",

@@ -21,7 +21,7 @@ import zarr
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/python.md"
 BEGIN, END = "<!-- begin: script/zarr_table.py -->\n", "<!-- end: script/zarr_table.py -->\n"
 
-# What Sherd has by another name or not at all, and why.
+# What Sherd calls by another name or does not have, and why.
 ELSEWHERE = {
     "zarr": {
         "AsyncArray": "nothing: reads and writes release the interpreter lock; use threads",
@@ -69,7 +69,7 @@ ELSEWHERE = {
     },
 }
 
-# What differs where both have the name, and why.
+# What differs in members that both have, and why.
 DIFFERS = {
     "zarr": {
         "config": "Sherd's own settings",
@@ -113,7 +113,7 @@ DIFFERS = {
     },
 }
 
-# Parameters of zarr-python that Sherd's functions of the same name do not have, and why.
+# Parameters of zarr-python that Sherd's functions of the same name lack, and why.
 PARAMETERS = {
     "cache_attrs": "ignored by zarr-python",
     "cache_metadata": "ignored by zarr-python",
@@ -138,7 +138,7 @@ PARAMETERS = {
     "zarr_version": "`zarr_format`",
 }
 SPECIAL = ("__contains__", "__delitem__", "__eq__", "__getitem__", "__iter__", "__len__", "__setitem__")
-# Defaults that mean the same: what is not said.
+# Defaults that have the same meaning, so that the difference is not reported.
 SAME_DEFAULTS = (None, "", "auto", "keep")
 
 

@@ -1,4 +1,4 @@
-// What a test does in a process of its own.
+// Runs parts of a test in processes of their own.
 #pragma once
 
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 
 namespace sherd {
 
-/// Runs `body` in a process of its own, which ends without unwinding; returns how it ended.
+/// Runs `body` in a child process, which ends without unwinding; returns how it ended.
 inline int in_child(const std::function<void()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -23,8 +23,8 @@ inline int in_child(const std::function<void()>& body) {
   return status;
 }
 
-/// The bytes by which a process of its own grows at its largest while it does what `prepare` returns; what `prepare`
-/// itself needs does not count. 2^64 - 1 where that fails.
+/// The peak growth in bytes of a child process while it runs what `prepare` returns; memory that `prepare` itself needs
+/// does not count. 2^64 - 1 if it fails.
 inline std::uint64_t growth_in_child(const std::function<std::function<void()>()>& prepare) {
   constexpr std::uint64_t failed = ~std::uint64_t{0};
   int ends[2];

@@ -1,4 +1,4 @@
-// How much memory this process has, and whether that says anything: sanitizers and debug builds keep memory of their
+// How much memory this process uses, and whether that is meaningful: sanitizers and debug builds keep memory of their
 // own.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace sherd {
 
-/// A field of /proc/self/status that is a size, such as VmRSS or VmHWM, in bytes; 0 where there is none.
+/// A size in /proc/self/status, such as VmRSS or VmHWM, in bytes; 0 if it is missing.
 inline std::uint64_t memory_field(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -47,7 +47,7 @@ class Peer:
             dtype="uint16",
             chunks=layout.chunks,
             codecs=[*transposed, "bytes", {"name": name, "configuration": codec}],
-            chunk_key_encoding={"name": "v2", "separator": "."},  # as the other peers have it
+            chunk_key_encoding={"name": "v2", "separator": "."},  # as the other peers write them
             format="zarr2",
             config=self.config,
         )
@@ -71,7 +71,7 @@ class Peer:
 
 
 class SegmentationCodec:
-    """Chunks of volumes of one chunk each in memory, on one thread."""
+    """Chunks of single-chunk volumes in memory, on one thread."""
 
     def __init__(self, chunks):
         self.chunks = chunks

@@ -22,7 +22,7 @@ def _dimensions(given: Any) -> dict[str, list[Any]]:
         except (TypeError, ValueError):
             raise InvalidArgument('must be a scale and a unit for each, such as {"x": (8e-9, "m")}', member="dimensions") from None
     nanometres = _arguments.triple(given, "dimensions", float)
-    # As decimal text is read, so that 8 nm are 8e-09 m and not the nearest product.
+    # Scaled as decimal text, so that 8 nm become 8e-09 m and not the nearest product.
     return {name: [float(f"{length!r}e-9"), "m"] for name, length in zip("xyz", nanometres)}
 
 
@@ -59,7 +59,7 @@ def _numbers(values: np.ndarray, member: str, type: str | None) -> tuple[str, np
     if type is None and values.dtype.kind == "f":
         type = "float32"
     elif type is None and values.dtype.name not in _NUMBERS and values.dtype.kind in "iu":
-        # NumPy's default is int64, which annotations do not have.
+        # NumPy's default is int64, which annotations do not support.
         type = next((each for each in ("int32", "uint32") if np.all(values == values.astype(each))), None)
     type = type or values.dtype.name
     if type not in (*_NUMBERS, "bool", "rgb", "rgba"):

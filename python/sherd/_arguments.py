@@ -46,7 +46,7 @@ def settings(config: Any, storage_options: Any, *stores: Any) -> Any:
     if storage_options is None:
         return config
     if any(isinstance(each, _sherd.Store) for each in stores):
-        raise InvalidArgument("a Store has been opened with its options", member="storage_options")
+        raise InvalidArgument("cannot be used with a Store; pass the options when opening it", member="storage_options")
     return {**(config or {}), "storage_options": storage_options}
 
 

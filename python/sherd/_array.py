@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-# The codecs that make bytes of elements: filters come before them, compressors after them. The engine's table has neither
-# that of shards nor the encodings of precomputed volumes.
+# The codecs that convert elements to bytes: filters come before them, compressors after them. The engine's table lacks
+# that of shards and the encodings of precomputed volumes.
 _SERIALIZERS = _sherd.serializers() | {"sharding_indexed", "jpeg", "png", "compressed_segmentation"}
 
 
@@ -80,7 +80,7 @@ class ArrayNames(_Base):
         in other formats the order in memory of arrays that are read, which is `config["order"]`."""
         metadata = self.metadata
         stored = metadata.get(".zarray", {}).get("order", metadata.get("chunk_memory_layout"))
-        if stored is None or (stored == "C" and self.ndim < 2):  # of one dimension both are the same
+        if stored is None or (stored == "C" and self.ndim < 2):  # with one dimension both are the same
             return self._memory_order
         return str(stored)
 
@@ -191,7 +191,7 @@ class ArrayNames(_Base):
         return info(self)._repr_html_()
 
 
-# What the engine gives is an instance of its own class, which therefore gets the members itself.
+# The engine returns instances of its own class, so the members are added to that class.
 for _name, _member in vars(ArrayNames).items():
     if not _name.startswith("__"):
         setattr(_sherd.Array, _name, _member)

@@ -14,7 +14,7 @@ def _text(value: Any) -> str | None:
     try:
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError):
-        return None  # and so no value that is stored
+        return None  # so no stored value is equal to it
 
 
 class Attributes(MutableMapping[str, Any]):

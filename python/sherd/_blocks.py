@@ -87,4 +87,4 @@ class BlockIndexer:
         return self._array[elements(self._array, key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._array._write_box(lambda: elements(self._array, key), value)  # of the array's present shape
+        self._array._write_box(lambda: elements(self._array, key), value)  # of the array's current shape

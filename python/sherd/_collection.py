@@ -55,7 +55,7 @@ class Collection:
         config: dict[str, Any] | None = None,
     ) -> None:
         if mode not in ("r", "r+"):
-            raise InvalidArgument(f'mode is "r" or "r+"; not {mode!r}', member="mode")
+            raise InvalidArgument(f'mode must be "r" or "r+", not {mode!r}', member="mode")
         self._opened: tuple[Any, ...] = (_arguments.store(url, "url"), _arguments.text(path, "path"), mode, config)
         self._collection = _sherd.Collection.open(self._opened[0], path, mode == "r+", config)
         document = self._collection.document
@@ -137,7 +137,7 @@ class Collection:
         if isinstance(self._info, AnnotationInfo):
             return self._info
         kind = type(self._info).__name__
-        raise InvalidArgument(f"{self.url} is described by {kind} and holds no annotations")
+        raise InvalidArgument(f"{self.url} is described by {kind} and does not contain annotations")
 
     def _relationship(self, name: str) -> int:
         names = self._annotations().relationships
@@ -180,7 +180,7 @@ class Collection:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.url.startswith("memory:"):
-            raise InvalidArgument("what is in a memory store cannot be pickled: another process does not see it; use a directory")
+            raise InvalidArgument("collections in memory cannot be pickled: other processes cannot see them")
         return _reopen, (self._collection.url, self._opened[2], self._opened[3])
 
 

@@ -85,7 +85,7 @@ def make_array(
         index_codecs=index_codecs,
         compressor="gzip:6" if _options.is_dual_format(config) else "zstd:3",
     )
-    # What Zarr v2 says of stored elements; other formats ignore it.
+    # How Zarr v2 stores elements; other formats ignore it.
     if _options.is_big_endian(_options.numpy_dtype(dtype, data)):
         options["big_endian"] = True
     if order == "F":

@@ -14,7 +14,7 @@ from ._group import Group
 from ._nodes import StoreLike, create_array, open, open_group
 from ._options import has_edges
 
-# What says how the chunks of an array are stored; where one of them is given, the others are those of the source.
+# The keywords that describe how the chunks of an array are stored; if one is given, the others are those of the source.
 _PARTS = ("chunks", "shards", "filters", "serializer", "compressors", "index_location", "index_codecs")
 
 

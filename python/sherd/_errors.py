@@ -107,7 +107,7 @@ CLASSES = {error.code: error for error in (InvalidArgument, Corrupt, Unsupported
 MEMORY_RAN_OUT = ("out of memory", "no memory", "Cannot allocate memory")
 
 
-# By the longest text first, because one may end with another.
+# Longest text first, because one text may end with another.
 _SYSTEM_TEXTS = sorted(((os.strerror(number), number) for number in errno.errorcode), key=lambda pair: -len(pair[0]))
 
 
@@ -121,7 +121,7 @@ def make(code: str, text: str, key: str | None, slot: int | None, member: str | 
     no_memory = code == "unavailable" and any(words in text for words in MEMORY_RAN_OUT)
     kind = OutOfMemory if no_memory else CLASSES[code]
     error = kind(text, key=key, slot=slot)
-    error.member = member  # which the engine's text names
+    error.member = member  # which the engine's text contains
     if isinstance(error, OSError):
         error.errno = _number(text) or error.errno
     return error

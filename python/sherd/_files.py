@@ -37,7 +37,7 @@ def _byte_order(dtype: Any) -> str:
         return dtype[0]
     try:
         found = np.dtype(dtype).base
-    except (TypeError, ValueError):  # a type of Zarr's, which has no order
+    except (TypeError, ValueError):  # a Zarr type, which has no byte order
         return ""
     if found.names is None:
         return "" if found.isnative else ">" if sys.byteorder == "little" else "<"

@@ -145,7 +145,7 @@ class Group:
         max_depth: 0 returns direct members, 1 also those of their groups, and so on; None returns all.
         """
         if max_depth is not None and _arguments.whole(max_depth, "max_depth") < 0:
-            raise InvalidArgument(f"max_depth is None or 0 and more, not {max_depth}", member="max_depth")
+            raise InvalidArgument(f"max_depth must be None or at least 0, not {max_depth}", member="max_depth")
         return self._open_below("", max_depth, 4)
 
     def _open_below(self, prefix: str, depth: int | None, stacklevel: int) -> list[tuple[str, Array | Group]]:
@@ -185,7 +185,7 @@ class Group:
             return False
         try:
             return self._handle.contains(_arguments.text(path, "a member's path"))
-        except InvalidArgument:  # nothing is called so
+        except InvalidArgument:  # no member can have this name
             return False
 
     def __delitem__(self, path: str) -> None:

@@ -26,7 +26,7 @@ class Info(dict[str, Any]):
 
 def _name(extension: Any) -> str:
     """A data type or a codec in short form: its name and its configuration."""
-    if not isinstance(extension, dict):  # of Zarr v2 a type is "<i4" or a list of fields
+    if not isinstance(extension, dict):  # in Zarr v2 a type is "<i4" or a list of fields
         return str(extension)
     configuration = extension.get("configuration", {})
     if extension["name"] == "sharding_indexed":

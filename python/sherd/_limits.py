@@ -40,7 +40,7 @@ class Limits(Mapping[str, int]):
         raise TypeError(f"limits are changed by assigning a dict: sherd.config.limits = {{{name!r}: {value!r}}}")
 
     def __delitem__(self, name: str) -> NoReturn:
-        raise TypeError("there is a limit for everything; raise it: sherd.config.limits = {" + repr(name) + ": 1 << 40}")
+        raise TypeError("a limit cannot be removed; raise it: sherd.config.limits = {" + repr(name) + ": 1 << 40}")
 
     def __repr__(self) -> str:
         return repr(self._limits)

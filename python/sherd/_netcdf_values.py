@@ -8,7 +8,7 @@ import numpy as np
 
 from ._errors import InvalidArgument
 
-# By the names of CDL. Strings are lists of bytes for the engine, and objects in NumPy.
+# By their names in CDL. Strings are lists of bytes in the engine, and objects in NumPy.
 NUMPY = {
     "byte": np.dtype("i1"),
     "char": np.dtype("S1"),
@@ -30,9 +30,9 @@ def modes(mode: str, compat: str | None) -> tuple[bool, bool, bool]:
     """The flags pure, noxarray and compat=seed for the modes of a URL's fragment."""
     given = {each.strip().lower() for each in mode.split(",")} - {"", "file", "nczarr"}
     if unknown := given - {"zarr", "xarray", "noxarray"}:
-        raise InvalidArgument(f"the mode {sorted(unknown)[0]!r} is not supported; choose of nczarr, zarr, noxarray, file")
+        raise InvalidArgument(f"the mode {sorted(unknown)[0]!r} is unknown; choose from nczarr, zarr, noxarray, file")
     if compat not in (None, "seed"):
-        raise InvalidArgument(f"compat is 'seed' or not given, not {compat!r}")
+        raise InvalidArgument(f"compat must be 'seed' or None, not {compat!r}")
     return bool(given & {"zarr", "xarray"}), "noxarray" in given, compat == "seed"
 
 
@@ -61,7 +61,7 @@ def type_name(given: Any) -> str:
         return "string"
     name = None if dtype is None else _NAMES.get(dtype.newbyteorder("="))
     if name is None:
-        raise InvalidArgument(f"type: netCDF has no type {given!r}; choose of {', '.join(NUMPY)}", member="type")
+        raise InvalidArgument(f"type: netCDF has no type {given!r}; choose from {', '.join(NUMPY)}", member="type")
     return name
 
 
@@ -155,7 +155,7 @@ def _whole_type(low: int, high: int) -> str:
         return "int64"
     if low >= 0 and high < 2**64:
         return "uint64"
-    raise OverflowError(f"no type of netCDF has the integers from {low} to {high}")
+    raise OverflowError(f"no netCDF type can store integers from {low} to {high}")
 
 
 def _inferred(value: Any) -> str:

@@ -61,7 +61,7 @@ class VariableWriter:
                 lengths.append(1)
                 continue
             if part.step not in (None, 1):
-                raise IndexError("boxes are written: slices have step 1")
+                raise IndexError("only boxes can be written: slices must have step 1")
             low, high, _ = part.indices(length if not unlimited else max(length, part.start or 0, part.stop or 0))
             if unlimited and part.stop is None:
                 from_end = len(kept) - kept.index(d)
@@ -76,7 +76,7 @@ class VariableWriter:
         self._dataset._check_open()
         if isinstance(value, np.ma.MaskedArray):
             if self._fill is None:
-                raise InvalidArgument(f"{self.full_name} has no fill value, and elements are masked")
+                raise InvalidArgument(f"{self.full_name} has no fill value for masked elements; use filled()")
             values = _netcdf_values.filled(self.type, value, self._fill)
         else:
             values = _netcdf_values.elements(self.type, value)
@@ -163,7 +163,7 @@ class GroupWriter:
         kind = _netcdf_values.type_name(type)
         names = [dimensions] if isinstance(dimensions, str) else list(dimensions)
         if endian not in (None, "little", "big"):
-            raise InvalidArgument(f"endian is 'little' or 'big', not {endian!r}", member="endian")
+            raise InvalidArgument(f"endian must be 'little' or 'big', not {endian!r}", member="endian")
         if endian is None and not (isinstance(type, str) and type in _netcdf_values.NUMPY) and kind not in ("char", "string"):
             endian = "big" if np.dtype(type).str.startswith(">") else "little"
         given = dict(attributes or {})

@@ -19,7 +19,7 @@ MODES = ("r", "r+", "a", "w", "w-")
 
 def _check_mode(mode: str) -> None:
     if mode not in MODES:
-        raise InvalidArgument(f"mode is one of {', '.join(MODES)}; not {mode!r}", member="mode")
+        raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, not {mode!r}", member="mode")
 
 
 def _store_or_new(store: StoreLike | None, mode: str) -> StoreLike:
@@ -34,7 +34,7 @@ def format_name(format: str | None, zarr_format: int | None) -> str:
     """The engine's name of a format, given by that name or, as in zarr-python, by the version of Zarr; "" if neither is
     given."""
     if zarr_format is not None and (isinstance(zarr_format, bool) or zarr_format not in ZARR_FORMATS):
-        raise InvalidArgument(f"zarr_format is 2 or 3, not {zarr_format!r}", member="zarr_format")
+        raise InvalidArgument(f"zarr_format must be 2 or 3, not {zarr_format!r}", member="zarr_format")
     name = "" if zarr_format is None else ZARR_FORMATS[zarr_format]
     if format is None:
         return name
@@ -153,7 +153,7 @@ def open_array(
         if scale != 0:
             raise InvalidArgument("can only be used without scale", member="resolution")
     if "overwrite" in options:
-        raise InvalidArgument("what is overwritten is said by mode", member="overwrite")
+        raise InvalidArgument('cannot be used here; mode="w" overwrites', member="overwrite")
     if mode in ("r", "r+") and options:
         raise InvalidArgument(f"mode {mode!r} creates no array and accepts no {', '.join(options)}", member="mode")
     if mode not in ("w", "w-"):
@@ -168,7 +168,7 @@ def open_array(
                 raise
     if scale != 0 or resolution is not None:
         member = "scale" if resolution is None else "resolution"
-        raise InvalidArgument("an array that is made here has no further scales", member=member)
+        raise InvalidArgument("can only be used with an existing volume", member=member)
     _arguments.new_name(path, "path")
     if "shape" in options and options.get("data") is None and options.get("dtype") is None:
         options["dtype"] = "float64"

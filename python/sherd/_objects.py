@@ -71,7 +71,7 @@ class Skeleton:
         gives the number of edges left out."""
         text, left_out = _sherd.print_swc(self.vertices, self.edges, self.attributes, _skeleton_info(self.vertex_attributes))
         if left_out:
-            warnings.warn(f"{left_out} edges close a cycle and are left out: SWC has trees", stacklevel=2)
+            warnings.warn(f"{left_out} edges close a cycle and are left out: SWC can only store trees", stacklevel=2)
         return text
 
     @property

@@ -28,7 +28,7 @@ def codec(value: Any) -> Any:
         return {"name": f"numcodecs.{value['id']}", "configuration": members}
     if hasattr(value, "to_dict"):
         found = value.to_dict()
-        # zarr-python's Blosc chooses these by the data type if they are not given, and has placeholders until then.
+        # zarr-python's Blosc derives these from the data type if they are not given, and has placeholders until then.
         for open_still in getattr(value, "_tunable_attrs", ()):
             found.get("configuration", {}).pop(open_still, None)
         return found
@@ -76,7 +76,7 @@ def argument_of(member: str, given: Mapping[str, Any]) -> str:
         return lengths + member.removeprefix("chunk_grid.configuration.chunk_shapes")
     if found is None or found[1]:
         return member.removeprefix("raw_")
-    # The position in the chain, which has codecs of its own where the keywords leave some to the engine.
+    # The position in the chain, which also contains the engine's own codecs if the keywords leave some to the engine.
     position = int((re.findall(r"\d+", found[3]) or [found[2]])[-1])
     rest = member[found.end() :].removesuffix(".name")
     if not is_auto(given["filters"]):
@@ -187,7 +187,8 @@ def layout(chunks: Any, shards: Any) -> dict[str, Any]:
         found["chunk_grid"] = dict(chunks)
     elif has_edges(chunks):
         if shards is not None:
-            raise InvalidArgument("inner chunks have one shape; put the lists into shards, or omit it", member="chunks")
+            text = "inner chunks must have one shape; put the lists into shards, or omit it"
+            raise InvalidArgument(text, member="chunks")
         found["chunk_grid"] = rectilinear(chunks)
     elif not is_auto(chunks) and chunks is not None:
         found["chunks"] = chunks

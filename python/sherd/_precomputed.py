@@ -14,7 +14,7 @@ from ._build import choose_sharding
 from ._errors import InvalidArgument
 from ._nodes import StoreLike
 
-# Of the info document and of its scales: what their specification has.
+# The members of the info document and of its scales, as specified.
 _INFO = ("mesh", "skeletons", "segment_properties", "redirect")
 _SCALE = (
     *("key", "size", "resolution", "voxel_offset", "chunk_size", "chunk_sizes", "encoding", "sharding", "hidden"),
@@ -34,7 +34,7 @@ def _check_known(names: Iterable[str], what: str, known: Sequence[str], prefix: 
 
 
 def _foreign(members: Any, known: Sequence[str], name: str) -> dict[str, Any]:
-    """Members that are in no specification and that the caller adds on purpose."""
+    """Members that are in no specification and that the caller adds deliberately."""
     if members is None:
         return {}
     if not isinstance(members, Mapping):

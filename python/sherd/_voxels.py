@@ -18,7 +18,7 @@ def offset(array: _sherd.Array) -> tuple[int, ...]:
         return (0,) * array.ndim
     if any(isinstance(each, bool) or not isinstance(each, (int, float)) or int(each) != each for each in given):
         return (0,) * array.ndim
-    # A scale of a volume has x, y, z there and a fourth dimension, the channel.
+    # A scale of a volume has x, y, z in this member, and the channel as a fourth dimension.
     return (*map(int, given), *(0,) * (array.ndim - len(given)))
 
 
@@ -37,7 +37,7 @@ def _element(item: Any, begin: int, length: int, d: int) -> int | slice:
     if not isinstance(item, slice):
         at = _coordinate(item)
         if not begin <= at < end:
-            raise IndexError(f"voxel {at} is out of bounds for dimension {d}, which has {begin} to {end - 1}")
+            raise IndexError(f"voxel {at} is out of bounds for dimension {d}, which has voxels {begin} to {end - 1}")
         return at - begin
     step = 1 if item.step is None else _coordinate(item.step)
     if step < 1:

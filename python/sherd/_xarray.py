@@ -92,7 +92,7 @@ class SherdDataStore(AbstractDataStore):
         """Sets `_FillValue` as engine="zarr" does. In NCZarr that attribute marks missing elements."""
         array, document = node.array, node.array.metadata
         if self._opened.noted and dtype.kind == "S" and isinstance(attrs.get("_FillValue"), str):
-            attrs["_FillValue"] = np.bytes_(attrs["_FillValue"].encode())  # as elements of the type char are
+            attrs["_FillValue"] = np.bytes_(attrs["_FillValue"].encode())  # like elements of the type char
         if self._opened.noted or "info" in document:
             return
         is_v3 = ".zarray" not in document
@@ -116,7 +116,7 @@ class SherdDataStore(AbstractDataStore):
         lazy = Lazy(self._opened, self._path, node, self._opened.noted)
         attrs, encoding = dict(node.attrs), _encoding(node.array, node.dims)
         if lazy.dtype.kind == "T":
-            encoding["dtype"] = lazy.dtype  # xarray makes objects of others
+            encoding["dtype"] = lazy.dtype  # otherwise xarray would make it object
         self._fill(node, lazy.dtype, attrs, encoding)
         return xarray.Variable(node.dims, indexing.LazilyIndexedArray(lazy), attrs, encoding)
 
@@ -139,7 +139,7 @@ def _group_path(group: Any) -> str:
 
 def _decoded(store: SherdDataStore, decoding: dict[str, Any]) -> xarray.Dataset:
     dataset = StoreBackendEntrypoint().open_dataset(store, **decoding)
-    dataset.set_close(None)  # there is nothing to close, and the store would be pickled
+    dataset.set_close(None)  # nothing needs closing, and the function would be pickled with the store
     return dataset
 
 

@@ -25,13 +25,13 @@ from ._errors import Conflict, InvalidArgument, NotFound, Unsupported
 from ._nodes import open as open_node
 from ._nodes import open_array
 
-# What a pickle keeps of storage_options. All others, which may be secrets, are looked up where it is loaded.
+# The storage options that a pickle keeps. All others may be secrets; they are looked up where the pickle is loaded.
 _PUBLIC_OPTIONS = {
     "durable", "follow_symlinks", "lock", "endpoint", "region", "profile", "anonymous", "ca_bundle", "missing_status",
 }  # fmt: skip
 _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
 _NOT_JSON = ("NaN", "Infinity", "-Infinity")
-# Strings of Zarr have NumPy 2's type in engine="zarr", too. Of objects xarray would read one to find out what they are.
+# As in engine="zarr", Zarr strings have NumPy 2's type. If they were objects, xarray would read one to find their type.
 _STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
 
@@ -100,7 +100,7 @@ class Lazy(BackendArray):
         self._opened, self._group, self._name = opened, group, node.name
         source = node.source
         if isinstance(source, netcdf.Variable) and source.array.shape == source.shape:
-            # Of pure Zarr the elements are those of the array, as for engine="zarr".
+            # In pure Zarr the elements are those of the array, as with engine="zarr".
             if not noted or source.type not in ("char", "string"):
                 source = source.array
         self._source = source
@@ -142,13 +142,13 @@ class Lazy(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _made(self, values: Any) -> Any:
-        if self.dtype.kind == "S" and isinstance(values, str):  # a scalar, which is an array of one element
+        if self.dtype.kind == "S" and isinstance(values, str):  # a scalar is an array with one element
             return np.asarray(values.encode(), self.dtype)
         if self.dtype.kind not in "OT":
             return np.asarray(values, None if self.dtype.names else self.dtype)
         if isinstance(values, np.ndarray) or self.dtype.kind == "T":
             return np.asarray(values, self.dtype)
-        single = np.empty((), object)  # np.asarray would make a dtype U of a text
+        single = np.empty((), object)  # np.asarray would give a str the dtype U
         single[()] = values
         return single
 
@@ -168,7 +168,7 @@ class Opened:
     _all: weakref.WeakValueDictionary[str, Opened] = weakref.WeakValueDictionary()
 
     def __init__(self, store: Any, mode: str, compat: str | None, config: Any, token: str = "") -> None:
-        # What was opened together is opened once where it is unpickled, and not mixed up with what replaced it.
+        # Variables opened together are opened once when unpickled, so that they are not mixed with a replacement.
         self.token = token or uuid.uuid4().hex
         self._mode, self._compat, self._config = mode, compat, config
         fragment = ""
@@ -237,7 +237,7 @@ class Opened:
         group = self._netcdf_group(path)
         nodes = [self._variable(each) for each in group.variables.values()]
         sizes = {each.name: each.length for variable in group.variables.values() for each in variable.dimensions}
-        # xarray has no type for elements that may be missing.
+        # xarray has no type for optional elements.
         others = [array for array in group.other_arrays.values() if array.dtype.names != ("value", "present")]
         nodes += [_other(array, sizes) for array in others]
         used = {name for node in nodes for name in node.dims}

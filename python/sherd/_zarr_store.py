@@ -23,7 +23,7 @@ def _range(wanted: ByteRequest | None) -> tuple[int, int | None]:
         return wanted.offset, None
     if isinstance(wanted, SuffixByteRequest):
         return (-wanted.suffix, None) if wanted.suffix else (0, 0)
-    raise ValueError(f"byte_range is a ByteRequest, not {wanted!r}")
+    raise ValueError(f"byte_range must be a ByteRequest, not {wanted!r}")
 
 
 class ZarrStore(Store):
@@ -48,7 +48,7 @@ class ZarrStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZarrStore) or self.read_only != other.read_only:
             return False
-        url = self._store.url  # stores in memory have none of their own
+        url = self._store.url  # stores in memory have no URL of their own
         return self._store is other._store or (url == other._store.url and not url.startswith("memory:"))
 
     __hash__ = None

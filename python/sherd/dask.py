@@ -31,7 +31,7 @@ def _opened(url: Source, component: str | None, storage_options: Any, config: An
     if isinstance(url, (Array, Group)):
         for name, value in (("storage_options", storage_options), ("config", config)):
             if value is not None:
-                raise InvalidArgument("a handle has been opened with its settings", member=name)
+                raise InvalidArgument("cannot be used with an open array or group", member=name)
         node: Array | Group = url
         if component is not None and isinstance(node, Group):
             node = node[component]
@@ -64,7 +64,7 @@ def from_zarr(
     array = _opened(url, component, storage_options, config)
     if chunks is None:
         chunks = array.shards or array.chunks
-    # dask would hand lists to the array in combinations that NumPy and zarr-python understand differently.
+    # dask would pass lists to the array in combinations that NumPy and zarr-python interpret differently.
     return dask.array.from_array(array, chunks, name=name, inline_array=inline_array, fancy=False)
 
 
@@ -93,12 +93,12 @@ def _store(x: dask.array.Array, array: Array, region: Any, compute: bool, return
     bounds = [each.indices(length) for each, length in zip(given, array.shape, strict=True)]
     shape = tuple(len(range(*each)) for each in bounds)
     if shape != x.shape:
-        raise InvalidArgument(f"has shape {shape}, and what is stored there {x.shape}", member="region")
+        raise InvalidArgument(f"has shape {shape}, but the data have shape {x.shape}", member="region")
     if all(step == 1 for _, _, step in bounds):
         lengths = array.shards or array.chunks
         axes = zip(x.chunks, lengths, array.shape, bounds, strict=True)
         x = x.rechunk(tuple(_aligned(c, _ends(n, size), start) for c, n, size, (start, _, _) in axes))
-    # No lock of dask's: writers of one stored object wait for each other.
+    # Needs no lock from dask: writers of the same stored object wait for each other.
     return x.store(array, lock=False, regions=given, compute=compute, return_stored=return_stored)
 
 
@@ -128,7 +128,7 @@ def to_zarr(
     if region is not None:
         raise InvalidArgument("can only be used with an existing array", member="region")
     if mode not in ("a", "w", "w-"):
-        raise InvalidArgument(f"mode is one of a, w, w-; not {mode!r}", member="mode")
+        raise InvalidArgument(f"mode must be one of a, w, w-, not {mode!r}", member="mode")
     if any(length != length for length in arr.shape):
         raise InvalidArgument("has chunks of unknown lengths; call arr.compute_chunk_sizes()", member="arr")
     if "chunks" not in options:

@@ -39,7 +39,7 @@ def _levels(chunks_per_shard: Any, rank: int) -> list[Level]:
     for level in levels:
         if len(level) != rank or min(level, default=1) < 1:
             raise InvalidArgument(
-                f"chunks_per_shard: {level} has no number of at least 1 for each of {rank} dimensions",
+                f"chunks_per_shard: {level} must have one number of at least 1 for each of {rank} dimensions",
                 member="chunks_per_shard",
             )
     return levels
@@ -89,11 +89,11 @@ def create_array(
     dimension_names: a name for every dimension, stored in the attribute that xarray uses.
     """
     if order not in ("C", "F"):
-        raise InvalidArgument(f'order is "C" or "F", not {order!r}', member="order")
+        raise InvalidArgument(f'order must be "C" or "F", not {order!r}', member="order")
     rank = len(_lengths(np.shape(data) if shape is None else shape))
     levels = _levels(chunks_per_shard, rank)
     if levels and isinstance(chunks, str):
-        raise InvalidArgument("chunks_per_shard counts chunks: chunks must be set", member="chunks")
+        raise InvalidArgument("must be set too, because chunks_per_shard counts chunks", member="chunks")
     reverse = {"name": "transpose", "configuration": {"order": list(range(rank))[::-1]}}
     filters = [reverse] if order == "F" and rank > 1 else "auto"
     native = numpy_dtype(dtype, data)
@@ -109,7 +109,7 @@ def create_array(
 
     def create(options: dict[str, Any]) -> _sherd.Array:
         options |= {"format": "draft2022", "format_options": {"uri": uri}}
-        if "raw_codecs" in options:  # of a stack, whose codecs may have short names
+        if "raw_codecs" in options:  # in a stack, whose codecs may be short forms
             options["codecs"] = options.pop("raw_codecs")
         return _sherd.create_array(store, name or "", options)
 
@@ -129,7 +129,7 @@ def create_array(
 
 
 def _stack(levels: list[Level], chunks: Level, layout: dict[str, Any], itemsize: int) -> dict[str, Any]:
-    """The same layout with shards in shards: the whole chain of codecs, as metadata has it."""
+    """The same layout with nested shards: the whole chain of codecs, as in metadata."""
     chain: list[Any] = [] if layout["filters"] == "auto" else list(layout["filters"])
     endian = {"endian": "little" if layout["serializer"] == "auto" else "big"}
     chain.append({"name": "bytes", "configuration": endian if itemsize > 1 else {}})
@@ -201,7 +201,7 @@ class ShardingTransformer:
     ) -> None:
         _arguments.store(store)
         if erase not in ("rewrite", "in_place"):
-            raise InvalidArgument(f'erase is "rewrite" or "in_place", not {erase!r}', member="erase")
+            raise InvalidArgument(f'erase must be "rewrite" or "in_place", not {erase!r}', member="erase")
         document = None if isinstance(metadata, str) else metadata
         if document is None and path is not None:
             raise InvalidArgument("can only be used with a document; metadata is already a path", member="path")

@@ -105,7 +105,7 @@ class Variable:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
-            raise ValueError("the elements of a variable are read, so that they are always a copy")
+            raise ValueError("reading a variable always makes a copy; omit copy=False")
         values = self._bound.read([0] * self.ndim, list(self.shape))
         return values if dtype is None else values.astype(dtype)
 

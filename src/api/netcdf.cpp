@@ -93,7 +93,7 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (const std::string path = file_path_of(parsed); is_netcdf_file(path)) {
     if (options.path.empty()) return open_netcdf_file(path, options.config);
-    return invalid_argument("a netCDF file has no paths inside a store; open the file, and then its group")
+    return invalid_argument("a netCDF file cannot be opened with a path; open the file, and then the group in it")
         .in_member("path");
   }
   return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
@@ -112,7 +112,7 @@ Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& opt
 Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (is_netcdf_file(file_path_of(parsed)))
-    return unsupported(std::string(url) + " is a netCDF file, which is read and not changed; copy it into Zarr first");
+    return unsupported(std::string(url) + " is a netCDF file, which can only be read; copy it into Zarr first");
   return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
 }
 

@@ -207,7 +207,7 @@ Result<void> check_text(std::string_view text, const Limits& limits) {
     return unsupported("the metadata would have " + std::to_string(text.size()) + " bytes, more than the limit " +
                        "metadata_bytes = " + std::to_string(limits.metadata_bytes));
   auto parsed = parse_lenient(text, limits, {.tails = false, .points = false});
-  if (!parsed) return std::move(parsed).error().in("the metadata could not be opened again");
+  if (!parsed) return std::move(parsed).error().in("the metadata would be unreadable once stored");
   return {};
 }
 

@@ -72,7 +72,7 @@ Result<std::optional<std::string>> foreign_object_among(const NodeLocation& loca
 }
 
 Error other_hierarchy(const Format& format) {
-  Error error = conflict("the entry point of another hierarchy is here");
+  Error error = conflict("another hierarchy has its entry point here");
   const auto* entry = capability<EntryPoint>(format);
   return entry != nullptr ? std::move(error).in_key(std::string(entry->key())) : error;
 }

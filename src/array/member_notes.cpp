@@ -188,7 +188,7 @@ Result<void> list_member(const NodeLocation& location) {
     return listed->notes->with_member(now.document, listed->name, lists ? std::optional(node->type) : std::nullopt);
   });
   if (edited) return {};
-  return std::move(edited).error().in("the node is stored, but its group could not list it");
+  return std::move(edited).error().in("the node is stored, but its group's list of members could not be updated");
 }
 
 Result<bool> unlist_member(const NodeLocation& location) {

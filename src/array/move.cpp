@@ -32,7 +32,7 @@ Result<void> check_paths(const NodeLocation& from, const std::string& to) {
   const std::string name = "'" + from.path + "'";
   if (from.path.empty())
     return invalid_argument("the node is the root of the store " + from.store->url() +
-                            " and has no name there; rename the directory itself, as by mv");
+                            " and has no name there; rename the directory itself, for example with mv");
   if (to.empty()) return invalid_argument("the root of a store cannot be replaced by a node in it");
   if (to == from.path) return invalid_argument("the node is at " + name + " already");
   if (path_from(from.path, to)) return invalid_argument("cannot move " + name + " to '" + to + "', which is inside it");

@@ -72,7 +72,8 @@ Result<std::optional<SlowMove>> read_move_note(Store& store, const std::string& 
   };
   const Json* moved = note.find("moved");
   SlowMove move{path("from"), path("to"), moved != nullptr && moved->as_bool().value_or(false)};
-  if (!can_be_moved(move.from, move.to)) return corrupt("this is not the note of a node that is renamed").in_key(key);
+  if (!can_be_moved(move.from, move.to))
+    return corrupt("not a valid note about a node that is being renamed").in_key(key);
   return std::optional(std::move(move));
 }
 

@@ -26,7 +26,7 @@ Result<void> check_sizes(const DType& dtype, std::size_t bytes, std::size_t coun
 }
 
 Error not_numbers(const DType& dtype) {
-  return invalid_argument("only integers, floats and complex numbers are numbers, not " + dtype.name());
+  return invalid_argument("elements of type " + dtype.name() + " are not integers, floats or complex numbers");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Result<void> from_doubles(const DType& dtype, std::span<const double> from, std:
           const Real real = Double::load(std::bit_cast<std::uint64_t>(from[i]));
           if (!store_real<Number>(real, {.out_of_range = OutOfRange::special}, elements.data(), i))
             return invalid_argument("element " + std::to_string(i) + ", " + std::to_string(from[i]) +
-                                    ", has no value in " + dtype.name());
+                                    ", cannot be stored as " + dtype.name());
         }
         return {};
       },

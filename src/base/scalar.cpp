@@ -120,7 +120,7 @@ Result<void> parse_struct(const Json& json, const DType& dtype, std::byte* to) {
         std::lower_bound(members.begin(), members.end(), field.name,
                          [](const auto* member, const std::string& name) { return member->first < name; });
     if (found == members.end() || (*found)->first != field.name)
-      return invalid_argument("missing; a struct's value has every field").in_member(field.name);
+      return invalid_argument("missing; the value of a struct must have every field").in_member(field.name);
     SHERD_TRY(parse_into((*found)->second, field.dtype, to).in_member(field.name));
     to += field.dtype.size();
   }

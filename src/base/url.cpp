@@ -62,7 +62,7 @@ Result<std::string> parse_file_url(std::string_view rest) {
     return invalid_argument("a file URL needs an absolute path and no host, such as file:///data/a.zarr");
   }
   if (rest.find_first_of("?#") != std::string_view::npos) {
-    return invalid_argument("a file URL has no query and no fragment; in a name write %3F and %23");
+    return invalid_argument("a file URL cannot have a query or a fragment; in a name, write ? as %3F and # as %23");
   }
   return percent_decode(rest);
 }

@@ -97,7 +97,7 @@ Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(configuration.done());
   const Words words = words_of(context.in.dtype);
   if (words.size == 0 || (!registered && words.fraction == 0))
-    return invalid_argument(spec.name + ": elements of type " + context.in.dtype.name() + " are not rounded");
+    return invalid_argument(spec.name + ": elements of type " + context.in.dtype.name() + " cannot be rounded");
   return std::unique_ptr<ArrayCodec>(std::make_unique<BitroundCodec>(words, static_cast<int>(keep)));
 }
 

@@ -99,8 +99,8 @@ class CastValueCodec final : public ArrayCodec {
     SHERD_TRY(decode_.run(to, back, ErrorCode::invalid_argument));
     const Load load = loader(in.dtype);
     if (load(from.data(), 0).key() == load(back.data(), 0).key()) return {};
-    return invalid_argument("cast_value: is decoded from " + encoded_.name() + " as " +
-                            print_scalar(back, in.dtype).dump() + "; it must survive");
+    return invalid_argument("cast_value: the fill value would be decoded from " + encoded_.name() + " as " +
+                            print_scalar(back, in.dtype).dump() + "; choose one that does not change");
   }
 
  private:

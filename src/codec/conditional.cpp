@@ -62,8 +62,8 @@ class Conditional final : public BytesCodec {
     const Bytes header = from.first(header_bytes_);
     for (std::size_t i = steps_.size(); i < 8 * header_bytes_; ++i)
       if ((header[i / 8] & bit(i)) != std::byte{0})
-        return corrupt("conditional: codec " + std::to_string(i) + " was applied, of " + std::to_string(steps_.size()) +
-                       " that the document lists");
+        return corrupt("conditional: the chunk uses codec " + std::to_string(i) + ", but the document lists only " +
+                       std::to_string(steps_.size()));
     Scratch buffers[2];
     std::size_t turn = 0;
     Bytes current = from.subspan(header_bytes_);

@@ -197,7 +197,7 @@ class Stream {
       const int fault = isal_inflate(state_);
       const std::size_t made = available - state_->avail_out;
       filled += made;
-      if (fault == ISAL_NEED_DICT) return unsupported("the stream needs a dictionary; none can be given");
+      if (fault == ISAL_NEED_DICT) return unsupported("the stream needs a dictionary, which is not supported");
       if (fault != ISAL_DECOMP_OK) return broken(fault);
       if (state_->block_state == ISAL_BLOCK_FINISH) {
         SHERD_TRY(next_member());

@@ -110,8 +110,8 @@ Result<void> promote(std::span<const std::byte> from, Buffer& to) {
   for (std::size_t i = 0; i < count; ++i) {
     const Of value = load_number<Of>(from.data(), i);
     if (!Promoted<Of>::fits(value))
-      return invalid_argument("zfp: " + std::to_string(value) + " cannot be stored: of " +
-                              std::to_string(8 * sizeof(Of)) + " bits, integers up to " +
+      return invalid_argument("zfp: " + std::to_string(value) + " cannot be stored: the largest integer of " +
+                              std::to_string(8 * sizeof(Of)) + " bits that can is " +
                               std::to_string(std::numeric_limits<Word>::max()) + " can");
     store_number(to.data(), i, Promoted<Of>::promote(value));
   }

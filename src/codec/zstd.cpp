@@ -92,7 +92,7 @@ Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t a
 
   for (std::size_t i = dictionary_at; i < content_at; ++i)
     if (frame[i] != std::byte{0})
-      return unsupported("the frame at byte " + std::to_string(at) + " needs a dictionary; none can be given");
+      return unsupported("the frame at byte " + std::to_string(at) + " needs a dictionary, which is not supported");
   FrameHeader header;
   header.size = content_at + content_size;
   header.checksum = (descriptor & 4u) != 0;

@@ -370,7 +370,7 @@ Result<void> check_members(const Json& document, std::initializer_list<std::stri
     const Json* flag = extension.find("must_understand");
     if (flag == nullptr || flag->as_bool() != false)
       return unsupported("the extension '" + uri->text() +
-                         "' is not known; only one with \"must_understand\": false may be passed over")
+                         "' is not known; only one with \"must_understand\": false may be ignored")
           .in_member(location);
   }
   return {};

@@ -28,7 +28,7 @@ bool only_erases(const Edits& edits) {
 Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> patches) {
   for (const Patch& patch : patches) {
     if (patch.start > old)
-      return invalid_argument("bytes from " + std::to_string(patch.start) + " on leave a gap after the value's " +
+      return invalid_argument("bytes written at " + std::to_string(patch.start) + " would leave a gap: the value has " +
                               std::to_string(old));
     old = std::max(old, patch.start + patch.bytes.size());
   }

@@ -33,7 +33,7 @@ struct Stack {
 Result<void> check_index(const Json& configuration) {
   const Json* location = configuration.find("index_location");
   if (location != nullptr && location->text() != "end")
-    return unsupported("the draft has the index at the end of a shard").in_member("index_location");
+    return unsupported("the draft requires the index at the end of a shard").in_member("index_location");
   const Json* codecs = configuration.find("index_codecs");
   if (codecs == nullptr) return invalid_argument("missing").in_member("index_codecs");
   SHERD_TRY(specs, parse_codec_list(*codecs).in_member("index_codecs"));
@@ -47,10 +47,11 @@ Result<void> check_index(const Json& configuration) {
 
 Result<Stack> print_shards(const ArraySpec& spec, std::string_view uri) {
   const auto* grid = std::get_if<RegularGrid>(&spec.grid);
-  if (grid == nullptr) return unsupported("the draft has regular grids only").in_member("chunk_grid");
+  if (grid == nullptr) return unsupported("the draft supports only regular grids").in_member("chunk_grid");
   Stack stack{.transformers = {}, .chunk = grid->chunk_shape, .codecs = spec.codecs};
   while (!stack.codecs.empty() && stack.codecs[0].name == sharding_name) {
-    if (stack.codecs.size() > 1) return unsupported("the draft has no codecs around a shard").in_member("codecs");
+    if (stack.codecs.size() > 1)
+      return unsupported("the draft does not support codecs around a shard").in_member("codecs");
     const Json configuration = std::move(stack.codecs[0].configuration);
     SHERD_TRY(check_index(configuration));
     const Json* inner = configuration.find("chunk_shape");

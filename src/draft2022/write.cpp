@@ -101,8 +101,8 @@ Result<std::vector<Patch>> in_order(std::vector<Patch> patches) {
     const auto end = checked_add(patches[i].start, patches[i].bytes.size());
     if (!end) return invalid_argument("a part ends beyond 2^64 bytes");
     if (i + 1 < patches.size() && patches[i + 1].start < *end)
-      return invalid_argument("the parts from " + std::to_string(patches[i].start) + " and " +
-                              std::to_string(patches[i + 1].start) + " on overlap");
+      return invalid_argument("the parts that begin at " + std::to_string(patches[i].start) + " and " +
+                              std::to_string(patches[i + 1].start) + " overlap");
   }
   return patches;
 }

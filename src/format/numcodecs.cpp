@@ -153,9 +153,9 @@ Result<void> check_bitround(const CodecSpec& spec, const DType& dtype, std::stri
   const auto fraction = kept_bits(dtype);
   const Json* keep = spec.configuration.find("keepbits");
   if (fraction && keep != nullptr && keep->as_int().value_or(65) <= *fraction) return {};
-  return unsupported(std::string(format) + " has 'bitround' of " +
-                     (fraction ? "at most " + std::to_string(*fraction) + " bits of " + dtype.name()
-                               : "float16, float32 and float64 only, not of " + dtype.name()))
+  return unsupported(std::string(format) + " supports 'bitround' with " +
+                     (fraction ? "at most " + std::to_string(*fraction) + " bits for " + dtype.name()
+                               : "float16, float32 and float64 only, not with " + dtype.name()))
       .in_member("codecs");
 }
 

@@ -98,7 +98,7 @@ Result<NumpyType> parse_short(std::string_view name, OtherNames other) {
     return other(name);
   }
   if (order == '|' && has_byte_order(type.dtype))
-    return invalid_argument("'" + std::string(name) + "' does not say its byte order: '<' or '>'");
+    return invalid_argument("'" + std::string(name) + "' lacks a byte order; begin it with '<' or '>'");
   type.big_endian = order == '>';
   return type;
 }
@@ -211,7 +211,7 @@ Result<Json> print_field(const std::string& name, NumpyType field, OtherPrinter 
   for (std::size_t d = 0; d < array.shape.size() && !field.mixed.is_null(); ++d) {
     const auto orders = field.mixed.elements();
     if (std::ranges::any_of(orders, [&](const Json& order) { return !(order == orders[0]); }))
-      return unsupported("NumPy has arrays in fields of one byte order only");
+      return unsupported("NumPy cannot mix byte orders in a field that is an array");
     field = field.field(0);
   }
   field.dtype = array.element;

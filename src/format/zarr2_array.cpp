@@ -317,7 +317,8 @@ std::string stored_member(const Json& document, std::span<const CodecSpec> chain
 Result<Json> print_array(const ArraySpec& spec, CodecTable table) {
   SHERD_TRY(words, words_of(spec, table));
   if (is_hexadecimal(words.fill_value, spec.dtype))
-    return unsupported("Zarr v2 has one NaN only; its readers do not read another one, " + words.fill_value.dump())
+    return unsupported("Zarr v2 has only one NaN, \"NaN\"; its readers cannot read another one, " +
+                       words.fill_value.dump())
         .in_member("fill_value");
   Json document;  // in the order of zarr-python
   document.set("chunks", std::move(words.chunks));

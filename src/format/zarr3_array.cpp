@@ -165,8 +165,7 @@ Result<void> refuse_unknown(const Json& document, std::initializer_list<std::str
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const Json* flag = value.is_object() ? value.find("must_understand") : nullptr;
     if (flag != nullptr && flag->as_bool() == false) continue;
-    return unsupported("unknown member; only an object with \"must_understand\": false may be passed over")
-        .in_member(key);
+    return unsupported("unknown member; only an object with \"must_understand\": false may be ignored").in_member(key);
   }
   return {};
 }

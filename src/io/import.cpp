@@ -40,7 +40,8 @@ Result<const FileFormat*> format_of(const std::string& source, const std::string
     if (!*listed) return find_file_format({}, source);
     if (!has_suffix((*listed)->front(), format->suffixes)) continue;
     if (found != nullptr)
-      return invalid_argument("holds images of several formats; say which ones are meant").in_key(source);
+      return invalid_argument("contains images of several formats; choose one of them with --from (Python: from_)")
+          .in_key(source);
     found = format;
   }
   if (found == nullptr)

@@ -175,7 +175,7 @@ class Header {
       const auto last = end ? checked_add(*end, each.begin) : std::nullopt;
       if (!last || *last > file_.size_bound())
         return corrupt("truncated: the file has " + std::to_string(file_.size_bound()) +
-                       " bytes, and its header says " + (last ? std::to_string(*last) : "2^64 or more"));
+                       " bytes, but its header requires " + (last ? std::to_string(*last) : "2^64 or more"));
     }
     return {};
   }

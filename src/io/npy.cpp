@@ -300,7 +300,7 @@ Result<std::string> print_descr(const DType& dtype) {
     default:
       break;
   }
-  return unsupported("npy has no type for '" + dtype.name() + "' but pickled objects");
+  return unsupported("npy can store '" + dtype.name() + "' only as pickled objects, which are not supported");
 }
 
 Result<std::unique_ptr<ArrayFileWriter>> create_npy(const std::string& path, const FileArray& array, WriteMode mode) {
@@ -319,7 +319,8 @@ Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t
   if (std::string_view(reinterpret_cast<const char*>(start.data()), kMagic.size()) != kMagic)
     return corrupt("is not an npy file: it does not begin with \\x93NUMPY");
   const auto version = std::to_integer<unsigned>(start[6]);
-  if (version < 1 || version > 3) return unsupported("npy version " + std::to_string(version) + "; 1 to 3 are known");
+  if (version < 1 || version > 3)
+    return unsupported("npy version " + std::to_string(version) + " is not supported; 1 to 3 are");
   if (version > 1) SHERD_TRY(read(10, std::span(start).subspan(10)));
   const std::uint64_t at = version == 1 ? 10 : 12;
   const std::uint64_t size =

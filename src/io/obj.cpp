@@ -43,7 +43,7 @@ class ObjReader {
     for (float& at : position) {
       SHERD_TRY(value, lines_.real("a coordinate"));
       if (std::abs(value) > std::numeric_limits<float>::max())
-        return lines_.error("a coordinate is larger than float32 holds");
+        return lines_.error("a coordinate does not fit in float32");
       at = static_cast<float>(value);
     }
     if (mesh_.vertices.size() == kMost) return lines_.error("there are more than 2^32-1 vertices");

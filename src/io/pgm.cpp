@@ -88,12 +88,12 @@ Result<void> PnmFile::parse_header() {
   SHERD_TRY(letter, scanner_->next());
   SHERD_TRY(kind, scanner_->next());
   if (letter != 'P' || !kind || std::string_view("2356").find(*kind) == std::string_view::npos)
-    return unsupported("is not a gray- or pixmap: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
+    return unsupported("is not a PGM or PPM file: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
   SHERD_TRY(width, scanner_->number());
   SHERD_TRY(height, scanner_->number());
   SHERD_TRY(greatest, scanner_->number());
   if (greatest == 0 || greatest > 65535)
-    return corrupt("pgm: the greatest value is " + std::to_string(greatest) + ", not 1 to 65535").in_key(file_->path());
+    return corrupt("pgm: the maximum value is " + std::to_string(greatest) + ", not 1 to 65535").in_key(file_->path());
   decimal_ = *kind == '2' || *kind == '3';
   greatest_ = greatest;
   info_ = {height, width, *kind == '3' || *kind == '6' ? 3u : 1u, greatest > 255 ? DType::uint16 : DType::uint8};
@@ -114,7 +114,7 @@ Result<void> PnmFile::start(const Limits& limits) {
         .in_key(file_->path());
   if (!decimal_ && there - *least > 1)
     return unsupported(std::to_string(there - *least) +
-                       " bytes follow the image; files of several images are not known")
+                       " bytes follow the image; files of several images are not supported")
         .in_key(file_->path());
   return {};
 }
@@ -127,8 +127,7 @@ Result<void> PnmFile::read_decimal(std::uint64_t first, std::span<std::byte> int
     SHERD_TRY(value, scanner_->number());
     if (value > greatest_)
       return corrupt("pgm: the value " + std::to_string(value) + " before byte " +
-                     std::to_string(scanner_->position()) + " is greater than the greatest, " +
-                     std::to_string(greatest_))
+                     std::to_string(scanner_->position()) + " exceeds the maximum, " + std::to_string(greatest_))
           .in_key(file_->path());
     if (info_.dtype.size() == 1)
       into[at] = static_cast<std::byte>(value);

@@ -83,7 +83,7 @@ class HeaderReader {
       header_.encoding = Encoding::big;
     else
       return lines_.error(TextLines::quoted(name) + " is not ascii, binary_little_endian or binary_big_endian");
-    if (version != "1.0") return unsupported("PLY version " + TextLines::quoted(version) + "; 1.0 is read");
+    if (version != "1.0") return unsupported("PLY version " + TextLines::quoted(version) + " is not supported; 1.0 is");
     encoding_ = true;
     return {};
   }
@@ -213,8 +213,8 @@ class MeshReader {
         return corrupt("the element '" + element.name + "' has no properties");
       // Each property of an element has at least one byte.
       if (element.count != 0 && element.count > values_.left() / element.properties.size())
-        return corrupt("the header counts " + std::to_string(element.count) + " of '" + element.name + "', and " +
-                       std::to_string(values_.left()) + " bytes are left");
+        return corrupt("the header declares " + std::to_string(element.count) + " of '" + element.name +
+                       "', but only " + std::to_string(values_.left()) + " bytes are left");
       vertices = vertices || element.name == "vertex";
       if (element.name == "vertex") SHERD_TRY(find_axes(element));
       if (element.name == "vertex") mesh_.vertices.reserve(element.count);
@@ -225,7 +225,7 @@ class MeshReader {
       for (const std::uint32_t vertex : mesh_.triangles[i])
         if (vertex >= mesh_.vertices.size())
           return corrupt("triangle " + std::to_string(i) + " names vertex " + std::to_string(vertex) +
-                         ", and there are " + std::to_string(mesh_.vertices.size()));
+                         ", but there are " + std::to_string(mesh_.vertices.size()));
     return std::move(mesh_);
   }
 

@@ -43,7 +43,7 @@ class SwcReader {
   Result<float> coordinate(std::string_view what) {
     SHERD_TRY(value, lines_.real(what));
     if (std::abs(value) <= std::numeric_limits<float>::max()) return static_cast<float>(value);
-    return lines_.error(std::string(what) + " is larger than float32 holds");
+    return lines_.error(std::string(what) + " does not fit in float32");
   }
 
   Result<void> read_line() {

@@ -43,7 +43,7 @@ Result<DType> sample_dtype(std::uint16_t bits, std::uint16_t format) {
     dtype = pick({{64, DType::complex64}, {128, DType::complex128}});
   if (dtype) return *dtype;
   return unsupported("tiff: samples of " + std::to_string(bits) + " bits in format " + std::to_string(format) +
-                     " have no counterpart here");
+                     " are not supported");
 }
 
 // Rows of samples as libtiff returns them, which are bits for bool.

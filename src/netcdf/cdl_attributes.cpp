@@ -86,13 +86,13 @@ Type common_type(const std::vector<CdlNumber>& numbers) {
 
 Result<std::string> one_text(const CdlAttributeValues& values, std::string_view name) {
   if (values.texts.size() == 1 && values.numbers.empty()) return values.texts.front();
-  return corrupt(std::string(name) + " is one text");
+  return corrupt(std::string(name) + " must be one text");
 }
 
 Result<std::int64_t> one_integer(const CdlAttributeValues& values, std::string_view name) {
   if (values.texts.empty() && values.numbers.size() == 1 && is_integer(values.numbers.front()))
     return values.numbers.front().bits;
-  return corrupt(std::string(name) + " is one whole number");
+  return corrupt(std::string(name) + " must be one whole number");
 }
 
 Result<bool> one_bool(const CdlAttributeValues& values, std::string_view name) {
@@ -102,13 +102,13 @@ Result<bool> one_bool(const CdlAttributeValues& values, std::string_view name) {
                                                         : std::string();
   if (text == "true" || text == "1") return true;
   if (text == "false" || text == "0") return false;
-  return corrupt(std::string(name) + " is \"true\" or \"false\"");
+  return corrupt(std::string(name) + " must be \"true\" or \"false\"");
 }
 
 Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values) {
   const std::size_t rank = variable.dimensions.size();
   if (!values.texts.empty() || values.numbers.size() != rank)
-    return corrupt("_ChunkSizes has one length per dimension, and '" + variable.definition.name + "' has " +
+    return corrupt("_ChunkSizes must have one length per dimension, but '" + variable.definition.name + "' has " +
                    std::to_string(rank) + " dimensions");
   Shape chunks;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -135,7 +135,7 @@ Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
     std::uint64_t number = 0;
     const auto [last, failed] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (failed != std::errc() || last != part.data() + part.size())
-      return corrupt("_Filter has numbers only: \"307,9\" or \"2|1,5\"");
+      return corrupt("_Filter must contain numbers only, such as \"307,9\" or \"2|1,5\"");
     numbers.push_back(number);
     if (end == text.size()) return numbers;
     text.remove_prefix(end + 1);
@@ -191,7 +191,7 @@ Result<void> set_filters(CdlVariable& variable, std::string_view text) {
 
 Result<void> set_endianness(NewVariable& definition, const std::string& order) {
   if (order != "little" && order != "big" && order != "native")
-    return corrupt("_Endianness is \"little\", \"big\" or \"native\"");
+    return corrupt("_Endianness must be \"little\", \"big\" or \"native\"");
   definition.big_endian = order == "big";
   return {};
 }
@@ -228,7 +228,7 @@ Result<bool> set_special(CdlVariable& variable, const std::string& name, const C
   } else if (name == "_Storage") {
     SHERD_TRY(storage, one_text(values, name));
     if (storage != "chunked" && storage != "contiguous" && storage != "compact")
-      return corrupt("_Storage is \"chunked\", \"contiguous\" or \"compact\"");
+      return corrupt("_Storage must be \"chunked\", \"contiguous\" or \"compact\"");
     definition.contiguous = storage != "chunked";  // Zarr has chunks only
   } else if (name == "_Codecs") {
     SHERD_TRY(text, one_text(values, name));
@@ -256,7 +256,7 @@ Result<Values> fill_value(const CdlVariable& variable, const CdlAttributeValues&
   if (variable.has_data) return corrupt("_FillValue must come before the data of the variable");
   SHERD_TRY(fill, typed_attribute(values, type));
   if (auto* text = std::get_if<std::string>(&fill); text != nullptr && text->empty()) text->push_back('\0');
-  if (size_of(fill) != 1) return corrupt("_FillValue is one value of the type " + std::string(to_string(type)));
+  if (size_of(fill) != 1) return corrupt("_FillValue must be one value of the type " + std::string(to_string(type)));
   return fill;
 }
 

@@ -195,7 +195,7 @@ Result<void> CdlLexer::path(CdlToken& token) {
 
 Result<char> CdlLexer::escape() {
   // At the backslash.
-  if (rest_.size() < 2) return error("the text ends behind '\\'");
+  if (rest_.size() < 2) return error("the text ends after '\\'");
   if (octal_digit(peek(1)) >= 0) {
     int code = 0;
     std::size_t length = 1;
@@ -279,7 +279,7 @@ Result<void> CdlLexer::number(CdlToken& token) {
 Result<std::string> CdlLexer::dataset_name() {
   SHERD_TRY(skip_space());
   const std::size_t end = rest_.find('{');
-  if (end == rest_.npos) return error("'{' is expected behind the name of the dataset");
+  if (end == rest_.npos) return error("'{' is expected after the name of the dataset");
   std::string_view name = rest_.substr(0, end);
   while (!name.empty() && static_cast<unsigned char>(name.back()) <= ' ') name.remove_suffix(1);
   std::string plain;

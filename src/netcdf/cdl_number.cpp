@@ -106,7 +106,7 @@ Result<CdlNumber> parse_integer(std::string_view text, Sign sign, std::string_vi
     return corrupt("'" + std::string(text.substr(0, 80)) +
                    (base == 8 ? "' begins with 0, so it is octal, and has a digit above 7" : "' is not a number"));
   const auto tagged = suffix.empty() ? plain_type(sign.negative, magnitude) : integer_type_of(suffix);
-  if (!tagged) return corrupt("'" + std::string(text.substr(0, 80)) + "' has a suffix that no type has");
+  if (!tagged) return corrupt("'" + std::string(text.substr(0, 80)) + "' has an unknown suffix");
   number.type = *tagged;
   auto bits = fitted(sign.negative, magnitude, number.type, false);
   if (!bits && suffix.find('l') != suffix.npos && suffix.find("ll") == suffix.npos) {
@@ -122,7 +122,7 @@ Result<CdlNumber> parse_integer(std::string_view text, Sign sign, std::string_vi
 Result<CdlNumber> parse_real(std::string_view text, std::string_view digits, std::string_view suffix) {
   CdlNumber number;
   if (!suffix.empty() && suffix != "f" && suffix != "d" && suffix != "l")
-    return corrupt("'" + std::string(text.substr(0, 80)) + "' has a suffix that no type has");
+    return corrupt("'" + std::string(text.substr(0, 80)) + "' has an unknown suffix");
   number.type = suffix == "f" ? Type::float32 : Type::float64;
   const std::optional<double> value =
       suffix == "f" ? std::optional<double>(parse_float<float>(digits)) : parse_float<double>(digits);

@@ -110,7 +110,8 @@ void find_form(const NodeDocument& root, Form& form) {
 Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   SHERD_TRY(dataset, read_state(std::move(location), mode));
   if (dataset->generation == Generation::v1 || dataset->generation == Generation::v2a)
-    return unsupported("netcdf-c before 4.9.1 made the dataset, which can be read and not changed; copy it");
+    return unsupported(
+        "the dataset was made by netcdf-c before 4.9.1 and can only be read; copy it, and change the copy");
   auto state = std::make_shared<Writer::State>();
   state->opened.emplace(dataset);
   state->form.location = *dataset->location;

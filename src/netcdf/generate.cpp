@@ -118,8 +118,9 @@ Result<void> check_filled(const CdlVariable& variable) {
   const bool is_text = variable.definition.type == Type::string || variable.definition.type == Type::character;
   if (!is_text || !variable.attributes.contains(kFillValue)) return {};
   if (element_count(variable.shape()).value_or(kFilled) < kFilled) return {};
-  return at(variable.position, unsupported("'" + variable.definition.name +
-                                           "' is of text with a _FillValue and has 2^32 or more elements"));
+  return at(variable.position,
+            unsupported("'" + variable.definition.name +
+                        "' has 2^32 or more elements, which is too many for a text with a _FillValue"));
 }
 
 Values filled(const Values& fill, std::size_t count) {

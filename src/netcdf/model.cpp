@@ -195,7 +195,7 @@ class Builder {
   /// The dimensions with these full names. An unlimited one is as long as its longest variable.
   Result<std::vector<Dimension*>> noted_dimensions(const Shape& shape, const ArrayNote& note) {
     if (note.dimensions.size() != shape.size())
-      return corrupt("has " + std::to_string(shape.size()) + " dimensions, and its metadata name " +
+      return corrupt("has " + std::to_string(shape.size()) + " dimensions, but its metadata name " +
                      std::to_string(note.dimensions.size()));
     std::vector<Dimension*> found;
     for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -87,7 +87,7 @@ std::string variable_element(const Variable& variable, const Digits& digits) {
 
 Result<std::string> ncml(const Dataset& dataset, const DumpOptions& options, std::string_view location) {
   if (dataset.kind() == "netCDF-4")
-    return unsupported("NcML exists for files of the classic data model only, and the dataset has that of netCDF-4");
+    return unsupported("NcML can only describe the classic data model, but the dataset uses that of netCDF-4");
   const Digits digits{options.float_digits.value_or(7), options.double_digits.value_or(15)};
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf xmlns=\"" + std::string(kSchema) + "\"" +
                      quoted("location", location) + ">\n";

@@ -54,7 +54,7 @@ Result<std::string> utf8_of(const std::byte* element, std::size_t size) {
     std::uint32_t code = 0;
     std::memcpy(&code, element + i, sizeof code);
     if (code == 0) break;
-    if (code > 0x10FFFF) return corrupt("an element contains " + std::to_string(code) + ", which is no character");
+    if (code > 0x10FFFF) return corrupt("an element contains " + std::to_string(code) + ", which is not a character");
     append_utf8(code, text);
   }
   return text;

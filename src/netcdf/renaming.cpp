@@ -240,7 +240,7 @@ Result<void> Writer::rename_attribute(std::string_view path, std::string_view fr
     SHERD_TRY(check_attribute_name(to));
     for (const std::string_view name : {from, std::string_view(to)})
       if (found.type == NodeType::array && (name == kFillValue || name == kMaxLength))
-        return invalid_argument("'" + std::string(name) + "' is set when the variable is defined");
+        return invalid_argument("'" + std::string(name) + "' can only be set when the variable is defined");
     const auto old = std::ranges::find(*found.attributes, from, &Attribute::name);
     if (old == found.attributes->end())
       return not_found("'" + found.path + "' has no attribute '" + std::string(from) + "'");

@@ -31,7 +31,7 @@ Result<Shape> chosen_shards(const ShardLengths& wanted, const std::string& full_
   for (const auto& [name, lengths] : wanted.variables) {
     if (!is_called(name, full_name)) continue;
     if (!lengths.empty() && lengths.size() != rank)
-      return invalid_argument("'" + full_name + "' has " + std::to_string(rank) + " dimensions, and there are " +
+      return invalid_argument("'" + full_name + "' has " + std::to_string(rank) + " dimensions, but there are " +
                               std::to_string(lengths.size()) + " shard lengths")
           .in_member("shards");
     Shape shards = lengths;

@@ -219,7 +219,7 @@ Values values_of(const Json& json, const std::string* noted, std::optional<Type>
     if (values) return *std::move(values);
     warn(warnings, node,
          "the attribute '" + std::string(name.substr(0, 80)) +
-             "' is not of the type that is noted: " + values.error().message());
+             "' does not have the type that the metadata record for it: " + values.error().message());
   } else if (noted != nullptr && *noted != "|J0") {
     warn(warnings, node,
          "the attribute '" + std::string(name.substr(0, 80)) + "' has the unknown type '" + noted->substr(0, 40) + "'");

@@ -203,7 +203,7 @@ Result<WrittenBox> prepare(Writer::State& state, std::string_view variable, cons
                             std::to_string(box.shape.size()));
   SHERD_TRY(check(found->options.type));
   if (element_count(box.shape) != count)
-    return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
+    return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", but there are " +
                             std::to_string(count) + " values");
   SHERD_TRY(check_writable(*found));
   if (state.defined) SHERD_TRY(store_all(state));
@@ -288,7 +288,7 @@ Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> 
   std::size_t depth = 1;
   for (const GroupDefinition* at = parent; at->parent != nullptr; at = at->parent) ++depth;
   if (depth > kMaxGroupDepth)
-    return unsupported("groups can be nested " + std::to_string(kMaxGroupDepth) + " deep, and not deeper");
+    return unsupported("groups can be nested at most " + std::to_string(kMaxGroupDepth) + " deep");
   auto group = std::make_unique<GroupDefinition>();
   group->name = name;
   group->path = member_path(parent->path, name);
@@ -328,7 +328,7 @@ Result<void> Writer::define_variable(std::string_view group, NewVariable variabl
   for (const Attribute& each : variable.attributes) SHERD_TRY(check_attribute(each));
   SHERD_TRY(check_fill(state_->form, variable));
   if (variable.big_endian && state_->form.little_only)
-    return unsupported("netcdf-c before 4.9.3 made the dataset, so its readers ignore the byte order")
+    return unsupported("the dataset was made by netcdf-c before 4.9.3, whose readers ignore the byte order")
         .in_member("big_endian");
   auto definition = std::make_unique<VariableDefinition>();
   for (const std::string& name : variable.dimensions) {
@@ -357,7 +357,7 @@ Result<void> Writer::set_attribute(std::string_view path, Attribute attribute) {
   }
   SHERD_TRY(variable, find_variable(state_->root, path));
   if (attribute.name == kFillValue || attribute.name == kMaxLength)
-    return invalid_argument("'" + attribute.name + "' is set when the variable is defined");
+    return invalid_argument("'" + attribute.name + "' can only be set when the variable is defined");
   variable->changed = true;
   if (variable->touched) variable->touched->insert(attribute.name);
   replace(variable->options.attributes, std::move(attribute));
@@ -388,7 +388,7 @@ Result<void> Writer::write(std::string_view variable, const Box& box, std::span<
                 if (type == Type::string)
                   return invalid_argument("the elements are strings, which have no fixed size; write them as Values");
                 if (count && checked_mul(*count, element_size(type)) == elements.size()) return {};
-                return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", and there are " +
+                return invalid_argument("the box has shape " + sherd::to_string(box.shape) + ", but there are " +
                                         std::to_string(elements.size()) + " bytes");
               }));
     return target.array.write(target.box, ConstAnyView::dense(elements.data(), target.array.dtype(), target.box.shape));

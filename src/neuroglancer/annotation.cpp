@@ -106,7 +106,7 @@ Result<void> check_info(const AnnotationInfo& info) {
 
 Result<void> check_columns(const std::vector<Column>& columns, const AnnotationInfo& info, std::size_t count) {
   if (columns.size() != info.properties.size())
-    return invalid_argument("there are " + std::to_string(columns.size()) + " properties, and the info has " +
+    return invalid_argument("there are " + std::to_string(columns.size()) + " properties, but the info has " +
                             std::to_string(info.properties.size()));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column expected = empty_column(info.properties[i]);
@@ -143,7 +143,7 @@ Result<Annotations> parse_annotations(Bytes bytes, const AnnotationInfo& info) {
   SHERD_TRY(count, reader.word<std::uint64_t>("the number of annotations"));
   const std::size_t least = record.fixed_bytes() + sizeof(std::uint64_t);
   if (count > reader.left() / least)
-    return corrupt(std::to_string(count) + " annotations of at least " + std::to_string(least) + " bytes, and " +
+    return corrupt(std::to_string(count) + " annotations of at least " + std::to_string(least) + " bytes, but only " +
                    std::to_string(reader.left()) + " are left");
   Annotations annotations;
   annotations.properties = columns_of(info, count);
@@ -166,18 +166,18 @@ Result<void> check_geometry(const Annotations& annotations, const Record& record
   if (record.is_polyline()) {
     if (annotations.points.size() != annotations.ids.size())
       return invalid_argument(std::to_string(annotations.ids.size()) +
-                              " polylines need as many numbers of points, not " +
+                              " polylines need one number of points each, but there are " +
                               std::to_string(annotations.points.size()));
     for (const std::uint32_t points : annotations.points) {
       if (points == 0) return no_points();
       vectors += points;
     }
   } else if (!annotations.points.empty()) {
-    return invalid_argument("only polylines have numbers of points");
+    return invalid_argument("numbers of points can only be set for polylines");
   }
   if (annotations.geometry.size() != vectors * record.rank)
     return invalid_argument(std::to_string(vectors) + " vectors of " + std::to_string(record.rank) +
-                            " floats are expected, and there are " + std::to_string(annotations.geometry.size()) +
+                            " floats are expected, but there are " + std::to_string(annotations.geometry.size()) +
                             " floats");
   return {};
 }
@@ -232,7 +232,7 @@ Result<std::string> Annotation::print(const AnnotationInfo& info) const {
   SHERD_TRY(check_columns(properties, info, 1));
   SHERD_TRY(count32(geometry.size() / record.rank, "points"));
   if (related.size() != info.relationships.size())
-    return invalid_argument("there are " + std::to_string(related.size()) + " lists of related ids, and the info has " +
+    return invalid_argument("there are " + std::to_string(related.size()) + " lists of related ids, but the info has " +
                             std::to_string(info.relationships.size()) + " relationships");
   WordWriter writer;
   write_record(record, geometry, properties, 0, writer);

@@ -120,7 +120,7 @@ Result<AnnotationBuilder> AnnotationBuilder::Build::start(Collection::State::Loc
 Result<void> AnnotationBuilder::Build::check_related(std::size_t rows, std::span<const RelatedIds> related) const {
   if (related.size() != related_.size())
     return invalid_argument("there are related ids of " + std::to_string(related.size()) +
-                            " relationships, and the info has " + std::to_string(related_.size()));
+                            " relationships, but the info has " + std::to_string(related_.size()));
   for (std::size_t i = 0; i < related.size(); ++i) {
     const auto& [counts, ids] = related[i];
     const auto sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});

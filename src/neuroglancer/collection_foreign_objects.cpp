@@ -149,8 +149,9 @@ Result<std::optional<std::string>> Collection::State::find_foreign_object(const 
     if (belongs == Belongs::no) foreign = key;
     if (belongs == Belongs::if_named && unknown.insert(key).second) bytes += key.size() + kKeyBytes;
     if (bytes <= most) return !foreign;
-    return unsupported("has more fragments with names of their own than the limit index_bytes (" +
-                       std::to_string(most) + ") allows for comparing with the manifests")
+    return unsupported(
+               "has too many mesh fragments to compare with the manifests: their names exceed the limit index_bytes (" +
+               std::to_string(most) + ")")
         .in_key(location.path);
   }));
   if (foreign || unknown.empty()) return foreign;

@@ -15,7 +15,7 @@ using State = Collection::State;
 template <class Info>
 Result<const Info*> expect(const State& state, std::string_view wanted) {
   if (const auto* info = std::get_if<Info>(&state.info)) return info;
-  return invalid_argument(state.url + " holds " + std::string(kind_name(state.info)) + ", no " + std::string(wanted));
+  return invalid_argument(state.url + " holds " + std::string(kind_name(state.info)) + ", not " + std::string(wanted));
 }
 
 /// Reads an object and parses its bytes with `parse`.
@@ -107,8 +107,8 @@ namespace {
 Result<void> check_fragment_name(const Collection::State& collection, const std::string& name) {
   const std::string key = plain_path(name);
   if (key != "info" && !collection.id_of(key) && !key.starts_with(".sherd-")) return {};
-  return invalid_argument("the fragment's name '" + name + "' is that of " +
-                          (key == "info" ? "the info document" : "a manifest, or of files of Sherd's own"));
+  return invalid_argument("a fragment cannot be named '" + name + "': this is the name of " +
+                          (key == "info" ? "the info document" : "a manifest or of one of Sherd's own files"));
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ Result<bool> Collection::list(const std::function<bool(std::uint64_t)>& visit) c
 
 Result<bool> Collection::erase(std::uint64_t id) const {
   if (std::holds_alternative<SegmentProperties>(state_->info))
-    return invalid_argument("segment properties are one document; create it again");
+    return invalid_argument("segment properties are one document, not separate objects; create it again to change it");
   SHERD_TRY(values, state_->values());
   SHERD_TRY(there, values.erase(state_->name(id)));
   if (std::holds_alternative<MultiscaleMeshInfo>(state_->info) && !values.is_sharded())

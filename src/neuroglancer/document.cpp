@@ -21,7 +21,7 @@ Result<std::string> directory_of(const std::string& path, const std::string& key
   if (!directory) return unsupported("is outside the store").in_member("key");
   if (directory->empty()) return std::string();
   if (const auto valid = check_key(*directory); !valid)
-    return unsupported("no store can have it: " + std::string(valid.error().message())).in_member("key");
+    return unsupported("cannot be part of a key: " + std::string(valid.error().message())).in_member("key");
   return *directory;
 }
 
@@ -41,7 +41,7 @@ Result<Members> Members::open(const Json& json, std::string_view type) {
   if (type.empty()) return members;
   SHERD_TRY(found, members.text("@type"));
   if (found != type)
-    return unsupported("is \"" + found + "\", and \"" + std::string(type) + "\" is expected").in_member("@type");
+    return unsupported("must be \"" + std::string(type) + "\", not \"" + found + "\"").in_member("@type");
   return members;
 }
 

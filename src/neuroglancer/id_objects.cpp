@@ -31,7 +31,7 @@ class PartSource final : public ByteSource {
     std::vector<RangeRead> inside(ranges.begin(), ranges.end());
     for (RangeRead& range : inside) {
       if (range.offset > part_.length || range.into.size() > part_.length - range.offset)
-        return corrupt("ends at byte " + std::to_string(part_.length) + ", inside what is to be read").in_key(key_);
+        return corrupt("ends at byte " + std::to_string(part_.length) + ", but more bytes are expected").in_key(key_);
       range.offset += part_.offset;
     }
     return whole_->read(inside);

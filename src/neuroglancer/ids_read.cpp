@@ -221,8 +221,8 @@ Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const Chunk
   const std::uint64_t head = state.format.sharding.head_bytes();
   const std::uint64_t available = chunk.offset > head ? chunk.offset - head : 0;
   if (before <= available) return before;
-  return corrupt(chunk_name(chunk) + ": " + std::to_string(before) + " bytes before it belong to it, and " +
-                 std::to_string(available) + " are there");
+  return corrupt(chunk_name(chunk) + ": " + std::to_string(before) + " bytes before it belong to it, but only " +
+                 std::to_string(available) + " precede it");
 }
 
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,

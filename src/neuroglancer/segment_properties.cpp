@@ -149,7 +149,7 @@ Result<SegmentProperty> parse_property(const Json& json, std::size_t ids) {
     property.texts = std::move(texts);
   }
   if (value_count(property) != ids)
-    return member_error("values", "has " + std::to_string(value_count(property)) + " elements, and there are " +
+    return member_error("values", "has " + std::to_string(value_count(property)) + " elements, but there are " +
                                       std::to_string(ids) + " ids");
   property.other = members.others();
   return property;

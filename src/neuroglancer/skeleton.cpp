@@ -129,7 +129,7 @@ Result<Skeleton> Skeleton::parse(Bytes bytes, std::span<const VertexAttribute> a
 
 Result<std::string> Skeleton::print(std::span<const VertexAttribute> described) const {
   if (attributes.size() != described.size())
-    return invalid_argument("the skeleton has " + std::to_string(attributes.size()) + " vertex attributes, and " +
+    return invalid_argument("the skeleton has " + std::to_string(attributes.size()) + " vertex attributes, but " +
                             std::to_string(described.size()) + " are described");
   SHERD_TRY(check_indices<2>(edges, vertices.size(), "edge", ErrorCode::invalid_argument));
   SHERD_TRY(vertex_count, count32(vertices.size(), "vertices"));

@@ -219,7 +219,10 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
   [[nodiscard]] Result<Json> array_document(const ArraySpec&) const override { return made_otherwise(); }
   [[nodiscard]] Result<Json> group_document(const Json&) const override { return made_otherwise(); }
   [[nodiscard]] Result<Json> changed(Json, const NodeChange& change) const override {
-    if (change.shape) return unsupported("a scale of a volume keeps its size: its last chunks end where it does");
+    if (change.shape)
+      return unsupported(
+          "a scale of a volume cannot be resized, because its last chunks end where the scale does; create another "
+          "volume");
     if (change.attributes)
       return unsupported("the attributes of a volume are members of its info document, which cannot be changed");
     return made_otherwise();

@@ -109,7 +109,7 @@ Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
   SHERD_TRY(members, Members::open(document));
   SHERD_TRY(kind, members.text("@type", kVolumeType));
   if (kind != kVolumeType)
-    return unsupported("is \"" + kind + "\", and \"" + std::string(kVolumeType) + "\" is expected").in_member("@type");
+    return unsupported("must be \"" + std::string(kVolumeType) + "\", not \"" + kind + "\"").in_member("@type");
   VolumeInfo info;
   SHERD_TRY(type, members.text("type"));
   if (type != "image" && type != "segmentation") return member_error("type", "must be \"image\" or \"segmentation\"");

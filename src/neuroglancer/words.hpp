@@ -102,7 +102,7 @@ Result<void> check_indices(std::span<const std::array<std::uint32_t, N>> rows, s
     for (const std::uint32_t vertex : rows[row])
       if (vertex >= vertices)
         return Error(code, std::string(row_name) + " " + std::to_string(row) + " names vertex " +
-                               std::to_string(vertex) + ", and there are " + std::to_string(vertices));
+                               std::to_string(vertex) + ", but there are " + std::to_string(vertices));
   return {};
 }
 

@@ -54,7 +54,7 @@ Result<std::vector<std::string>> axis_names(const std::vector<std::string>& give
 
 Result<void> check_ome_axes(const std::vector<std::string>& axes) {
   if (std::ranges::count_if(axes, [](const std::string& axis) { return is_spatial_axis(axis); }) >= 2) return {};
-  return invalid_argument("an image in several resolutions has two or three of the axes x, y and z, and this one has " +
+  return invalid_argument("an image in several resolutions has two or three of the axes x, y and z, but this one has " +
                           listed_names(axes));
 }
 

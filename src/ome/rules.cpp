@@ -273,7 +273,7 @@ bool check_version(const Json& members, OmeFindings& to) {
   const std::string* version = text_of(members, "version");
   if (version != nullptr && *version == "0.5") return true;
   if (version == nullptr || !is_later(*version))
-    to.error("version", "must be 0.5, and is " + named(members.find("version")));
+    to.error("version", "must be 0.5, not " + named(members.find("version")));
   else
     to.warning("version", "is " + *version + "; Sherd checks the rules of 0.4 and 0.5 only");
   return version == nullptr;

@@ -23,8 +23,8 @@ Result<CompressedMorton> CompressedMorton::of(const Shape& grid) {
       code.dimension_of_bit_.push_back(static_cast<std::uint8_t>(d));
     }
   if (code.bits() <= 64) return code;
-  return unsupported("the numbers of a grid of " + to_string(grid) + " chunks need " + std::to_string(code.bits()) +
-                     " bits; an id has 64");
+  return unsupported("the chunk ids of a grid of " + to_string(grid) + " chunks need " + std::to_string(code.bits()) +
+                     " bits, but an id has 64; choose larger chunks");
 }
 
 std::uint64_t CompressedMorton::encode(const Shape& cell) const noexcept {

@@ -147,7 +147,7 @@ Result<Uint64Format> Uint64Format::build(const Uint64Sharding& sharding, CodecTa
 Result<MinishardIndex> MinishardIndex::decode(std::span<const std::byte> decoded, std::uint64_t head_bytes,
                                               std::uint64_t object_size) {
   if (decoded.size() % kChunkEntryBytes != 0)
-    return corrupt("a minishard index of " + std::to_string(decoded.size()) + " bytes is not a list of entries of 24");
+    return corrupt("a minishard index has " + std::to_string(decoded.size()) + " bytes, which is not a multiple of 24");
   const std::size_t count = decoded.size() / kChunkEntryBytes;
   const auto word = [&](std::size_t row, std::size_t i) {
     return load_little<std::uint64_t>(decoded.data() + 8 * (row * count + i));

@@ -83,7 +83,7 @@ constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
 /// Files first: an array without metadata is gone, while one without its chunks would read as fill values.
 /// Symbolic links are removed, never entered.
 Result<void> erase_children(int directory, const std::string& path, int depth) {
-  if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deep");
+  if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deeply");
   SHERD_TRY(entries, entries_of(directory, path));
   // In the reverse order of moves: while a node's document exists, everything else does.
   std::ranges::sort(entries.files, [](const auto& a, const auto& b) { return is_moved_before(b, a); });
@@ -302,7 +302,7 @@ Result<void> FileStore::wait_for_writers(const std::string& prefix) {
 
 /// In a directory and those below it; links are not followed, as in erase_prefix().
 Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::string_view below, int depth) {
-  if (depth > kMaxDepth) return invalid_argument("'" + prefix + "' is nested too deep");
+  if (depth > kMaxDepth) return invalid_argument("'" + prefix + "' is nested too deeply");
   SHERD_TRY(entries, entries_of(directory, tree_.path(prefix)));
   for (const std::string& side_file : entries.side_files) {
     if (!side_file.ends_with(kLockSuffix)) continue;

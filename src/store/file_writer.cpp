@@ -121,7 +121,8 @@ Result<void> FileWriter::publish(bool is_new) {
   const bool others_may_make_it = is_new && side_file().refused() != 0;
   if (const int code = others_may_make_it ? side_file().publish_new(name_) : side_file().publish(name_)) {
     if (code == EEXIST) return conflict("the object exists already").in_key(key_);
-    if (code == ENOENT) return conflict("the next version was erased while it was written").in_key(key_);
+    if (code == ENOENT)
+      return conflict("another process erased the new version while it was being written").in_key(key_);
     if (code == EISDIR) return conflict("there are objects below this key").lasting().in_key(key_);
     return hold_.failed("rename", code);
   }
@@ -202,7 +203,7 @@ Result<void> FileWriter::link_second() {
                          "): an object with two names needs one file system with hard links")
           .in_key(second_->key);
     case ENOENT:
-      return conflict("the next version was erased while it was written").in_key(key_);
+      return conflict("another process erased the new version while it was being written").in_key(key_);
     default:
       return system_error("link", second_->key, code).in_key(second_->key);
   }

@@ -24,7 +24,7 @@ class SpanSource final : public ByteSource {
     for (const auto& [offset, into] : ranges) {
       const auto end = checked_add(offset, into.size());
       if (!end || *end > bytes_.size())
-        return corrupt("ends at byte " + std::to_string(bytes_.size()) + ", inside what is to be read");
+        return corrupt("ends at byte " + std::to_string(bytes_.size()) + ", but more bytes are expected");
       if (!into.empty()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
     }
     return {};

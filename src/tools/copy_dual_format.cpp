@@ -68,8 +68,7 @@ Result<std::vector<std::string>> axes_of_counterpart(const VolumeCounterpart& co
   if (names == axes) return axes;
   std::string known;
   for (const std::string& axis : axes) known += (known.empty() ? "" : ",") + axis;
-  return std::move(invalid_argument("are " + known + ": the array is a volume of Neuroglancer's, too"))
-      .in_member("axes");
+  return std::move(invalid_argument("are " + known + ": the array is also a Neuroglancer volume")).in_member("axes");
 }
 
 Result<NodeLocation> source_of_copy(const NodeLocation& source, const NodeLocation& destination,

@@ -124,7 +124,8 @@ class TreePlanner {
     note_left_behind(*document, key);
     if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
     if (!options_.axes.empty())
-      return std::move(invalid_argument("are of one array or image; copy an array of the group")).in_member("axes");
+      return std::move(invalid_argument("can only be set for one array or image; copy an array of the group"))
+          .in_member("axes");
     NodeCopy node{path, *std::move(document)};
     SHERD_TRY(keep_texts(location, node));
     untie(node);

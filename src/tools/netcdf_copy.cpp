@@ -425,7 +425,7 @@ Result<std::optional<Shape>> chosen_chunks(const Variable& source, const Dataset
   for (const auto& [name, chunks] : options.variable_chunks) {
     if (!is_named(name, source)) continue;
     if (!chunks.empty() && chunks.size() != shape.size())
-      return invalid_argument("the variable has " + std::to_string(shape.size()) + " dimensions, and there are " +
+      return invalid_argument("the variable has " + std::to_string(shape.size()) + " dimensions, but there are " +
                               std::to_string(chunks.size()) + " chunk lengths")
           .in_member("chunks");
     if (std::ranges::find(chunks, 0U) != chunks.end())

@@ -87,7 +87,7 @@ Result<void> move_by(const Transform& t, std::vector<Position>& positions) {
     const Position before = position;
     for (std::size_t d = 0; d < 3; ++d) {
       const double at = t[4 * d] * before[0] + t[4 * d + 1] * before[1] + t[4 * d + 2] * before[2] + t[4 * d + 3];
-      if (!(std::abs(at) <= kLargest)) return invalid_argument("a position is larger than float32 holds");
+      if (!(std::abs(at) <= kLargest)) return invalid_argument("a position does not fit in float32");
       position[d] = static_cast<float>(at);
     }
   }
@@ -263,7 +263,8 @@ Result<std::string> print_skeleton(const Collection& collection, const ObjectFil
   scale_radii(*skeleton, 1 / unit);
   SHERD_TRY(printed, print_swc(*skeleton, info->vertex_attributes));
   if (printed.edges_left_out != 0 && options.note)
-    options.note(std::to_string(printed.edges_left_out) + " edges close a cycle and are left out: SWC has trees");
+    options.note(std::to_string(printed.edges_left_out) +
+                 " edges close a cycle and are left out: SWC can only store trees");
   return std::move(printed.text);
 }
 
@@ -277,7 +278,8 @@ Result<ObjectFileReport> import_object_at(const std::string& file, Collection::S
   SHERD_TRY(unit, unit_of(options, format));
   const auto id = options.id ? options.id : id_of(file);
   if (!id)
-    return invalid_argument("is needed, because the name of the file does not begin with one (--id N)").in_member("id");
+    return invalid_argument("is missing: the name of the file does not begin with a number; set it (--id N)")
+        .in_member("id");
   SHERD_TRY(text, read_file(file, options.config.limits));
   ObjectFileReport report{.id = *id, .is_skeleton = format == kSwc};
   Skeleton skeleton;

@@ -58,7 +58,7 @@ TEST(Array, IgnoresChunkKeysWhoseCoordinatesOverflow) {
   Array array = small(store);
   array.write(Box{{0, 0}, {20, 20}}, std::span<const std::uint16_t>(counting(400))).value();
   const auto chunks = array.nchunks_initialized().value();
-  // Times the length of a shard these are 0, and so are their ends.
+  // Multiplied by the length of a shard these are 0, and so are their ends.
   for (const char* key : {"c/4611686018427387904/0", "c/0/18446744073709551615", "c/7/7"})
     store->set(key, std::string_view("no chunk")).value();
   EXPECT_EQ(array.nchunks_initialized().value(), chunks);
@@ -324,7 +324,7 @@ TEST(Array, FillingMissingChunksCanBeInterrupted) {
   CreateOptions options{.shape = {1 << 26}, .dtype = DType::uint8, .chunks = {1 << 16}, .shards = {1 << 26}};
   int polls = 0;
   options.config.interrupted = [&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(25));  // it is polled every 20 at most
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));  // it is polled at least every 20 ms
     return ++polls > 1;
   };
   options.config.threads = 1;

@@ -1,4 +1,4 @@
-// A version of an object whose bytes arrive in parts.
+// One version of an object, whose bytes arrive in parts.
 #include "array/arriving.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 const std::string kBytes = "0123456789";
 
-/// A reply that has these bytes of kBytes.
+/// A reply with these bytes of kBytes.
 ReadReply part(std::size_t offset, std::size_t length) {
   return {.offset = offset, .bytes = as_bytes(kBytes).subspan(offset, length)};
 }

@@ -1,5 +1,5 @@
-// How much memory a call needs in addition to the caller's own: what a child process grows by at its largest, layout by
-// layout, against the budget it was given.
+// How much memory a call needs in addition to the caller's own: the peak growth of a child process, layout by layout,
+// compared with the budget it was given.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr unsigned kThreads = 8;
-// What Config says is not in the budget: scratch of each thread and of the process.
+// Not part of the budget, as documented in Config: scratch memory of each thread and of the process.
 constexpr std::uint64_t kOverhead = (6 * kThreads + 12) * kMiB;
 constexpr Shape::value_type kRows = 8192, kColumns = 8192;  // 128 MiB of uint16
 
@@ -163,7 +163,7 @@ TEST_F(MemoryBudget, BoundsManyRegionsInOneCall) {
     const auto into = std::make_shared<std::vector<std::uint16_t>>(kRows * kColumns, std::uint16_t{1});
     const auto array = std::make_shared<Array>(open_array(folder_ / "a", {.config = with_budget(bytes)}).value());
     const auto regions = std::make_shared<std::vector<Array::Region>>();
-    constexpr std::uint64_t kTile = 256;  // not the inner chunk: each is wanted by sixteen regions
+    constexpr std::uint64_t kTile = 256;  // not the inner chunk: sixteen regions need each chunk
     for (std::uint64_t row = 0; row < kRows; row += kTile)
       for (std::uint64_t column = 0; column < kColumns; column += kTile) {
         auto* data = reinterpret_cast<std::byte*>(into->data() + (row * kColumns + column * kTile));
@@ -260,7 +260,7 @@ TEST_F(MemoryBudget, IgnoresChunksDecodedDirectlyIntoTheDestination) {
         .value();
     Config config = with_budget(256 * kMiB);
     config.threads = 1;
-    // A chunk is 64 MiB, and hardly anything when it is encoded.
+    // A chunk has 64 MiB, but hardly any bytes when encoded.
     EXPECT_LE(reading(folder_ / "a", config) / kMiB, 18) << codec;
     std::filesystem::remove_all(folder_ / "a");
   }
@@ -303,7 +303,7 @@ TEST_F(MemoryBudget, BoundsVariableLengthBytesEncodedForAShard) {
   EXPECT_LE(grown / kMiB, (16 * kMiB + kOverhead) / kMiB);
 }
 
-// Page faults of 20 calls, once a few have warmed up.
+// The page faults of 20 calls, after a few that warm up.
 long faults(const std::function<void()>& call) {
   for (int i = 0; i < 10; ++i) call();
   rusage before{}, after{};

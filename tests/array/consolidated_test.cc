@@ -26,7 +26,7 @@ Array writable_array(const std::shared_ptr<Store>& store, const std::string& pat
   return open_array(store, {.path = path, .writable = true}).value();
 }
 
-/// The paths that the group's consolidated metadata name.
+/// The paths listed in the group's consolidated metadata.
 std::vector<std::string> listed(Store& store, const std::string& key = "zarr.json") {
   const Json document = parsed(text_at(store, key));
   std::vector<std::string> paths;
@@ -54,7 +54,7 @@ class Consolidated : public testing::TestWithParam<bool> {
     writable(store_, "g").consolidate().value();
     writable(store_).consolidate().value();
   }
-  /// Whether both groups' copies are what they would be if they were made now.
+  /// Whether both groups' copies are what they would be if they were written now.
   [[nodiscard]] bool are_true() {
     for (const char* path : {"", "g"}) {
       const std::string key = std::string(path) + (*path != '\0' ? "/zarr.json" : "zarr.json");
@@ -199,7 +199,7 @@ TEST_P(Consolidated, MetadataIsCorrectAfterConcurrentEdits) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([this, t] {
       Array array = writable_array(store_, "g/t" + std::to_string(t % 2));
-      // Back and forth: what two rounds of the same value hide must not be lost either.
+      // Back and forth: a change that two rounds with the same value would hide must not be lost either.
       for (int i = 0; i < 10; ++i) array.set_attributes(parsed(i % 2 == 0 ? R"({"n": 1})" : R"({"n": 2})")).value();
     });
   threads.emplace_back([this] {

@@ -1,4 +1,4 @@
-// The hierarchy: what is stored where, who finds it, and that no edit is lost.
+// The hierarchy: where things are stored, how they are found, and that no edit is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kDelay{60};
 constexpr std::chrono::milliseconds kSoon{100};
 
-/// Answers at once until stall(), and after that as good as never.
+/// Answers at once until stall(), and then practically never.
 class StallingStore final : public ParallelStore<32> {
  public:
   using ParallelStore::ParallelStore;
@@ -151,7 +151,7 @@ TEST_P(InterruptedWait, EndsEveryOperationThatReadsOrWrites) {
 INSTANTIATE_TEST_SUITE_P(Of, InterruptedWait, ::testing::ValuesIn(kOperations),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-/// How long a call goes on after it is interrupted. The shortest of some attempts, since other programs may be running.
+/// How long a call continues after an interrupt: the minimum of some attempts, since other programs may be running.
 std::chrono::milliseconds time_to_end(const std::function<Result<void>(const Config&)>& call) {
   using Clock = std::chrono::steady_clock;
   auto shortest = Clock::duration::max();

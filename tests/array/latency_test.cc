@@ -15,7 +15,7 @@ namespace {
 
 class Latency : public ::testing::Test {
  protected:
-  /// Elements 1, 2, … in the C order of the shape; what is read of the array afterwards is counted.
+  /// Elements 1, 2, … in C order of the shape. Reads of the array are counted from then on.
   Array written(CreateOptions options) {
     std::vector<std::uint32_t> values(*element_count(options.shape));
     std::iota(values.begin(), values.end(), 1U);
@@ -222,7 +222,7 @@ TEST_F(Latency, ASmallBudgetReadsTheSameInMoreBatches) {
   expect_elements(array, {{3, 70}, {200, 100}});
 }
 
-/// `sharding_indexed` with chunks of this size, and `inner` as their codecs.
+/// `sharding_indexed` with inner chunks of this size and the codecs `inner`.
 std::string sharding(const std::string& chunk, const std::string& inner) {
   return R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [)" + chunk + ", " + chunk +
          R"(], "codecs": )" + inner +
@@ -293,7 +293,7 @@ bool is_of_chunks(std::span<const ReadRequest> requests) {
   return std::ranges::any_of(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); });
 }
 
-/// Answers the first request of a batch of chunks, and all others once one has been decoded.
+/// Answers the first request of a batch of chunks, and the others after one chunk has been decoded.
 class AnswersAfterDecoding final : public ParallelStore<kParallel> {
  public:
   AnswersAfterDecoding(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
@@ -340,7 +340,7 @@ TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
   }
 }
 
-/// Documents come at once, and chunks after so long that a test that waits for them has failed.
+/// Documents arrive at once, chunks after so long that a test that waits for them has failed.
 class SlowChunks final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;

@@ -1,4 +1,4 @@
-// Which object has a chunk, and which of its bytes: as the reader of indices says, and in how many round trips.
+// Which object contains a chunk, and at which bytes: according to the index reader, and with how many round trips.
 #include "array/locate.hpp"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST_F(Locate, TakesOneRoundTripMoreForEachLevelOfNestedShards) {
   const Array array = written(options);
   const Box all{{0, 0}, {64, 64}};
   Config config = array.config();
-  config.tail_read_bytes = 0;  // only what is needed
+  config.tail_read_bytes = 0;  // reads only what is needed
   EXPECT_EQ(expect_chunks(locate(array.with_config(config), all).value(), all, {4, 4}), 256U);
   EXPECT_EQ(slow_->rounds, 2U);
   EXPECT_EQ(slow_->requests, 8U) << "one index of each object, and those of its inner shards together";

@@ -1,5 +1,5 @@
-// Changes of shape in a store without locks, with another handle that stores elements between any two requests of one;
-// and writes between whose requests the document changes.
+// Changes of shape in a store without locks, while another handle stores elements between any two requests; and writes
+// during which the document changes.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -81,7 +81,7 @@ std::vector<Setting> settings() {
   return all;
 }
 
-constexpr std::uint64_t kMaxRequests = 1000;  ///< of a call of these tests, and more
+constexpr std::uint64_t kMaxRequests = 1000;  ///< no call in these tests makes so many
 
 class LocklessResize : public testing::TestWithParam<Setting> {
  protected:

@@ -126,7 +126,7 @@ Drawn draw_selection(Random& random, const Shape& shape) {
   return drawn;
 }
 
-// A dense C or F view, or one with gaps, over `memory`.
+// A dense C or F view, or one with gaps, of `memory`.
 AnyView draw_view(Random& random, const Shape& shape, std::vector<Element>& memory) {
   const std::uint64_t padding = chance(random, 30) ? draw(random, 1, 3) : 0;
   Shape padded = shape;
@@ -176,7 +176,7 @@ Layout draw_layout(Random& random) {
   return layout;
 }
 
-// Stores that take different ways through the reader: bytes in memory, ranges of memory, batches, files.
+// Stores that use different paths through the reader: bytes in memory, ranges of memory, batches, files.
 std::shared_ptr<Store> draw_store(Random& random, const TempDir& directory) {
   switch (draw(random, 0, 3)) {
     case 0:

@@ -35,7 +35,7 @@ class Boxes {
 
  private:
   std::vector<Box> boxes_;
-  std::vector<std::vector<Element>> memory_;  // not moved: regions point into what the inner vectors have
+  std::vector<std::vector<Element>> memory_;  // not moved: regions point into the inner vectors
   std::vector<Array::Region> regions_;
 };
 

@@ -1,5 +1,5 @@
-// Nodes that cannot be moved at once, while others write into them, and moves that end on the way: what a writer was
-// told is stored is at the new path.
+// Moves of nodes that cannot be renamed atomically, while others write into them, and moves that are interrupted:
+// whatever a writer was told is stored can be found at the new path.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// Moves objects one after the other, calls `before` before each request, and fails from a request on that changes
-/// something.
+/// Moves objects one after the other, calls `before` before each request, and fails at a given request that changes
+/// something and at all later ones.
 class SteppingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
@@ -77,7 +77,7 @@ class SteppingStore final : public ForwardingStore {
   }
 };
 
-/// A document that cannot be erased on a condition is empty for a moment.
+/// A document that cannot be erased conditionally is empty for a moment.
 bool is_refusal(ErrorCode code) { return code == ErrorCode::conflict || code == ErrorCode::corrupt; }
 
 struct Kind {
@@ -93,7 +93,7 @@ class SlowMove : public testing::TestWithParam<Kind> {
     if (!GetParam().files) return memory_store();
     return file_store(directory_ / std::to_string(++stores_), {.durable = false}).value();
   }
-  /// Through which nodes are moved and written.
+  /// The stores used for moving and writing.
   static std::shared_ptr<Store> front(const std::shared_ptr<Store>& store) {
     if (GetParam().locks) return store;
     return std::make_shared<LocklessStore>(store, GetParam().conditional_erase);
@@ -116,7 +116,7 @@ class SlowMove : public testing::TestWithParam<Kind> {
     return values;
   }
 
-  /// Writes before each request in turn that `move` makes, which returns where the array is then.
+  /// Writes before each request of `move` in turn. `move` returns where the array is afterwards.
   void expect_kept(const std::function<std::string(const std::shared_ptr<Store>&, SteppingStore&)>& move) {
     struct Part {
       std::uint64_t begin, count;
@@ -146,7 +146,7 @@ class SlowMove : public testing::TestWithParam<Kind> {
         auto read = elements(store, path);
         if (done && written)
           std::fill_n(of_part, part.count, part.value);
-        else if (path == "g/a")  // what was refused may be stored nevertheless
+        else if (path == "g/a")  // a refused write may be stored nevertheless
           std::copy_n(of_part, part.count, read.begin() + static_cast<int>(part.begin));
         EXPECT_EQ(read, expected) << "step " << step;
         if (!done) break;
@@ -208,7 +208,7 @@ TEST_P(SlowMove, ThatIsCutShortLosesNothingAndIsEndedByAnother) {
     }
     in_place = in_place || is_old;
     const auto renamed = rename(store, "h/i", {.path = "g"});
-    // The first one had ended but for what is listed elsewhere.
+    // The first move had finished, except for lists elsewhere.
     if (!renamed) {
       EXPECT_EQ(code_of(renamed), ErrorCode::not_found) << renamed.error().text();
     }
@@ -257,7 +257,7 @@ TEST_P(SlowMove, IsTakenBackIfOneRequestFails) {
   EXPECT_EQ(tree_of(*store), tree);
 }
 
-/// Each thread has elements of its own and sets them, and again at the new path if it is refused.
+/// Each thread sets elements of its own, and sets them again at the new path if it is refused.
 void write_while_renaming(const std::shared_ptr<Store>& store) {
   std::atomic<int> at = 0;
   const auto open_there = [&] {
@@ -284,13 +284,13 @@ void write_while_renaming(const std::shared_ptr<Store>& store) {
           const auto written = array.fill(Box{{chunk * kThreads + t}, {1}}, std::vector{std::byte{value}});
           if (written) break;
           ASSERT_TRUE(is_refusal(code_of(written))) << written.error().text();
-          array = open_there();  // what was refused may be stored nevertheless
+          array = open_there();  // a refused write may be stored nevertheless
         }
         stored.at(t).at(chunk) = value;
       }
     });
   for (int i = 0; i < 40; ++i, ++at) {
-    // What is refused may be stored at the old path, so each is used once.
+    // A refused write may be stored at the old path, so each value is used once.
     const auto moved = rename(store, "x" + std::to_string(i + 1), {.path = "x" + std::to_string(i)});
     EXPECT_TRUE(moved) << moved.error().text();
     if (!moved) break;
@@ -320,7 +320,7 @@ TEST(MoveAtOnce, LosesNothingThatOtherThreadsWrite) {
   write_while_renaming(file_store(folder.path(), {.durable = false}).value());
 }
 
-/// A group whose documents have been put aside when the disk failed.
+/// A group whose documents had been put aside when the disk failed.
 class CutShortMove : public testing::Test {
  protected:
   void SetUp() override {
@@ -420,7 +420,7 @@ TEST_F(CutShortMove, HasNotBegunIfSomethingIsAtItsNewPath) {
 
 class LinkedNode : public testing::Test {
  protected:
-  /// Makes the array g/a, whose directory is elsewhere.
+  /// Makes the array g/a, whose directory is a link to another one.
   void link(const fs::path& text) {
     create_group(store_, "g").value();
     Array array = create_array(store_, "g/a", bytes_array()).value();

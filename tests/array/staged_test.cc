@@ -1,5 +1,5 @@
-// Nodes that are put in place of others, and erased: what a failure or a kill on the way leaves is neither taken
-// for an array nor lost, and the next attempt goes through.
+// Nodes that replace others or are erased: what a failure or a kill leaves behind is neither taken for an array nor
+// lost, and the next attempt succeeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -93,8 +93,8 @@ class PausedStore final : public ForwardingStore {
   }
 };
 
-// Has `attempt` made with a store that holds the old array at "a" and ends at its first such call, then at its second
-// …, until it is through; after each failure `look` is given what was beneath.
+// Runs `attempt` with a store that holds the old array at "a" and fails at its first such call, then at its second …,
+// until it succeeds; after each failure, calls `look` with the underlying store.
 template <class Attempt, class Look>
 void end_at_each_call(const Attempt& attempt, const Look& look) {
   for (int calls = 0;; ++calls) {
@@ -108,7 +108,7 @@ void end_at_each_call(const Attempt& attempt, const Look& look) {
   }
 }
 
-// At "a" is the whole old array or none; returns whether there is one.
+// "a" contains the whole old array or none; returns whether there is one.
 bool is_old_or_nothing(const std::shared_ptr<Store>& store) {
   if (!open(store, {.path = "a"})) return false;
   EXPECT_EQ(elements(store, "a"), bytes_from(1));
@@ -253,7 +253,7 @@ TEST(StagedNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
 }
 
-// Makers at one path in a store without locks, which do not wait for each other.
+// Two processes that create a node at the same path in a store without locks, and so do not wait for each other.
 class LocklessMakers : public testing::TestWithParam<bool> {
  protected:
   LocklessMakers() { create_group(store_, "").value(); }
@@ -343,7 +343,7 @@ TEST_P(LocklessMakers, AreAConflictIfTheNodeIsErasedMeanwhile) {
   EXPECT_THAT(keys_of(*store_), ElementsAre("zarr.json"));
 }
 
-// Does nothing from the moment that it is cut off, as if the process were killed.
+// Does nothing once it is cut off, as if the process had been killed.
 class KilledStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t kSide = 16;
 
-/// An array at the path "a" of each layout that is written in a way of its own.
+/// An array at the path "a", for each layout that has its own way of writing.
 struct Kind {
   std::string name;
   std::function<Array(const std::shared_ptr<Store>&, DType)> make;
@@ -88,7 +88,7 @@ class StaleHandle : public testing::TestWithParam<Kind> {
     const std::vector<std::uint16_t> values(*element_count(where.shape), value);
     return array.write(where, std::span(values));
   }
-  /// What each of the ways to write a part of the array comes to.
+  /// The result of each way to write a part of the array.
   static std::vector<Result<void>> writes(const Array& array) {
     return {fill(array, box(array, 0, kSide), 7), fill(array, box(array, 0, 4), 7),
             fill(array, box(array, 1, 2), 7),     fill(array, box(array, 3, 6), 7),
@@ -280,7 +280,7 @@ class OverwritingWhileOthersWrite : public testing::Test {
 };
 
 TEST_F(OverwritingWhileOthersWrite, ChangesNothingIfItMayNotWait) {
-  const auto stored = [&] {  // except what a copy leaves to be resumed
+  const auto stored = [&] {  // except what a copy leaves behind for --resume
     auto keys = keys_of(*store_);
     std::erase_if(keys, [](const std::string& key) { return key.starts_with(".sherd-new-"); });
     return keys;

@@ -1,5 +1,5 @@
-// What can be chosen at run time: where it shows, and that it shows nowhere else. And what the bytes at an array's edge
-// and the names of its chunks must be, for any choice.
+// What can be chosen at run time: where it has an effect, and that it has none elsewhere. Also, which bytes at an
+// array's edge and which chunk names are required, for any choice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

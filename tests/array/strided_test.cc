@@ -1,4 +1,4 @@
-// Copies between a dense chunk and strided memory, against copies of one element after the other.
+// Copies between a dense chunk and strided memory, compared with copies of one element after the other.
 #include "array/strided.hpp"
 
 #include <gmock/gmock.h>
@@ -72,8 +72,8 @@ struct Case {
   }
 };
 
-/// Sets dense strides of the memory in this order of dimensions (the last one fastest), `pad` bytes after each element
-/// and every other dimension backwards where asked.
+/// Sets dense strides of the memory in this order of dimensions (the last one fastest), with `pad` bytes after each
+/// element, and every other dimension backwards if requested.
 void lay_out(Case& of, const Shape& result, const std::vector<std::size_t>& order, std::size_t pad, bool backwards) {
   of.strides.assign(result.size(), 0);
   auto step = static_cast<std::int64_t>(of.size + pad);
@@ -166,7 +166,7 @@ TEST(StridedCopy, TransposesInTiles) {
 }
 
 TEST(StridedCopy, OfShortRowsFarApartAgreesWithElementByElement) {
-  // Rows of 100 bytes in memory of more than 8 MiB are written past the caches.
+  // Rows of 100 bytes in more than 8 MiB of memory are written past the caches.
   Case made{.size = 1, .chunk = {90, 3, 100}};
   for (const std::uint64_t length : made.chunk) made.part.axes.push_back({.count = length});
   made.strides = {100'003, 1'001, 1};

@@ -106,7 +106,7 @@ TEST_P(Unlisted, ACopyAsksForEachChunk) {
   EXPECT_EQ(open_array(store_, {.path = "g/h/y"}).value().stored().value().objects, 4U);
 }
 
-// Some writers of Zarr v2 nest directories and do not say so in `.zarray`.
+// Some writers of Zarr v2 nest directories and do not record that in `.zarray`.
 TEST(UnlistedZarr2, ChunksOfAMemberAreFoundIfItsSeparatorIsMissing) {
   const auto memory = memory_store();
   create_group(memory, "", {}, false, {}, "zarr2").value();

@@ -1,4 +1,4 @@
-// Changing a part of a shard that others have made, or damaged.
+// Changing part of a shard that other programs have written, or damaged.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -32,7 +32,7 @@ class Update : public ::testing::Test {
     array.write(kAll, std::span<const std::uint16_t>(std::vector<std::uint16_t>(32 * 32, 3))).value();
     return array;
   }
-  // The same chunks with a hole before the index; `slot` claims this many bytes instead of its own.
+  // The same chunks with a hole before the index; `slot` has this length instead of its own.
   void stretch(std::uint64_t slot, std::uint64_t length) {
     std::string index(16 * 16, '\0');
     {

@@ -1,4 +1,4 @@
-// Arrays through the codecs that change values, types and shapes, before shards too, and their fill values.
+// Arrays with codecs that change values, types and shapes, including those before shards, and their fill values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,8 +18,8 @@
 namespace sherd {
 namespace {
 
-/// Answers requests once kParallel of them wait, or no other has come for a while. Either is a round trip: all
-/// requests that wait for an answer depend on requests that were answered before.
+/// Answers requests once kParallel of them are waiting, or no other has arrived for a while. Each batch is one round
+/// trip: all waiting requests depend on requests that were answered before.
 class TogetherStore final : public ParallelStore<kParallel> {
  public:
   using ParallelStore::ParallelStore;
@@ -49,7 +49,7 @@ class TogetherStore final : public ParallelStore<kParallel> {
   }
 
  private:
-  static constexpr std::uint64_t kTooMany = 200;  ///< the test has failed already, and need not take long
+  static constexpr std::uint64_t kTooMany = 200;  ///< the test has failed by then, and should not take long
 
   class Source final : public ForwardingSource {
    public:
@@ -89,7 +89,7 @@ class TogetherStore final : public ParallelStore<kParallel> {
     answered_.notify_all();
   }
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable answered_;
   std::uint64_t rounds_ = 0;
   unsigned waiting_ = 0;

@@ -1,4 +1,4 @@
-// Memory of results: what was freed serves the next one.
+// Memory of results: freed memory is reused for the next one.
 #include "base/buffer.hpp"
 
 #include <gtest/gtest.h>

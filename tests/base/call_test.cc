@@ -1,4 +1,4 @@
-// The call that a thread works for: who polls the hooks, how often, and who learns of the outcome.
+// The call that a thread works for: who polls the hooks, how often, and who receives the result.
 #include "base/call.hpp"
 
 #include <gtest/gtest.h>

@@ -60,7 +60,7 @@ def test_a_resolution_replaces_spacing_and_units_of_an_array(sherd, tmp_path):
 
 @pytest.mark.parametrize(("options", "says"), [
     (["--resolution", "4,4"], "--resolution: '4,4' is not 3 numbers"),
-    (["--resolution", "4,4,0"], "--resolution: '4,4,0' has a number that is not positive"),
+    (["--resolution", "4,4,0"], "--resolution: '4,4,0' must contain only positive numbers"),
     (["--voxel-offset", "1.5,0,0"], "--voxel-offset: '1.5,0,0' is not three whole numbers"),
     (["--voxel-offset", "101,0,0"], "--voxel-offset: 101 along x is not at the edge of a voxel of scale 1"),
 ])
@@ -217,11 +217,11 @@ def test_annotations_of_each_type_are_built_from_lines_of_json(sherd, tmp_path, 
 @pytest.mark.parametrize(("text", "says"), [
     ("x,y\n1,2\n", "line 1: there is no column 'z'"),
     ("x,y,z,score\n1,2,3,\n", "line 2: value 4: '' is not a number"),
-    ("x,y,z,score\n1,2,3\n", "line 2: has 3 values, and there are 4 columns"),
+    ("x,y,z,score\n1,2,3\n", "line 2: has 3 values, but there are 4 columns"),
     ("x,y,z,score\n1,2,1e99,0\n", "line 2: value 3: a coordinate must be a finite number"),
     ("id,x,y,z,score\n1,1,1,1,0\n1,2,2,2,0\n", "annotations 0 and 1 have the same id, 1"),
     ("id,x,y,z,score\n-1,1,1,1,0\n", "line 2: value 1: an id must be an integer"),
-    ('x,y,z,score\n1,2,"3,0\n', "line 2: a quoted value does not end"),
+    ('x,y,z,score\n1,2,"3,0\n', "line 2: a quoted value must end on the line"),
 ])
 def test_a_wrong_table_names_the_line_and_writes_nothing(sherd, tmp_path, text, says):
     ran = sherd("annotations", "build", "a", "--type", "point", "--resolution", "8,8,40", "--property", "score:float32", input=text.encode())

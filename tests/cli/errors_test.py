@@ -71,7 +71,7 @@ def test_options_of_a_volumes_copy_are_named_too(sherd, volume, tmp_path, option
 
 @pytest.mark.parametrize("options, text", [
     (["--dtype", "unit8"], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
-    (["--dtype", ">u2"], "--dtype: '>u2' is a byte order too; use uint16"),
+    (["--dtype", ">u2"], "--dtype: '>u2' includes a byte order; use uint16"),
     (["--dtype", "<u3"], "--dtype: unknown data type '<u3'"),
     (["--dtype", '{"name": "unit8"}'], "--dtype: unknown data type 'unit8'; did you mean 'uint8'?"),
     (["--dtype", '{"nam": "uint8"}'], "--dtype: nam: a data type has no member of this name"),

@@ -80,7 +80,7 @@ def test_a_value_that_could_not_be_read_back_is_refused(sherd, tmp_path):
 
 
 def test_arguments_that_are_wrong_are_named(sherd):
-    assert "--sharding needs" in sherd("kv", "build", "out").stderr
+    assert "--sharding is missing" in sherd("kv", "build", "out").stderr
     assert "--memory" in build(sherd, [], "--memory", "much").stderr
     assert "at least 8 MiB of memory" in build(sherd, [], "--memory", "1MiB").stderr
     ran = sherd("kv", "build", "out", "--sharding", json.dumps(SHARDING | {"hash": "md5"}))

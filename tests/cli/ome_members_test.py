@@ -64,7 +64,7 @@ def test_an_import_without_a_pyramid_makes_labels_of_an_image(sherd, image):
 
 
 def test_an_import_to_labels_without_an_image_says_so(sherd, image):
-    note = "x/labels/a is an array and not labels of an image"
+    note = "x/labels/a is a plain array, not labels"
     assert note in sherd.ok("import", "l.npy", "x/labels/a", "--axes", "z,y,x").stderr
     assert "not labels" not in sherd.ok("import", "l.npy", "i/labels/c", "--axes", "z,y,x").stderr
 

@@ -1,4 +1,4 @@
-// Blosc: all compressors and shuffles, and chunks that lie about themselves.
+// Blosc: all compressors and shuffles, and chunks with false headers.
 #include "base/endian.hpp"
 #include "tests/codec/codec_fixture.hpp"
 
@@ -55,7 +55,7 @@ TEST(Blosc, ALargeChunkHasManyBlocks) {
   expect_round_trip(*codec, runs(5 << 20));
 }
 
-/// The bytes that hold a part, and where they begin; nullopt where the whole has to be decoded.
+/// The bytes that contain a part, and where they begin; nullopt if the whole chunk must be decoded.
 std::optional<std::pair<std::uint64_t, Bytes>> part_of(const BytesCodec& codec, const Bytes& stored,
                                                        const BytePart& part) {
   Buffer to;
@@ -80,7 +80,7 @@ TEST(Blosc, APartIsDecodedByTheBlocksThatHoldIt) {
                                        {20003, 20004},
                                        {100, 20000}}) {
         SCOPED_TRACE(std::string(compressor) + ' ' + std::string(shuffle) + ' ' + std::to_string(begin));
-        const std::uint64_t whole = all.size() / block * block;  // the last block may be short, and needs one before it
+        const std::uint64_t whole = all.size() / block * block;  // a short last block needs one before it
         const std::uint64_t first = std::min(begin, whole - 1) / block * block;
         const std::uint64_t last = std::min<std::uint64_t>(all.size(), (end + block - 1) / block * block);
         const auto part = part_of(*codec, stored, {begin, end, all.size()});
@@ -242,7 +242,7 @@ TEST(Blosc, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":5,"shuffle":"noshuffle","blocksize":0})"), "");
   EXPECT_EQ(member(R"({"cname":"lz4","clevel":10,"shuffle":"noshuffle"})"), "invalid_argument configuration.clevel");
   EXPECT_EQ(member(R"({"cname":"lz5","clevel":1,"shuffle":"noshuffle"})"), "invalid_argument configuration.cname");
-  // Numbers are of numcodecs alone; no other reader accepts them in Zarr v3.
+  // Numbers are numcodecs' own form; no other reader accepts them in Zarr v3.
   for (const std::string_view shuffle : {"\"both\"", "1", "-1", "true", "null"})
     EXPECT_EQ(member(R"({"cname":"lz4","clevel":1,"shuffle":)" + std::string(shuffle) + "}"),
               "invalid_argument configuration.shuffle")

@@ -1,4 +1,4 @@
-// bytes with numbers of less than eight bits: stored bits that count for nothing are not seen in memory.
+// bytes with numbers of less than eight bits: unused bits that are stored do not appear in memory.
 #include <gtest/gtest.h>
 
 #include "api/registry.hpp"

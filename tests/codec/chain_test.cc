@@ -1,4 +1,4 @@
-// bytes and transpose, and chains: what is a chain, how it runs, and what stored bytes cannot make it do.
+// bytes and transpose, and chains: what a valid chain is, how it runs, and what stored bytes cannot make it do.
 #include "codec/chain.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// array -> array for tests: every byte plus one; keeps transposes behind it from being folded.
+/// array -> array for tests: adds one to every byte; keeps transposes after it from being merged.
 class PlusOne final : public ArrayCodec {
  public:
   [[nodiscard]] Result<ChunkType> encoded_type(const ChunkType& in) const override { return in; }

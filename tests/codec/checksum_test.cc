@@ -1,4 +1,4 @@
-// The checksums, and the codecs that put them around bytes.
+// The checksums, and the codecs that add them to bytes.
 #include "base/checksum.hpp"
 
 #include "base/endian.hpp"

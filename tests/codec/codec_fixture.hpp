@@ -1,5 +1,5 @@
-// What the tests of codecs share: making a codec from metadata text, sample bytes, pushing them through it, and the
-// encodings of other implementations.
+// Shared by the tests of codecs: making a codec from metadata text, sample bytes, encoding and decoding them, and
+// encodings by other implementations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ inline Result<std::optional<Bytes>> decoded(const BytesCodec& codec, std::span<c
   return std::optional(std::move(to));
 }
 
-/// The bytes that decode_blocks returns, all blocks but the last one being full.
+/// The bytes that decode_blocks returns; checks that all blocks except the last are full.
 inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const std::byte> from, std::size_t block_size,
                                        std::uint64_t limit) {
   Bytes block(block_size);
@@ -114,7 +114,7 @@ inline Result<Bytes> decoded_in_blocks(const BytesCodec& codec, std::span<const 
   return all;
 }
 
-/// Encodes, decodes with exact, ample and too small memory, and compares.
+/// Encodes, then decodes into exact, ample and too little memory, and compares.
 inline void expect_round_trip(const BytesCodec& codec, const Bytes& bytes) {
   const Bytes once = encoded(codec, bytes);
   EXPECT_EQ(once, encoded(codec, bytes)) << "the encoding is not deterministic";
@@ -124,7 +124,7 @@ inline void expect_round_trip(const BytesCodec& codec, const Bytes& bytes) {
   EXPECT_EQ(decoded(codec, once, bytes.size() - 1).value(), std::nullopt);
 }
 
-/// Every truncation is refused, and so are bytes behind the end.
+/// Every truncation is rejected, and so are bytes after the end.
 inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
   Bytes stored = encoded(codec, bytes);
   for (std::size_t size = 0; size < stored.size(); ++size) {
@@ -141,7 +141,7 @@ inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
   }
 }
 
-/// Damages bytes at random: any answer but a crash or a size beyond the memory will do.
+/// Damages bytes at random: any result is acceptable except a crash or a size beyond the memory.
 inline void survive_damage(const BytesCodec& codec, const Bytes& stored, std::size_t capacity) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

@@ -1,4 +1,4 @@
-// compressed_segmentation beyond what other writers produce: every width, every way to cut, and bytes that lie.
+// compressed_segmentation beyond what other writers produce: every width, every clipping, and false bytes.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -117,7 +117,7 @@ TEST(CompressedSegmentation, EqualTablesOfAChannelAreStoredOnce) {
 }
 
 TEST(CompressedSegmentation, TablesMayOverlapAndBeAnywhere) {
-  // Two blocks of 2x1x1: one label from the middle of the other's table, which is before the headers' end.
+  // Two blocks of 2x1x1: one has a label from the middle of the other's table, which is before the end of the headers.
   const ChunkType type{DType::uint32, {1, 1, 1, 4}};
   const Bytes stored = bytes_of({1, 5u, 4, 4u | 1u << 24, 6, 70, 71, 0b10});
   const std::uint32_t expected[] = {71, 71, 70, 71};
@@ -172,7 +172,7 @@ TEST(CompressedSegmentation, DamageNeverCrashes) {
 }
 
 TEST(CompressedSegmentation, TablesBeyondTheReachOf24BitsAreAnError) {
-  // Every label another one: 1282 words a block of 512, 13824 blocks.
+  // A different label for every voxel: 1282 words per block of 512, 13824 blocks.
   const ChunkType type{DType::uint64, {1, 192, 192, 192}};
   std::vector<std::uint64_t> elements(192 * 192 * 192);
   for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = i;

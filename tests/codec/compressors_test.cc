@@ -1,4 +1,4 @@
-// zstd, gzip and zlib: round trips, other writers' bytes, streaming, and what hostile bytes must not do.
+// zstd, gzip and zlib: round trips, other writers' bytes, streaming, and protection against hostile bytes.
 #include <gmock/gmock.h>
 
 #include "tests/codec/codec_fixture.hpp"

@@ -1,4 +1,4 @@
-// conditional: chunks put together by hand from its registration (zarr-extensions, codecs/conditional/README.md), and what its writers must not make.
+// conditional: chunks written by hand from its registration (zarr-extensions, codecs/conditional/README.md).
 #include <gmock/gmock.h>
 
 #include "api/registry.hpp"
@@ -57,7 +57,7 @@ TEST(Conditional, CompressorsThatMakeNothingSmallerAreNotApplied) {
   const Bytes chunk = noise(4096);
   const auto chain = chain_of(conditional(kZstd + ", " + kZlib)).value();
   EXPECT_EQ(encoded(chain, chunk), with_header({0}, chunk));
-  // zlib finds nothing in what zstd has made, and zstd nothing in noise; the checksum is applied nevertheless.
+  // zlib cannot compress the output of zstd, nor zstd noise; the checksum is applied nevertheless.
   const auto checked = chain_of(conditional(kZstd + ", " + kZlib + ", " + kCrc)).value();
   EXPECT_EQ(encoded(checked, chunk).front(), std::byte{0b100});
   EXPECT_EQ(decoded(checked, encoded(checked, chunk)).value(), chunk);

@@ -1,5 +1,5 @@
-// What holds for every row of the table of codecs, and for one more that only the tests have: a new row needs no line
-// here. A codec that needs a configuration has an example in examples.hpp; without it it is asked to say so.
+// Tests that apply to every row of the codec table, and to one more row that only the tests have: a new row needs no
+// line here. A codec that needs a configuration has an example in examples.hpp; without one, it must report that.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace sherd::test {
 namespace {
 
-/// bytes -> bytes for tests: turns every bit around.
+/// bytes -> bytes for tests: inverts every bit.
 class Inverted final : public BytesCodec {
  public:
   [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded; }
@@ -48,7 +48,7 @@ std::vector<const CodecEntry*> rows() {
 
 const Shape kShape{12, 20};
 
-/// A type that the codec encodes, and the chain of it and as little as possible.
+/// A type that the codec encodes, and the shortest chain that encodes it.
 struct Subject {
   DType dtype;
   CodecChain chain;
@@ -70,7 +70,7 @@ Result<CodecChain> chain_of(const CodecEntry& entry, Json configuration, const D
 
 class EveryCodec : public testing::TestWithParam<const CodecEntry*> {
  protected:
-  /// nullopt where no type works, which the first test explains.
+  /// nullopt if no type works; the first test reports that.
   std::optional<Subject> subject() { return subject(example_configuration(*GetParam())); }
   std::optional<Subject> subject(const Json& configuration) {
     for (const DType& dtype : example_types())
@@ -137,7 +137,7 @@ TEST_P(EveryCodec, DecodesWhatItEncodes) {
   ASSERT_TRUE(back) << back.error().text();
   if (GetParam()->array_codec == nullptr) {
     EXPECT_TRUE(equal(of->dtype, *back, chunk));
-  } else {  // a filter may lose something, once
+  } else {  // a filter may lose information, once
     const auto again = decoded(*of, encoded(*of, *back));
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_TRUE(equal(of->dtype, *again, *back));

@@ -1,5 +1,5 @@
-// A configuration for each codec that needs one, and elements that every codec encodes: what the suites over the table
-// of codecs, and the fuzz target of each, make chunks of.
+// A configuration for each codec that needs one, and elements for every codec: the suites over the codec table, and the
+// fuzz target of each codec, make chunks from them.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +36,14 @@ inline constexpr Example kExamples[] = {
     {"transpose", R"({"order": [1, 0]})"},
 };
 
-/// Null where the codec needs no configuration.
+/// Null if the codec needs no configuration.
 inline Json example_configuration(const CodecEntry& entry) {
   for (const Example& example : kExamples)
     if (example.codec == entry.name) return Json::parse(example.configuration).value();
   return Json();
 }
 
-/// The codec as in a list of codecs.
+/// The codec in the form of a list of codecs.
 inline Json example_codec(const CodecEntry& entry) {
   Json codec(Json::Object{{"name", std::string(entry.name)}});
   if (Json configuration = example_configuration(entry); !configuration.is_null())
@@ -78,14 +78,14 @@ inline std::vector<std::byte> example_elements(const DType& dtype, std::size_t c
     std::memcpy(&bytes[i * dtype.size()],
                 dtype == DType::float32 ? static_cast<const void*>(&real) : static_cast<const void*>(&number),
                 dtype.size());
-    // A number may be missing; all its bytes are 0 then.
+    // A number may be missing; all of its bytes are then 0.
     if (dtype.kind() == DType::Kind::optional && number % 3 != 0) bytes[(i + 1) * dtype.size() - 1] = std::byte{1};
     if (dtype.kind() == DType::Kind::optional && number % 3 == 0) bytes[i * dtype.size()] = std::byte{0};
   }
   return bytes;
 }
 
-/// The name of a row as the name of a test.
+/// The name of a row, as used in names of tests.
 inline std::string test_name_of(const CodecEntry& entry) {
   std::string name(entry.name);
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

@@ -16,7 +16,7 @@ Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_
   const Limits limits;
   return entry.array_codec(spec_of(entry, configuration), {{dtype, {1}}, &limits});
 }
-/// The member that a refused configuration is refused for; empty if it is not refused.
+/// The member that a configuration is rejected for; empty if it is accepted.
 std::string wrong_member(const CodecEntry& entry, std::string_view text, const DType& dtype) {
   const auto codec = filter(entry, text, dtype);
   return codec.has_value() ? "" : codec.error().member();

@@ -1,4 +1,4 @@
-// jpeg and png as encodings of chunks: any image of as many pixels is read, everything else is refused.
+// jpeg and png as encodings of chunks: any image with the right number of pixels is read, everything else is rejected.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -34,7 +34,7 @@ Result<Bytes> decoded(const ArrayBytesCodec& codec, const ChunkType& type, const
   return elements;
 }
 
-/// Gentle slopes, another one for each channel.
+/// Gentle gradients, a different one for each channel.
 Bytes slopes(const Shape& shape) {
   Bytes elements;
   for (std::uint64_t i = 0; i < *element_count(shape); ++i) {
@@ -52,7 +52,7 @@ int largest_difference(const Bytes& a, const Bytes& b) {
   return most;
 }
 
-/// Every truncation, every byte behind the end, and other chunks than this one.
+/// Every truncation, extra bytes after the end, and chunks of another shape.
 void expect_only_this(const ArrayBytesCodec& codec, const ChunkType& type, const Bytes& stored) {
   for (std::size_t size = 0; size < stored.size(); ++size) {
     const Bytes part(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(size));
@@ -129,7 +129,7 @@ TEST(Jpeg, RefusesTypesItCannotStore) {
   }
 }
 
-/// A gray progressive image of 8 x 8 pixels in 2 scans a coefficient.
+/// A gray progressive image of 8 x 8 pixels with 2 scans per coefficient.
 Bytes many_scans() {
   jpeg_compress_struct image;
   jpeg_error_mgr errors;

@@ -1,4 +1,4 @@
-// Large chunks are encoded in steps, between which an interrupt of the call is noticed.
+// Large chunks are encoded in steps, between which a call can be interrupted.
 #include <blosc.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Bytes noise(std::size_t size) {
   return bytes;
 }
 
-/// Encodes one chunk as a call does; `polls` counts how often that was asked whether to go on.
+/// Encodes one chunk like a call; `polls` counts how often it was asked whether to continue.
 Result<std::size_t> encode_in_call(const BytesCodec& codec, const Bytes& chunk, int interrupt_at, int& polls) {
   Bytes to(codec.max_encoded_size(chunk.size()));
   std::size_t size = 0;

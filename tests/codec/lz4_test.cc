@@ -1,4 +1,4 @@
-// numcodecs' lz4: a size, then a block that must be of it.
+// numcodecs' lz4: a size, then a block that must have that size.
 #include "base/endian.hpp"
 #include "tests/codec/codec_fixture.hpp"
 

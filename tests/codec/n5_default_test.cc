@@ -1,4 +1,4 @@
-// n5_default: N5's header, blocks of other shapes than the chunk's, and headers that lie. What tensorstore's N5 driver
+// n5_default: N5's header, blocks of other shapes than the chunk's, and false headers. What tensorstore's N5 driver
 // writes and reads is in tests/interop/n5_test.py.
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Bytes that numcodecs wrote are read, and where the encoding is canonical the same bytes are written
+// Bytes that numcodecs wrote are read; if the encoding is canonical, the same bytes are written
 // (tests/data/codec/numcodecs_golden.py).
 #include <fstream>
 #include <sstream>

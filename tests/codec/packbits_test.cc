@@ -33,7 +33,7 @@ bool bit_at(const Bytes& bytes, std::size_t bit) {
   return (std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8) & 1u) != 0;
 }
 
-/// The specification's words, one bit at a time, for little-endian words.
+/// The specification, implemented bit by bit, for little-endian words.
 Bytes by_the_book(const Bytes& words, std::size_t word_bits, std::size_t first, std::size_t last) {
   Bytes result;
   std::size_t at = 0;

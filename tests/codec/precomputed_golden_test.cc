@@ -79,7 +79,7 @@ TEST(PrecomputedChunks, HaveEncodingsThatAreUnknownToZarr) {
   }
 }
 
-// A few bytes of gzip that decode to far more than any writer makes of the chunk are not decoded into so much memory.
+// A few bytes of gzip that would decode to far more than any writer produces for the chunk are not decoded into memory.
 TEST(PrecomputedChunks, DecodeToABoundedSize) {
   Limits limits;
   const Shape shape{1, 8, 8, 8};

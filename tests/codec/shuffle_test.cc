@@ -43,7 +43,7 @@ TEST(Shuffle, TheElementSizeIsThatOfTheTypeUnlessStated) {
   EXPECT_EQ(try_bytes_codec(shuffle_codec, R"({"elementsize": -1})").error().member(), "configuration.elementsize");
 }
 
-// netcdf-c 4.9 writes "0" and later releases 0 where they mean the size of an element.
+// netcdf-c 4.9 writes "0" (later releases 0) to mean the size of an element.
 TEST(Shuffle, AnElementSizeOfZeroIsThatOfTheTypeAsInNetcdfC) {
   const Bytes bytes = noise(64);
   const Bytes of_eight = encoded(*bytes_codec(shuffle_codec, size_of(8)), bytes);

@@ -31,14 +31,14 @@ Result<CodecChain> chain_of(const Json& codecs, const ChunkType& type) {
 Result<CodecChain> chain_of(std::string_view codec, const DType& dtype, Shape shape = {4}) {
   return chain_of(json("[" + std::string(codec) + "]"), {dtype, std::move(shape)});
 }
-/// The member that a refused configuration is refused for; empty if it is not refused.
+/// The member that a configuration is rejected for; empty if it is accepted.
 std::string wrong_member(std::string_view codec, std::string_view configuration, const DType& dtype) {
   const auto chain = chain_of(
       R"({"name": ")" + std::string(codec) + R"(", "configuration": )" + std::string(configuration) + "}", dtype);
   return chain.has_value() ? "" : chain.error().member();
 }
 
-/// Bytes, or nullopt where the chain refuses them.
+/// The bytes, or nullopt if the chain rejects them.
 std::optional<Bytes> encoded_by(const CodecChain& chain, const Shape& shape, std::span<const std::byte> elements) {
   Buffer to;
   if (!chain.encode(chain.stored_shape(shape), elements, to)) return std::nullopt;
@@ -86,7 +86,7 @@ TEST(ValueCodecs, EncodeAndDecodeAndRefuseAsZarrPythonDoes) {
   }
 }
 
-/// float32 values cast to a type of one byte; nullopt where they are refused.
+/// float32 values cast to a one-byte type; nullopt if they are rejected.
 std::optional<std::vector<int>> cast_to(std::string_view type, std::string_view more,
                                         const std::vector<float>& values) {
   const auto chain = chain_of(R"({"name": "cast_value", "configuration": {"data_type": ")" + std::string(type) + '"' +
@@ -207,7 +207,7 @@ TEST(ScaleOffset, FloatsThatOverflowAreRefusedInBothDirections) {
   EXPECT_NE(decoded_by(small, {1}, std::as_bytes(std::span(&infinite, 1)), 4), std::nullopt) << "it was not finite";
 }
 
-/// The bytes that numbers of one byte are encoded to and decoded from; nullopt where they are refused.
+/// The bytes to which one-byte numbers are encoded and decoded; nullopt if they are rejected.
 std::optional<Bytes> scaled(const DType& dtype, std::string_view configuration, std::string_view hex) {
   const Bytes elements = from_hex(hex);
   const auto chain = chain_of(R"({"name": "scale_offset", "configuration": )" + std::string(configuration) + "}", dtype,

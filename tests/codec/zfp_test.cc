@@ -65,7 +65,7 @@ Bytes bytes_of(const std::vector<T>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What comes back of a line of numbers.
+/// The result of encoding and decoding a line of numbers.
 template <class T>
 Result<std::vector<T>> round_trip(std::string_view configuration, const DType& dtype, const std::vector<T>& values) {
   const Shape shape{values.size()};
@@ -101,7 +101,7 @@ TEST_F(Zfp, StreamsOfZfpyAreReadAndReproduced) {
   }
 }
 
-// Builds of libzfp whose words are bytes leave out the zeros that fill the last eight bytes.
+// Builds of libzfp with one-byte words omit the zeros that fill the last eight bytes.
 TEST_F(Zfp, StreamsOfAnyOtherLengthAreCorrupt) {
   for (const Stream& each : streams()) {
     if (each.shape.size() != 2) continue;

@@ -1,4 +1,4 @@
-// Arrays that threads and processes share: nothing is lost, nothing is torn, for any store, layout, cache.
+// Arrays shared by threads and processes: nothing is lost or torn, with any store, layout and cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -81,7 +81,7 @@ std::string sharding(const std::string& inner_shape, const std::string& codecs) 
          codecs + R"(], "index_codecs": )" + std::string(kIndexCodecs) + "}}";
 }
 
-/// 32x32 elements in objects of 16x16 (of 4x4 where there are no shards), inner chunks of 4x4.
+/// 32x32 elements in objects of 16x16 (of 4x4 without shards), inner chunks of 4x4.
 CreateOptions options_of(Layout layout) {
   CreateOptions options{.shape = {kSide, kSide}, .dtype = DType::uint32, .chunks = {kInner, kInner}};
   const std::string leaf = R"({"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd"})";
@@ -103,7 +103,7 @@ class SharedArray : public testing::TestWithParam<Setting> {
     options.config.durable = false;
     options.config.threads = 3;
     options.config.cache = GetParam().cache;
-    options.config.cache_bytes = 20'000;  // so small that entries come and go
+    options.config.cache_bytes = 20'000;  // so small that entries are evicted
     array_.emplace(create_array(store(options.config), "a", options).value());
   }
   std::shared_ptr<Store> store(const Config& config) const {

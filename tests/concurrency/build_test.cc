@@ -1,4 +1,4 @@
-// A build of shards that many threads add to while others spill, and the shards it writes at the same time.
+// A build of shards to which many threads add values while others spill, and the shards that it writes concurrently.
 #include <gtest/gtest.h>
 
 #include <thread>

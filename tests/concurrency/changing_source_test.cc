@@ -1,4 +1,4 @@
-// Copies and checks of what another thread changes all the while: each copy is sound, or a conflict, and no check takes
+// Copies and checks of data that another thread keeps changing: each copy is sound or a conflict, and no check mistakes
 // a change for damage.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Config undurable() {
   return config;
 }
 
-/// Does something again and again while it lives; at least once.
+/// Repeats an action while it lives; at least once.
 class Meanwhile {
  public:
   explicit Meanwhile(const std::function<void(std::uint64_t round)>& act)
@@ -69,7 +69,7 @@ void expect_sound(const std::string& url, const CheckOptions& options) {
   EXPECT_GT(report.chunks, 0U);
 }
 
-/// Sound copies are counted; anything but those and conflicts is a failure.
+/// Counts sound copies; anything other than those and conflicts is a failure.
 struct Outcomes {
   int sound = 0, conflicts = 0;
 
@@ -95,7 +95,7 @@ class ChangingValues : public testing::Test {
     put(0);
   }
 
-  /// A skeleton without edges, of a number of bytes that differs from round to round.
+  /// A skeleton without edges, whose size differs in each round.
   static std::string skeleton(std::uint64_t round) {
     const std::size_t vertices = 512 + round % 200;
     std::string bytes(8 + 12 * vertices, '\0');
@@ -103,7 +103,7 @@ class ChangingValues : public testing::Test {
     bytes[1] = static_cast<char>(vertices / 256);
     return bytes;
   }
-  /// All ids at first, then one at a time.
+  /// Writes all ids first, then one at a time.
   void put(std::uint64_t round) {
     const std::string value = skeleton(round);
     std::vector<ShardedStore::Item> items;
@@ -146,16 +146,16 @@ TEST_F(ChangingValues, AreNotReportedAsFaults) {
   EXPECT_GT(whole, 0);
 }
 
-using How = std::tuple<bool, std::string>;  ///< whether shards are hashed, and how chunks get to the copy
+using How = std::tuple<bool, std::string>;  ///< whether shards are hashed, and how chunks reach the copy
 
-/// A store in which something happens right before objects are read.
+/// A store in which an action runs right before objects are read.
 class InterruptedReads final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
   std::function<void()> happen = {};
-  int reads_before = 0;  ///< that are left alone
-  bool again = false;    ///< it happens before every read from then on
+  int reads_before = 0;  ///< number of reads to let pass first
+  bool again = false;    ///< also before every later read
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     auto source = store_->open(key);
@@ -185,7 +185,7 @@ class ValuesChangedBetweenReads : public ChangingValues {
     interrupted_->happen = [this] { put(++round_); };
   }
 
-  /// With one thread, so that reads come one after the other.
+  /// Uses one thread, so that reads are sequential.
   static Config alone() {
     Config config = undurable();
     config.threads = 1;
@@ -219,7 +219,7 @@ TEST_F(ValuesChangedBetweenReads, AreCopiedAgain) {
 
 TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue) {
   ShardedStoreOptions options{.writable = true, .config = undurable()};
-  options.config.max_unused = 1;  // no shard is rewritten, which would leave the old one readable
+  options.config.max_unused = 1;  // no shard is rewritten, because then the old one could no longer be read
   const auto values = ShardedStore::open(store_, hashed(), options).value();
   std::vector<ShardedStore::Item> items;
   for (std::uint64_t id = 0; id < 16; ++id) items.push_back({id, as_bytes(std::string_view("some"))});
@@ -288,7 +288,7 @@ TEST_P(ChangingVolume, IsCopiedConsistentlyOrNotAtAll) {
         EXPECT_EQ(checked.error().code(), ErrorCode::conflict) << checked.error().text();
     }
   }
-  // A writer that never pauses may make every copy a conflict. After any of those the next copy is sound.
+  // A writer that never pauses may make every copy a conflict. The next copy after a pause is sound.
   const int sound = outcomes.sound;
   outcomes.add(sherd::copy(from_, to_, options), to_);
   EXPECT_EQ(outcomes.sound, sound + 1);

@@ -1,5 +1,5 @@
-// Two calls that create an array at one path at the same time: with their first elements, which are made next to the
-// path and moved there, or without, which only writes a document.
+// Two calls that create an array at the same path at the same time: with its first elements, in which case it is made
+// next to the path and moved there, or without, in which case only a document is written.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<std::uint16_t>;
 
-/// What is at the path: the shape, and for the first array its elements, which were stored together with it.
+/// What exists at the path: the shape and, for the first array, its elements, which were stored together with it.
 Shape shape_of_whole(const std::shared_ptr<Store>& store, const Values& values) {
   const Array array = open_array(store, {.path = "a"}).value();
   if (array.shape() == Shape{8}) return array.shape();
@@ -40,7 +40,7 @@ Values values_from(std::uint16_t first) {
   return values;
 }
 
-/// A maker that replaces what is there, and a creator.
+/// A call that replaces what exists, and one that creates an array.
 void expect_array_of_one_that_succeeded(const std::shared_ptr<Store>& store, int round) {
   const Values values = values_from(1);
   create_group(store, "").value();

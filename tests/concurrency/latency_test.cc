@@ -1,5 +1,5 @@
-// Many threads that read and write one handle of a store whose requests have latency, so that replies are planned and
-// decoded by the pool while other requests are under way.
+// Many threads that read and write one handle of a store whose requests have latency, so that the pool plans and
+// decodes replies while other requests are pending.
 #include <gtest/gtest.h>
 
 #include <chrono>

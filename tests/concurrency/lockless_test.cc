@@ -1,4 +1,4 @@
-// Threads that change the same objects of a store without locks, each with handles of its own: nothing is lost, and no
+// Threads that change the same objects of a store without locks, each with its own handles: no change is lost, and no
 // caller sees a conflict.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

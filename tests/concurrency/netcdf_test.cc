@@ -1,4 +1,4 @@
-// A netCDF dataset that threads read while others write it: a reader finds values of before or after each write.
+// A netCDF dataset that threads read while others write it: a reader finds the values from before or after each write.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -28,7 +28,7 @@ Config threads(unsigned count) {
   return config;
 }
 
-/// Remembers the maximum that were inside at one time.
+/// Remembers the maximum number of threads that were inside at the same time.
 class Crowd {
  public:
   void enter() {
@@ -126,7 +126,7 @@ TEST(ParallelFor, RunningOutOfMemoryIsAnErrorOnAnyThread) {
   }
 }
 
-// Thrown by what a user hands in: a callback, a store of their own.
+// Thrown by what a user passes in: a callback, or a store of their own.
 struct Thrown : std::exception {};
 
 TEST(ParallelFor, RethrowsAnExceptionOfAnyThreadAfterAllIterationsEnded) {
@@ -313,7 +313,7 @@ TEST(Budget, RegainsAShareWhenItsLastOwnerReleasesIt) {
   EXPECT_TRUE(taken);
 }
 
-/// Calls `body` with tasks, inside a loop as they must be.
+/// Calls `body` with tasks, which must be created inside a loop.
 template <class Body>
 Result<void> with_tasks(const Config& config, const Body& body) {
   return parallel_for(1, config, [&](std::size_t) -> Result<void> {

@@ -1,5 +1,5 @@
 // A shard that another process replaces in the middle of a read: between the index and the data, between two runs of
-// data, with nothing in the cache or all of it. What is read is the old value or the new one, never some of each.
+// data, with nothing or everything in the cache. The read returns the old values or the new ones, never a mixture.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::vector<std::uint16_t>;
 
-/// What happens before which read of a source, counted from when it is set.
+/// An action before a given read of a source, counted from when it is set.
 struct Interruption {
   int reads_before = 0;
   std::function<void()> happen = {};
@@ -86,7 +86,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
     create(directory_ / "new", 2, ChunkOrder::f);  // other chunks at the same offsets
   }
 
-  /// The old shard, and a handle that knows nothing of it.
+  /// The old shard, and a handle that has read nothing of it.
   void begin() {
     create(directory_ / "old", 1, ChunkOrder::c);
     store_ = std::make_shared<InterruptedStore>(directory_ / "old");
@@ -114,7 +114,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
         .value();
   }
 
-  /// Another process replaces the old shard by the new one.
+  /// Another process replaces the old shard with the new one.
   void replace() {
     namespace fs = std::filesystem;
     const pid_t child = ::fork();

@@ -1,4 +1,4 @@
-// A store of ids in the hands of many threads: some replace values in place, others read all of them.
+// A store of values by id, used by many threads: some replace values in place, others read all of them.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Writers that have confirmed their array's document when another process erases, replaces or shrinks the array:
-// nothing of what they store after that outlives it.
+// Writers that have read their array's document just before another process erases, replaces or shrinks the array:
+// nothing that they store afterwards remains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::Each;
 using testing::IsEmpty;
 using Values = std::vector<std::uint16_t>;
 
-/// What happens around changes of objects.
+/// Actions before and after changes of objects.
 struct Events {
   std::function<void(const std::string& key)> before_commit = [](const std::string&) {};
   std::function<void(const std::string& key)> after_change = [](const std::string&) {};
@@ -43,7 +43,7 @@ class WatchedWriter final : public ForwardingWriter {
   const Events& events_;
 };
 
-/// A file store of its own, as another process has one.
+/// A separate file store, as in another process.
 class WatchedStore final : public ForwardingStore {
  public:
   explicit WatchedStore(const std::string& directory)
@@ -81,11 +81,11 @@ class ConcurrentWriter : public testing::TestWithParam<const char*> {
     return *GetParam() != 0 ? std::string(GetParam()) + "/zarr.json" : "zarr.json";
   }
 
-  /// When a writer confirms the document: before it is changed, or when the change has waited for writers once.
+  /// When a writer reads the document: before it is changed, or after the change has waited for writers once.
   enum class Begins : std::uint8_t { before, after_wait };
 
-  /// Runs `change` while a writer of the elements from `first` on is about to store them; it does so as soon as the
-  /// document has changed.
+  /// Runs `change` while a writer of the elements from `first` on is about to store them; the writer continues as soon
+  /// as the document has changed.
   void meet(Begins begins, std::uint64_t first, const std::function<void()>& change) {
     std::promise<void> arrived, changed;
     std::once_flag once, twice;

@@ -24,13 +24,13 @@ int number(const std::string& text) {
   return value;
 }
 
-/// A value that is as long as it is large, so that a mixture of two versions would show.
+/// A value whose length is its number, so that a mixture of two versions would show.
 std::string value_of(int count) {
   const std::string head = std::to_string(count) + " ";
   return head + std::string(static_cast<std::size_t>(count) * 10, static_cast<char>('a' + count % 26));
 }
 
-/// Reads, adds one and replaces under the lock; the condition must then always hold.
+/// Reads, adds one and replaces under the lock; the condition must therefore always hold.
 bool add_under_lock(Store& store, const std::string& key) {
   const auto lock = store.lock(key).value();
   const auto source = store.open(key).value();
@@ -39,7 +39,7 @@ bool add_under_lock(Store& store, const std::string& key) {
   return store.set(key, value_of(number(*text) + 1), Condition::matches(source->generation().value())).has_value();
 }
 
-/// Reads before it writes, so that others come in between; tries again when the condition does not hold.
+/// Reads before it writes, so that other writers can intervene; tries again if the condition does not hold.
 bool add_by_condition(Store& store, const std::string& key) {
   for (;;) {
     const auto source = store.open(key).value();
@@ -57,7 +57,7 @@ bool add_by_condition(Store& store, const std::string& key) {
 
 using Add = bool (*)(Store&, const std::string&);
 
-/// Whether all threads could add all their rounds.
+/// Whether all threads succeeded in all their rounds.
 bool add_in_threads(const std::function<std::shared_ptr<Store>()>& open, int count, Add add) {
   std::atomic<bool> good = true;
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
-"""An image is copied into a volume, and into an OME-Zarr image, with a pyramid, and killed while each level is made and while
-all is moved into its place. What is left cannot be taken for a whole, and goes on by --resume to the bytes of a copy that
-was not killed."""
+"""An image is copied into a volume, and into an OME-Zarr image, with a pyramid. The copy is killed while it writes each level and
+while it moves everything into place. The leftovers cannot be mistaken for a complete copy, and --resume completes them to the
+bytes of a copy that was not killed."""
 
 import filecmp
 
@@ -27,7 +27,7 @@ def test_a_conversion_killed_on_every_level_is_resumed_to_the_same_bytes(image, 
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     ok(run(COMMAND, "copy", image, whole, *options))
     made, log = 0, tmp_path / "log"
-    # Each object is renamed once: those made so far stand there, and the first of a call is the note of what is copied.
+    # Each object is renamed once: those written so far are there, and the first of a call is the note about the copy.
     for wanted in (FINE // 2, FINE + HALF // 2, FINE + HALF + QUARTER // 2, FINE + HALF + QUARTER + 2):
         resume = ["--resume"] if made else []
         killed = strace([f"renameat:signal=KILL:when={wanted - made}"], log, COMMAND, "copy", image, cut, *options, *resume,

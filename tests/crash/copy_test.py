@@ -1,6 +1,6 @@
-"""2 GiB are given other chunks and other shards, each larger than the memory that the copy may use, in a process that
-may have 256 MiB. It is killed three times in the middle of a shard; what it leaves is gone on with by --resume, and the
-bytes are those of a copy that was not killed."""
+"""2 GiB are copied to other chunks and shards, each larger than the memory that the copy may use, in a process limited to
+256 MiB. It is killed three times in the middle of a shard; --resume completes what it leaves, and the bytes are those of
+a copy that was not killed."""
 
 import contextlib
 import filecmp
@@ -22,7 +22,7 @@ OPTIONS = ["--chunks", "64,64,64", "--shards", "512,512,512", "--codec", "zstd:1
 
 @contextlib.contextmanager
 def memory_group():
-    """A control group of this limit, of version 1 or 2; None where none can be made, as without root."""
+    """A control group with this limit, of version 1 or 2; None if none can be created, for example without root."""
     for base, name in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
         group = pathlib.Path(base) / f"sherd-test-{os.getpid()}"
         try:
@@ -42,7 +42,7 @@ def memory_group():
 
 
 class Copy:
-    """A copy under way, within the limit."""
+    """A running copy, within the limit."""
 
     def __init__(self, group, *arguments):
         join = None if group is None else lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
@@ -58,7 +58,7 @@ class Copy:
         return self.process.poll() is None
 
     def wait(self):
-        """Its exit status, and the most memory that it had at a time."""
+        """Its exit status, and its peak memory."""
         while self.is_running():
             time.sleep(0.002)
         return self.process.returncode, self.peak
@@ -69,7 +69,7 @@ def objects(folder):
 
 
 def in_the_middle(folder, count):
-    """Whether so many objects are whole and another has begun."""
+    """Whether this many objects are complete and another has begun."""
     half = [folder / name for name in files(folder) if name.endswith(".sherd-lock") and "/c/" in name]
     with contextlib.suppress(FileNotFoundError):  # a moment later it is whole
         return len(objects(folder)) >= count and any(path.stat().st_size > 1 << 20 for path in half)

@@ -50,7 +50,7 @@ def operation(request, tmp_path):
 
 
 def again(clean, folder):
-    """As `cp -a` does it: what is one file stays one."""
+    """As with `cp -a`: names of the same file stay names of the same file."""
     if folder.exists():
         shutil.rmtree(folder)
     ok(run("cp", "-a", clean, folder))

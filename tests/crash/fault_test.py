@@ -1,7 +1,7 @@
-"""The disk is full, or a call fails, in the middle of a write: the error is `io`, the old version is what zarr-python
-reads, nothing but the format's own files is there, and with free space again the same write succeeds.
+"""The disk is full, or a call fails, in the middle of a write: the error is `io`, zarr-python reads the old version,
+only the format's own files exist, and once there is free space the same write succeeds.
 
-tests/faults lets every call of every operation fail, with simulated system calls in one process. Here the real program meets
+tests/faults makes every call of every operation fail, with simulated system calls in one process. Here the real program meets
 real failures in two of them."""
 
 import contextlib
@@ -16,10 +16,10 @@ from crash.operations import (CHANGES, OPERATIONS, WRITER, check_old_or_new, do_
                          writer)
 from crash.operations import strace as inject
 
-# exit_group cannot fail; where what is in the way cannot be removed, it stays.
+# exit_group cannot fail; if what is in the way cannot be removed, it stays.
 FALLIBLE = [call for call in CHANGES if call not in ("exit_group", "unlinkat")]
 READING = ("openat", "pread64", "newfstatat", "fcntl", "getdents64")
-# What an error says whose call has changed something nevertheless.
+# The text of an error whose call has changed something nevertheless.
 PUBLISHED = ("the new version is written, but may be lost in a power failure",
              "the change is stored, but consolidated metadata could not be renewed")
 
@@ -58,7 +58,7 @@ def test_a_full_disk_leaves_what_was_there(operation, root, tmp_path):
 
 
 def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
-    """The first of its bytes are written, the rest does not fit."""
+    """The first of its bytes are written, the rest do not fit."""
     for space in (4096, 8192, 12288):
         with small_disk(tmp_path / f"disk{space}", "1m") as disk:
             folder = disk / "store"
@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_shard(root, tmp_path):
 
 @pytest.mark.parametrize("operation", ["shard", "part", "two", "all", "append"])
 def test_a_limit_on_the_size_of_files_is_like_a_full_disk(operation, tmp_path):
-    """Needs no privilege: a process that ignores SIGXFSZ and may make no file of a byte or more."""
+    """Needs no privilege: a process that ignores SIGXFSZ and may not write a file of one byte or more."""
     folder = tmp_path / "store"
     prepare(folder)
     before, there = see(folder), files(folder)
@@ -94,8 +94,8 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def check_failed(operation, folder, before, there, done, blind):
-    """How an operation may end if a call of it has failed. One that is blind, because it can look at no file any more, does
-    not know which side file is its own and leaves it."""
+    """How an operation may end if one of its calls has failed. A blind writer, which can no longer inspect files, does
+    not know which side file is its own, and leaves it."""
     seen = see(folder)
     check_old_or_new(operation, before, seen, 2)
     assert blind or is_clean(folder), files(folder)

@@ -1,5 +1,5 @@
-"""A value of a shard of ids is replaced, added or deleted, and the writer is killed or fails at each call it makes: another
-reader finds every value as it was or as it should become, and the next writer succeeds. tests/faults does the same for
+"""A value of a shard of ids is replaced, added or deleted, and the writer is killed or fails at each call: another
+reader finds every value, old or new, and the next writer succeeds. tests/faults does the same for
 more operations, with simulated system calls."""
 
 import shutil

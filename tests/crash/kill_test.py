@@ -1,4 +1,4 @@
-"""A writer is killed at each call it makes. Whatever it was about to do, zarr-python finds the old value or the new one
+"""A writer is killed at each of its calls. Whatever it was about to do, zarr-python finds the old or the new value
 in every stored object, leftovers mislead no reader, and the next writer succeeds and removes them.
 
 tests/faults ends every operation at every call, with simulated system calls in one process. Here real processes are killed in
@@ -63,7 +63,7 @@ def test_a_writer_of_many_threads_killed_at_any_call_leaves_old_or_new(tmp_path,
 
 
 def test_leftovers_of_a_copys_and_a_checks_source_are_ignored(tmp_path):
-    """A side file next to an object is not copied, counted or complained of."""
+    """A side file next to an object is not copied, counted or reported."""
     from crash.operations import COMMAND, files, is_clean, ok, run
 
     folder, log = tmp_path / "store", tmp_path / "log"

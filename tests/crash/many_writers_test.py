@@ -1,6 +1,6 @@
 """64 writers, 8 threads in each of 8 processes, write the 64 inner chunks of one shard, each its own and each counting
 up, while zarr-python reads the whole shard and Sherd reads single chunks: no reader sees a chunk of two values or one that
-goes back, and in the end every last value is there."""
+goes back to an older value, and in the end every last value is there."""
 
 import subprocess
 

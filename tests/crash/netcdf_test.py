@@ -1,5 +1,5 @@
-"""A writer of a netCDF dataset is killed at each call that it makes after `sync`: nothing that was synced is lost, and the
-dataset is opened and changed as if the writer had ended."""
+"""A writer of a netCDF dataset is killed at each of its calls after `sync`: nothing that was synced is lost, and the
+dataset can be opened and changed as if the writer had ended normally."""
 
 import json
 import pathlib

@@ -28,7 +28,7 @@ inline sherd::Array open(const std::string& directory, const sherd::Config& conf
   return sherd::open_array(directory, {.path = "a", .writable = true, .config = config}).value();
 }
 
-/// One value in the whole box, so that a mixture of two versions shows.
+/// One value for the whole box, so that a mixture of two versions would show.
 inline void write(const sherd::Array& array, const sherd::Box& box, std::uint16_t value) {
   const Values values(sherd::element_count(box.shape).value(), value);
   array.write(box, std::span(values)).value();

@@ -1,4 +1,4 @@
-"""Before a new version takes its place its bytes are synced, and afterwards the directory that names it: seen in the
+"""The bytes of a new version are synced before it replaces the old one, and then the directory that names it: seen in the
 order of system calls, since a kill cannot show what only a power failure would."""
 
 import pathlib

@@ -1,7 +1,7 @@
-// Does one thing to the store in a directory, for the tests to kill it at, starve it of space, or run many of at once:
+// Does one operation on the store in a directory; the tests kill it, starve it of space, or run many at once:
 //   crash_writer DIRECTORY OPERATION [ARGUMENT]
-// What exists before an operation and what it leaves is in operations.py. A failure is printed as `CODE: MESSAGE`, exit
-// status 1.
+// operations.py describes what exists before each operation and what it leaves. A failure is printed as
+// `CODE: MESSAGE`, with exit status 1.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ void must(const Result<void>& result) {
   if (!result) fail(result.error());
 }
 
-/// A netCDF dataset that is synced, and then, behind the mark, changed and synced again.
+/// A netCDF dataset that is synced and then, after the mark, changed and synced again.
 void write_netcdf(const std::string& directory, const sherd::Config& config) {
   using namespace sherd::netcdf;
   using Ints = std::vector<std::int32_t>;
@@ -68,11 +68,11 @@ void run_operation(const std::string& directory, const std::string& name, std::u
     return operations::create(directory, "end", config);
   }
   Array array = open(directory, config);
-  (void)::getppid();  // what a trace is told by that everything before was only the beginning
+  (void)::getppid();  // shows in a trace that everything before it was preparation
   operations::changes().at(name)(array, value);
 }
 
-/// What list and check make of the store: a key a line, then the faults.
+/// What list and check report about the store: one key per line, then the faults.
 void look(const std::string& directory) {
   const auto store = must(sherd::file_store(directory));
   must(store->list("", [](const std::string& key, std::uint64_t) { return std::puts(key.c_str()) >= 0; }));
@@ -81,7 +81,7 @@ void look(const std::string& directory) {
   for (const auto& fault : must(report).faults) std::printf("fault %s %s\n", fault.code.c_str(), fault.message.c_str());
 }
 
-// Many writers of one shard of 8x8 inner chunks, each with one of its own, in which it counts.
+// Many writers of one shard of 8x8 inner chunks, each counting in an inner chunk of its own.
 
 constexpr std::uint64_t kProcesses = 8, kThreads = 8;
 
@@ -93,7 +93,7 @@ void create_crowd(const std::string& directory) {
   write(must(sherd::create_array(must(sherd::file_store(directory)), "a", options)), {{0, 0}, {128, 128}}, 1);
 }
 
-/// Rewrites the whole shard, of values that no codec makes smaller.
+/// Rewrites the whole shard with incompressible values.
 void write_noise(const std::string& directory) {
   Values values(std::size_t{128} * 128);
   std::uint32_t noise = 1;
@@ -130,7 +130,7 @@ void write_crowd(const std::string& directory, std::uint16_t rounds) {
   if (!good) std::exit(1);
 }
 
-/// Reads single chunks until the standard input ends. A chunk must be of one value and never go back.
+/// Reads single chunks until standard input ends. A chunk must contain one value and never an older one than before.
 void read_crowd(const std::string& directory, sherd::CacheMode cache) {
   sherd::Config config;
   config.cache = cache;
@@ -160,7 +160,7 @@ void read_crowd(const std::string& directory, sherd::CacheMode cache) {
               static_cast<unsigned long long>(backwards));
 }
 
-/// A volume that zstd makes somewhat smaller, slab by slab: `mebibytes` of uint16 in shards of 128^3, inner 32^3.
+/// A slightly compressible volume, written slab by slab: `mebibytes` of uint16, shards of 128^3, inner chunks of 32^3.
 void create_volume(const std::string& directory, std::uint64_t mebibytes) {
   const std::uint64_t planes = mebibytes * 2;  // of 512x512
   sherd::CreateOptions options{
@@ -180,7 +180,7 @@ void create_volume(const std::string& directory, std::uint64_t mebibytes) {
   }
 }
 
-/// The elements of both halves, a line each, in the order of the array.
+/// The elements of both halves, one line each, in the order of the array.
 void look_at_dual_format(const std::string& directory) {
   for (const char* format : {"zarr3", "precomputed"}) {
     const Values values = operations::read_dual(directory, format);
@@ -195,7 +195,7 @@ void change_dual_format(const std::string& directory, const std::string& operati
   operations::change_dual(array, operation, value);
 }
 
-/// An id and its value a line.
+/// One line for each id, with its value.
 void look_at_ids(const std::string& directory) {
   for (const auto& [id, value] : operations::read_ids(directory))
     std::printf("%llu %s\n", static_cast<unsigned long long>(id), value.c_str());

@@ -1,4 +1,4 @@
-// Hierarchies and chunks of the 2022 draft: which nodes there are, under which keys, and what a shard's bytes are.
+// Hierarchies and chunks of the 2022 draft: which nodes exist, under which keys, and what the bytes of a shard are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ std::string chunk(std::initializer_list<std::int32_t> values) {
   return bytes;
 }
 
-/// The array of kArray in shards of 2 x 2 chunks, with the first shard as zarr-python has written it: chunks in
-/// another order than slots, and the index behind them.
+/// The array of kArray in shards of 2 x 2 chunks, with the first shard as zarr-python wrote it: its chunks are not in
+/// the order of the slots, and the index follows them.
 std::shared_ptr<Store> sharded() {
   const auto store = hierarchy(changed(kArray, transformers(indexed("[2, 2]"))));
   std::string shard = chunk({12, 13, 17, 18}) + chunk({2, 3, 7, 8}) + chunk({10, 11, 15, 16}) + chunk({0, 1, 5, 6});

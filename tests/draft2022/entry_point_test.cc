@@ -19,7 +19,7 @@ class EntryPoint : public testing::Test {
     text_ = store_->get("zarr.json").value().value();
   }
 
-  /// Whether the array is found, or what is wrong is said by every way to it.
+  /// Whether the array is found, or every way to open it reports what is wrong.
   void expect_no_silence(const std::string& text, const std::string& how) const {
     store_->set("zarr.json", text).value();
     const auto array = open_array(store_, {.path = "a"});

@@ -1,4 +1,4 @@
-// What the sharding transformer reads of a store whose requests have latency: shards wait together.
+// What the sharding transformer reads from a store whose requests have latency: requests for several shards overlap.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The operations of the sharding transformer on prefixes of keys, stacks of transformers, damaged shards, and any
-// sequence of operations against a map.
+// The operations of the sharding transformer on prefixes of keys, stacks of transformers, damaged shards, and random
+// sequences of operations compared with a map.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is done with hierarchies of the 2022 draft as with any other: check, copy, import, resize.
+// Tools on hierarchies of the 2022 draft, as on any other: check, copy, import, resize.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

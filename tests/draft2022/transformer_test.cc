@@ -1,4 +1,4 @@
-// The operations of the sharding transformer on values: what each returns, and which requests it makes for that.
+// The operations of the sharding transformer on values: what each returns, and which requests it makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Optional;
 using testing::StartsWith;
 
-/// While this lives the process may open at most 128 files.
+/// While this exists, the process may open at most 128 files.
 class FewFiles {
  public:
   FewFiles() {

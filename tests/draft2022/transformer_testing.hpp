@@ -1,4 +1,4 @@
-// An array of the 2022 draft behind its sharding transformer, with a log of what that asks of the store.
+// An array of the 2022 draft behind its sharding transformer, with a log of the transformer's requests.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ inline std::string words(std::initializer_list<std::uint64_t> numbers) {
 }
 constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
 
-/// A store whose requests are kept, with an array in it and its transformer. Values are put by the transformer.
+/// A store that logs its requests, with an array in it and its transformer. Values are written through the transformer.
 struct World {
   explicit World(const std::string& document, const std::string& array_path = "a", EraseMode erase = EraseMode::rewrite)
       : store(hierarchy(document, array_path)), path(array_path) {
@@ -50,7 +50,7 @@ struct World {
   [[nodiscard]] std::optional<std::string> value(const std::string& chunk) {
     return transformer->get(key(chunk)).value();
   }
-  /// What `act` asks of the store, such as "get c0/0 64+64"; the last segments of keys.
+  /// The requests that `act` makes, such as "get c0/0 64+64"; keys by their last segments.
   std::vector<std::string> requests(const std::function<void()>& act) {
     recorder->start();
     act();
@@ -77,7 +77,7 @@ inline std::string document(std::string_view shape = "[7, 5]", std::string_view 
   text = changed(text, R"({"shape": )" + std::string(shape) + "}");
   return more.empty() ? text : changed(text, more);
 }
-/// A compressor makes chunks of any length.
+/// A compressor, so that chunks have any length.
 constexpr std::string_view kGzip =
     R"({"compressor": {"codec": "https://purl.org/zarr/spec/codec/gzip/1.0", "configuration": {"level": 1}}})";
 

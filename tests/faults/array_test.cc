@@ -1,6 +1,6 @@
-// A Zarr array is written, and each system call of the writer fails in turn, or is the last before the writer is
-// killed. Another reader finds every stored object as it was or as it should become; the next writer succeeds and
-// tidies up.
+// A Zarr array is written, and each system call of the writer fails in turn, or is the last one before the writer is
+// killed. Another reader finds every stored object in its old or its new version; the next writer succeeds and removes
+// leftovers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ Seen resized(const Seen& seen, std::uint64_t rows, std::uint64_t columns) {
   return result;
 }
 
-/// The array after an operation has been done to it.
+/// The array after an operation.
 Seen expected(const std::string& operation, Seen seen, std::uint16_t value) {
   if (operation == "create") return filled({}, {0, 0, 44, 40}, 1);
   if (operation == "shard") return filled(seen, {16, 16, 16, 16}, value);
@@ -82,7 +82,7 @@ std::function<void()> begin(const std::string& folder, const std::string& operat
   };
 }
 
-/// What the format does not know of.
+/// Files that the format does not define.
 std::set<std::string> leftovers(const std::string& folder) {
   static const std::regex format(R"(zarr\.json|a/zarr\.json|a/c/\d+/\d+)");
   std::set<std::string> names = files(folder);
@@ -102,7 +102,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
     ASSERT_GT(calls_.size(), 10U);
   }
 
-  /// Every stored object is as it was or as it should become, and so is the document.
+  /// Every stored object, and the document, is in its old or its new version.
   void expect_old_or_new(const std::optional<Seen>& seen) const {
     if (!seen && !before_) return;
     ASSERT_TRUE(seen.has_value()) << "the array has vanished";
@@ -114,7 +114,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
       for (std::uint64_t left = 0; left < kColumns; left += kShard) expect_object(*seen, old, now, top, left);
   }
 
-  /// The next writer succeeds, in any state, and tidies up.
+  /// The next writer succeeds, whatever the state, and removes leftovers.
   void expect_success_of_the_next(const std::optional<Seen>& seen) const {
     begin(faults_.folder(), GetParam(), kNextValue)();
     EXPECT_EQ(see(faults_.folder()), expected(GetParam(), seen.value_or(Seen()), kNextValue));
@@ -142,7 +142,7 @@ class WriterOfAnArray : public testing::TestWithParam<std::string> {
     }
   }
 
-  /// A failure is typed and, unless it says otherwise, has changed nothing.
+  /// A failure has the right type and, unless its text says otherwise, has changed nothing.
   void expect_failure(const sherd::Error& error, const std::optional<Seen>& seen, bool is_blind) const {
     SCOPED_TRACE(error.text());
     EXPECT_EQ(error.code(), sherd::ErrorCode::io);
@@ -191,7 +191,7 @@ void WriterOfAnArray::expect_old_or_new_after_failures(Fault::Kind kind) {
     const auto error = faults_.run(fault);
     const auto seen = see(faults_.folder());
     expect_old_or_new(seen);
-    // A writer that cannot look at files any more does not know which side file is its own, and leaves it.
+    // A writer that can no longer inspect files does not know which side file is its own, and leaves it.
     const bool is_blind = kind == Fault::Kind::onward && (call.name == "fstat" || call.name == "fstatat");
     if (!is_blind) {
       EXPECT_EQ(leftovers(faults_.folder()), std::set<std::string>());
@@ -199,7 +199,7 @@ void WriterOfAnArray::expect_old_or_new_after_failures(Fault::Kind kind) {
     expect_bytes_are_not_lost_silently(call, error.has_value());
     if (error) {
       expect_failure(*error, seen, is_blind);
-    } else if (operation != "create" && operation != "attributes") {  // it did without the call, or repeated it
+    } else if (operation != "create" && operation != "attributes") {  // it did not need the call, or repeated it
       EXPECT_EQ(seen->canvas, expected(operation, before_.value_or(Seen()), kValue).canvas);
     }
     expect_success_of_the_next(see(faults_.folder()));

@@ -1,5 +1,5 @@
-// A commit is durable together with the directories that lead to the object, also with those that another process has
-// made and not yet synced.
+// A commit is durable together with the directories that lead to the object, including those that another process has
+// created but not yet synced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(NewDirectories, ThatAnotherProcessMakesFirstAreDurableToo) {
 TEST_F(NewDirectories, AreSyncedAgainIfTheyWereRemovedAndMadeAgain) {
   store_->set("a/b/x", "1").value();
   fs::remove_all(path("a/b"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the clock of file systems advances every few of them
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file systems' clocks advance only every few of them
   fs::create_directory(path("a/b"));
   const Simulation simulation;
   store_->set("a/b/x", "1").value();

@@ -1,6 +1,6 @@
 // Shards of a dual-format array are changed through one of its formats, and each system call of the writer fails in
-// turn, or is the last before the writer is killed. Readers of either format find each shard as it was or as it should
-// become; the next writer makes the two names of each shard one file again.
+// turn, or is the last one before the writer is killed. Readers of either format find each shard in its old or its new
+// version; the next writer makes the two names of each shard one file again.
 #include <gtest/gtest.h>
 
 #include "tests/crash/operations.hpp"

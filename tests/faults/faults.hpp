@@ -1,4 +1,4 @@
-// A directory that is prepared once and restored before each fault.
+// A directory that is prepared once, and restored before each fault.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using sherd::os::Call;
 using sherd::os::Fault;
 using sherd::os::Simulation;
 
-/// Replaces `to` by a copy of `from`, in which names of one file are names of one file, too.
+/// Replaces `to` by a copy of `from`. Names of the same file are names of the same file in the copy, too.
 inline void copy_tree(const std::string& from, const std::string& to) {
   fs::remove_all(to);
   fs::create_directories(to);
@@ -64,7 +64,7 @@ std::optional<sherd::Error> error_of(const Act& act) {
   }
 }
 
-/// Something done to a directory. `open` prepares it and returns what is done.
+/// An operation on a directory. `open` prepares it and returns the operation.
 using Operation = std::function<std::function<void()>(const std::string& folder)>;
 
 class Faults {
@@ -76,8 +76,8 @@ class Faults {
   /// The directory in which the operation is done.
   [[nodiscard]] std::string folder() const { return folder_ / "store"; }
 
-  /// Does the operation to a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
-  /// killed writer cannot tidy up.
+  /// Runs the operation on a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
+  /// killed writer cannot clean up.
   std::optional<sherd::Error> run(const Fault& fault = {}) {
     copy_tree(clean(), folder());
     auto act = operation_(folder());
@@ -106,7 +106,7 @@ inline std::string text(const Fault& fault, const Call& call) {
 inline void for_each_kill(const std::vector<Call>& calls, const std::function<void(const Fault&, const Call&)>& visit) {
   int faults = 0;
   for (std::size_t at = 0; at < calls.size() && !testing::Test::HasFailure(); ++at) {
-    if (!calls[at].changes) continue;  // after it the disk is as before it
+    if (!calls[at].changes) continue;  // the disk is the same after it as before it
     for (const bool partial : {false, true}) {
       if (partial && calls[at].name != "pwrite_all") continue;
       const Fault fault{.kind = Fault::Kind::killed, .at = at, .partial = partial};
@@ -118,8 +118,8 @@ inline void for_each_kill(const std::vector<Call>& calls, const std::function<vo
   testing::Test::RecordProperty("faults", faults);
 }
 
-/// Calls visit(fault, call) for each way in which a call of `calls` can fail. Names that cannot be removed stay, so
-/// failures of unlinkat() are left out.
+/// Calls visit(fault, call) for each way in which a call of `calls` can fail. Failures of unlinkat() are left out,
+/// since files that cannot be removed remain.
 inline void for_each_failure(const std::vector<Call>& calls, Fault::Kind kind,
                              const std::function<void(const Fault&, const Call&)>& visit) {
   int faults = 0;
@@ -136,7 +136,7 @@ inline void for_each_failure(const std::vector<Call>& calls, Fault::Kind kind,
   testing::Test::RecordProperty("faults", faults);
 }
 
-/// A writer whose bytes were not written, or may not outlive a power failure, says so.
+/// A writer whose bytes were not written, or may not survive a power failure, reports that.
 inline void expect_bytes_are_not_lost_silently(const Call& failed, bool is_reported) {
   if (failed.name == "pwrite_all" || failed.name == "fsync") {
     EXPECT_TRUE(is_reported);

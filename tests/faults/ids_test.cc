@@ -1,6 +1,6 @@
 // Values of a shard of ids are replaced, added or removed, in place or by rewriting the shard, and each system call of
-// the writer fails in turn, or is the last before the writer is killed. Another reader finds every value as it was or
-// as it should become; the next writer succeeds and tidies up.
+// the writer fails in turn, or is the last one before the writer is killed. Another reader finds every value,
+// old or new; the next writer succeeds and removes leftovers.
 #include <gtest/gtest.h>
 
 #include "tests/crash/operations.hpp"
@@ -56,7 +56,7 @@ class WriterOfIds : public testing::TestWithParam<std::string> {
 
 void WriterOfIds::expect_old_or_new_after_failures(Fault::Kind kind) {
   for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
-    // Where bytes behind the end cannot be cut off again, nothing refers to them.
+    // If bytes after the end cannot be cut off again, nothing refers to them.
     if (call.name == "ftruncate") return;
     const auto error = faults_.run(fault);
     const ById seen = operations::read_ids(faults_.folder());

@@ -1,4 +1,4 @@
-// A file system without locks: what is replaced as a whole is written, what is changed in part needs lock = none.
+// A file system without locks: whole objects can be written, changing part of an object needs lock = none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A file is written, and each system call of the writer fails in turn, or is the last before the writer is killed.
-// Under its name there is the old file or the new one; the next writer succeeds and removes what is left over.
+// A file is written, and each system call of the writer fails in turn, or is the last one before the writer is killed.
+// Its name refers to the old file or the new one; the next writer succeeds and removes leftovers.
 #include <gtest/gtest.h>
 
 #include <fstream>

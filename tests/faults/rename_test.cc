@@ -37,7 +37,7 @@ class RenamedArray : public testing::Test {
     return bytes;
   }
 
-  /// The paths at which the array is, whole.
+  /// The paths at which the complete array is found.
   [[nodiscard]] std::string where() const {
     std::string paths;
     for (const std::string path : {"a", "new/b"}) {
@@ -64,7 +64,7 @@ class RenamedArray : public testing::Test {
   mutable std::string not_found_;
 };
 
-/// Through a link that leads elsewhere from the new path.
+/// Through a link that leads to another place from the new path.
 class LinkedArray : public RenamedArray {
  protected:
   void prepare(const std::string& folder) override {

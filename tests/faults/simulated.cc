@@ -19,12 +19,12 @@ namespace {
 struct Running {
   Fault fault;
   std::vector<Call> calls;
-  std::string failing;  // the name of the call that the fault has met
+  std::string failing;  // the name of the failing call
   std::string awaited;  // the name of the call before which `meanwhile` runs
   std::function<void()> meanwhile;
 };
 
-std::mutex mutex;  // guards what follows
+std::mutex mutex;  // guards the variables below
 std::optional<Running> running;
 
 enum class Fate : std::uint8_t { real, fails, fails_partially };
@@ -44,7 +44,7 @@ std::string path_of(int fd) {
   return {path, static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
 }
 
-/// Decides on a call; sets errno where it fails.
+/// Decides the result of a call; sets errno if it fails.
 Fate meet(const char* name, bool changes, std::string path = {}) {
   run_meanwhile(name);
   const std::lock_guard hold(mutex);
@@ -63,7 +63,7 @@ Fate meet(const char* name, bool changes, std::string path = {}) {
   return is_met && fault.partial ? Fate::fails_partially : Fate::fails;
 }
 
-/// A call that only looks.
+/// A call that changes nothing.
 template <class Real>
 auto look(const char* name, const Real& real) -> decltype(real()) {
   return meet(name, false) == Fate::real ? real() : -1;
@@ -74,7 +74,7 @@ auto change(const char* name, const Real& real, std::string path = {}) -> declty
   return meet(name, true, std::move(path)) == Fate::real ? real() : -1;
 }
 
-/// `put(size)` writes that many of `size` bytes.
+/// `put(size)` writes up to `size` bytes.
 template <class Put>
 int write(const char* name, std::size_t size, const Put& put) {
   const Fate fate = meet(name, true);

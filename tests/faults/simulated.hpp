@@ -1,4 +1,4 @@
-// System calls that fail when a test wants them to: linked instead of src/os/calls.cpp (tests/CMakeLists.txt).
+// System calls that fail on request, linked instead of src/os/calls.cpp (tests/CMakeLists.txt).
 #pragma once
 
 #include <cerrno>
@@ -32,8 +32,8 @@ struct Fault {
   bool partial = false;  ///< half of the bytes are written first; 16 aligned bytes are written as a whole or not at all
 };
 
-/// While it lives, calls meet a fault and are recorded. There is at most one at a time. Files are not synced to disk:
-/// what a power failure leaves is not simulated. Closing a file always works, and so do locks.
+/// While it exists, calls are recorded and can fail. There is at most one at a time. Files are not synced to disk: the
+/// result of a power failure is not simulated. Closing a file and locking always succeed.
 class Simulation {
  public:
   explicit Simulation(const Fault& fault = {});
@@ -42,7 +42,7 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] std::vector<Call> calls() const;
-  /// Something that another process does right before the next call of this name.
+  /// An action of another process right before the next call with this name.
   void before(std::string name, std::function<void()> act) const;
 };
 

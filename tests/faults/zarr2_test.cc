@@ -1,6 +1,6 @@
-// Nodes of several documents, as Zarr v2 has them, are made and edited, and each system call of the writer fails in
-// turn, or is the last before the writer is killed. A reader finds no node or a whole one, and each document as it was
-// or as it should become; the next writer succeeds.
+// Nodes with several documents, as in Zarr v2, are created and edited, and each system call of the writer fails in
+// turn, or is the last one before the writer is killed. A reader finds no node or a complete one, and each document in
+// its old or its new version; the next writer succeeds.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace faults {
 namespace {
 
-/// What the documents of an array say.
+/// The contents of an array's documents.
 struct Said {
   std::uint64_t length = 0;
   std::int64_t value = -1;  ///< the attribute

@@ -1,4 +1,4 @@
-// How a row is run: prepared here, acted on in a forked process, its outcome sent back through a pipe.
+// How a row runs: it is prepared here and acted on in a forked process, which sends its outcome back through a pipe.
 #include "tests/hostile/hostile.hpp"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Hostile inputs as rows of a table: how a store is made and damaged, what is done with it, and what must come of it.
-// Every row runs in a process of its own, so that memory is measured for it alone and a hang ends only the row.
+// Hostile inputs as rows of a table: how a store is made and damaged, what is done with it, and the expected outcome.
+// Every row runs in a process of its own, so that its memory is measured separately and a hang ends only that row.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ std::string sharded(const std::string& inner = "", const std::string& location =
 /// One chunk, encoded by "bytes" and these.
 std::string chunked(const std::string& codecs);
 
-/// An object of so many members, in text.
+/// The text of an object with this many members.
 std::string many_keys(std::size_t count);
 
 /// Element (y, x) of the good array.
@@ -102,7 +102,7 @@ struct Case {
   Where where = Where::both;
   Config config = {};
   std::string path = "a";
-  std::uint64_t megabytes = 0;  ///< what it may take beyond the 64 MiB that every row may
+  std::uint64_t megabytes = 0;  ///< maximum growth beyond the 64 MiB that every row may use
 };
 void PrintTo(const Case& row, std::ostream* out);
 std::string name_of(const testing::TestParamInfo<Case>& info);
@@ -118,15 +118,15 @@ struct StoredCase {
   std::function<Result<void>(const std::shared_ptr<Store>&)> act;
   std::optional<ErrorCode> code = {};  ///< absent: it succeeds
   std::string says = {};
-  std::uint64_t megabytes = 0;  ///< what it may take beyond the 64 MiB that every row may
+  std::uint64_t megabytes = 0;  ///< maximum growth beyond the 64 MiB that every row may use
 };
 void PrintTo(const StoredCase& row, std::ostream* out);
 std::string stored_name(const testing::TestParamInfo<StoredCase>& info);
 
 class HostileStore : public testing::TestWithParam<StoredCase> {};
 
-/// Runs `body` in a process of its own, ended after a minute, and gives what it returns (empty: all is well), what
-/// killed it, or by how much its memory grew beyond the megabytes that it may.
+/// Runs `body` in a process of its own, which is ended after a minute. Returns the result of `body` (empty: success),
+/// what killed the process, or by how much its memory exceeded the permitted megabytes.
 std::string run_apart(std::uint64_t megabytes, const std::function<std::string()>& body);
 
 constexpr auto corrupt_code = ErrorCode::corrupt;

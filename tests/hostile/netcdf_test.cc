@@ -62,7 +62,7 @@ Config limited() {
   return config;
 }
 
-/// Runs `body` with its expectations in a process of its own, which may grow by 64 MiB, whatever documents claim.
+/// Runs `body` with its expectations in a process of its own, which may grow by 64 MiB regardless of the documents.
 void apart(const std::function<void()>& body) {
   EXPECT_EQ(run_apart(0,
                       [&] {
@@ -72,7 +72,7 @@ void apart(const std::function<void()>& body) {
             "");
 }
 
-/// Everything that a user can ask of it.
+/// Every operation that a user can request.
 void use(const Dataset& found) {
   (void)netcdf::dump(found, {.name = "x"}, [](std::string_view) -> Result<void> { return {}; });
 }

@@ -1,4 +1,4 @@
-// One chunk through one encoding of the precomputed format, from stdin to stdout, for chunk_test.py:
+// Encodes or decodes one chunk in one encoding of the precomputed format, from stdin to stdout, for chunk_test.py:
 //   chunk_codec encode|decode '[{"name": …}]' DTYPE 1,64,64,64
 // Elements are in the codec's order, C order of (channel, z, y, x) or, for images, of (z, y, x, channel).
 #include <charconv>

@@ -59,7 +59,7 @@ TEST(Swc, ErrorsNameTheLine) {
   EXPECT_THAT(error("1 1 0 0 0 1 1\n"), HasSubstr("line 1: the parent 1 is the vertex itself"));
   EXPECT_THAT(error("1 1 0 0 zero 1 -1\n"), HasSubstr("line 1: 'zero' is not a coordinate"));
   EXPECT_THAT(error("1 1 0 0 nan 1 -1\n"), HasSubstr("line 1: 'nan' is not a coordinate"));
-  EXPECT_THAT(error("1 1 0 0 1e39 1 -1\n"), HasSubstr("line 1: a coordinate is larger than float32 holds"));
+  EXPECT_THAT(error("1 1 0 0 1e39 1 -1\n"), HasSubstr("line 1: a coordinate does not fit in float32"));
   EXPECT_THAT(error("1 256 0 0 0 1 -1\n"), HasSubstr("line 1: the type is 256"));
   EXPECT_THAT(error("1 1 0 0 0 1\n"), HasSubstr("line 1: '' is not the id of a parent"));
   EXPECT_THAT(error("1 1 0 0 0 1 -1 4\n"), HasSubstr("line 1: has more than the seven values"));
@@ -114,13 +114,13 @@ TEST(Ply, ErrorsNameTheLineOrTheByte) {
   EXPECT_THAT(error(head + "end_header\n1 2 x\n"), HasSubstr("line 8: 'x' is not a number"));
   EXPECT_THAT(error(head + "end_header\n\n"), HasSubstr("bytes are left"));
   EXPECT_THAT(error(head + "element face 1\nproperty list uchar int vertex_indices\nend_header\n1 2 3\n3 0 0 1\n"),
-              HasSubstr("triangle 0 names vertex 1, and there are 1"));
+              HasSubstr("triangle 0 names vertex 1, but there are 1"));
   EXPECT_THAT(error(head + "element face 1\nproperty list uchar int vertex_indices\nend_header\n1 2 3\n3 0 0 -1\n"),
               HasSubstr("line 11: a face names a vertex that is not a whole number"));
   EXPECT_THAT(
       error("ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nproperty float y\nproperty float "
             "z\nend_header\n1 2 3\n"),
-      HasSubstr("the header counts 99999999999 of 'vertex', and 6 bytes are left"));
+      HasSubstr("the header declares 99999999999 of 'vertex', but only 6 bytes are left"));
   EXPECT_THAT(error("ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n"),
               HasSubstr("no property 'y'"));
   EXPECT_THAT(error("ply\nformat ascii 2.0\nend_header\n"), HasSubstr("PLY version '2.0'"));

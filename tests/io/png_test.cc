@@ -225,7 +225,7 @@ TEST(Images, AnInconsistentPixmapIsRefusedBeforeAnythingIsCreated) {
                                                       {"P5 -1 4 255\n", "a number is expected"},
                                                       {"P5 1 1 65536\nxx", "65536"},
                                                       {"P5 1 1 0\nxx", "1 to 65535"},
-                                                      {"P2 2 1 100\n5 101\n", "greater than the greatest"},
+                                                      {"P2 2 1 100\n5 101\n", "exceeds the maximum, 100"},
                                                       {"P2 2 1 100\n5 x\n", "a number is expected at byte"},
                                                       {"P2 2 1 100\n   5\n", "a number is expected at byte"},
                                                       {"P5", "a number is expected"}};

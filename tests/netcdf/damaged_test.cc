@@ -1,4 +1,4 @@
-// Datasets that are damaged, incomplete or hostile: what can be read is, and the rest is named.
+// Datasets that are damaged, incomplete or hostile: everything readable is read, and the rest is reported by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -178,7 +178,7 @@ TEST(AttributeTypes, OfAnotherFormAreInferred) {
   };
   for (const char* types : {R"({"a": "|i1"})", R"({"a": "nonsense"})", R"({"a": 7})", "[]", "7", "null"})
     EXPECT_EQ(*with(types).root().attribute("a"), Values(std::vector<std::int32_t>{300})) << types;
-  EXPECT_THAT(with(R"({"a": "|i1"})").warnings(), ElementsAre(HasSubstr("'a' is not of the type")));
+  EXPECT_THAT(with(R"({"a": "|i1"})").warnings(), ElementsAre(HasSubstr("'a' does not have the type")));
 }
 
 TEST(Groups, NestedBeyondTheLimitAreLeftOut) {

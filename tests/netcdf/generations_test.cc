@@ -1,4 +1,4 @@
-// Every generation of NCZarr, and pure Zarr: the same small dataset in the words of each.
+// Every generation of NCZarr, and pure Zarr: the same small dataset in the form of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ Texts v1() {
           {"g/u/.nczarray", R"({"dimrefs": ["/t"], "storage": "chunked"})"}};
 }
 
-/// In the words of 4.9.3: everything in attributes.
+/// In the form of 4.9.3: everything in attributes.
 std::string notes(const char* which, const std::string& note, const std::string& attributes, const std::string& types) {
   return "{" + attributes + R"("_nczarr_)" + which + R"(": )" + note + R"(, "_nczarr_attr": {"types": {)" + types +
          (types.empty() ? "" : ", ") + R"("_nczarr_)" + which + R"(": "|J0", "_nczarr_attr": "|J0"}}})";

@@ -1,5 +1,5 @@
-// Datasets in a store whose requests take a while: what is stored is the same, and what a writer waits for does not
-// grow with the number of variables.
+// Datasets in a store whose requests have latency: the same objects are stored, and the number of round trips that a
+// writer waits for does not grow with the number of variables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST_P(SlowStore, HasTheObjectsThatAFastOneHas) {
   EXPECT_EQ(dataset.root().variable("/t")->read().value(), Values(Ints{10, 20, fill, fill}));
 }
 
-/// How many requests, one after the other, last as long as a call.
+/// The number of sequential requests that take as long as a call.
 template <class Call>
 double waits(const Call& call) {
   const auto before = std::chrono::steady_clock::now();
@@ -126,7 +126,7 @@ Waits measure(const std::string& format, std::size_t variables) {
   return waited;
 }
 
-/// The least of a few attempts where a busy machine adds to what is measured.
+/// The minimum of a few attempts if a busy machine adds to the measurement.
 Waits least(const Waits& a, const Waits& b) {
   return {std::min(a.create, b.create), std::min(a.open, b.open), std::min(a.set, b.set), std::min(a.grow, b.grow)};
 }

@@ -1,4 +1,4 @@
-// A writer that stays open while others change the dataset through the array API: neither undoes what the other did.
+// A writer that stays open while others change the dataset through the array API: neither undoes the other's changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Nodes of a dataset that are made, copied and erased as arrays and groups of Zarr: NCZarr's metadata follow.
+// Nodes of a dataset that are created, copied and erased as Zarr arrays and groups: NCZarr's metadata are updated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

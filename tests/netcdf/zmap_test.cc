@@ -1,4 +1,4 @@
-// The objects of a dataset by the keys of netcdf-c's zmap: its rules for keys, its search, its distinguishable answers.
+// The objects of a dataset by the keys of netcdf-c's zmap: its rules for keys, its search, its distinct result codes.
 #include "sherd/netcdf_zmap.hpp"
 
 #include <gmock/gmock.h>

@@ -102,7 +102,7 @@ TEST(Annotation, IsPrintedOnlyAsItsInfoSays) {
     return refusal(bad.print(info), ErrorCode::invalid_argument);
   };
   EXPECT_THAT(says([](Annotation& bad) { bad.geometry.pop_back(); }), HasSubstr("has 3 floats, and 4 are expected"));
-  EXPECT_THAT(says([](Annotation& bad) { bad.properties.clear(); }), HasSubstr("0 properties, and the info has 1"));
+  EXPECT_THAT(says([](Annotation& bad) { bad.properties.clear(); }), HasSubstr("0 properties, but the info has 1"));
   EXPECT_THAT(says([](Annotation& bad) { bad.properties[0].dtype = DType::int8; }), HasSubstr("property 'a' must be"));
   EXPECT_THAT(says([](Annotation& bad) { bad.related.clear(); }), HasSubstr("the info has 1 relationships"));
   info.type = AnnotationType::polyline;
@@ -147,8 +147,8 @@ TEST(Annotations, AreNotAllocatedBeforeTheirCountIsChecked) {
   };
   const auto points = info_of(AnnotationType::point, every_property());
   EXPECT_EQ(says(points, 0xFFFFFFFFFFFFFFFF),
-            "annotations: 18446744073709551615 annotations of at least 44 bytes, and 8 are left");
-  EXPECT_EQ(says(points, 1), "annotations: 1 annotations of at least 44 bytes, and 8 are left");
+            "annotations: 18446744073709551615 annotations of at least 44 bytes, but only 8 are left");
+  EXPECT_EQ(says(points, 1), "annotations: 1 annotations of at least 44 bytes, but only 8 are left");
   EXPECT_THAT(says(info_of(AnnotationType::polyline), std::uint64_t{1} << 61), HasSubstr("at least 12 bytes"));
   const std::string none(8, '\0');
   EXPECT_EQ(Annotations::parse(bytes_of(none), points).value().ids.size(), 0);
@@ -168,7 +168,7 @@ TEST(Annotations, ArePrintedOnlyIfTheirColumnsAgree) {
   EXPECT_THAT(says(info, [](Annotations& bad) { bad.points = {1, 3}; }), HasSubstr("4 vectors of 2 floats"));
   EXPECT_THAT(says(info, [](Annotations& bad) { bad.properties[0].bytes.pop_back(); }), HasSubstr("property 'a'"));
   EXPECT_THAT(says(info_of(AnnotationType::line, {{"a", Type::uint16}}), [](Annotations&) {}),
-              HasSubstr("only polylines"));
+              HasSubstr("can only be set for polylines"));
 }
 
 constexpr std::string_view kInfo = R"({"@type": "neuroglancer_annotations_v1",

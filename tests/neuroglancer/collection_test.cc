@@ -174,7 +174,7 @@ TEST(Collection, RefusesOtherKindsAndForbiddenOperations) {
   Collection::create(store, skeleton_info(false)).value();
   const Collection collection = Collection::open(store).value();
   EXPECT_THAT(refusal(collection.read_annotation(1), ErrorCode::invalid_argument),
-              HasSubstr("holds skeletons, no annotations"));
+              HasSubstr("holds skeletons, not annotations"));
   EXPECT_THAT(refusal(collection.write_skeleton(1, skeleton()), ErrorCode::invalid_argument),
               HasSubstr("for reading only"));
 }

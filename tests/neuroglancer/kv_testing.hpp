@@ -30,7 +30,7 @@ inline std::vector<ShardedStore::Item> items_of(const Values& values) {
 }
 inline void put(const ShardedStore& store, const Values& values) { store.put_many(items_of(values)).value(); }
 
-/// Everything that list() and get_many() give; they must agree.
+/// Everything that list() and get_many() return; they must agree.
 inline Values all_of(const ShardedStore& store) {
   std::vector<std::uint64_t> ids;
   store
@@ -48,7 +48,7 @@ inline Values all_of(const ShardedStore& store) {
   return all;
 }
 
-/// Ids spread over all bits, values of 0 to 200 bytes that no codec makes much smaller.
+/// Ids spread over all bits; values of 0 to 200 bytes that are hardly compressible.
 inline Values some_values(std::uint64_t count, std::uint64_t seed = 0) {
   Values values;
   for (std::uint64_t i = 0; i < count; ++i) {

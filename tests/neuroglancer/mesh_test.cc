@@ -31,7 +31,7 @@ TEST(Mesh, SaysWhatIsWrong) {
   const auto says = [](const std::string& bytes) { return refusal(Mesh::parse(bytes_of(bytes)), ErrorCode::corrupt); };
   EXPECT_EQ(says(Packed().u32({0xFFFFFFFF}).text()), "mesh: 4294967295 vertices need 51539607540 bytes, 0 are left");
   EXPECT_EQ(says(Packed().u32({0, 1, 2}).text()), "mesh: 8 bytes follow 0 vertices, but a triangle is 12 bytes");
-  EXPECT_EQ(says(Packed().u32({0, 0, 0, 0}).text()), "mesh: triangle 0 names vertex 0, and there are 0");
+  EXPECT_EQ(says(Packed().u32({0, 0, 0, 0}).text()), "mesh: triangle 0 names vertex 0, but there are 0");
   EXPECT_THAT(refusal(Mesh{{}, {{0, 0, 0}}}.print(), ErrorCode::invalid_argument), HasSubstr("triangle 0"));
 }
 

@@ -107,7 +107,7 @@ TEST(SegmentProperties, ArePrintedOnlyIfTheyCanBeReadBack) {
     made.properties = {property};
     return refusal(made.print(), ErrorCode::invalid_argument);
   };
-  EXPECT_THAT(says({.id = "a", .texts = {"x", "y"}}), HasSubstr("has 2 elements, and there are 1 ids"));
+  EXPECT_THAT(says({.id = "a", .texts = {"x", "y"}}), HasSubstr("has 2 elements, but there are 1 ids"));
   EXPECT_THAT(says({.id = "a", .type = Type::tags, .description = "d", .tag_values = {{}}}), HasSubstr("description"));
   EXPECT_THAT(says({.id = "a", .type = Type::tags, .tags = {"t"}, .tag_values = {{1}}}), HasSubstr("values[0]"));
   EXPECT_THAT(says({.id = "a", .type = Type::number, .numbers = column<double>(DType::float64, {1})}),

@@ -1,4 +1,4 @@
-// What a store of shards of ids holds, read back without the code that built it.
+// The contents of a store of shards of ids, read back without the code that built it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 namespace sherd::kv_testing {
 
 using Values = std::map<std::uint64_t, std::string>;
-/// The values of one shard, each found where its id leads to.
+/// The values of one shard, each found at the location of its id.
 inline void read_shard(const std::string& bytes, const Uint64Format& format, const std::string& name, Values& into) {
   const Limits limits;
   SpanSource source(name, as_bytes(bytes));

@@ -60,7 +60,7 @@ TEST(Skeleton, ReportsTheExpectedAndTheActualLength) {
             "skeleton: 4294967295 edges need 34359738360 bytes, 0 are left");
   EXPECT_EQ(says("abc"), "skeleton: the number of vertices needs 4 bytes, 3 are left");
   EXPECT_EQ(says(Packed().u32({1, 1}).f32({0, 0, 0}).u32({0, 1}).text()),
-            "skeleton: edge 0 names vertex 1, and there are 1");
+            "skeleton: edge 0 names vertex 1, but there are 1");
   EXPECT_EQ(says(Packed().u32({1, 0}).f32({0, 0, 0}).text() + "ab"),
             "skeleton: after 0 vertex attributes: 2 bytes follow the end");
   const VertexAttribute wide{"colour", DType::float64, 65535};
@@ -72,7 +72,7 @@ TEST(Skeleton, IsPrintedOnlyAsItIsDescribed) {
   const VertexAttribute radius{"radius"};
   Skeleton skeleton{{{0, 0, 0}}, {}, {column<float>(DType::float32, {1})}};
   EXPECT_TRUE(skeleton.print({&radius, 1}));
-  EXPECT_THAT(refusal(skeleton.print({}), ErrorCode::invalid_argument), HasSubstr("1 vertex attributes, and 0"));
+  EXPECT_THAT(refusal(skeleton.print({}), ErrorCode::invalid_argument), HasSubstr("1 vertex attributes, but 0"));
   skeleton.attributes[0] = column<std::uint32_t>(DType::uint32, {1});
   EXPECT_THAT(refusal(skeleton.print({&radius, 1}), ErrorCode::invalid_argument),
               HasSubstr("'radius' is 1 x uint32, and 1 x float32 is described"));

@@ -155,7 +155,7 @@ TEST_P(UpdatedVolume, AgreesWithAModelAndBoundsDeadBytes) {
     }
     const CheckReport report = check(dir.path()).value();
     ASSERT_THAT(report.faults, testing::IsEmpty()) << round;
-    // One change may come on top of what is put up with.
+    // One change may come on top of the permitted amount.
     ASSERT_LT(report.dead_bytes, report.live_bytes + 64 * 8 * 8 * 8 * 4) << round;
   }
   EXPECT_EQ(all_of(open_array(dir.path()).value()), model);

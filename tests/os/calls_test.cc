@@ -1,4 +1,4 @@
-// What src/os adds to the system calls: reading and writing everything, listing without allocation.
+// What src/os adds to the system calls: complete reads and writes, and listing without allocation.
 #include "os/calls.hpp"
 
 #include <gmock/gmock.h>

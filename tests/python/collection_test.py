@@ -97,7 +97,7 @@ def test_errors_name_key_id_and_member(tmp_path):
     skeletons = ng.Collection.create(tmp_path / "s", skeleton_info(None))
     with pytest.raises(sherd.InvalidArgument, match="of type Skeleton, not MultiscaleMesh"):
         skeletons.write(1, mesh())
-    with pytest.raises(sherd.InvalidArgument, match="no annotations"):
+    with pytest.raises(sherd.InvalidArgument, match="does not contain annotations"):
         skeletons.read_cell(0, (0, 0))
     with pytest.raises(sherd.InvalidArgument, match="for reading only"):
         ng.Collection(tmp_path / "s").write(1, skeleton())

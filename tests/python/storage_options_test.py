@@ -48,5 +48,5 @@ def test_unknown_options_are_refused_with_the_nearest_name(tmp_path):
 
 
 def test_a_store_has_been_opened_with_its_options():
-    with pytest.raises(sherd.InvalidArgument, match="has been opened with its options"):
+    with pytest.raises(sherd.InvalidArgument, match="cannot be used with a Store"):
         sherd.open(sherd.MemoryStore(), storage_options={"durable": False})

@@ -1,4 +1,4 @@
-// Which ranges of an object are read together, and how their bytes are handed out again.
+// Which ranges of an object are read together, and how their bytes are distributed afterwards.
 #include "shard/reader.hpp"
 
 #include <gmock/gmock.h>

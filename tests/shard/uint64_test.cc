@@ -187,7 +187,7 @@ TEST(Uint64Shard, DamageIsReportedWithItsLocation) {
   EXPECT_THAT(message(std::string(15, '\0')), HasSubstr("too small"));
   EXPECT_THAT(message(with_list({7, 0, 4}, 29)), HasSubstr("minishard 0 (start 29, end 28)"));
   EXPECT_THAT(message(with_list({7, 0, 4}).substr(0, 43)), HasSubstr("reaches beyond the shard's 43 bytes"));
-  EXPECT_THAT(message(with_list({7, 0, 4}, 5)), HasSubstr("minishard 0: a minishard index of 23 bytes"));
+  EXPECT_THAT(message(with_list({7, 0, 4}, 5)), HasSubstr("minishard 0: a minishard index has 23 bytes"));
   EXPECT_THAT(message(with_list({7, 0, 1000})), HasSubstr("chunk 7: its entry (offset 16, size 1000)"));
   EXPECT_THAT(message(with_list({7, 1, ~std::uint64_t{0}})), HasSubstr("chunk 7: its entry"));
   EXPECT_EQ(find(with_list({7, 0, 4}, 28), format, 7).value(), std::nullopt) << "start and end alike: no chunks";

@@ -1,5 +1,5 @@
-// Plans as values: an old index and changes on one side, what is kept, moved and free on the other. Then the same plans
-// carried out on shards in memory.
+// Plans as values: from an old index and changes to what is kept, moved and free. Then the same plans are carried out
+// on shards in memory.
 #include "shard/update.hpp"
 
 #include <gmock/gmock.h>
@@ -434,7 +434,7 @@ TEST_P(CarriedOut, AReaderWithTheOldIndexFindsKeptChunksInTheNewVersion) {
   }
 }
 
-/// What a journal would have to hold, and where a recovery would find it: in the plan.
+/// Everything that a journal would need, and where a recovery would find it, is in the plan.
 TEST_P(CarriedOut, AnAmendmentIsUndoneFromItsPlanAndTheBytesOfTheHead) {
   const std::string before = made(some_chunks(1));
   const Chunks changes = some_chunks(1);

@@ -1,4 +1,4 @@
-// A store that begins to fail: at the n-th commit, or when an object is read or written.
+// A store that starts to fail: at the n-th commit, or when a given object is read or written.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What only files can do: links, pipes, modes, full disks, killed writers, and directories that come and go.
+// What is special about files: links, pipes, modes, full disks, killed writers, and directories that come and go.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class FileStore : public testing::Test {
     return file_store(root_.path(), config).value();
   }
   std::vector<std::string> keys() { return keys_of(*store_); }
-  /// Leaves behind what a writer does that is killed before its commit.
+  /// Leaves behind the files of a writer that is killed before its commit.
   void kill_a_writer_of(const std::string& key) {
     ASSERT_EQ(in_child([&] {
                 const auto store = open();

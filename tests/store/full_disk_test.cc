@@ -63,7 +63,7 @@ TEST_F(FileStoreOnFullDisk, UndoesAFailedAmendment) {
     ::_exit(!written && written.error().code() == ErrorCode::io && !committed ? 0 : 1);
   });
   EXPECT_EQ(status, 0);
-  // The child ended without unwinding, as one that is killed: what it added lies behind the end.
+  // The child ended without unwinding, like a killed process: what it added is after the end of the object.
   EXPECT_EQ(store_->get("c/0").value()->substr(0, 3), "old");
   auto writer = store_->amend("c/0", store_->open("c/0").value()->generation().value()).value();
   writer->write(1 << 20, as_bytes("far")).value();

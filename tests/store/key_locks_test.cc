@@ -1,4 +1,4 @@
-// Keys that threads of one process hold.
+// Keys that threads of one process have locked.
 #include "store/key_locks.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::UnorderedElementsAre;
 
 class HeldKeys : public testing::Test {
  protected:
-  /// Waits for the key for this many seconds.
+  /// Waits for the key for up to this many seconds.
   Result<std::shared_ptr<KeyHold>> take(const std::string& key, double timeout = 0) {
     LockPatience patience;
     patience.timeout = timeout;
@@ -32,7 +32,7 @@ class HeldKeys : public testing::Test {
     LockWait wait(patience, name);
     return locks_->take(key, wait);
   }
-  /// The code with which another thread fails that may not wait, nullopt where it gets the key.
+  /// The error code in another thread that must not wait; nullopt if it gets the key.
   std::optional<ErrorCode> taken_elsewhere(const std::string& key) {
     std::optional<ErrorCode> code;
     std::thread([&] {
@@ -50,7 +50,7 @@ TEST_F(HeldKeys, CannotBeTakenByOtherThreads) {
   EXPECT_EQ(taken_elsewhere("c/1"), std::nullopt);
 }
 
-// The system gives the ID of a thread that has ended to the next one.
+// The system may give the ID of a finished thread to the next one.
 TEST_F(HeldKeys, StayHeldWhenTheirThreadHasEnded) {
   std::shared_ptr<KeyHold> hold;
   std::thread([&] { hold = take("c/0").value(); }).join();

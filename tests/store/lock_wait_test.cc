@@ -1,5 +1,5 @@
 // Writers that wait for each other: how long, what ends the wait, and that a lock ends with its process. Two stores of
-// one directory exclude each other as two processes do.
+// one directory exclude each other like two processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// A store as remote ones are: no writer is locked out, and what is changed is changed on the condition that it is still
-// what was read. What is written is in memory until the commit, and may then be refused.
+// A store like remote ones: writers are not locked out, but changes are conditional on the object still being what was
+// read. Writes are kept in memory until the commit, which may then be refused.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace sherd {
 
 class LocklessStore final : public ForwardingStore {
  public:
-  /// `conditional_erase`: whether erase() takes conditions, as few remote stores do.
+  /// `conditional_erase`: whether erase() accepts conditions, which few remote stores support.
   LocklessStore(std::shared_ptr<Store> store, bool conditional_erase)
       : ForwardingStore(std::move(store)), conditional_erase_(conditional_erase) {}
 

@@ -1,4 +1,4 @@
-// check() of files with a directory at the key of a chunk or a shard, which no reader takes for the lack of one.
+// check() of files with a directory at the key of a chunk or a shard, which no reader mistakes for a missing chunk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

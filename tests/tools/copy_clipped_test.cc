@@ -1,5 +1,5 @@
-// Copies of volumes whose last chunks end where the volume does: clipped along any axis, in any encoding, into other
-// shards, into none, into Zarr arrays and back.
+// Copies of volumes whose last chunks end where the volume ends: clipped along any axis, in any encoding, into other
+// shards, into unsharded volumes, into Zarr arrays and back.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -30,7 +30,7 @@ CopyOptions options_of(bool overwrite, bool resume) {
   return options;
 }
 
-/// Copies in a process of its own that can open so many files; whether it ended.
+/// Copies in a process of its own that can open only this many files; returns whether it succeeded.
 bool copy_with_descriptors(rlim_t descriptors, const std::string& from, const std::string& to, bool overwrite) {
   const int status = in_child([&] {
     const rlimit few{descriptors, descriptors};
@@ -62,7 +62,7 @@ TEST_P(CopyWithFewDescriptors, LeavesNothingAfterTheNextRun) {
   }
 }
 
-// The documents of old and new copy are equal, so that only what the run before has left says which of them there is.
+// The documents of the old and the new copy are equal, so only leftovers of the previous run show which one exists.
 TEST(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
   const TempDir folder;
   const std::string from = folder / "from", to = folder / "to";

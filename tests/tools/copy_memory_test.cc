@@ -1,4 +1,4 @@
-// Copies that make many objects with codecs that allocate much in each call.
+// Copies that make many objects with codecs that allocate a lot of memory in each call.
 #include <gtest/gtest.h>
 
 #include "sherd/sherd.hpp"

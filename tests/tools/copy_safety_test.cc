@@ -172,7 +172,7 @@ TEST(Copy, ObjectsAddedAfterAnInterruptionAreKept) {
   }
 }
 
-// Moves chunks, and fails before it comes to the document.
+// Moves chunks, and fails before it writes the document.
 class HalfMovingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;

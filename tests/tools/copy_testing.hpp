@@ -1,4 +1,4 @@
-// Arrays to copy, what a copy takes, and stores as text to compare.
+// Arrays to copy, the memory that a copy needs, and stores as text for comparison.
 #pragma once
 
 #include <map>
@@ -55,7 +55,7 @@ inline void make_sharded(const std::string& url, const Shape& shape, const Shape
   }
 }
 
-/// What a process of its own grows by, in MiB, when it copies with 16 MiB of memory and encodes so many chunks.
+/// The peak growth in MiB of a process that copies with 16 MiB of memory and encodes this many chunks.
 inline std::uint64_t growth_of_copy(const std::string& source, const std::string& destination, CopyOptions options,
                                     std::uint64_t encoded) {
   options.config.memory_budget = std::uint64_t{16} << 20;

@@ -1,4 +1,4 @@
-// Copies and checks of stores whose requests have latency: objects wait together.
+// Copies and checks of stores whose requests have latency: requests for several objects overlap.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sherd {
 namespace {
 
-/// Opens a chunk once another one is being opened, too, or after a long time.
+/// Opens a chunk once another one is being opened too, or after a long time.
 class OpensTwoAtATime final : public ParallelStore<8> {
  public:
   using ParallelStore::ParallelStore;
@@ -32,7 +32,7 @@ class OpensTwoAtATime final : public ParallelStore<8> {
   std::atomic<bool> met{false};
 };
 
-/// Notes how many chunks are opened by the largest batch of requests.
+/// Records how many chunks the largest batch of requests opens.
 class NotesBatches final : public ParallelStore<32> {
  public:
   using ParallelStore::ParallelStore;

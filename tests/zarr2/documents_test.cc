@@ -1,4 +1,4 @@
-// The documents of Zarr v2, member by member: what is read, and what is refused with which code and where.
+// The documents of Zarr v2, member by member: what is read, and what is rejected with which code and where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

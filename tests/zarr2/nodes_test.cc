@@ -1,4 +1,4 @@
-// Nodes of Zarr v2 and their several documents: made, found, edited, erased, and what killed and racing creators leave.
+// Nodes of Zarr v2 and their documents: made, found, edited, erased, and the leftovers of killed and racing creators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -156,7 +156,7 @@ TEST(V2Creators, WithoutLocksDoNotMixTheirAttributes) {
   }
 }
 
-/// A store in which something else happens just before the first object of this name is written.
+/// A store in which something else happens just before the first object with this name is written.
 class InterruptedStore final : public ForwardingStore {
  public:
   InterruptedStore(std::shared_ptr<Store> store, std::string name, std::function<void()> before)

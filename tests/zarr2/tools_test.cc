@@ -1,4 +1,4 @@
-// What is done with hierarchies of Zarr v2 as with any other: copies to and from the other formats, and checks.
+// Tools on hierarchies of Zarr v2, as on any other: copies to and from the other formats, and checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -364,13 +364,13 @@ TEST(V2Tools, CopyIsRefusedIfV2CannotExpressTheSource) {
   EXPECT_THAT(refusal({.dtype = DType::uint8, .codecs = std::vector<Json>{"packbits"}}), HasSubstr("'packbits'"));
   EXPECT_THAT(refusal({.dtype = DType::uint8, .dimension_names = {{"y", std::nullopt}}}), HasSubstr("dimension_names"));
   EXPECT_THAT(refusal({.dtype = DType::uint8, .codecs = std::vector<Json>{"bitround:3"}}),
-              HasSubstr("'bitround' of float16, float32 and float64 only, not of uint8"));
+              HasSubstr("'bitround' with float16, float32 and float64 only, not with uint8"));
   EXPECT_THAT(refusal({.dtype = DType::float16, .codecs = std::vector<Json>{"bitround:11"}}),
-              HasSubstr("'bitround' of at most 10 bits of float16"));
+              HasSubstr("'bitround' with at most 10 bits for float16"));
   EXPECT_THAT(refusal({.dtype = DType::float32, .fill_value = Json("0x7fc00001")}),
-              HasSubstr("fill_value: Zarr v2 has one NaN only"));
+              HasSubstr("fill_value: Zarr v2 has only one NaN"));
   EXPECT_THAT(refusal({.dtype = DType::complex64, .fill_value = parsed(R"([0, "0x7fc00001"])")}),
-              HasSubstr("fill_value: Zarr v2 has one NaN only"));
+              HasSubstr("fill_value: Zarr v2 has only one NaN"));
   CreateOptions rectilinear{.dtype = DType::uint8};
   rectilinear.chunk_grid =
       parsed(R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 3], [4]]}})");
