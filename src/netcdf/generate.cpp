@@ -9,6 +9,7 @@
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_schema.hpp"
 #include "netcdf/filters.hpp"
+#include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
