@@ -137,6 +137,24 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
   return now;
 }
 
+Result<void> Array::State::confirm_missing() const {
+  Generation last;
+  {
+    const std::lock_guard hold(mutex_);
+    last = read_at_.value_or(document_.generation());
+  }
+  if (last.token.empty()) return {};
+  SHERD_TRY(now, stored_generation(*location.store, document_key));
+  if (!now) return replaced_error("erased");
+  if (*now == last) return {};
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+  if (!node) return replaced_error("erased");
+  SHERD_TRY(check_same(*node));
+  const std::lock_guard hold(mutex_);
+  read_at_ = node->generation();
+  return conflict("the array was changed while it was read").in_key(document_key);
+}
+
 void Array::State::adopt(NodeDocument node) const {
   const std::lock_guard hold(mutex_);
   node.array->codecs = document_.array->codecs;  // which may contain more than the document
@@ -241,6 +259,7 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell) {
     SHERD_TRY(source, store.open(key).in_key(key));
     if (source == nullptr) {
       if (config.missing_is_error) return std::move(not_found("the chunk is missing")).in_key(key);
+      call.missing = true;
       return call.reader.fill(cell.piece);
     }
     auto done = call.reader.from_object(*source, cell.piece, cell.at.valid).in_key(key);
@@ -325,7 +344,16 @@ class RegionsRead {
     const Config config = with_progress(state_.config(), done, elements * state_.dtype.size());
     ReadBudget budget(config.memory_budget);
     const ChunkReader reader(config, state_.location.store->traits(), state_.cache, budget, arena);
-    return state_.storage->read({state_, shape_, config, cells, reader, done, elements});
+    const bool looks = state_.location.store->traits().parallel_requests < 2;  // a look has no latency
+    constexpr int kMost = 64;
+    for (int attempts = 1;; ++attempts) {
+      std::atomic<bool> missing{false};
+      done = 0;
+      SHERD_TRY(state_.storage->read({state_, shape_, config, cells, reader, done, elements, missing}));
+      if (!missing || !looks) return {};
+      auto confirmed = state_.confirm_missing();
+      if (confirmed || !is_lost_race(confirmed.error()) || attempts == kMost) return confirmed;
+    }
   }
 
  private:

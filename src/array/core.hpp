@@ -60,6 +60,10 @@ struct Array::State {
   /// (Confirmed::attributes), not for each object.
   enum class Confirmed : std::uint8_t { chunks, attributes };
   Result<Shape> confirm(Confirmed what = Confirmed::chunks) const;
+  /// For a reader that has not found some objects: `conflict` if the array was erased or replaced, so that they may have
+  /// been erased with it. The conflict may be retried if the array exists, but its document is not the version that the
+  /// last reader saw.
+  Result<void> confirm_missing() const;
   /// The reason if none of its chunks can be read or written.
   [[nodiscard]] Result<void> check_access() const;
   /// Whether elements can be changed.
@@ -81,6 +85,7 @@ struct Array::State {
 
   mutable std::mutex mutex_;       ///< guards what follows
   mutable NodeDocument document_;  ///< as last seen in the store; its shape and attributes may change
+  mutable std::optional<Generation> read_at_;  ///< the version seen by confirm_missing(); nullopt: that of document_
 };
 
 /// One chunk of the grid that a call accesses.
@@ -127,6 +132,7 @@ struct CellsRead {
   const ChunkReader& reader;
   std::atomic<std::uint64_t>& done;  ///< decoded bytes
   std::uint64_t elements;            ///< of all regions
+  std::atomic<bool>& missing;        ///< set if an object is missing
 
   [[nodiscard]] CellRead cell(std::uint64_t i) const;
   /// Adds the requested bytes of a chunk to the progress.

@@ -149,7 +149,17 @@ class TreeCopy {
           }
           return {};
         }));
-    return objects.finish();
+    SHERD_TRY(objects.finish());
+    return confirm_source(task);
+  }
+
+  // A chunk that vanished may have been replaced by the fill value, or erased with the array.
+  static Result<void> confirm_source(const ArrayCopy& task) {
+    if (!*task.vanished) return {};
+    auto confirmed = task.source.state().confirm_missing();
+    if (!confirmed && is_lost_race(confirmed.error()))
+      confirmed = conflict("the array was changed while it was copied; copy it again").in_key(confirmed.error().key());
+    return in_store(std::move(confirmed), task.source.store()->url());
   }
 
   // A dual-format shard is done when both names exist, because a copy may have been interrupted between them.

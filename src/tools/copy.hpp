@@ -40,6 +40,8 @@ struct ArrayCopy {
   /// made: their number.
   std::optional<std::uint64_t> everything = {};
   std::shared_ptr<const ElementMap> map = {};  ///< from the source's elements, if the copy's are different
+  /// Whether one of the stored chunks did not exist any more.
+  std::shared_ptr<std::atomic<bool>> vanished = std::make_shared<std::atomic<bool>>(false);
 
   /// The number of objects to make, and the i-th of them.
   [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }

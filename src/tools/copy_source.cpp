@@ -5,6 +5,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/retry.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -15,6 +16,44 @@ bool is_empty(const Box& box) { return std::find(box.shape.begin(), box.shape.en
 void sort_unique(std::vector<std::uint64_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+/// Lists the source's chunks and the objects that they result in.
+Result<void> list_stored(ArrayCopy& plan, bool same_objects) {
+  const Array::State& from = plan.source.state();
+  const Array::State& to = plan.destination.state();
+  const Shape shape = from.shape(), count = from.grid.count(shape), to_count = to.grid.count(to.shape());
+  std::size_t compact = std::size_t{1} << 16;  // duplicates are removed whenever there are this many
+  SHERD_TRY(from.storage->list(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
+    for (std::size_t d = 0; d < cell.size(); ++d)
+      if (cell[d] >= count[d]) return {};
+    plan.stored.push_back(ravel(cell, count));
+    if (same_objects || plan.everything) return {};
+    Box box{from.grid.cell_begin(cell), from.valid_shape(cell, shape)};
+    if (plan.map) box = plan.map->goes_into(box);
+    if (is_empty(box)) return {};
+    SHERD_TRY(for_each_cell(cells_of(to.grid, box), [&](const Shape& target) -> Result<bool> {
+      plan.objects.push_back(ravel(target, to_count));
+      return true;
+    }));
+    if (plan.objects.size() < compact) return {};
+    sort_unique(plan.objects);
+    compact = std::max(compact, 2 * plan.objects.size());
+    return {};
+  }));
+  return {};
+}
+
+/// The same for an array that exists from the beginning of the list to its end: while an array is erased or replaced,
+/// a list would be without some of its chunks.
+Result<void> list_whole(ArrayCopy& plan, bool same_objects) {
+  const auto list = [&]() -> Result<void> {
+    plan.stored.clear();
+    plan.objects.clear();
+    SHERD_TRY(list_stored(plan, same_objects));
+    return plan.source.state().confirm_missing();
+  };
+  return in_store(retry_limited(plan.destination.config(), list), plan.source.store()->url());
 }
 
 }  // namespace
@@ -38,24 +77,7 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<con
   if (!other_fill) plan.way = copy_way(from, to, plan.map ? plan.map->cheapest(from) : CopyWay::whole);
   const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   plan.clips = is_clipped(from) != is_clipped(to);
-  std::size_t compact = std::size_t{1} << 16;  // duplicates are removed whenever there are this many
-  SHERD_TRY(from.storage->list(from, shape, [&](const Shape& cell, const std::string&, std::uint64_t) -> Result<void> {
-    for (std::size_t d = 0; d < cell.size(); ++d)
-      if (cell[d] >= count[d]) return {};
-    plan.stored.push_back(ravel(cell, count));
-    if (same_objects || plan.everything) return {};
-    Box box{from.grid.cell_begin(cell), from.valid_shape(cell, shape)};
-    if (plan.map) box = plan.map->goes_into(box);
-    if (is_empty(box)) return {};
-    SHERD_TRY(for_each_cell(cells_of(to.grid, box), [&](const Shape& target) -> Result<bool> {
-      plan.objects.push_back(ravel(target, to_count));
-      return true;
-    }));
-    if (plan.objects.size() < compact) return {};
-    sort_unique(plan.objects);
-    compact = std::max(compact, 2 * plan.objects.size());
-    return {};
-  }));
+  SHERD_TRY(list_whole(plan, same_objects));
   sort_unique(plan.stored);
   if (same_objects) plan.objects = plan.stored;
   sort_unique(plan.objects);
@@ -103,7 +125,10 @@ Result<void> LeafFinder::visit(const Visit& visit) {
 Result<bool> LeafFinder::visit_objects(const std::vector<Shape>& cells, const Visit& visit) {
   SHERD_TRY(located, in_store(state_.storage->locate(state_, {cells, box_}, config_), state_.location.store->url()));
   for (auto& object : located) {
-    if (!object) continue;  // erased since it was listed
+    if (!object) {  // erased since it was listed
+      *task_.vanished = true;
+      continue;
+    }
     objects_.push_back({std::move(object->key), std::move(object->generation)});
     for (LocatedChunk& chunk : object->chunks) {
       SourceLeaf leaf{std::move(chunk.box), chunk.extent, objects_.size() - 1};

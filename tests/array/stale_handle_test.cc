@@ -326,5 +326,45 @@ TEST(Overwriting, NamesTheFileThatIsNotAChunk) {
   EXPECT_EQ(text_at(*store, "a/c/0"), "left");
 }
 
+// Missing chunks read as the fill value only if the array itself exists.
+TEST(MissingChunk, OfAnErasedArrayIsAConflictAndNotTheFillValue) {
+  const auto store = memory_store();
+  const Array array = create_array(store, "a", bytes_array()).value();
+  array.fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
+  std::vector<std::uint8_t> values(array.shape()[0]);
+  array.read(Box{{0}, array.shape()}, std::span(values)).value();
+  erase(store, {.path = "a"}).value();
+  const auto read = array.read(Box{{0}, array.shape()}, std::span(values));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code(), ErrorCode::conflict);
+  EXPECT_THAT(read.error().text(), HasSubstr("the array was erased since it was opened; open it again"));
+}
+
+TEST(MissingChunk, OfAnArrayThatWasReplacedMeanwhileIsReadAgain) {
+  class ReplacingStore final : public ForwardingStore {
+   public:
+    using ForwardingStore::ForwardingStore;
+    std::function<void()> after_open = [] {};
+    Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+      auto source = store_->open(key);
+      if (key.starts_with("a/c/")) after_open();
+      return source;
+    }
+  };
+  const auto store = std::make_shared<ReplacingStore>(memory_store());
+  const auto make = [&](std::uint8_t value) {
+    const Array array = create_array(store, "a", bytes_array(true)).value();
+    if (value != 0) array.fill(Box{{0}, array.shape()}, std::vector{std::byte{value}}).value();
+    return array;
+  };
+  const Array array = make(0);
+  store->after_open = [&, is_first = true]() mutable {
+    if (std::exchange(is_first, false)) make(7);
+  };
+  std::vector<std::uint8_t> values(array.shape()[0]);
+  array.read(Box{{0}, array.shape()}, std::span(values)).value();
+  EXPECT_EQ(values, std::vector<std::uint8_t>(values.size(), 7));
+}
+
 }  // namespace
 }  // namespace sherd

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <functional>
 
 #include "base/checksum.hpp"
 #include "store/forwarding.hpp"
@@ -132,6 +133,50 @@ TEST(Copy, AFailureKeepsTheExistingNode) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code(), ErrorCode::corrupt);
   EXPECT_EQ(tree_of(*destination), before);
+}
+
+// Calls `before_visit` before a prefix is listed, and `before_chunk` before a chunk is opened.
+class SharedStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<void()> before_visit = [] {}, before_chunk = [] {};
+
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    before_visit();
+    return store_->visit(prefix, depth, visit);
+  }
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    if (key.starts_with("a/c/")) before_chunk();
+    return store_->open(key);
+  }
+};
+
+TEST(Copy, OfAnArrayThatIsErasedMeanwhileIsAConflictAndNotACopyWithoutItsChunks) {
+  for (const bool while_listed : {true, false})
+    for (const Shape& chunks : {Shape{6, 4}, Shape{5, 5}}) {  // moved, and encoded again
+      const auto shared = std::make_shared<SharedStore>(memory_store());
+      filled(shared, "a", {.chunks = {6, 4}});
+      const auto erase_it = [&, left = 1]() mutable {
+        if (left-- > 0) erase(shared, {.path = "a"}).value();
+      };
+      (while_listed ? shared->before_visit : shared->before_chunk) = erase_it;
+      const auto destination = memory_store();
+      const auto copied = copy(shared, destination, {.chunks = chunks, .source_path = "a"});
+      ASSERT_FALSE(copied);
+      EXPECT_EQ(copied.error().code(), ErrorCode::conflict) << copied.error().text();
+      EXPECT_FALSE(open(destination));
+    }
+}
+
+TEST(Copy, OfAnArrayThatIsReplacedWhileItIsListedHasAllChunksOfTheNewOne) {
+  const auto shared = std::make_shared<SharedStore>(memory_store());
+  const Array old = filled(shared, "a", {.chunks = {6, 4}});
+  shared->before_visit = [&, left = 1]() mutable {
+    if (left-- > 0) filled(shared, "a", {.chunks = {6, 4}, .overwrite = true});
+  };
+  const auto destination = memory_store();
+  copy(shared, destination, {.source_path = "a"}).value();
+  EXPECT_EQ(elements(open_array(destination).value()), elements(open_array(shared, {.path = "a"}).value()));
 }
 
 TEST(Copy, LeftoversOfAnInterruptedCopyDoNoHarm) {
