@@ -272,11 +272,14 @@ void write(const BoundArray& self, const MakeIndex& index, nb::handle value) {
 }
 
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {
+  Shape shape = self.array.shape();
   with_view(self, data, nullptr, [&](const AnyView& view) {
     Array array = self.array;
-    call(*array.store(), [&] { return array.append(constant(view), axis); });
+    const Shape origin = call(*array.store(), [&] { return array.append(constant(view), axis); });
+    shape = array.shape();
+    shape[axis] = origin[axis] + view.shape[axis];  // other writers may have appended behind it
   });
-  return self.array.shape();
+  return shape;
 }
 
 }  // namespace sherd::python

@@ -254,7 +254,8 @@ void bind_changes(nb::class_<BoundArray>& type) {
           },
           nb::arg("data"), nb::arg("axis") = 0,
           nb::sig("def append(self, data: typing.Any, axis: int = 0) -> tuple[int, ...]"),
-          "Grows the array along `axis` by the data's length there and writes the data; returns the new shape.")
+          "Grows the array along `axis` by the data's length there and writes the data. Returns the shape of the array "
+          "with the data at its end; other writers may have appended behind them.")
       .def(
           "appender",
           [](const BoundArray&, const nb::args&, const nb::kwargs&) -> nb::object {

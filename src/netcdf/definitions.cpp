@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kRecords = 1024;  ///< the chunk length of a growing dimension, if it is the only one
 constexpr const char* kVersion = "2.0.0";
+constexpr std::string_view kNul{"\0", 1};
 
 /// The attributes with their noted types.
 Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& attributes, const Touched& touched,
@@ -34,6 +35,8 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
   for (const Attribute& each : attributes) {
     if (touched && !touched->contains(each.name)) continue;
     SHERD_TRY(json, attribute_json(each.values, text).in_member(each.name));
+    // Several libraries store an empty text as a NUL character, and netcdf-c reads its escape as letters.
+    if (const auto* own = std::get_if<std::string>(&each.values); own != nullptr && *own == kNul) json = "";
     stored.set(each.name, std::move(json));
     types.set(each.name, attribute_type_name(each.values));
   }
@@ -289,9 +292,6 @@ Result<Json> stored_attributes(const Form& form, const std::string& group, const
   if (is_array_fill(form, variable.options.type)) stored.erase(kFillValue);  // its type is noted
   if (Json* fill = form.v3() ? stored.find(kFillValue) : nullptr)
     if (auto encoded = fill_for_xarray(*variable.attribute(kFillValue))) *fill = *std::move(encoded);
-  // netcdf-c reads an escape as its letters, and stores a character that is NUL as an empty text.
-  if (Json* fill = !form.v3() && variable.options.type == Type::character ? stored.find(kFillValue) : nullptr)
-    if (fill->text() == std::string_view("\0", 1)) *fill = "";
   const bool scalar = variable.dimensions.empty();
   const bool noted = form.notes_attributes() || (!form.mode.pure && scalar);
   if (!form.v3() && has_names(form, group, variable)) stored.set(kNamesAttribute, dimension_names_of(variable));

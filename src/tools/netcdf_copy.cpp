@@ -424,7 +424,9 @@ Result<std::optional<Shape>> chosen_chunks(const Variable& source, const Dataset
   if (options.unchunked) return std::optional(Shape());
   for (const auto& [name, chunks] : options.variable_chunks) {
     if (!is_named(name, source)) continue;
-    if (!chunks.empty() && chunks.size() != shape.size())
+    const bool fits = chunks.empty() || chunks.size() == shape.size();
+    if (!fits && source.full_name() != "/" + name && !name.starts_with('/')) continue;  // the name of another variable
+    if (!fits)
       return invalid_argument("the variable has " + std::to_string(shape.size()) + " dimensions, but there are " +
                               std::to_string(chunks.size()) + " chunk lengths")
           .in_member("chunks");

@@ -38,6 +38,12 @@ def test_what_ncdump_prints_makes_the_same_dataset_again(sherd, name):
     assert of_sherd(sherd, text) == text
 
 
+def test_a_text_that_fills_its_variable_and_ends_in_a_newline_is_read_again_from_what_ncdump_prints(sherd):
+    text = of_sherd(sherd, 'netcdf x {\ndimensions:\n\tn = 3 ;\nvariables:\n\tchar c ;\n\tchar d(n) ;\ndata:\n c = "\\n" ;\n d = "ab\\n" ;\n}\n')
+    assert text.count('\\n",\n    ""') == 2
+    assert of_sherd(sherd, text) == text
+
+
 @pytest.mark.parametrize("name", ["every_type", "unlimited", "groups"])
 def test_zarr_v3_holds_the_same_dataset(sherd, name):
     text = cdl(DATASETS[name])

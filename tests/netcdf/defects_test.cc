@@ -132,6 +132,16 @@ TEST(DefectsOfNetcdfC, ShuffleOfElementSizeZeroIsUndone) {
   }
 }
 
+// D11: netcdf-c would read the escape of NUL as letters.
+TEST(DefectsOfNetcdfC, ATextThatIsOneNulIsStoredAsAnEmptyText) {
+  const auto store = memory_store();
+  Writer writer = Writer::create(store).value();
+  writer.set_attribute("/", {"empty", std::string(1, '\0')}).value();
+  writer.sync().value();
+  EXPECT_EQ(*json_at(*store, ".zattrs").find("empty"), Json(""));
+  EXPECT_EQ(*Dataset::open(store).value().root().attribute("empty"), Values(std::string()));
+}
+
 // D11
 TEST(DefectsOfNetcdfC, EscapedCharactersAreDecoded) {
   const Dataset dataset = open_texts({kGroup, {".zattrs", R"({"t": "gr\u00f6\u00dfe \ud83c\udf0a"})"}}).value();

@@ -77,6 +77,9 @@ def test_an_array_is_resized_and_appended_to(volume):
     assert volume.append(np.full((5, 40), 9)) == (45, 40)
     assert volume.append(np.full((45, 2), 8), axis=-1) == (45, 42)
     assert np.all(volume[40:45, :40] == 9) and np.all(volume[:, 40:] == 8)
+    other = sherd.open_array(volume.url, mode="r+")
+    assert volume.append(np.full((2, 42), 3)) == (47, 42)
+    assert other.append(np.full((1, 42), 4)) == (48, 42)
     with pytest.raises(IndexError):
         volume.append(np.zeros((1, 1)), axis=2)
     with pytest.raises(sherd.InvalidArgument):
