@@ -71,6 +71,7 @@ class Opener {
         named_ |= !each->array->dimension_names().empty();
         unnamed_ |= each->array->dimension_names().empty();
       }
+      state_.behind |= !made->dimensions.empty() && made->array->shape() != made->shape();
       to.variables.push_back(std::move(made));
     }
     for (std::size_t i = 0; i < from.groups.size(); ++i) SHERD_TRY(variables(*from.groups[i], *to.groups[i]));

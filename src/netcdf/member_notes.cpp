@@ -230,14 +230,12 @@ std::vector<std::string> faults_of(const NodeDocument& node,
     const auto found = dimensions.find(name);
     if (found == dimensions.end()) continue;  // anonymous ones need not be defined
     const DimensionNote& dimension = found->second;
-    if (dimension.unlimited && shape[d] > dimension.length)
-      faults.push_back("the array is " + std::to_string(shape[d]) + " long along the unlimited dimension '" + name +
-                       "', whose recorded length is " + std::to_string(dimension.length) +
-                       "; netcdf-c does not open the dataset; to record the new length, open it with edit_dataset "
-                       "(Writer::open) and sync it");
-    else if (shape[d] != dimension.length)
-      faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose length is " +
-                       std::to_string(dimension.length) + "; netcdf-c does not open the dataset");
+    if (shape[d] == dimension.length) continue;
+    const bool grows = dimension.unlimited;  // then a writer finishes a growth that was cut short
+    faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose " +
+                     (grows ? "recorded length is " : "length is ") + std::to_string(dimension.length) +
+                     "; netcdf-c does not open the dataset" +
+                     (grows ? "; open it with edit_dataset (Writer::open) and sync it" : ""));
   }
   return faults;
 }

@@ -14,7 +14,7 @@ struct Writer::State {
   std::optional<Dataset> opened;       ///< as it was found
   bool overwrite = false, consolidated = true;
   bool defined = false;  ///< something is not stored yet; lengths that have grown do not count
-  bool behind = false;   ///< an unlimited dimension was recorded as shorter than an array, as after a kill
+  bool behind = false;   ///< it was opened with lengths of arrays and dimensions that differ, as after a kill
   GroupDefinition root;
 };
 
@@ -49,8 +49,8 @@ Result<void> fill_text(const VariableDefinition& variable, const Box& box);
 /// `unsupported` if the elements of the variable cannot be written.
 Result<void> check_writable(const VariableDefinition& variable);
 
-/// If the dataset was opened with an unlimited dimension that was recorded as too short, extends all variables to their
-/// dimensions. The lengths are recorded with the next changes of their groups.
+/// Extends variables that were shorter than their dimensions when the dataset was opened. An unlimited dimension is as
+/// long as its longest variable; its length is recorded when its group is stored.
 Result<void> catch_up(Writer::State& state);
 
 /// Extends unlimited dimensions, and all variables that have them, to the length needed for a box. If one of these
