@@ -212,6 +212,11 @@ class Consolidation {
   [[nodiscard]] virtual Result<Json> with_entries(Json group, Entries entries) const = 0;
   /// A node's metadata without its own entries, as stored in the entries of a group around it.
   [[nodiscard]] virtual Json without_entries(Json node) const = 0;
+  /// The copy of the group's own metadata next to the entries; nullopt if there is none.
+  [[nodiscard]] virtual std::optional<Json> own_copy(const Json& group) const {
+    (void)group;
+    return std::nullopt;
+  }
   /// Whether an entry is an array's or a group's, regardless of its other members.
   [[nodiscard]] virtual Result<NodeType> type(const Json& entry) const = 0;
   /// The name of the document that contains the entries; empty if it is the one that makes the group visible.
@@ -267,6 +272,8 @@ class MemberNotes {
   [[nodiscard]] virtual std::string_view said_there() const noexcept = 0;
   /// The names of an array's dimensions in its metadata, without their groups; empty if it has none.
   [[nodiscard]] virtual std::vector<std::string> dimension_names(const NodeDocument& array) const = 0;
+  /// Where the copies of the model's metadata in this group differ from each other, if it has several.
+  [[nodiscard]] virtual std::vector<std::string> differences(const Json& group) const = 0;
   /// Whether a group must list this node: false if the model's readers cannot open it.
   [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
   /// What is wrong with the metadata of a member of the last of `groups` (outermost first) that keeps readers of the

@@ -69,12 +69,9 @@ bool is_known_version(const Json& consolidated) {
   return version == nullptr || version->as_int() == 1;
 }
 
-/// In a spelling: dimension names that only the copy has.
-constexpr const char* kAddedNames = "added_dimension_names";
-/// In a spelling: the attribute with the names, if the copy's is different.
-constexpr const char* kReplacedNames = "replaced_dimension_names";
-/// In a spelling that is needed anyway: the attribute that follows the dimension names.
-constexpr const char* kNamesBefore = "dimension_names_before";
+constexpr const char* kAddedNames = "added_dimension_names";        ///< in a spelling: names that only the copy has
+constexpr const char* kReplacedNames = "replaced_dimension_names";  ///< their attribute, if the copy's is different
+constexpr const char* kNamesBefore = "dimension_names_before";      ///< what follows it; only if needed anyway
 
 /// The attribute after the dimension names; empty if they are the last or there are none.
 std::string behind_names(const Json& attributes) {
@@ -217,6 +214,14 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] std::optional<Entries> take_entries(Json& group) const override;
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override;
+  [[nodiscard]] std::optional<Json> own_copy(const Json& group) const override {
+    const Json* consolidated = group.find(kConsolidated);
+    const Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
+    if (list == nullptr || list->find(kGroup) == nullptr) return std::nullopt;
+    Json copy{Json::Object{{kGroup, *list->find(kGroup)}}};
+    if (const Json* attributes = list->find(kAttributes)) copy.set(kAttributes, *attributes);
+    return copy;
+  }
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return type_of(entry); }
   [[nodiscard]] std::string_view entries_document() const noexcept override { return kConsolidated; }
 
@@ -445,8 +450,6 @@ Json Zarr2::spelling(const NodeDocument& node) const {
   return spelling;
 }
 
-namespace {
-
 Json with_replaced_names(Json document, const Json& spelling) {
   const Json* replaced = spelling.find(kReplacedNames);
   Json* attributes = document.find(kAttributes);
@@ -456,8 +459,6 @@ Json with_replaced_names(Json document, const Json& spelling) {
   if (is != nullptr && was != nullptr && *is == *names) *names = *was;
   return document;
 }
-
-}  // namespace
 
 // If a member contradicts the data, the others are restored without it.
 Json Zarr2::respelled(const Json& document, const Json& spelling,

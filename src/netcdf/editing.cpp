@@ -37,11 +37,15 @@ class Opener {
     to.stored = to.listed = true;
     to.changed = false;
     to.touched.emplace();
-    for (const Dimension& each : from.dimensions) {
+    for (std::size_t i = 0; i < from.dimensions.size(); ++i) {
+      const Dimension& each = from.dimensions[i];
+      const std::uint64_t noted = i < from.recorded.size() ? from.recorded[i] : each.length;
       to.dimensions.push_back(std::make_unique<DimensionDefinition>(
-          DimensionDefinition{each.name, &to, each.length, each.unlimited, each.anonymous, each.length}));
+          DimensionDefinition{each.name, &to, each.length, each.unlimited, each.anonymous, noted}));
       state_.form.unlimited |= each.unlimited;
+      to.changed |= noted != each.length;
     }
+    state_.behind |= to.changed;
     for (const auto& each : from.groups) {
       to.groups.push_back(std::make_unique<GroupDefinition>());
       to.groups.back()->parent = &to;
@@ -67,6 +71,7 @@ class Opener {
         named_ |= !each->array->dimension_names().empty();
         unnamed_ |= each->array->dimension_names().empty();
       }
+      state_.behind |= !made->dimensions.empty() && made->array->shape() != made->shape();
       to.variables.push_back(std::move(made));
     }
     for (std::size_t i = 0; i < from.groups.size(); ++i) SHERD_TRY(variables(*from.groups[i], *to.groups[i]));

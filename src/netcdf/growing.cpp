@@ -70,13 +70,15 @@ Result<bool> is_erased(const Array& array) {
   return !node;
 }
 
-/// Extends all stored variables to their dimensions, except for erased ones other than `written`. `grown` receives
-/// those that were shorter, with their shapes.
-Result<void> grow_variables(Writer::State& state, const VariableDefinition& written,
-                            std::vector<std::pair<VariableDefinition*, Shape>>& grown) {
+using Grown = std::vector<std::pair<VariableDefinition*, Shape>>;
+
+/// Extends all stored variables to their dimensions, except for erased ones other than `written`, and without it also
+/// except for those that cannot be written. `grown` receives those that were shorter, with their shapes.
+Result<void> grow_variables(Writer::State& state, const VariableDefinition* written, Grown& grown) {
   std::vector<VariableDefinition*> shorter;
   SHERD_TRY(visit_variables(state.root, [&](VariableDefinition& each) -> Result<void> {
     if (!each.array || each.dimensions.empty() || each.array->shape() == each.shape()) return {};
+    if (written == nullptr && !each.refused.empty()) return {};
     shorter.push_back(&each);
     return check_writable(each);
   }));
@@ -85,7 +87,8 @@ Result<void> grow_variables(Writer::State& state, const VariableDefinition& writ
     VariableDefinition& each = *shorter[i];
     const Shape old = each.array->shape(), now = each.shape();
     if (auto resized = resize_from(*each.array, old, now); !resized) {
-      SHERD_TRY(erased, &each != &written ? is_erased(*each.array) : false);
+      if (written == nullptr && resized.error().code() == ErrorCode::conflict) return {};  // others extend it, too
+      SHERD_TRY(erased, &each != written ? is_erased(*each.array) : false);
       if (erased) return {};
       return std::move(resized).error().in("'" + each.options.name + "'");
     }
@@ -95,6 +98,12 @@ Result<void> grow_variables(Writer::State& state, const VariableDefinition& writ
     }
     return fill_grown(each, old, now);
   });
+}
+
+Result<void> renew_consolidated_of(const Form& form, const Grown& grown) {
+  std::vector<std::string> paths;
+  for (const auto& [each, shape] : grown) paths.push_back(each->array->path());
+  return sherd::renew_consolidated_of(form.location, paths);
 }
 
 /// By the full names of dimensions.
@@ -159,25 +168,30 @@ Result<void> check_writable(const VariableDefinition& variable) {
   return unsupported("the variable '" + variable.options.name + "' cannot be written: " + variable.refused);
 }
 
+Result<void> catch_up(Writer::State& state) {
+  if (!state.behind) return {};
+  Grown grown;
+  SHERD_TRY(grow_variables(state, nullptr, grown));
+  SHERD_TRY(renew_consolidated_of(state.form, grown));
+  state.behind = false;
+  return {};
+}
+
 Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box) {
+  SHERD_TRY(catch_up(state));
   SHERD_TRY(lengths, lengths_for(variable, box));
   if (lengths.empty()) return {};
   const auto exchange = [&] {
     for (auto& [dimension, length] : lengths) std::swap(dimension->length, length);
   };
   exchange();
-  std::vector<std::pair<VariableDefinition*, Shape>> grown;
-  const auto renew = [&] {
-    std::vector<std::string> paths;
-    for (const auto& [each, shape] : grown) paths.push_back(each->array->path());
-    return renew_consolidated_of(state.form.location, paths);
-  };
-  auto done = grow_variables(state, variable, grown);
-  if (done) done = renew();
+  Grown grown;
+  auto done = grow_variables(state, &variable, grown);
+  if (done) done = renew_consolidated_of(state.form, grown);
   if (!done) {
     // A variable that cannot be shortened again is longer than its dimension, which readers accept.
     for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
-    static_cast<void>(renew());
+    static_cast<void>(renew_consolidated_of(state.form, grown));
     exchange();
     return done;
   }
@@ -196,7 +210,7 @@ Result<void> grow_others(const Form& form, const GroupDefinition& group) {
     return grow_array(form.at(others[i]), lengths).in([&] { return others[i]; });
   }));
   for (const std::string& each : others) paths.push_back(form.at(each).path);
-  return renew_consolidated_of(form.location, paths);
+  return sherd::renew_consolidated_of(form.location, paths);
 }
 
 }  // namespace sherd::netcdf

@@ -214,8 +214,7 @@ bool is_readable(const Json& array, const ArraySpec& spec) {
   return true;
 }
 
-/// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset; along an unlimited
-/// dimension the array may be longer.
+/// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset.
 std::vector<std::string> faults_of(const NodeDocument& node,
                                    const std::map<std::string, DimensionNote, std::less<>>& dimensions) {
   Warnings ignored;
@@ -231,11 +230,49 @@ std::vector<std::string> faults_of(const NodeDocument& node,
     const auto found = dimensions.find(name);
     if (found == dimensions.end()) continue;  // anonymous ones need not be defined
     const DimensionNote& dimension = found->second;
-    if (dimension.unlimited ? shape[d] < dimension.length : shape[d] != dimension.length)
-      faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose length is " +
-                       std::to_string(dimension.length) + "; netcdf-c does not open the dataset");
+    if (shape[d] == dimension.length) continue;
+    const bool grows = dimension.unlimited;  // then a writer finishes a growth that was cut short
+    faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose " +
+                     (grows ? "recorded length is " : "length is ") + std::to_string(dimension.length) +
+                     "; netcdf-c does not open the dataset" +
+                     (grows ? "; open it with edit_dataset (Writer::open) and sync it" : ""));
   }
   return faults;
+}
+
+/// What a group has in its notes of one form: dimensions and members, with the lengths of dimensions.
+std::map<std::string, std::string> contents_in(const Json& group, const NoteForm& form) {
+  const Json& note = *part_of(group, form.group_part, form.group);
+  const auto read = note_of_group(Json::Object{{form.group_part, Json::Object{{form.group, note}}}});
+  std::map<std::string, std::string> contents;
+  if (!read) return contents;
+  for (const DimensionNote& each : read->dimensions)
+    contents.emplace("dimension '" + each.name + "'", " of length " + std::to_string(each.length));
+  for (const ListedMember& each : read->members)
+    contents.emplace((each.type == NodeType::array ? "variable '" : "group '") + each.name + "'", "");
+  return contents;
+}
+
+/// Where the notes in the first two of a group's forms differ. Each release of netcdf-c reads one of them.
+std::vector<std::string> differences_of(const Json& group) {
+  const auto forms = forms_of(group);
+  if (forms.size() < 2) return {};
+  const auto first = contents_in(group, *forms[0]), second = contents_in(group, *forms[1]);
+  const auto phrase = [](const NoteForm& form, const std::string& what, const auto& contents) {
+    const auto found = contents.find(what);
+    return std::string(form.group_part) + " has " + (found != contents.end() ? "the " : "no ") + what +
+           (found != contents.end() ? found->second : "");
+  };
+  auto all = first;
+  all.insert(second.begin(), second.end());
+  std::vector<std::string> differences;
+  for (const auto& [what, ignored] : all) {
+    const std::string one = phrase(*forms[0], what, first), other = phrase(*forms[1], what, second);
+    if (first.contains(what) && second.contains(what) && first.at(what) == second.at(what)) continue;
+    differences.push_back("NCZarr's metadata differ: " + one + ", " + other +
+                          "; each release of netcdf-c reads one of the two");
+  }
+  return differences;
 }
 
 /// Faults in the name of a stored node.
@@ -285,6 +322,8 @@ class NczarrNotes final : public MemberNotes {
     for (std::string& name : note->dimensions) name.erase(0, name.rfind('/') + 1);
     return std::move(note->dimensions);
   }
+
+  [[nodiscard]] std::vector<std::string> differences(const Json& group) const override { return differences_of(group); }
 
   [[nodiscard]] bool lists(const NodeDocument& node) const override {
     if (node.implicit) return false;

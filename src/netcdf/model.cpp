@@ -14,6 +14,7 @@
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/notes.hpp"
 #include "netcdf/variables.hpp"
 
@@ -40,6 +41,7 @@ struct Branch {
   std::string name, path = "/";
   Branch* parent = nullptr;
   std::vector<std::unique_ptr<Dimension>> dimensions = {};
+  std::vector<std::uint64_t> recorded = {};  ///< as in Group::State
   std::vector<Attribute> attributes = {};
   Json stored_attributes = Json(Json::Object{});
   std::vector<StoredNode> arrays = {};
@@ -117,7 +119,10 @@ class Builder {
     branch.attributes = attributes_of(reading_, node, std::nullopt, warnings_);
     branch.stored_attributes = node.attributes();
     if (note)
-      for (const DimensionNote& each : note->dimensions) branch.add(each.name, each.length)->unlimited = each.unlimited;
+      for (const DimensionNote& each : note->dimensions) {
+        branch.add(each.name, each.length)->unlimited = each.unlimited;
+        branch.recorded.push_back(each.unlimited ? recorded_length(node.document, each) : each.length);
+      }
     SHERD_TRY(members, reader_.members(node, note ? &note->members : nullptr));
     for (StoredNode& member : members) {
       if (member.type == NodeType::array) {
@@ -285,6 +290,7 @@ class Builder {
     to.stored_attributes = std::move(branch.stored_attributes);
     to.other_arrays = std::move(branch.other_arrays);
     for (const auto& each : branch.dimensions) to.dimensions.push_back(*each);
+    to.recorded = std::move(branch.recorded);
     for (Unfinished& each : branch.variables) {
       for (const Dimension* dimension : each.dimensions) each.variable->dimensions.push_back(*dimension);
       to.variables.push_back(std::move(each.variable));

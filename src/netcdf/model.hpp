@@ -48,6 +48,7 @@ struct Group::State {
   std::string path = "/";
   const State* parent = nullptr;
   std::vector<Dimension> dimensions;
+  std::vector<std::uint64_t> recorded;  ///< the lengths in the metadata of the first of these dimensions
   std::vector<Attribute> attributes;
   Json stored_attributes = Json(Json::Object{});
   std::vector<std::unique_ptr<Variable::State>> variables;

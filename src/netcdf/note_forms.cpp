@@ -63,4 +63,17 @@ std::optional<GroupNote> note_of_group(const Json& document) {
   return group_note({.path = {}, .name = {}, .document = document}, ignored);
 }
 
+std::uint64_t recorded_length(const Json& document, const DimensionNote& dimension) {
+  std::uint64_t shortest = dimension.length;
+  for (const NoteForm& form : kForms) {
+    const Json* note = part_of(document, form.group_part, form.group);
+    if (note == nullptr || !note->is_object()) continue;
+    const Json* lengths = note->find(form.dimensions);
+    const Json* length = lengths != nullptr ? lengths->find(dimension.name) : nullptr;
+    if (length != nullptr && length->is_object()) length = length->find("size");
+    shortest = std::min(shortest, length != nullptr ? length->as_uint().value_or(0) : 0);
+  }
+  return shortest;
+}
+
 }  // namespace sherd::netcdf

@@ -69,4 +69,7 @@ void add_name(Json& note, const char* list, const std::string& name);
 /// The contents of a group's note, in whichever form; nullopt if it has none.
 [[nodiscard]] std::optional<GroupNote> note_of_group(const Json& document);
 
+/// The length of an unlimited dimension in the metadata of its group: the shortest if the forms differ.
+[[nodiscard]] std::uint64_t recorded_length(const Json& document, const DimensionNote& dimension);
+
 }  // namespace sherd::netcdf

@@ -243,6 +243,7 @@ Result<void> check_new_name(const Writer::State& state, const GroupDefinition& g
 }
 
 Result<void> store_all(Writer::State& state) {
+  SHERD_TRY(catch_up(state));
   SHERD_TRY(store_definitions(state, state.root));
   state.defined = false;
   return {};

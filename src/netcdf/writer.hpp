@@ -14,6 +14,7 @@ struct Writer::State {
   std::optional<Dataset> opened;       ///< as it was found
   bool overwrite = false, consolidated = true;
   bool defined = false;  ///< something is not stored yet; lengths that have grown do not count
+  bool behind = false;   ///< it was opened with lengths of arrays and dimensions that differ, as after a kill
   GroupDefinition root;
 };
 
@@ -47,6 +48,10 @@ Result<void> fill_text(const VariableDefinition& variable, const Box& box);
 
 /// `unsupported` if the elements of the variable cannot be written.
 Result<void> check_writable(const VariableDefinition& variable);
+
+/// Extends variables that were shorter than their dimensions when the dataset was opened. An unlimited dimension is as
+/// long as its longest variable; its length is recorded when its group is stored.
+Result<void> catch_up(Writer::State& state);
 
 /// Extends unlimited dimensions, and all variables that have them, to the length needed for a box. If one of these
 /// cannot grow, none does.

@@ -310,10 +310,14 @@ class TreeCheck {
   Listing* add_listing(const Member& group, const Json& document) {
     auto documents = consolidated_entries(format_, document);
     if (!documents) return group.listing;
-    const std::string_view own = capability<Consolidation>(format_)->entries_document();
+    const auto& consolidation = *capability<Consolidation>(format_);
+    const std::string_view own = consolidation.entries_document();
     const std::string key =
         own.empty() ? format_.document_key(group.path, NodeType::group) : prefix_of(group.path) + std::string(own);
     Listing& listing = listings_.emplace_back(group.listing, prefix_of(group.path), key);
+    if (const auto copy = consolidation.own_copy(document); copy && !same_node(format_, *copy, document))
+      listing.findings.warning("consolidated_stale", {},
+                               "the copy of the group's own metadata differs from its documents; consolidate again");
     for (auto& [path, json] : *documents) listing.unseen.insert_or_assign(std::move(path), std::move(json));
     return &listing;
   }

@@ -28,6 +28,7 @@ void MemberLists::begin(const std::string& path, const Json& group) {
   if (!members) return;
   auto list = std::make_unique<List>(format_.document_key(path, NodeType::group));
   list->notes = notes;
+  for (const std::string& difference : notes->differences(group)) list->findings.warning(kCode, {}, difference);
   for (const auto& [name, type] : *members) list->unmet.emplace(name, type);
   std::vector<StoredGroup> groups;
   for (const std::string& above : ancestors(path))

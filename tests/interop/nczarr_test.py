@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -352,6 +353,38 @@ def test_what_ncgen_writes_is_read_by_netcdf_c(tmp_path, release):
     # netcdf-c 4.9.1 and 4.9.2 do not swap bytes, as docs/format/nczarr.md says.
     assert values["big"] == [1 if release in NEWER else 2**56, 2**64 - 1]
     assert found["groups"]["g"]["variables"]["w"]["values"][:3] == [0.5, 1.0, float("-inf")]
+
+
+KILLED = """import os, sys
+from sherd import netcdf
+netcdf.edit_dataset(sys.argv[1])["a"][3] = 7
+os._exit(0)"""
+
+
+@pytest.mark.parametrize("interruption", ["killed", "resized"])
+def test_growth_that_was_cut_short_is_finished_by_the_next_sync_and_read_by_netcdf_c(tmp_path, interruption):
+    folder = tmp_path / "x.zarr"
+    url = f"file://{folder}#mode=nczarr,file"
+    with sherd.netcdf.create_dataset(folder, zarr_format=2) as dataset:
+        dataset.create_dimension("t")
+        dataset.create_variable("a", "int", "t", chunks=(1,))[0:3] = 1
+        dataset.create_variable("b", "int", "t", chunks=(1,))[0:3] = 2
+    if interruption == "killed":
+        subprocess.run([sys.executable, "-c", KILLED, folder], check=True)
+    else:
+        subprocess.run([BUILD / "bin/sherd", "resize", folder / "a", "4"], check=True)
+    check = [BUILD / "bin/sherd", "check", folder]
+    assert "whose recorded length is 3" in subprocess.run(check, check=True, capture_output=True, text=True).stdout
+    assert all(isinstance(peer(release, "read", url)[0], str) for release in RELEASES)
+    with sherd.netcdf.edit_dataset(folder) as dataset:
+        dataset.set_attribute("k", np.int32(1))
+    assert "warning" not in subprocess.run(check, check=True, capture_output=True, text=True).stdout
+    for release in RELEASES:
+        [found] = peer(release, "read", url)
+        assert found["dimensions"] == {"t": [4, release in NEWER]} and found["attributes"] == {"k": 1}
+        assert found["variables"]["a"]["values"][:3] == [1] * 3 and found["variables"]["b"]["values"][:3] == [2] * 3
+        assert len(found["variables"]["b"]["values"]) == 4
+        assert interruption == "resized" or found["variables"]["a"]["values"][3] == 7
 
 
 @pytest.mark.parametrize("length", ["fixed", "unlimited"])
