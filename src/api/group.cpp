@@ -131,10 +131,10 @@ Result<Array> create_array(std::shared_ptr<Store> store, std::string_view path, 
 }
 Result<Array> create_array(std::string_view url, const CreateOptions& options) {
   return as_call(options.config, [&]() -> Result<Array> {
-    SHERD_TRY(store, open_store(url, options.config));
-    SHERD_TRY(around, enclosure_of_new(*store, options.config));
-    if (!around) return create_array(std::move(store), "", options);
-    SHERD_TRY(in_store(create_array(around->store, around->path, options), around->store->url()));
+    SHERD_TRY(location, new_location(url, options.format, options.config));
+    if (location.path.empty()) return create_array_at(std::move(location), options);
+    const std::string name = location.store->url();
+    SHERD_TRY(in_store(create_array_at(std::move(location), options), name));
     return open_array(url, {.writable = true, .config = options.config});
   });
 }
@@ -149,11 +149,10 @@ Result<Group> create_group(std::shared_ptr<Store> store, std::string_view path, 
 Result<Group> create_group(std::string_view url, const Json& attributes, bool overwrite, const Config& config,
                            const std::string& format) {
   return as_call(config, [&]() -> Result<Group> {
-    SHERD_TRY(store, open_store(url, config));
-    SHERD_TRY(around, enclosure_of_new(*store, config));
-    if (!around) return create_group(std::move(store), "", attributes, overwrite, config, format);
-    SHERD_TRY(in_store(create_group(around->store, around->path, attributes, overwrite, config, format),
-                       around->store->url()));
+    SHERD_TRY(location, new_location(url, format, config));
+    if (location.path.empty()) return create_group_at(std::move(location), attributes, overwrite);
+    const std::string name = location.store->url();
+    SHERD_TRY(in_store(create_group_at(std::move(location), attributes, overwrite), name));
     return open_group(url, {.writable = true, .config = config});
   });
 }

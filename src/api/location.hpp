@@ -31,7 +31,8 @@ Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const 
 /// The location of a new array or group: its format is that of the store's hierarchy unless another is requested.
 Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
                                   const Config& config);
-/// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own.
+/// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the group
+/// that it would be in is erased or renamed again and again.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config);
 /// Calls visit(outer store, path from there to the store's root) for the stores around a store (Store::parent()),
 /// innermost first, until it returns true.
@@ -41,6 +42,7 @@ Result<void> for_each_above(const Store& store, const VisitAbove& visit);
 struct Enclosure {
   std::shared_ptr<Store> store;
   std::string path;
+  std::shared_ptr<const Format> format = nullptr;  ///< of the node at the store's root, if enclosure() found one
 };
 /// The hierarchy around the root of a store that contains this root as a node: some formats keep a hierarchy in one
 /// store as a whole, so that the URL of a member does not name a store. nullopt if there is none.

@@ -81,40 +81,38 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
 }
 
 /// Creates a node with several documents. Only the last document shows which of two creators was first, and without
-/// locks both may be active. So that the node gets the attributes of the creator that made it visible
+/// locks both may be active. The type of the node may determine which is the last. So that the node gets the attributes
+/// of the creator that made it visible
 ///   - documents that make nothing visible, left by a killed creator or written by an active one, are replaced only if
 ///     the node is not visible after they were read, and stays so for a while: an active creator makes it visible
 ///     soon;
 ///   - a creator that comes second restores what it has replaced.
 /// Each replacement is conditional on the version that was read, so that none is undone twice, and no later edit is
 /// undone. If the second creator is killed before it has restored the attributes, its own remain.
-class NewDocuments {
+class Creation {
  public:
-  NewDocuments(const NodeLocation& location, std::span<const Document> documents)
+  Creation(const NodeLocation& location, std::span<const Document> documents)
       : location_(location), store_(*location.store), documents_(documents) {}
 
-  Result<std::vector<DocumentVersion>> write() {
-    for (const Document& each : documents_.first(documents_.size() - 1)) {
-      auto written = replace(each);
-      if (!written) return put_back(std::move(written).error());
-    }
-    auto visible = write_one(store_, documents_.back(), Condition::absent());
-    if (!visible) return put_back(std::move(visible).error());
-    versions_.push_back(*std::move(visible));
-    return std::move(versions_);
+  Result<NewDocuments> write() {
+    auto written = write_all();
+    if (written) return std::move(new_);
+    put_back(store_, new_.replaced);
+    return std::move(written).error();
   }
 
  private:
-  struct Replaced {
-    Document before;
-    Generation by;  ///< the version that replaced it
-  };
-
-  Result<void> check_invisible() const {
-    SHERD_TRY(visible, stored_generation(store_, documents_.back().key));
-    if (visible) return Error(conflict("another writer has created it")).in_key(documents_.back().key);
+  Result<void> write_all() {
+    const auto shared = documents_.first(documents_.size() - 1);
+    for (const Document& each : shared) SHERD_TRY(replace(each));
+    if (shared.empty()) SHERD_TRY(refuse_other_type(location_, documents_.back().key));
+    SHERD_TRY(visible, write_one(store_, documents_.back(), Condition::absent()));
+    new_.created.push_back(visible);
+    new_.versions.push_back(std::move(visible));
     return {};
   }
+
+  Result<void> check_invisible() const { return refuse_other_type(location_, {}); }
 
   /// Waits while a document changes, and then a little longer, in case its creator is still active.
   Result<void> wait_for_creator(const std::string& key) const {
@@ -147,23 +145,19 @@ class NewDocuments {
     }
     SHERD_TRY(check_invisible());
     SHERD_TRY(written, write_one(store_, document, condition));
-    if (text) replaced_.push_back({{document.key, *std::move(text)}, written.generation});
-    versions_.push_back(std::move(written));
+    if (text) {
+      new_.replaced.push_back({{document.key, *std::move(text)}, written.generation});
+    } else {
+      new_.created.push_back(written);
+    }
+    new_.versions.push_back(std::move(written));
     return {};
-  }
-
-  /// After another creator was first. Failures here concern that creator's documents.
-  Error put_back(Error error) {
-    if (error.code() == ErrorCode::conflict)
-      for (const Replaced& each : replaced_) (void)write_one(store_, each.before, Condition::matches(each.by));
-    return error;
   }
 
   const NodeLocation& location_;
   Store& store_;
   std::span<const Document> documents_;
-  std::vector<DocumentVersion> versions_;
-  std::vector<Replaced> replaced_;
+  NewDocuments new_;
 };
 
 }  // namespace
@@ -174,12 +168,30 @@ Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, 
                  [&] { return retry_conflicts(location.config, [&] { return edit_once(location, type, edit); }); });
 }
 
+Result<NewDocuments> write_new_documents(const NodeLocation& location, const Json& document) {
+  const std::vector<Document> documents = location.format->documents(location.path, document);
+  SHERD_TRY(check_texts(documents, location.config.limits));
+  return Creation(location, documents).write();
+}
+
+Result<void> refuse_other_type(const NodeLocation& location, const std::string& own) {
+  for (const std::string& key : location.format->keys(location.path).visible()) {
+    if (key == own) continue;
+    SHERD_TRY(visible, stored_generation(*location.store, key));
+    if (visible) return conflict("another process has created a node here").in_key(key);
+  }
+  return {};
+}
+
+// Failures here concern the documents of another creator.
+void put_back(Store& store, std::span<const ReplacedDocument> replaced) {
+  for (const ReplacedDocument& each : replaced) (void)write_one(store, each.before, Condition::matches(each.by));
+}
+
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition) {
   const std::vector<Document> documents = location.format->documents(location.path, document);
   SHERD_TRY(check_texts(documents, location.config.limits));
-  if (condition.kind == Condition::Kind::absent && documents.size() > 1)
-    return NewDocuments(location, documents).write();
   std::vector<DocumentVersion> versions;
   for (const Document& each : documents) {
     SHERD_TRY(written, write_one(*location.store, each, condition));

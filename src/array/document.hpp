@@ -25,12 +25,30 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// not_found if the node no longer exists, invalid_argument if `location` is not writable.
 Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit);
 
-/// Writes the documents of the node at `location`, ending with the one that makes it visible. With Condition::absent()
-/// the others replace leftovers of a killed creator, and the creator that makes the node visible keeps its own
-/// documents. `unsupported` if a text is larger than readers accept; `conflict` if `condition` does not hold for one of
-/// them.
+/// Writes the documents of the node at `location`, ending with the one that makes it visible. `unsupported` if a text is
+/// larger than readers accept; `conflict` if `condition` does not hold for one of them.
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition);
+
+/// A document that a creator has replaced, and the version that replaced it.
+struct ReplacedDocument {
+  Document before;
+  Generation by;
+};
+/// The documents of a new node.
+struct NewDocuments {
+  std::vector<DocumentVersion> created;    ///< the one that makes the node visible is the last
+  std::vector<ReplacedDocument> replaced;  ///< leftovers of a killed creator, or documents of one that is slower
+  std::vector<DocumentVersion> versions;   ///< of all
+};
+/// Like write_documents(), for a node that does not exist. The creator that makes the node visible keeps its documents.
+/// `conflict`, after put_back(), if a node of either type exists; unless the caller has a lock, one of the other type
+/// may be created meanwhile (refuse_other_type()).
+Result<NewDocuments> write_new_documents(const NodeLocation& location, const Json& document);
+/// `conflict` if a document other than this one makes a node visible at `location`.
+Result<void> refuse_other_type(const NodeLocation& location, const std::string& own);
+/// Restores what was replaced, as far as no other writer has changed it since.
+void put_back(Store& store, std::span<const ReplacedDocument> replaced);
 /// `unsupported` if readers with these limits would not accept the documents of a node at `location`, or if a key of
 /// the node is longer than the store allows.
 Result<void> check_documents(const NodeLocation& location, const Json& document);

@@ -11,6 +11,13 @@ bool NodeKeys::is_document(std::string_view key) const noexcept {
   return std::ranges::find(documents, key) != documents.end();
 }
 
+std::vector<std::string> NodeKeys::visible() const {
+  std::vector<std::string> keys{array};
+  if (group != array) keys.push_back(group);
+  std::erase_if(keys, [&](const std::string& key) { return !is_document(key); });  // a scale's is that of its volume
+  return keys;
+}
+
 std::string Format::document_key(const std::string& path, NodeType type) const {
   NodeKeys all = keys(path);
   return std::move(type == NodeType::array ? all.array : all.group);

@@ -74,6 +74,8 @@ struct NodeKeys {
   std::vector<std::string> contents;   ///< prefixes of all objects of the node and its members; not of all documents
 
   [[nodiscard]] bool is_document(std::string_view key) const noexcept;
+  /// The documents that make a node visible. More than one of them must not exist at a time.
+  [[nodiscard]] std::vector<std::string> visible() const;
 };
 
 /// The default codecs of a new array, in the form of CreateOptions.

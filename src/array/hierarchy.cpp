@@ -1,8 +1,5 @@
-// Creates and erases nodes. The order of requests matters: everything is checked before anything is written; missing
+// Creates nodes. The order of requests matters: everything is checked before anything is written; missing
 // parents are written first; a document is created only if none exists, so that one of two creators gets `conflict`.
-// When a node is erased, its documents go first, because an array without some of its objects would read as fill
-// values. A note of the operation (MovingNote) exists at the store's root from before the first object is erased until
-// after the last, so that a kill does not leave objects that no reader knows about.
 #include "array/hierarchy.hpp"
 
 #include <algorithm>
@@ -44,33 +41,6 @@ Result<bool> is_group(const NodeLocation& location) {
     return conflict("this is an array, and an array has no members")
         .in_key(location.format->document_key(location.path, NodeType::array));
   return node && !node->implicit;
-}
-
-Result<void> erase_contents(const NodeLocation& location) {
-  const NodeKeys keys = location.format->keys(location.path);
-  for (const std::string& prefix : keys.contents) {
-    SHERD_TRY(below, erase_objects(*location.store, prefix, [&](const auto& key) { return keys.is_document(key); }));
-    for (const std::string& name : below)
-      if (!is_staging(name)) SHERD_TRY(location.store->erase_prefix(prefix + name + "/"));
-  }
-  return {};
-}
-
-/// Erases the documents of the node, and of any node of another format at its path, which would lose its contents.
-Result<void> erase_documents(const NodeLocation& location) {
-  const NodeKeys own = location.format->keys(location.path);
-  for (const std::string& key : own.documents) SHERD_TRY(location.store->erase(key));
-  for (const Format* other : location.tables.formats) {
-    if (other->name() == location.format->name()) continue;
-    for (const std::string& key : other->keys(location.path).documents) {
-      if (std::ranges::none_of(own.contents, [&](const std::string& prefix) { return key.starts_with(prefix); }))
-        continue;
-      const auto erased = location.store->erase(key);
-      if (!erased.has_value() && !is_stored_fault(erased.error()))
-        return erased.error();  // a directory is not a document
-    }
-  }
-  return {};
 }
 
 /// Whether there are objects other than documents where those of a node would be.
@@ -189,11 +159,29 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
   return site;
 }
 
-/// Held while a node with several documents is created; nullptr if it has one. The first documents do not show that
+/// Held while a node is created if its format has several documents; otherwise nullptr. No single one of them shows that
 /// another creator was first.
 Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document) {
-  if (location.format->documents(location.path, document).size() < 2) return std::unique_ptr<StoreLock>();
+  const bool is_one = location.format->documents(location.path, document).size() == 1 &&
+                      location.format->keys(location.path).visible().size() == 1;
+  if (is_one) return std::unique_ptr<StoreLock>();
   return lock_node(location);
+}
+
+/// Creates a group unless another process does, and lists it as a member if it is to be `listed`.
+Result<void> make_parent(const NodeLocation& parent, const Json& document, bool listed) {
+  const bool has_locks = parent.store->traits().locks;
+  SHERD_TRY(lock, lock_documents(parent, document));
+  for (;;) {
+    const auto written = create_documents(parent, document, has_locks && lock != nullptr);
+    if (written.has_value()) return listed ? list_member(parent) : Result<void>();
+    if (written.error().code() != ErrorCode::conflict) return written.error();
+    SHERD_TRY(is_there, is_group(parent));
+    if (is_there) return {};
+    if (!has_locks || lock != nullptr) return written.error();
+    SHERD_TRY(taken, lock_node(parent));  // a node was being moved here or erased, perhaps by a process that was killed
+    lock = std::move(taken);
+  }
 }
 
 Result<void> make_parents(const NodeLocation& location, const Site& site) {
@@ -202,13 +190,7 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
     SHERD_TRY(document, location.format->group_document(Json()));
     SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
     SHERD_TRY(listed, introduce(parent, group));
-    SHERD_TRY(lock, lock_documents(parent, group.document));
-    auto written = create_documents(parent, group.document, location.store->traits().locks);
-    if (written && listed) SHERD_TRY(list_member(parent));
-    if (written) continue;
-    if (written.error().code() != ErrorCode::conflict) return std::move(written).error();
-    SHERD_TRY(is_there, is_group(parent));
-    if (!is_there) return std::move(written).error();
+    SHERD_TRY(make_parent(parent, group.document, listed));
   }
   return {};
 }
@@ -424,27 +406,6 @@ Result<bool> prepare_location(const NodeLocation& location, ClearOptions options
   return site.occupied || site.foreign;
 }
 
-Result<void> wait_for_writers(const NodeLocation& location) {
-  return as_call(location.config, [&]() -> Result<void> {
-    for (const std::string& prefix : location.format->contents(location.path))
-      SHERD_TRY(location.store->wait_for_writers(prefix));
-    return {};
-  });
-}
-
-// A writer that confirmed its array's document before that was erased may still store a chunk; later ones do not. So
-// after the documents are gone, including those below, this waits for active writers, and what they have stored is
-// erased too (docs/decisions/0014).
-Result<void> clear_location(const NodeLocation& location) {
-  SHERD_TRY(listed, unlist_member(location));
-  SHERD_TRY(unlist(location));
-  SHERD_TRY(erase_documents(location));
-  SHERD_TRY(erase_contents(location));
-  SHERD_TRY(wait_for_writers(location));
-  SHERD_TRY(erase_contents(location));
-  return listed ? list_member(location) : Result<void>();
-}
-
 Result<Presence> presence(const NodeLocation& location) {
   auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node && is_stored_fault(node.error())) return Presence::stored;
@@ -474,26 +435,6 @@ Result<bool> any_format(const NodeLocation& location,
     if (done) return true;
   }
   return false;
-}
-
-Result<void> erase_node(const NodeLocation& location) {
-  SHERD_TRY(require_writable(location));
-  if (!location.store->traits().can_list) return cannot_list(*location.store);
-  if (!location.format->arrays_have_documents()) {
-    SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-    if (node && node->type == NodeType::array)
-      return unsupported("an array of this format is described in the document of its group; erase the group")
-          .in_key(location.format->document_key(location.path, NodeType::array));
-  }
-  SHERD_TRY(lock, lock_node(location));
-  SHERD_TRY(refuse_slow_moves_below(location));
-  SHERD_TRY(wait_for_writers(location));
-  SHERD_TRY(note, MovingNote::store(location, new_maker(), true));
-  SHERD_TRY(clear_location(location));
-  for (const std::string& prefix : location.format->contents(location.path))
-    SHERD_TRY(location.store->erase_prefix(prefix));
-  SHERD_TRY(note->end());
-  return renew_consolidated(location);
 }
 
 }  // namespace sherd

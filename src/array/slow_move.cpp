@@ -342,11 +342,13 @@ Result<void> withdraw(const NodeLocation& location, std::span<const DocumentVers
   Store& store = *location.store;
   for (const DocumentVersion& each : versions | std::views::reverse) {
     const Condition unchanged = Condition::matches(each.generation);
-    if (store.traits().conditional_erase) {
+    const auto withdraw_one = [&]() -> Result<void> {
+      if (!store.traits().conditional_erase) return store.set(each.key, "", unchanged);
       SHERD_TRY(store.erase(each.key, unchanged));
-    } else {
-      SHERD_TRY(store.set(each.key, "", unchanged));
-    }
+      return {};
+    };
+    auto withdrawn = withdraw_one();  // a conflict means that another creator has replaced it
+    if (!withdrawn && withdrawn.error().code() != ErrorCode::conflict) return withdrawn;
   }
   if (store.traits().conditional_erase) return {};
   SHERD_TRY(note, wait_for_note(location));
@@ -369,15 +371,20 @@ Result<void> withdraw(const NodeLocation& location, std::span<const DocumentVers
 
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
                                                       bool is_alone) {
-  SHERD_TRY(versions, write_documents(location, document, Condition::absent()));
+  SHERD_TRY(documents, write_new_documents(location, document));
+  const std::string& visible = documents.versions.back().key;
   const auto check = [&]() -> Result<void> {
     SHERD_TRY(refuse_slow_move(location));
+    if (is_alone) return {};
+    // Another creator, too, writes, then looks: if one of them finds nothing, the other finds its document.
+    SHERD_TRY(refuse_other_type(location, visible));
     // A maker notes that it moves its node, then looks for documents; here it is the reverse, so one sees the other.
-    return is_alone ? Result<void>() : refuse_maker(location).in_key(versions.front().key);
+    return refuse_maker(location).in_key(visible);
   };
   auto free = check();
-  if (free) return versions;
-  (void)withdraw(location, versions);  // the first failure is the one to report
+  if (free) return std::move(documents.versions);
+  (void)withdraw(location, documents.created);  // the first failure is the one to report
+  put_back(*location.store, documents.replaced);
   return std::move(free).error();
 }
 

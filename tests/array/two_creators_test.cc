@@ -1,0 +1,105 @@
+// Two processes that create, erase or overwrite nodes at one path, or one above the other: of two documents that exclude
+// each other one remains, and a node that was reported as created is below groups.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "sherd/sherd.hpp"
+#include "store/forwarding.hpp"
+#include "tests/store/lockless.hpp"
+#include "tests/store/tree.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+/// Calls `before_lock` before it acquires the lock of a node, and `before_write` before it begins to write an object.
+class HookedStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<void()> before_lock = [] {};
+  std::function<Result<void>(const std::string& key)> before_write = [](const std::string&) { return Result<void>(); };
+
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    if (key.starts_with(".sherd-new-")) std::exchange(before_lock, [] {})();
+    return store_->lock(key);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
+    if (auto may = before_write(key); !may) return may.error();
+    return store_->write(key, size);
+  }
+};
+
+CreateOptions tiny(Json attributes = Json::Object{}) {
+  return {.shape = {1}, .dtype = DType::uint8, .chunks = {1}, .attributes = std::move(attributes)};
+}
+
+Json attributes_of(const std::shared_ptr<Store>& store, const std::string& path) {
+  return std::visit([](const auto& node) { return node.attributes(); }, open(store, {.path = path}).value());
+}
+
+/// In formats whose arrays and groups have different documents.
+class ArrayAndGroup : public testing::TestWithParam<std::string> {
+ protected:
+  ArrayAndGroup() { create_group(store_, "", {}, false, {}, GetParam()).value(); }
+  const std::shared_ptr<Store> store_ = memory_store();
+  const std::shared_ptr<HookedStore> hooked_ = std::make_shared<HookedStore>(store_);
+};
+INSTANTIATE_TEST_SUITE_P(Formats, ArrayAndGroup, testing::Values("zarr2", "draft2022"),
+                         [](const auto& format) { return format.param; });
+
+TEST_P(ArrayAndGroup, AnArrayIsNotCreatedWhereAGroupWasMadeSinceItLooked) {
+  hooked_->before_lock = [&] { create_array(store_, "p/c", tiny()).value(); };
+  EXPECT_EQ(create_array(hooked_, "p", tiny(Json::Object{{"v", 1}})).error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(open_array(store_, {.path = "p/c"}));
+  EXPECT_EQ(attributes_of(store_, "p"), Json(Json::Object{}));
+}
+
+TEST_P(ArrayAndGroup, AGroupIsNotMadeWhereAnArrayWasCreatedSinceItLooked) {
+  hooked_->before_lock = [&] { create_array(store_, "p", tiny(Json::Object{{"v", 1}})).value(); };
+  EXPECT_EQ(create_array(hooked_, "p/c", tiny()).error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(open_array(store_, {.path = "p"}));
+  EXPECT_EQ(attributes_of(store_, "p"), Json(Json::Object{{"v", 1}}));
+  EXPECT_THAT(keys_of(*store_), Not(Contains("p/.zgroup")));
+}
+
+TEST(ArrayAndGroup, AFailureRestoresTheAttributesThatWereReplaced) {
+  const auto store = memory_store();
+  create_group(store, "", {}, false, {}, "zarr2").value();
+  store->set("p/.zattrs", R"({"left": 1})").value();
+  const auto hooked = std::make_shared<HookedStore>(store);
+  hooked->before_write = [](const std::string& key) {
+    return key == "p/.zgroup" ? Result<void>(io_error("no more space")) : Result<void>();
+  };
+  EXPECT_EQ(create_group(hooked, "p", Json::Object{{"v", 1}}).error().code(), ErrorCode::io);
+  EXPECT_EQ(store->get("p/.zattrs").value(), R"({"left": 1})");
+}
+
+/// Without locks both write before they look.
+class LocklessCreators : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(ErasesOnConditions, LocklessCreators, testing::Bool(), testing::PrintToStringParamName());
+
+TEST_P(LocklessCreators, AnArrayIsWithdrawnIfAGroupIsThere) {
+  const std::shared_ptr<Store> store = lockless(GetParam());
+  create_group(store, "", {}, false, {}, "zarr2").value();
+  const auto hooked = std::make_shared<HookedStore>(store);
+  hooked->before_write = [&, is_first = true](const std::string& key) mutable {
+    if (key == "p/.zarray" && std::exchange(is_first, false))
+      create_group(store, "p", Json::Object{{"v", 2}}).value();
+    return Result<void>();
+  };
+  EXPECT_EQ(create_array(hooked, "p", tiny(Json::Object{{"v", 1}})).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(attributes_of(store, "p"), Json(Json::Object{{"v", 2}}));
+  EXPECT_THAT(keys_of(*store), ElementsAre(".zattrs", ".zgroup", "p/.zattrs", "p/.zgroup"));
+}
+
+}  // namespace
+}  // namespace sherd
