@@ -36,11 +36,14 @@ Result<void> check_paths(const NodeLocation& from, const std::string& to) {
   if (to.empty()) return invalid_argument("the root of a store cannot be replaced by a node in it");
   if (to == from.path) return invalid_argument("the node is at " + name + " already");
   if (path_from(from.path, to)) return invalid_argument("cannot move " + name + " to '" + to + "', which is inside it");
+  if (path_from(to, from.path))
+    return conflict("cannot move " + name + " to '" + to + "', which contains it; move it to another path, erase '" +
+                    to + "', then move it there");
   if (from.format->arrays_have_documents()) return {};
   return unsupported("scales of a volume cannot be moved").in_key(from.format->likeliest_key(from.path));
 }
 
-/// The paths of all members relative to the node, groups before their members.
+/// Adds the paths of all members relative to the node, groups before their members.
 Result<void> add_members(const NodeLocation& group, const std::string& path, std::vector<std::string>& paths) {
   SHERD_TRY(members, members_of(at_path(group, join_path(group.path, path))));
   for (const auto& [name, type] : members) {
@@ -51,10 +54,12 @@ Result<void> add_members(const NodeLocation& group, const std::string& path, std
   return {};
 }
 
+/// The paths of all members of a node; `not_found` if the node does not exist.
 Result<std::vector<std::string>> members_below(const NodeLocation& location) {
   std::vector<std::string> paths;
   SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  if (node && node->type == NodeType::group) SHERD_TRY(add_members(location, "", paths));
+  if (!node) return no_node_at(location);
+  if (node->type == NodeType::group) SHERD_TRY(add_members(location, "", paths));
   return paths;
 }
 
@@ -109,7 +114,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(locks, BothLocks::take(from, destination));
   SHERD_TRY(refuse_slow_moves_below(from));
   SHERD_TRY(check_clearable(destination, {}));
-  SHERD_TRY(below, members_below(from));
+  SHERD_TRY(below, members_below(from));  // before the locks were held, another process may have moved or erased it
   SHERD_TRY(wait_for_writers(from));
   SHERD_TRY(unlist_member(from));
   SHERD_TRY(unlist(from));

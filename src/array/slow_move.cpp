@@ -35,8 +35,9 @@ namespace {
 constexpr std::string_view kMoveNote = "rename.json";
 
 struct SlowMove {
-  std::string from, to;  ///< paths
-  bool moved = false;    ///< everything but the documents
+  std::string from, to;   ///< paths
+  bool moved = false;     ///< everything but the documents
+  bool is_aside = false;  ///< the document of the node itself; this is not in the note
 
   [[nodiscard]] bool is_same(const SlowMove& other) const { return from == other.from && to == other.to; }
   [[nodiscard]] std::string old_prefix() const { return prefix_of(from); }
@@ -62,18 +63,25 @@ bool can_be_moved(const std::string& from, const std::string& to) {
   return is_path(from) && is_path(to) && !path_from(from, to) && !path_from(to, from);
 }
 
+Error damaged_note(const std::string& key) {
+  return corrupt("not a valid note about a node that is being renamed; remove this object, and move documents below '" +
+                 std::string(split_key(key).prefix) + "documents/', if there are any, back to the node")
+      .in_key(key);
+}
+
 Result<std::optional<SlowMove>> read_move_note(Store& store, const std::string& key, const Limits& limits) {
   SHERD_TRY(text, store.get(key, limits.metadata_bytes).in_key(key));
   if (!text) return std::optional<SlowMove>();
-  SHERD_TRY(note, Json::parse(*text, limits.json_depth, limits.json_values).in_key(key));
+  const auto note = Json::parse(*text, limits.json_depth, limits.json_values);
+  if (!note) return damaged_note(key);
   const auto path = [&](std::string_view name) {
-    const Json* value = note.find(name);
+    const Json* value = note->find(name);
     return value != nullptr ? value->text() : std::string();
   };
-  const Json* moved = note.find("moved");
-  SlowMove move{path("from"), path("to"), moved != nullptr && moved->as_bool().value_or(false)};
-  if (!can_be_moved(move.from, move.to))
-    return corrupt("not a valid note about a node that is being renamed").in_key(key);
+  const Json* moved = note->find("moved");
+  SlowMove move{.from = path("from"), .to = path("to")};
+  move.moved = moved != nullptr && moved->as_bool().value_or(false);
+  if (!can_be_moved(move.from, move.to)) return damaged_note(key);
   return std::optional(std::move(move));
 }
 
@@ -91,8 +99,8 @@ Result<void> erase_note(Store& store, const std::string& path) {
 
 Result<void> erase_notes(const NodeLocation& location, const SlowMove& move) {
   const auto noted = noted_at(at_path(location, move.to));
-  const bool is_another = noted && *noted && !(*noted)->is_same(move);
-  if (!is_another) SHERD_TRY(erase_note(*location.store, move.to));
+  const bool is_own = noted && (!*noted || (*noted)->is_same(move));
+  if (is_own) SHERD_TRY(erase_note(*location.store, move.to));
   return erase_note(*location.store, move.from);
 }
 
@@ -182,16 +190,23 @@ Result<void> erase_version(Store& store, const std::string& key, const Condition
   return {};
 }
 
-Result<void> put_aside(const NodeLocation& location, const std::string& key, const std::string& aside) {
+/// False if there is no document.
+Result<bool> put_aside(const NodeLocation& location, const std::string& key, const std::string& aside) {
   Store& store = *location.store;
-  return retry_conflicts(location.config, [&]() -> Result<void> {
+  bool copied = false;
+  return retry_conflicts(location.config, [&]() -> Result<bool> {
     SHERD_TRY(lock, store.lock(key));
     SHERD_TRY(document, store.open(key));
-    if (document == nullptr) return {};
+    if (document == nullptr) {
+      if (copied) SHERD_TRY(store.erase(aside));  // another process has moved or erased it
+      return false;
+    }
     SHERD_TRY(size, document->size());
     if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was interrupted
+    copied = size > 0;
     SHERD_TRY(condition, unchanged_since(document.get()));
-    return erase_version(store, key, condition);
+    SHERD_TRY(erase_version(store, key, condition));
+    return size > 0;
   });
 }
 
@@ -223,12 +238,26 @@ Result<void> put_in_place(const NodeLocation& location, const SlowMove& move, co
   return store.erase_prefix(move.aside());
 }
 
+Error no_node_left(const SlowMove& move) { return not_found("no node exists here").in_key(move.old_prefix()); }
+
+/// Whether the first of the documents below a path makes a node visible there.
+bool begin_with_own(const NodeLocation& location, const std::vector<std::string>& documents) {
+  return !documents.empty() && documents.front().find('/') == std::string::npos &&
+         rank_of(location, documents.front()) > 1;
+}
+
+/// `not_found` if there is no document of the node itself: before the move was noted, the node was moved, perhaps with
+/// a group around it, or erased.
 Result<void> move_contents(const NodeLocation& location, SlowMove& move) {
   Store& store = *location.store;
   for (bool any = true; any;) {
     SHERD_TRY(documents, documents_below(location, move.old_prefix()));
-    for (const std::string& key : documents)
-      SHERD_TRY(put_aside(location, move.old_prefix() + key, move.aside() + key));
+    if (!move.is_aside && !begin_with_own(location, documents)) return no_node_left(move);
+    for (const std::string& key : documents) {
+      SHERD_TRY(put, put_aside(location, move.old_prefix() + key, move.aside() + key));
+      if (!move.is_aside && !put) return no_node_left(move);
+      move.is_aside = true;
+    }
     SHERD_TRY(as_call(location.config, [&] { return store.wait_for_writers(move.old_prefix()); }));
     any = !documents.empty();
   }
@@ -269,7 +298,7 @@ Result<void> carry_on(const NodeLocation& location, SlowMove move) {
 }  // namespace
 
 Result<void> move_slowly(const NodeLocation& from, const std::string& to) {
-  const SlowMove move{from.path, to};
+  const SlowMove move{.from = from.path, .to = to};
   SHERD_TRY(note_at(from, move));
   SHERD_TRY(begin_at_new_path(from, move));
   return carry_on(from, move);
@@ -293,7 +322,8 @@ Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to)
   if (!move || move->from != from.path || move->to != to) return false;
   // A process that was killed before it put a document aside may not have checked the new path.
   SHERD_TRY(aside, documents_below(from, move->aside()));
-  if (!move->moved && aside.empty()) SHERD_TRY(begin_at_new_path(from, *move));
+  move->is_aside = !aside.empty();
+  if (!move->moved && !move->is_aside) SHERD_TRY(begin_at_new_path(from, *move));
   SHERD_TRY(carry_on(from, *std::move(move)));
   return true;
 }
@@ -314,8 +344,10 @@ Result<void> refuse_slow_moves_below(const NodeLocation& location) {
     return true;
   }));
   for (const std::string& key : notes) {
-    SHERD_TRY(move, read_move_note(store, key, location.config.limits));
     const bool same_hash = key == move_note_of(location.path);
+    auto noted = read_move_note(store, key, location.config.limits);
+    if (!noted && !same_hash && is_stored_fault(noted.error())) continue;  // 'check' reports it
+    SHERD_TRY(move, std::move(noted));
     if (move && (same_hash || path_from(location.path, move->from) || path_from(location.path, move->to)))
       return conflict(move->advice()).lasting().in_key(key);
   }

@@ -326,8 +326,9 @@ Result<bool> FileStore::move_at_once(const std::string& from, const std::string&
 }
 
 Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
-  SHERD_TRY(moved, move_at_once(from, to));
-  if (moved) return {};
+  const auto moved = move_at_once(from, to);
+  if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
+  if (!moved.has_value() || *moved) return {};
   SHERD_TRY(source, tree_.open_directory(from).in_key(from));
   if (!source) return {};
   SHERD_TRY(target, tree_.make_directory(to).in_key(to));

@@ -38,6 +38,8 @@ bool is_absolute_link(int directory, const std::string& name) noexcept {
   return os::readlinkat(directory, name.c_str(), {&first, 1}) == 1 && first == '/';
 }
 
+Error nothing_to_move(std::string_view prefix) { return not_found("there is nothing to move here").in_key(prefix); }
+
 /// Renames a directory or a link to one. False if anything exists at the new name, if it is on another file system, or
 /// if the link would have another target there.
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
@@ -45,8 +47,13 @@ Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link
   if (occupied && (is_link || !S_ISDIR(occupied->st_mode))) return false;
   if (is_link && from.above != to.above && !is_absolute_link(from.directory, from.name)) return false;
   if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return true;
-  if (can_be_entered(errno)) return false;
-  return move_error(tree.path(from.above) + from.name, tree.path(to.above) + to.name, errno);
+  const int code = errno;
+  if (can_be_entered(code)) return false;
+  if (code == ENOENT) {
+    SHERD_TRY(left, look_at(from.directory, from.name, Links::keep));
+    if (!left) return nothing_to_move(std::string(from.above) + from.name + "/");
+  }
+  return move_error(tree.path(from.above) + from.name, tree.path(to.above) + to.name, code);
 }
 
 Result<void> move_files(const FileTree& tree, int from, const std::string& prefix, int to,
@@ -74,9 +81,9 @@ Result<bool> move_directory(const FileTree& tree, const std::string& from, const
   const auto [above, name] = split_key(std::string_view(from).substr(0, from.size() - 1));
   const auto [new_above, new_name] = split_key(std::string_view(to).substr(0, to.size() - 1));
   SHERD_TRY(source, tree.open_directory(above).in_key(from));
-  if (!source) return false;
+  if (!source) return nothing_to_move(from);
   SHERD_TRY(status, look_at(source.get(), std::string(name), Links::keep).in_key(from));
-  if (!status) return false;
+  if (!status) return nothing_to_move(from);
   const bool is_link = S_ISLNK(status->st_mode);
   if (is_link) {
     SHERD_TRY(leads_to, look_at(source.get(), std::string(name), Links::follow).in_key(from));

@@ -10,7 +10,7 @@
 namespace sherd {
 
 /// Renames a directory, or the symbolic link to one, so that all of it moves at once; its new name must be free.
-/// Returns false if this is not possible.
+/// Returns false if this is not possible; `not_found` if nothing has the old name.
 [[nodiscard]] Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to);
 
 /// Moves the remaining contents of a directory on another file system.

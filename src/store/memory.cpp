@@ -205,8 +205,12 @@ class MemoryStore final : public Store {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
     const std::unique_lock guard(objects_->mutex);
-    const auto at = objects_->by_key.lower_bound(to);
-    if (at != objects_->by_key.end() && at->first.starts_with(to)) return false;
+    const auto has_objects = [&](const std::string& prefix) {
+      const auto at = objects_->by_key.lower_bound(prefix);
+      return at != objects_->by_key.end() && at->first.starts_with(prefix);
+    };
+    if (!has_objects(from)) return not_found("there is nothing to move here").in_key(from);
+    if (has_objects(to)) return false;
     if (!locks_->held_below(from).empty()) return false;
     move_objects(from, to);
     return true;

@@ -307,6 +307,20 @@ TEST_P(EveryStore, MovesAPrefixAtOnceOrChangesNothing) {
     EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "e/f"));
 }
 
+TEST_P(EveryStore, MovesNothingAtOnceFromWhereThereIsNothing) {
+  for (const char* key : {"a/b", "e/f"}) set(key, key);
+  const bool can_move = store_->move_at_once("a/", "b/").value();
+  for (const char* from : {"a/", "a/c/", "none/"}) {
+    const auto moved = store_->move_at_once(from, "x/y/");
+    if (can_move) {
+      EXPECT_EQ(moved.error().code(), ErrorCode::not_found) << from;
+    } else {
+      EXPECT_FALSE(moved.value()) << from;
+    }
+  }
+  EXPECT_THAT(keys(), ElementsAre(can_move ? "b/b" : "a/b", "e/f"));
+}
+
 TEST(MemoryStore, MovesNothingAtOnceWhileAKeyIsHeld) {
   const auto store = memory_store();
   store->set("a/b", "1").value();
