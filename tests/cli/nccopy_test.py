@@ -221,24 +221,6 @@ def test_no_filter_is_dropped_silently(sherd, tmp_path):
     assert ran.code == 5 and "blosc" in ran.stderr
 
 
-def test_a_classic_file_is_written_if_no_filters_are_asked_for(sherd, tmp_path):
-    source = netcdf4(tmp_path / "x.nc", {"v": {"zlib": True}})
-    sherd.ok("nccopy", "-k", "nc3", "-F", "none", source, "y.nc")
-    assert expected("-n", "x", tmp_path / "y.nc") == expected(source)
-    assert "no filters" in sherd("nccopy", "-k", "nc3", "-F", "*,1,2", source, "z.nc").stderr
-
-
-def test_chunks_of_a_name_are_not_those_of_a_variable_with_other_dimensions_in_a_group(sherd, tmp_path):
-    file = netcdf4(tmp_path / "x.nc", {"v": {}})
-    import netCDF4
-    with netCDF4.Dataset(file, "a") as dataset:
-        dataset.createGroup("g").createVariable("v", "f4", ("y",))[:] = 1
-    sherd.ok("nccopy", "-c", "v:20,10", file, "x.zarr")
-    assert zarray(tmp_path / "x.zarr")["chunks"] == [20, 10] and zarray(tmp_path / "x.zarr/g")["chunks"] == [40]
-    ran = sherd("nccopy", "-c", "/g/v:20,10", file, "y.zarr")
-    assert ran.code == 2 and "/g/v" in ran.stderr and "1 dimensions" in ran.stderr
-
-
 def test_codecs_of_zarr_are_kept_in_zarr(sherd, tmp_path):
     (tmp_path / "a.zarr").mkdir()
     sherd.ok("create", "a.zarr/v", "--shape", "40,50", "--chunks", "10,20", "--dtype", "int16", "--codec", "zstd:5", "--shards", "20,40",

@@ -1,0 +1,39 @@
+"""nccopy: options for filters and chunks mean what they mean to netcdf-c's nccopy."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A netCDF-4 file with a deflated variable v(y, x)."""
+    import netCDF4
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as dataset:
+        dataset.createDimension("y", 40)
+        dataset.createDimension("x", 50)
+        dataset.createVariable("v", "f4", ("y", "x"), zlib=True)[:] = np.arange(2000).reshape(40, 50)
+    return tmp_path / "x.nc"
+
+
+def chunks(variable):
+    return json.loads((variable / ".zarray").read_text())["chunks"]
+
+
+def test_a_classic_file_is_written_if_no_filters_are_asked_for(sherd, tmp_path, file):
+    sherd.ok("nccopy", "-k", "nc3", "-F", "none", file, "y.nc")
+    theirs = subprocess.run(["ncdump", "-v", "v", tmp_path / "y.nc"], check=True, capture_output=True, text=True).stdout
+    assert "float v(y, x) ;" in theirs and "1995, 1996, 1997, 1998, 1999 ;" in theirs
+    assert "no filters" in sherd("nccopy", "-k", "nc3", "-F", "*,1,2", file, "z.nc").stderr
+
+
+def test_chunks_of_a_name_are_not_those_of_a_variable_with_other_dimensions_in_a_group(sherd, tmp_path, file):
+    import netCDF4
+    with netCDF4.Dataset(file, "a") as dataset:
+        dataset.createGroup("g").createVariable("v", "f4", ("y",))[:] = 1
+    sherd.ok("nccopy", "-c", "v:20,10", file, "x.zarr")
+    assert chunks(tmp_path / "x.zarr/v") == [20, 10] and chunks(tmp_path / "x.zarr/g/v") == [40]
+    ran = sherd("nccopy", "-c", "/g/v:20,10", file, "y.zarr")
+    assert ran.code == 2 and "/g/v" in ran.stderr and "1 dimensions" in ran.stderr
