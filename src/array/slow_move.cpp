@@ -99,6 +99,7 @@ Result<void> erase_note(Store& store, const std::string& path) {
 
 Result<void> erase_notes(const NodeLocation& location, const SlowMove& move) {
   const auto noted = noted_at(at_path(location, move.to));
+  if (!noted && !is_stored_fault(noted.error())) return noted.error();
   const bool is_own = noted && (!*noted || (*noted)->is_same(move));
   if (is_own) SHERD_TRY(erase_note(*location.store, move.to));
   return erase_note(*location.store, move.from);
