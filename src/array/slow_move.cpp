@@ -64,8 +64,9 @@ bool can_be_moved(const std::string& from, const std::string& to) {
 }
 
 Error damaged_note(const std::string& key) {
-  return corrupt("not a valid note about a node that is being renamed; remove this object, and move documents below '" +
-                 std::string(split_key(key).prefix) + "documents/', if there are any, back to the node")
+  return corrupt("not a valid note about a node that is being renamed; remove '" + key +
+                 "', and move documents below '" + std::string(split_key(key).prefix) +
+                 "documents/', if there are any, back to the node")
       .in_key(key);
 }
 
