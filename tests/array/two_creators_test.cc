@@ -1,5 +1,5 @@
-// Two processes that create, erase or overwrite nodes at one path, or one above the other: of two documents that exclude
-// each other one remains, and a node that was reported as created is below groups.
+// Two processes that create, erase or overwrite nodes at one path, or one above the other: of two documents that
+// exclude each other one remains, and a node that was reported as created is below groups.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,14 +58,18 @@ INSTANTIATE_TEST_SUITE_P(Formats, ArrayAndGroup, testing::Values("zarr2", "draft
 
 TEST_P(ArrayAndGroup, AnArrayIsNotCreatedWhereAGroupWasMadeSinceItLooked) {
   hooked_->before_lock = [&] { create_array(store_, "p/c", tiny()).value(); };
-  EXPECT_EQ(create_array(hooked_, "p", tiny(Json::Object{{"v", 1}})).error().code(), ErrorCode::conflict);
+  const auto refused = create_array(hooked_, "p", tiny(Json::Object{{"v", 1}}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(open_array(store_, {.path = "p/c"}));
   EXPECT_EQ(attributes_of(store_, "p"), Json(Json::Object{}));
 }
 
 TEST_P(ArrayAndGroup, AGroupIsNotMadeWhereAnArrayWasCreatedSinceItLooked) {
   hooked_->before_lock = [&] { create_array(store_, "p", tiny(Json::Object{{"v", 1}})).value(); };
-  EXPECT_EQ(create_array(hooked_, "p/c", tiny()).error().code(), ErrorCode::conflict);
+  const auto refused = create_array(hooked_, "p/c", tiny());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(open_array(store_, {.path = "p"}));
   EXPECT_EQ(attributes_of(store_, "p"), Json(Json::Object{{"v", 1}}));
   EXPECT_THAT(keys_of(*store_), Not(Contains("p/.zgroup")));
@@ -79,7 +83,9 @@ TEST(ArrayAndGroup, AFailureRestoresTheAttributesThatWereReplaced) {
   hooked->before_write = [](const std::string& key) {
     return key == "p/.zgroup" ? Result<void>(io_error("no more space")) : Result<void>();
   };
-  EXPECT_EQ(create_group(hooked, "p", Json::Object{{"v", 1}}).error().code(), ErrorCode::io);
+  const auto refused = create_group(hooked, "p", Json::Object{{"v", 1}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::io);
   EXPECT_EQ(store->get("p/.zattrs").value(), R"({"left": 1})");
 }
 
@@ -92,11 +98,12 @@ TEST_P(LocklessCreators, AnArrayIsWithdrawnIfAGroupIsThere) {
   create_group(store, "", {}, false, {}, "zarr2").value();
   const auto hooked = std::make_shared<HookedStore>(store);
   hooked->before_write = [&, is_first = true](const std::string& key) mutable {
-    if (key == "p/.zarray" && std::exchange(is_first, false))
-      create_group(store, "p", Json::Object{{"v", 2}}).value();
+    if (key == "p/.zarray" && std::exchange(is_first, false)) create_group(store, "p", Json::Object{{"v", 2}}).value();
     return Result<void>();
   };
-  EXPECT_EQ(create_array(hooked, "p", tiny(Json::Object{{"v", 1}})).error().code(), ErrorCode::conflict);
+  const auto refused = create_array(hooked, "p", tiny(Json::Object{{"v", 1}}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(attributes_of(store, "p"), Json(Json::Object{{"v", 2}}));
   EXPECT_THAT(keys_of(*store), ElementsAre(".zattrs", ".zgroup", "p/.zattrs", "p/.zgroup"));
 }
