@@ -9,28 +9,11 @@
 #include "base/call.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
-#include "store/read_into.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
 
 namespace {
-
-Result<DocumentVersion> write_one(Store& store, const Document& document, const Condition& condition) {
-  const auto write = [&]() -> Result<Generation> {
-    SHERD_TRY(writer, store.write(document.key, document.text.size()));
-    SHERD_TRY(writer->write(0, as_bytes(document.text)));
-    SHERD_TRY(writer->commit(condition));
-    return writer->committed();
-  };
-  SHERD_TRY(generation, write().in_key(document.key));
-  return DocumentVersion{document.key, std::move(generation)};
-}
-
-Result<void> check_texts(std::span<const Document> documents, const Limits& limits) {
-  for (const Document& document : documents) SHERD_TRY(check_text(document.text, limits).in_key(document.key));
-  return {};
-}
 
 const DocumentVersion* find_version(const NodeDocument& node, const std::string& key) {
   const auto found = std::ranges::find(node.versions, key, &DocumentVersion::key);
@@ -51,7 +34,7 @@ Result<std::vector<DocumentVersion>> replace_documents(const NodeLocation& locat
       continue;
     }
     const Condition unchanged = version != nullptr ? Condition::matches(version->generation) : Condition::absent();
-    SHERD_TRY(written, write_one(*location.store, document, unchanged));
+    SHERD_TRY(written, write_document(*location.store, document, unchanged));
     versions.push_back(std::move(written));
   }
   return versions;
@@ -80,112 +63,28 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
   return changed;
 }
 
-/// Creates a node with several documents. Only the last document shows which of two creators was first, and without
-/// locks both may be active. The type of the node may determine which is the last. So that the node gets the attributes
-/// of the creator that made it visible
-///   - documents that make nothing visible, left by a killed creator or written by an active one, are replaced only if
-///     the node is not visible after they were read, and stays so for a while: an active creator makes it visible
-///     soon;
-///   - a creator that comes second restores what it has replaced.
-/// Each replacement is conditional on the version that was read, so that none is undone twice, and no later edit is
-/// undone. If the second creator is killed before it has restored the attributes, its own remain.
-class Creation {
- public:
-  Creation(const NodeLocation& location, std::span<const Document> documents)
-      : location_(location), store_(*location.store), documents_(documents) {}
-
-  Result<NewDocuments> write() {
-    auto written = write_all();
-    if (written) return std::move(new_);
-    put_back(store_, new_.replaced);
-    return std::move(written).error();
-  }
-
- private:
-  Result<void> write_all() {
-    const auto shared = documents_.first(documents_.size() - 1);
-    for (const Document& each : shared) SHERD_TRY(replace(each));
-    if (shared.empty()) SHERD_TRY(refuse_other_type(location_, documents_.back().key));
-    SHERD_TRY(visible, write_one(store_, documents_.back(), Condition::absent()));
-    new_.created.push_back(visible);
-    new_.versions.push_back(std::move(visible));
-    return {};
-  }
-
-  Result<void> check_invisible() const { return refuse_other_type(location_, {}); }
-
-  /// Waits while a document changes, and then a little longer, in case its creator is still active.
-  Result<void> wait_for_creator(const std::string& key) const {
-    constexpr int kWaits = 7;  // about 30 ms
-    SHERD_TRY(seen, stored_generation(store_, key));
-    Backoff backoff(location_.config.interrupted);
-    for (int waits = 0; seen && waits < kWaits; ++waits) {
-      SHERD_TRY(check_invisible());
-      SHERD_TRY(backoff.wait());
-      SHERD_TRY(now, stored_generation(store_, key));
-      if (now != seen) waits = 0;
-      seen = std::move(now);
-    }
-    return {};
-  }
-
-  Result<void> replace(const Document& document) {
-    if (!store_.traits().locks) SHERD_TRY(wait_for_creator(document.key));
-    SHERD_TRY(left, store_.open(document.key));
-    Condition condition = Condition::absent();
-    std::optional<std::string> text;
-    if (left != nullptr) {
-      SHERD_TRY(generation, left->generation());
-      SHERD_TRY(size, left->size());
-      if (size <= location_.config.limits.metadata_bytes) {  // no creator writes a larger one
-        text.emplace(size, '\0');
-        SHERD_TRY(read_into(*left, 0, std::as_writable_bytes(std::span(*text))));
-      }
-      condition = Condition::matches(std::move(generation));
-    }
-    SHERD_TRY(check_invisible());
-    SHERD_TRY(written, write_one(store_, document, condition));
-    if (text) {
-      new_.replaced.push_back({{document.key, *std::move(text)}, written.generation});
-    } else {
-      new_.created.push_back(written);
-    }
-    new_.versions.push_back(std::move(written));
-    return {};
-  }
-
-  const NodeLocation& location_;
-  Store& store_;
-  std::span<const Document> documents_;
-  NewDocuments new_;
-};
-
 }  // namespace
+
+Result<DocumentVersion> write_document(Store& store, const Document& document, const Condition& condition) {
+  const auto write = [&]() -> Result<Generation> {
+    SHERD_TRY(writer, store.write(document.key, document.text.size()));
+    SHERD_TRY(writer->write(0, as_bytes(document.text)));
+    SHERD_TRY(writer->commit(condition));
+    return writer->committed();
+  };
+  SHERD_TRY(generation, write().in_key(document.key));
+  return DocumentVersion{document.key, std::move(generation)};
+}
+
+Result<void> check_texts(std::span<const Document> documents, const Limits& limits) {
+  for (const Document& document : documents) SHERD_TRY(check_text(document.text, limits).in_key(document.key));
+  return {};
+}
 
 Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit) {
   SHERD_TRY(require_writable(location));
   return as_call(location.config,
                  [&] { return retry_conflicts(location.config, [&] { return edit_once(location, type, edit); }); });
-}
-
-Result<NewDocuments> write_new_documents(const NodeLocation& location, const Json& document) {
-  const std::vector<Document> documents = location.format->documents(location.path, document);
-  SHERD_TRY(check_texts(documents, location.config.limits));
-  return Creation(location, documents).write();
-}
-
-Result<void> refuse_other_type(const NodeLocation& location, const std::string& own) {
-  for (const std::string& key : location.format->keys(location.path).visible()) {
-    if (key == own) continue;
-    SHERD_TRY(visible, stored_generation(*location.store, key));
-    if (visible) return conflict("another process has created a node here").in_key(key);
-  }
-  return {};
-}
-
-// Failures here concern the documents of another creator.
-void put_back(Store& store, std::span<const ReplacedDocument> replaced) {
-  for (const ReplacedDocument& each : replaced) (void)write_one(store, each.before, Condition::matches(each.by));
 }
 
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
@@ -194,7 +93,7 @@ Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& locatio
   SHERD_TRY(check_texts(documents, location.config.limits));
   std::vector<DocumentVersion> versions;
   for (const Document& each : documents) {
-    SHERD_TRY(written, write_one(*location.store, each, condition));
+    SHERD_TRY(written, write_document(*location.store, each, condition));
     versions.push_back(std::move(written));
   }
   return versions;

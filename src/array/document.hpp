@@ -25,30 +25,14 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// not_found if the node no longer exists, invalid_argument if `location` is not writable.
 Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit);
 
-/// Writes the documents of the node at `location`, ending with the one that makes it visible. `unsupported` if a text is
-/// larger than readers accept; `conflict` if `condition` does not hold for one of them.
+/// Writes the documents of the node at `location`, ending with the one that makes it visible. `unsupported` if a text
+/// is larger than readers accept; `conflict` if `condition` does not hold for one of them.
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,
                                                      const Condition& condition);
 
-/// A document that a creator has replaced, and the version that replaced it.
-struct ReplacedDocument {
-  Document before;
-  Generation by;
-};
-/// The documents of a new node.
-struct NewDocuments {
-  std::vector<DocumentVersion> created;    ///< the one that makes the node visible is the last
-  std::vector<ReplacedDocument> replaced;  ///< leftovers of a killed creator, or documents of one that is slower
-  std::vector<DocumentVersion> versions;   ///< of all
-};
-/// Like write_documents(), for a node that does not exist. The creator that makes the node visible keeps its documents.
-/// `conflict`, after put_back(), if a node of either type exists; unless the caller has a lock, one of the other type
-/// may be created meanwhile (refuse_other_type()).
-Result<NewDocuments> write_new_documents(const NodeLocation& location, const Json& document);
-/// `conflict` if a document other than this one makes a node visible at `location`.
-Result<void> refuse_other_type(const NodeLocation& location, const std::string& own);
-/// Restores what was replaced, as far as no other writer has changed it since.
-void put_back(Store& store, std::span<const ReplacedDocument> replaced);
+/// Writes one document.
+Result<DocumentVersion> write_document(Store& store, const Document& document, const Condition& condition);
+
 /// `unsupported` if readers with these limits would not accept the documents of a node at `location`, or if a key of
 /// the node is longer than the store allows.
 Result<void> check_documents(const NodeLocation& location, const Json& document);
@@ -65,6 +49,8 @@ Result<void> check_links(const NodeLocation& location, const NodeDocument& node)
 /// The generation of a stored document; nullopt if it does not exist.
 Result<std::optional<Generation>> stored_generation(Store& store, const std::string& key);
 
+/// `unsupported` if readers with these limits would not accept the texts.
+Result<void> check_texts(std::span<const Document> documents, const Limits& limits);
 /// `unsupported` if readers with these limits would not accept the text of a document.
 Result<void> check_text(std::string_view text, const Limits& limits);
 

@@ -9,6 +9,7 @@
 #include "array/create.hpp"
 #include "array/document.hpp"
 #include "array/member_notes.hpp"
+#include "array/new_documents.hpp"
 #include "array/prepared.hpp"
 #include "array/slow_move.hpp"
 #include "array/staged.hpp"
@@ -159,8 +160,8 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
   return site;
 }
 
-/// Held while a node is created if its format has several documents; otherwise nullptr. No single one of them shows that
-/// another creator was first.
+/// Held while a node is created if its format has several documents; otherwise nullptr. No single one of them shows
+/// that another creator was first.
 Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document) {
   const bool is_one = location.format->documents(location.path, document).size() == 1 &&
                       location.format->keys(location.path).visible().size() == 1;

@@ -14,7 +14,6 @@
 #include "array/slow_move.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -183,12 +182,12 @@ Result<void> copy_object(Store& store, ByteSource& source, const std::string& to
   return writer->commit(condition);
 }
 
-/// Erases a document if it is still a certain version. If the store cannot erase conditionally, it first replaces it
-/// conditionally with an empty object, which readers do not accept as a document. The caller's note keeps others from
-/// storing a document under the key before that is erased.
+/// Erases a document if it is still a certain version. The caller's note keeps others from storing a document under the
+/// key while that is empty.
 Result<void> erase_version(Store& store, const std::string& key, const Condition& condition) {
-  if (!store.traits().conditional_erase && store.traits().conditional_write) SHERD_TRY(store.set(key, "", condition));
-  SHERD_TRY(store.erase(key, store.traits().conditional_erase ? condition : Condition()));
+  const StoreTraits traits = store.traits();
+  if (traits.conditional_erase || traits.conditional_write) SHERD_TRY(erase_or_empty(store, key, condition));
+  if (!traits.conditional_erase) SHERD_TRY(store.erase(key));
   return {};
 }
 
@@ -354,72 +353,6 @@ Result<void> refuse_slow_moves_below(const NodeLocation& location) {
       return conflict(move->advice()).lasting().in_key(key);
   }
   return {};
-}
-
-namespace {
-
-/// Holds the note of the node as soon as no other process does, for some seconds at most.
-Result<std::unique_ptr<MovingNote>> wait_for_note(const NodeLocation& location) {
-  constexpr int kWaits = 64;
-  Backoff backoff(location.config.interrupted);
-  for (int waits = 0;; ++waits) {
-    auto note = MovingNote::store(location, new_maker());
-    if (note || note.error().code() != ErrorCode::conflict || waits == kWaits) return note;
-    SHERD_TRY(backoff.wait());
-  }
-}
-
-/// Erases the new documents of a creator that has found a note. In a store that cannot erase conditionally only the
-/// holder of the note may erase them: another holder may be storing documents of its own under these keys. Until then
-/// they are empty.
-Result<void> withdraw(const NodeLocation& location, std::span<const DocumentVersion> versions) {
-  Store& store = *location.store;
-  for (const DocumentVersion& each : versions | std::views::reverse) {
-    const Condition unchanged = Condition::matches(each.generation);
-    const auto withdraw_one = [&]() -> Result<void> {
-      if (!store.traits().conditional_erase) return store.set(each.key, "", unchanged);
-      SHERD_TRY(store.erase(each.key, unchanged));
-      return {};
-    };
-    auto withdrawn = withdraw_one();  // a conflict means that another creator has replaced it
-    if (!withdrawn && withdrawn.error().code() != ErrorCode::conflict) return withdrawn;
-  }
-  if (store.traits().conditional_erase) return {};
-  SHERD_TRY(note, wait_for_note(location));
-  const auto erase_empty = [&]() -> Result<void> {
-    SHERD_TRY(refuse_slow_move(location));
-    for (const DocumentVersion& each : versions) {
-      SHERD_TRY(document, store.open(each.key));
-      const Result<std::uint64_t> size = document != nullptr ? document->size() : 1;
-      if (!size) return size.error();
-      if (*size == 0) SHERD_TRY(store.erase(each.key));
-    }
-    return {};
-  };
-  auto erased = erase_empty();
-  SHERD_TRY(note->withdraw());
-  return erased;
-}
-
-}  // namespace
-
-Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
-                                                      bool is_alone) {
-  SHERD_TRY(documents, write_new_documents(location, document));
-  const std::string& visible = documents.versions.back().key;
-  const auto check = [&]() -> Result<void> {
-    SHERD_TRY(refuse_slow_move(location));
-    if (is_alone) return {};
-    // Another creator, too, writes, then looks: if one of them finds nothing, the other finds its document.
-    SHERD_TRY(refuse_other_type(location, visible));
-    // A maker notes that it moves its node, then looks for documents; here it is the reverse, so one sees the other.
-    return refuse_maker(location).in_key(visible);
-  };
-  auto free = check();
-  if (free) return std::move(documents.versions);
-  (void)withdraw(location, documents.created);  // the first failure is the one to report
-  put_back(*location.store, documents.replaced);
-  return std::move(free).error();
 }
 
 std::string hint_at_slow_move(const NodeLocation& location) {

@@ -27,10 +27,6 @@ Result<bool> carry_on_slow_move(const NodeLocation& from, const std::string& to)
 Result<void> refuse_slow_move(const NodeLocation& location);
 /// The same if one of these paths is at or below `location`: what is erased or moved there would be part of that node.
 Result<void> refuse_slow_moves_below(const NodeLocation& location);
-/// write_new_documents(), for a new node. `conflict` if another node arrives at its path through such a move or, unless
-/// the caller excludes other makers, from its maker (array/staged.hpp) or as a node of another type.
-Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
-                                                      bool is_alone);
 
 /// For the message that there is no node: says that a move of it, or of a group around it, was interrupted; or empty.
 [[nodiscard]] std::string hint_at_slow_move(const NodeLocation& location);

@@ -318,7 +318,7 @@ Result<void> create_with(const NodeLocation& destination, const NodeDocument& no
   const auto make = [&]() -> Result<void> {
     SHERD_TRY(in_store(check_links(staged.location(), node), url));
     SHERD_TRY(in_store(write_counterpart(staged.location(), node), url));
-    SHERD_TRY(in_store(write_new_documents(staged.location(), node.document), url));
+    SHERD_TRY(in_store(write_documents(staged.location(), node.document, Condition::absent()), url));
     SHERD_TRY(array, make_array(staged.location(), node));
     if (auto filled = contents(array); !filled) return staged.outward(filled.error());
     return in_store(staged.commit(), url);

@@ -1,6 +1,7 @@
 // Evaluates the conditions of writes and erases, in the same way for every store.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "sherd/store.hpp"
@@ -9,6 +10,9 @@ namespace sherd {
 
 /// The condition that an object is still the version that was read; null: that there still is none.
 [[nodiscard]] Result<Condition> unchanged_since(ByteSource* read);
+
+/// Erases an object on a condition, or replaces it with an empty one if the store cannot erase conditionally.
+Result<void> erase_or_empty(Store& store, const std::string& key, const Condition& condition);
 
 /// `conflict` if the condition does not hold. `generation` returns that of the present version, as a Generation or a
 /// Result of one; it is called only if it is needed.
