@@ -129,30 +129,31 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
     const std::lock_guard hold(mutex_);
     if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;
   }
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  if (!node) return replaced_error("erased");
-  SHERD_TRY(check_same(*node));
-  Shape now = node->array->shape;
-  adopt(*std::move(node));
+  SHERD_TRY(node, present_document());
+  Shape now = node.array->shape;
+  adopt(std::move(node));
   return now;
 }
 
 Result<void> Array::State::confirm_missing() const {
-  Generation last;
-  {
-    const std::lock_guard hold(mutex_);
-    last = read_at_.value_or(document_.generation());
-  }
-  if (last.token.empty()) return {};
+  if (of_document([](const NodeDocument& node) { return node.generation().token.empty(); })) return {};
   SHERD_TRY(now, stored_generation(*location.store, document_key));
   if (!now) return replaced_error("erased");
-  if (*now == last) return {};
+  {
+    const std::lock_guard hold(mutex_);
+    if (*now == document_.generation() || *now == read_at_) return {};
+  }
+  SHERD_TRY(node, present_document());
+  const std::lock_guard hold(mutex_);
+  read_at_ = node.generation();
+  return conflict("the array was changed while it was read").in_key(document_key);
+}
+
+Result<NodeDocument> Array::State::present_document() const {
   SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
   if (!node) return replaced_error("erased");
   SHERD_TRY(check_same(*node));
-  const std::lock_guard hold(mutex_);
-  read_at_ = node->generation();
-  return conflict("the array was changed while it was read").in_key(document_key);
+  return *std::move(node);
 }
 
 void Array::State::adopt(NodeDocument node) const {

@@ -60,9 +60,9 @@ struct Array::State {
   /// (Confirmed::attributes), not for each object.
   enum class Confirmed : std::uint8_t { chunks, attributes };
   Result<Shape> confirm(Confirmed what = Confirmed::chunks) const;
-  /// For a reader that has not found some objects: `conflict` if the array was erased or replaced, so that they may have
-  /// been erased with it. The conflict may be retried if the array exists, but its document is not the version that the
-  /// last reader saw.
+  /// For a reader that has not found some objects: `conflict` if the array was erased or replaced, so that they may
+  /// have been erased with it. The conflict may be retried if the array exists, but its document is not the version
+  /// that the last reader saw.
   Result<void> confirm_missing() const;
   /// The reason if none of its chunks can be read or written.
   [[nodiscard]] Result<void> check_access() const;
@@ -79,13 +79,15 @@ struct Array::State {
   std::mutex editing_;
   /// `conflict` if the array of this document has different chunks.
   Result<void> check_same(const NodeDocument& now) const;
+  /// The document as it is stored; `conflict` if the array was erased or replaced.
+  Result<NodeDocument> present_document() const;
   void adopt(NodeDocument now) const;
   /// Whether documents other than the one that makes the array visible are unchanged since they were last seen.
   Result<bool> saw_attributes() const;
 
   mutable std::mutex mutex_;       ///< guards what follows
   mutable NodeDocument document_;  ///< as last seen in the store; its shape and attributes may change
-  mutable std::optional<Generation> read_at_;  ///< the version seen by confirm_missing(); nullopt: that of document_
+  mutable Generation read_at_;     ///< the version of another document of this array that confirm_missing() has seen
 };
 
 /// One chunk of the grid that a call accesses.

@@ -74,8 +74,6 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
   return nullptr;
 }
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 // Whether a character outside of strings decides about the number of values.
 bool is_structural(char c) {
   static constexpr auto kTable = [] {
@@ -119,7 +117,7 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
       if (open.size() >= max_depth) return counts;  // the parser goes no deeper either
       open.push_back(counts.size());
       counts.push_back(0);
-      while (end - at > 1 && is_space(at[1])) ++at;
+      while (end - at > 1 && is_json_space(at[1])) ++at;
       const bool is_empty = end - at > 1 && (at[1] == ']' || at[1] == '}');
       if (!is_empty && !count()) return std::nullopt;
     }
@@ -384,7 +382,7 @@ class Json::Parser {
   [[nodiscard]] char peek() const { return at_ == end_ ? '\0' : *at_; }
 
   void skip_space() {
-    while (at_ != end_ && is_space(*at_)) ++at_;
+    while (at_ != end_ && is_json_space(*at_)) ++at_;
   }
 
   bool unexpected(std::string_view wanted) {

@@ -19,8 +19,6 @@ struct Word {
 constexpr Word kWords[] = {
     {"NaN", R"("\u004eaN")"}, {"Infinity", R"("\u0049nfinity")"}, {"-Infinity", R"("\u002dInfinity")"}};
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /// The text of a string with its quotes, or the rest of the text if it does not end.
 std::string_view string_at(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -127,7 +125,7 @@ Result<LenientJson> parse_lenient(std::string_view text, const Limits& limits, c
   auto json = Json::parse(rewritten.text, limits.json_depth, limits.json_values);
   if (!json) return json.error().code() == ErrorCode::corrupt ? std::move(strict).error() : std::move(json).error();
   std::string_view tail = text.substr(rewritten.end);
-  while (!tail.empty() && is_blank(tail.front())) tail.remove_prefix(1);
+  while (!tail.empty() && is_json_space(tail.front())) tail.remove_prefix(1);
   if (!tail.empty() && !lenience.tails) return std::move(strict).error();
   return LenientJson{*std::move(json), !tail.empty(), rewritten.numbers};
 }

@@ -100,10 +100,10 @@ Result<void> grow_variables(Writer::State& state, const VariableDefinition* writ
   });
 }
 
-Result<void> renew_consolidated_of(const Form& form, const Grown& grown) {
+Result<void> renew_grown(const Form& form, const Grown& grown) {
   std::vector<std::string> paths;
   for (const auto& [each, shape] : grown) paths.push_back(each->array->path());
-  return sherd::renew_consolidated_of(form.location, paths);
+  return renew_consolidated_of(form.location, paths);
 }
 
 /// By the full names of dimensions.
@@ -172,7 +172,7 @@ Result<void> catch_up(Writer::State& state) {
   if (!state.behind) return {};
   Grown grown;
   SHERD_TRY(grow_variables(state, nullptr, grown));
-  SHERD_TRY(renew_consolidated_of(state.form, grown));
+  SHERD_TRY(renew_grown(state.form, grown));
   state.behind = false;
   return {};
 }
@@ -187,11 +187,11 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   exchange();
   Grown grown;
   auto done = grow_variables(state, &variable, grown);
-  if (done) done = renew_consolidated_of(state.form, grown);
+  if (done) done = renew_grown(state.form, grown);
   if (!done) {
     // A variable that cannot be shortened again is longer than its dimension, which readers accept.
     for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
-    static_cast<void>(renew_consolidated_of(state.form, grown));
+    static_cast<void>(renew_grown(state.form, grown));
     exchange();
     return done;
   }
@@ -210,7 +210,7 @@ Result<void> grow_others(const Form& form, const GroupDefinition& group) {
     return grow_array(form.at(others[i]), lengths).in([&] { return others[i]; });
   }));
   for (const std::string& each : others) paths.push_back(form.at(each).path);
-  return sherd::renew_consolidated_of(form.location, paths);
+  return renew_consolidated_of(form.location, paths);
 }
 
 }  // namespace sherd::netcdf

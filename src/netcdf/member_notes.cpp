@@ -267,10 +267,9 @@ std::vector<std::string> differences_of(const Json& group) {
   all.insert(second.begin(), second.end());
   std::vector<std::string> differences;
   for (const auto& [what, ignored] : all) {
-    const std::string one = phrase(*forms[0], what, first), other = phrase(*forms[1], what, second);
     if (first.contains(what) && second.contains(what) && first.at(what) == second.at(what)) continue;
-    differences.push_back("NCZarr's metadata differ: " + one + ", " + other +
-                          "; each release of netcdf-c reads one of the two");
+    differences.push_back("NCZarr's metadata differ: " + phrase(*forms[0], what, first) + ", " +
+                          phrase(*forms[1], what, second) + "; each release of netcdf-c reads one of the two");
   }
   return differences;
 }
