@@ -125,7 +125,7 @@ std::optional<std::vector<std::byte>> colour_of(std::string_view text, std::size
   return bytes;
 }
 
-/// The number that a property's label stands for.
+/// The value of a property's label.
 std::optional<double> label_of(const AnnotationProperty& property, std::string_view text) {
   const auto found = std::ranges::find(property.enum_labels, text);
   if (found == property.enum_labels.end()) return std::nullopt;

@@ -133,8 +133,8 @@ Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view
   return *std::move(location);
 }
 
-// The nearest group may be erased or renamed after it was found. The node then belongs to the hierarchy around it, whose
-// format is not the default one.
+// The nearest group may be erased or renamed after it was found. The node then belongs to the hierarchy around it,
+// whose format is not the default one.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
   constexpr int kAttempts = 8;

@@ -1,6 +1,6 @@
-// Erases nodes. Their documents go first, because an array without some of its objects would read as fill values. A note
-// of the operation (MovingNote) exists at the store's root from before the first object is erased until after the last,
-// so that a kill does not leave objects that no reader knows about.
+// Erases nodes. Their documents go first, because an array without some of its objects would read as fill values. A
+// note of the operation (MovingNote) exists at the store's root from before the first object is erased until after the
+// last, so that a kill does not leave objects that no reader knows about.
 #include <algorithm>
 
 #include "array/consolidated.hpp"

@@ -40,8 +40,7 @@ const std::vector<Dimension>& Variable::dimensions() const noexcept { return sta
 const std::vector<Attribute>& Variable::attributes() const noexcept { return state_->attributes; }
 const Values* Variable::attribute(std::string_view name) const noexcept { return find(state_->attributes, name); }
 const Storage& Variable::storage() const {
-  if (state_->array)
-    std::call_once(state_->described, [&] { describe_codecs(*state_->array, state_->storage); });
+  if (state_->array) std::call_once(state_->described, [&] { describe_codecs(*state_->array, state_->storage); });
   return state_->storage;
 }
 const Array& Variable::array() const noexcept { return *state_->array; }

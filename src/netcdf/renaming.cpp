@@ -193,8 +193,8 @@ void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefiniti
 Result<void> reopen(const Writer::State& state, const GroupDefinition& group, VariableDefinition& variable) {
   NodeDocument document = variable.array->state().document();
   document.versions.clear();
-  NodeLocation location = variable_location(state.form.at(member_path(group.path, variable.options.name)),
-                                            state.form.mode, document);
+  NodeLocation location =
+      variable_location(state.form.at(member_path(group.path, variable.options.name)), state.form.mode, document);
   SHERD_TRY(node, make_node(std::move(location), std::move(document)));
   variable.array = std::get<Array>(std::move(node));
   return {};

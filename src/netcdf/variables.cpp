@@ -269,8 +269,8 @@ NodeLocation variable_location(NodeLocation location, const Mode& mode, const No
     return endian != nullptr && endian->text() == "big";
   };
   const auto fill = node.array->fill_value.bytes();
-  const bool is_swapped = std::ranges::any_of(node.array->codecs, is_big_endian) &&
-                          !std::ranges::equal(fill, fill | std::views::reverse);
+  const bool is_swapped =
+      std::ranges::any_of(node.array->codecs, is_big_endian) && !std::ranges::equal(fill, fill | std::views::reverse);
   location.config.write_empty_chunks = location.config.write_empty_chunks || is_swapped;
   return location;
 }

@@ -191,7 +191,7 @@ struct MoveKind {
   bool at_once = true;
 };
 
-/// Two renames, one of which begins and ends before a request of the other.
+/// Two renames. The second one runs from beginning to end between two requests of the first one.
 class TwoMoves : public testing::TestWithParam<MoveKind> {
  protected:
   struct Renamed {

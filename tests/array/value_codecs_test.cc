@@ -62,7 +62,8 @@ TEST(ValueCodecs, AFillValueThatDoesNotSurviveIsRefusedWithTheDocument) {
   };
   const std::string_view to_int8 = R"({"name": "cast_value", "configuration": {"data_type": "int8"}})";
   EXPECT_EQ(refused(to_int8, "5"), "");
-  EXPECT_THAT(refused(to_int8, "5.5"), HasSubstr("fill value: cast_value: the fill value would be decoded from int8 as 6"));
+  EXPECT_THAT(refused(to_int8, "5.5"),
+              HasSubstr("fill value: cast_value: the fill value would be decoded from int8 as 6"));
   EXPECT_THAT(refused(to_int8, "500"), HasSubstr("fill value"));
   EXPECT_THAT(refused(to_int8, R"("NaN")"), HasSubstr("fill value"));
   EXPECT_EQ(refused(R"({"name": "cast_value", "configuration": {"data_type": "int8",

@@ -229,13 +229,15 @@ TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(checked.error().key().ends_with(".shard")) << checked.error().text();
-  EXPECT_NE(checked.error().text().find("when no other process writes to it"), std::string::npos) << checked.error().text();
+  EXPECT_NE(checked.error().text().find("when no other process writes to it"), std::string::npos)
+      << checked.error().text();
   const auto to = memory_store();
   const auto copied = sherd::copy(interrupted_, to, {.config = alone()});
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code(), ErrorCode::conflict);
   EXPECT_TRUE(copied.error().key().ends_with(".shard")) << copied.error().text();
-  EXPECT_NE(copied.error().text().find("when no other process writes to it"), std::string::npos) << copied.error().text();
+  EXPECT_NE(copied.error().text().find("when no other process writes to it"), std::string::npos)
+      << copied.error().text();
   EXPECT_TRUE(to->list("", [](const std::string&, std::uint64_t) { return false; }).value()) << "nothing is left";
 }
 
