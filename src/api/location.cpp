@@ -117,6 +117,7 @@ Result<std::optional<NodeLocation>> try_location(std::shared_ptr<Store> store, s
         .in_key(root->format->likeliest_key(""));
   if (root) {
     location.format = root->format;
+    location.begins_with_group = expected != nullptr;
     return std::optional(std::move(location));
   }
   SHERD_TRY(bound, wanted.front()->in(*location.store, config.limits));

@@ -78,6 +78,7 @@ Result<void> erase_node(const NodeLocation& location) {
   SHERD_TRY(refuse_slow_moves_below(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(note, MovingNote::store(location, new_maker(), true));
+  SHERD_TRY(note->refuse_moves_below());
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));

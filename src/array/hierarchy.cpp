@@ -16,6 +16,7 @@
 #include "array/storage.hpp"
 #include "base/buffer.hpp"
 #include "base/call.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "shard/uint64.hpp"
@@ -114,6 +115,22 @@ Result<bool> must_create_group(const NodeLocation& group) {
   return has_members;
 }
 
+Error group_is_gone(const NodeLocation& group) {
+  return conflict("another process erased or renamed the group around the new node in the meantime; create it again")
+      .in_key(group.format->document_key(group.path, NodeType::group));
+}
+
+/// The paths above a new node where groups must be created, outermost first.
+Result<std::vector<std::string>> missing_groups(const NodeLocation& location) {
+  std::vector<std::string> missing;
+  for (std::string& path : ancestors(location.path)) {
+    SHERD_TRY(is_missing, must_create_group(at_path(location, path)));
+    if (is_missing && path.empty() && location.begins_with_group) return group_is_gone(at_path(location, path));
+    if (is_missing) missing.push_back(std::move(path));
+  }
+  return missing;
+}
+
 /// What exists at the location of a new node.
 struct Site {
   std::vector<std::string> missing_groups;
@@ -127,10 +144,8 @@ Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   SHERD_TRY(check_names(location));
   SHERD_TRY(refuse_slow_move(location));
   Site site;
-  for (std::string& path : ancestors(location.path)) {
-    SHERD_TRY(missing, must_create_group(at_path(location, path)));
-    if (missing) site.missing_groups.push_back(std::move(path));
-  }
+  SHERD_TRY(missing, missing_groups(location));
+  site.missing_groups = std::move(missing);
   SHERD_TRY(document, find_document(location, [&](const Format& other, const NodeDocument&) {
               return !covers(location, other);
             }));
@@ -185,8 +200,8 @@ Result<void> make_parent(const NodeLocation& parent, const Json& document, bool 
   }
 }
 
-Result<void> make_parents(const NodeLocation& location, const Site& site) {
-  for (const std::string& path : site.missing_groups) {
+Result<void> make_parents(const NodeLocation& location, const std::vector<std::string>& missing) {
+  for (const std::string& path : missing) {
     const NodeLocation parent = at_path(location, path);
     SHERD_TRY(document, location.format->group_document(Json()));
     SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
@@ -199,7 +214,8 @@ Result<void> make_parents(const NodeLocation& location, const Site& site) {
 /// Adds to `node` its group's notes about a member.
 Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Site& site, NodeDocument& node) {
   SHERD_TRY(enter(location));
-  SHERD_TRY(make_parents(location, site));
+  SHERD_TRY(make_parents(location, site.missing_groups));
+  location.begins_with_group = false;  // a handle that exists longer may make the group again
   SHERD_TRY(listed, introduce(location, node));
   const bool must_clear = site.occupied || site.foreign;
   SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
@@ -216,7 +232,7 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
     SHERD_TRY(wait_for_writers(location));
     SHERD_TRY(noted, MovingNote::store(location, new_maker()));
     note = std::move(noted);
-    if (!site.occupied) SHERD_TRY(note->refuse_node());
+    SHERD_TRY(site.occupied ? note->refuse_moves_below() : note->refuse_node());
     SHERD_TRY(clear_location(location));
   }
   SHERD_TRY(write_counterpart(location, node));
@@ -403,7 +419,7 @@ Result<void> check_clearable(const NodeLocation& location, ClearOptions options)
 
 Result<bool> prepare_location(const NodeLocation& location, ClearOptions options) {
   SHERD_TRY(site, inspect_location(location, options));
-  SHERD_TRY(make_parents(location, site));
+  SHERD_TRY(make_parents(location, site.missing_groups));
   return site.occupied || site.foreign;
 }
 
@@ -420,6 +436,31 @@ Result<Presence> own_presence(const NodeLocation& location) {
   if (node) return !*node ? Presence::none : (*node)->implicit ? Presence::implicit : Presence::stored;
   if (!is_stored_fault(node.error())) return node.error();
   return is_own_fault(location, node.error()) ? Presence::stored : Presence::none;
+}
+
+namespace {
+
+/// Where there should be a group around a node; nullopt for the root, and for a part of a node.
+std::optional<NodeLocation> group_around(const NodeLocation& location) {
+  if (location.path.empty() || !location.format->arrays_have_documents()) return std::nullopt;
+  return at_path(location, std::string(parent_path(location.path)));
+}
+
+}  // namespace
+
+Result<void> refuse_orphan(const NodeLocation& location) {
+  const auto group = group_around(location);
+  SHERD_TRY(is_there, group ? is_group(*group) : true);
+  if (is_there) return {};
+  return group_is_gone(*group);
+}
+
+Result<void> restore_parents(const NodeLocation& location) {
+  const auto group = group_around(location);
+  SHERD_TRY(is_there, group ? is_group(*group) : true);
+  if (is_there) return {};
+  SHERD_TRY(missing, missing_groups(location));
+  return make_parents(location, missing);
 }
 
 Result<bool> any_format(const NodeLocation& location,

@@ -85,6 +85,9 @@ class MovingNote {
   Result<void> withdraw();
   /// `conflict`, and the note is withdrawn, if a node exists at the path by now.
   Result<void> refuse_node();
+  /// The same if a node at or below the path is being moved, object by object: its mover stores a note, too, and then
+  /// looks for this one.
+  Result<void> refuse_moves_below();
 
  private:
   explicit MovingNote(const NodeLocation& location) : location_(location) {}
@@ -104,6 +107,13 @@ enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodeLocation& location);
 /// The same; a fault in the document of an enclosing group is ignored.
 Result<Presence> own_presence(const NodeLocation& location);
+/// `conflict` if there is no group around a node that was just created. A group that is erased or moved loses its
+/// documents before those of its members are listed, and a creator looks here after it has stored its own. So either
+/// the creator finds no group, or the node is erased or moved with it.
+Result<void> refuse_orphan(const NodeLocation& location);
+/// Creates the groups above a node that was just moved to its path, if there is no group around it any more; `conflict`
+/// if that is not possible.
+Result<void> restore_parents(const NodeLocation& location);
 /// Calls visit with `location` in each known format (its own format for the one that it has) until it returns true;
 /// returns whether it did.
 Result<bool> any_format(const NodeLocation& location,

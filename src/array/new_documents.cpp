@@ -167,6 +167,11 @@ Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& locati
   const std::string& visible = texts.back().key;
   const auto check = [&]() -> Result<void> {
     SHERD_TRY(refuse_slow_move(location));
+    if (auto found = refuse_orphan(location); !found) {
+      SHERD_TRY(stored, stored_generation(*location.store, visible));
+      // Otherwise the node was complete before it was erased or moved together with the group.
+      if (stored == documents.back().version.generation) return found;
+    }
     if (is_alone) return {};
     // Another creator, too, writes, then looks: if one of them finds nothing, the other finds its document.
     SHERD_TRY(refuse_other_type(location, visible));

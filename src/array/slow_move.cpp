@@ -120,6 +120,40 @@ Result<void> note_at(const NodeLocation& location, const SlowMove& move) {
   return noted;
 }
 
+/// A noted move from or to the path of `location`, or from or to a path below it, other than the caller's `own`.
+Result<std::optional<SlowMove>> move_below(const NodeLocation& location, const SlowMove* own = nullptr) {
+  Store& store = *location.store;
+  std::vector<std::string> notes;
+  SHERD_TRY(store.visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    if (entry.is_prefix && is_staging(entry.name))
+      notes.push_back(std::string(entry.name) + "/" + std::string(kMoveNote));
+    return true;
+  }));
+  for (const std::string& key : notes) {
+    const bool same_hash = key == move_note_of(location.path);
+    auto noted = read_move_note(store, key, location.config.limits);
+    if (!noted && !same_hash && is_stored_fault(noted.error())) continue;  // 'check' reports it
+    SHERD_TRY(move, std::move(noted));
+    if (!move || (own != nullptr && move->is_same(*own))) continue;
+    if (same_hash || path_from(location.path, move->from) || path_from(location.path, move->to)) return move;
+  }
+  return std::optional<SlowMove>();
+}
+
+Error being_moved(const SlowMove& move) { return conflict(move.advice()).lasting().in_key(move_note_of(move.from)); }
+
+/// `conflict` if a group around the location is being moved or erased, or anything below it is being moved. Each of
+/// them, too, stores its note, then looks for those of others, so one of two finds the other's.
+Result<void> refuse_overlap(const NodeLocation& location, const SlowMove& own) {
+  for (std::string& path : ancestors(location.path)) {
+    const NodeLocation group = at_path(location, std::move(path));
+    SHERD_TRY(refuse_slow_move(group));
+    SHERD_TRY(refuse_maker(group));
+  }
+  SHERD_TRY(below, move_below(location, &own));
+  return below ? Result<void>(being_moved(*below)) : Result<void>();
+}
+
 /// Stores the note at the new path, too, and checks that the path is free; otherwise the move does not begin. Another
 /// process that creates a node does the opposite: it writes the documents, then looks for the note.
 Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& move) {
@@ -131,6 +165,8 @@ Result<void> begin_at_new_path(const NodeLocation& location, const SlowMove& mov
       SHERD_TRY(refuse_maker(location));
       SHERD_TRY(refuse_maker(destination));
     }
+    SHERD_TRY(refuse_overlap(location, move));
+    SHERD_TRY(refuse_overlap(destination, move));
     return check_free(*location.store, move);
   };
   auto begun = begin();
@@ -336,23 +372,9 @@ Result<void> refuse_slow_move(const NodeLocation& location) {
 }
 
 Result<void> refuse_slow_moves_below(const NodeLocation& location) {
-  Store& store = *location.store;
-  if (!store.traits().can_list) return refuse_slow_move(location);
-  std::vector<std::string> notes;
-  SHERD_TRY(store.visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-    if (entry.is_prefix && is_staging(entry.name))
-      notes.push_back(std::string(entry.name) + "/" + std::string(kMoveNote));
-    return true;
-  }));
-  for (const std::string& key : notes) {
-    const bool same_hash = key == move_note_of(location.path);
-    auto noted = read_move_note(store, key, location.config.limits);
-    if (!noted && !same_hash && is_stored_fault(noted.error())) continue;  // 'check' reports it
-    SHERD_TRY(move, std::move(noted));
-    if (move && (same_hash || path_from(location.path, move->from) || path_from(location.path, move->to)))
-      return conflict(move->advice()).lasting().in_key(key);
-  }
-  return {};
+  if (!location.store->traits().can_list) return refuse_slow_move(location);
+  SHERD_TRY(move, move_below(location));
+  return move ? Result<void>(being_moved(*move)) : Result<void>();
 }
 
 std::string hint_at_slow_move(const NodeLocation& location) {

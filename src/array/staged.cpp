@@ -151,6 +151,12 @@ Result<void> MovingNote::refuse_node() {
       .in_key(location_.format->likeliest_key(location_.path));
 }
 
+Result<void> MovingNote::refuse_moves_below() {
+  auto none = refuse_slow_moves_below(location_);
+  if (!none) (void)withdraw();  // the first failure is the one to report
+  return none;
+}
+
 Result<void> refuse_maker(const NodeLocation& location, std::string_view maker) {
   SHERD_TRY(text, location.store->get(moving_key(location.path), location.config.limits.metadata_bytes));
   if (!text || (!has_locks(location) && (text->empty() || *text == maker))) return {};
@@ -183,6 +189,7 @@ Result<StagedNode> StagedNode::begin(NodeLocation destination, ClearOptions clea
   staged.shares_prefix_ = left.is_same() && !has_locks(destination);
   staged.prefix_ = prefix_of_maker(destination, staged.maker_);
   staged.location_ = destination;
+  staged.location_.begins_with_group = false;
   staged.location_.store = prefixed_store(destination.store, staged.prefix_ + std::string(kNode));
   if (const auto* entry = capability<EntryPoint>(*destination.format)) staged.location_.format = entry->created();
   staged.destination_ = std::move(destination);
@@ -245,13 +252,16 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   moving_ = std::move(moving);
   SHERD_TRY(refuse_erased());
   SHERD_TRY(enter(destination_));
-  SHERD_TRY(occupied, prepare_location(destination_, clear_));
+  SHERD_TRY(occupied, prepare_location(destination_, clear_));  // finds moves below, now that the note is stored
   SHERD_TRY(listed, introduce_stored(destination_, location_, below));
   committing_ = true;
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
   }));
+  const auto around = restore_parents(destination_);
+  if (!around && around.error().code() == ErrorCode::conflict) SHERD_TRY(clear_location(destination_));
   SHERD_TRY(moving_->end());
+  if (!around) return around;
   if (replacing_) destination_.format = replacing_;
   if (listed) SHERD_TRY(list_member(destination_));
   return renew_consolidated(destination_, below);

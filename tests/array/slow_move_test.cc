@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "array/hierarchy.hpp"
-#include "store/forwarding.hpp"
 #include "tests/array/nodes_testing.hpp"
+#include "tests/array/stepping_store.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
@@ -24,58 +24,6 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-/// Moves objects one after the other, calls `before` before each request, and fails at a given request that changes
-/// something and at all later ones.
-class SteppingStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  std::function<void()> before = [] {};
-  int changes_left = 1 << 30;
-  bool fails_moving = false;  ///< into another node, once
-
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    before();
-    return store_->open(key);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(change());
-    if (fails_moving && key.starts_with("i/a/c/1")) return fail_once();
-    return store_->write(key, size_hint);
-  }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
-    SHERD_TRY(change());
-    return store_->erase(key, condition);
-  }
-  Result<void> erase_prefix(const std::string& prefix) override {
-    SHERD_TRY(change());
-    return store_->erase_prefix(prefix);
-  }
-  Result<void> wait_for_writers(const std::string& prefix) override {
-    before();
-    return store_->wait_for_writers(prefix);
-  }
-  Result<bool> move_at_once(const std::string&, const std::string&) override { return false; }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    SHERD_TRY(change());
-    if (fails_moving && to.starts_with("i/")) return fail_once();
-    return store_->move_prefix(from, to);
-  }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    before();
-    return store_->visit(prefix, depth, visit);
-  }
-
- private:
-  Error fail_once() {
-    fails_moving = false;
-    return io_error("no more space");
-  }
-  Result<void> change() {
-    before();
-    return changes_left-- > 0 ? Result<void>() : io_error("the disk is gone");
-  }
-};
 
 /// A document that cannot be erased conditionally is empty for a moment.
 bool is_refusal(ErrorCode code) { return code == ErrorCode::conflict || code == ErrorCode::corrupt; }

@@ -1,0 +1,232 @@
+// Nodes that are created or moved while another process erases, renames or overwrites a group around them, before any
+// of their requests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/array/nodes_testing.hpp"
+#include "tests/array/stepping_store.hpp"
+#include "tests/store/lockless.hpp"
+#include "tests/store/tree.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::IsEmpty;
+
+/// How the group g around the node is changed.
+struct Change {
+  std::string name;
+  std::function<Result<void>(const std::shared_ptr<Store>& store)> act;
+};
+
+const Config kNoWaiting{.lock_timeout = 0};
+
+std::vector<Change> changes() {
+  return {{"Erased", [](const auto& store) { return erase(store, {.path = "g", .config = kNoWaiting}); }},
+          {"Renamed", [](const auto& store) { return rename(store, "/k", {.path = "g", .config = kNoWaiting}); }},
+          {"OverwrittenByAGroup",
+           [](const auto& store) -> Result<void> {
+             SHERD_TRY(group, create_group(store, "g", {}, true, kNoWaiting));
+             return {};
+           }},
+          {"OverwrittenByAnArray", [](const auto& store) -> Result<void> {
+             CreateOptions options = bytes_array(true);
+             options.config = kNoWaiting;
+             SHERD_TRY(array, create_array(store, "g", options));
+             return {};
+           }}};
+}
+
+struct Case {
+  Change change;
+  std::string format = "zarr3";
+  bool locks = true, conditional_erase = true, at_once = true;
+};
+
+std::vector<Case> cases(bool at_once) {
+  std::vector<Case> all;
+  for (const Change& change : changes())
+    for (const char* format : {"zarr2", "zarr3"}) {
+      if (!at_once && std::string_view(format) == "zarr2") continue;  // moves copy documents of all formats alike
+      all.push_back({change, format, true, true, at_once});
+      all.push_back({change, format, false, true, at_once});
+      all.push_back({change, format, false, false, at_once});
+    }
+  return all;
+}
+
+void PrintTo(const Case& each, std::ostream* out) { *out << each.change.name << " in " << each.format; }
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  const Case& each = info.param;
+  return each.change.name + "In" + each.format +
+         (each.locks               ? ""
+          : each.conditional_erase ? "Lockless"
+                                   : "LocklessWithoutConditionalErase");
+}
+
+/// The paths of nodes that are not below a group.
+std::vector<std::string> orphans(Store& store) {
+  const auto keys = keys_of(store);
+  const auto is_there = [&](const std::string& key) { return std::ranges::find(keys, key) != keys.end(); };
+  std::vector<std::string> found;
+  for (const std::string& key : keys) {
+    const std::size_t name = key.rfind('/') + 1;
+    if (name < 2 || key.starts_with(".sherd-") || !is_there(key)) continue;
+    const std::string document = key.substr(name);
+    if (document != "zarr.json" && document != ".zgroup" && document != ".zarray") continue;
+    const std::string path = key.substr(0, name - 1), parent = path.substr(0, path.rfind('/') + 1);
+    const std::string above = parent.size() == path.size() ? "" : parent;
+    if (!is_there(above + (document == "zarr.json" ? "zarr.json" : ".zgroup"))) found.push_back(path);
+  }
+  return found;
+}
+
+std::shared_ptr<Store> front_of(const Case& each, const std::shared_ptr<Store>& store) {
+  if (each.locks) return store;
+  return std::make_shared<LocklessStore>(store, each.conditional_erase);
+}
+
+class NewNode : public testing::TestWithParam<Case> {
+ protected:
+  /// `act` is called with a store before whose request number `step` the group is changed; false if that has no such
+  /// request.
+  bool step(int step, const std::function<void(const std::shared_ptr<Store>& store)>& act) {
+    const auto beneath = memory_store();
+    const auto quiet = std::make_shared<SteppingStore>(beneath);
+    const auto stepping = std::make_shared<SteppingStore>(beneath);
+    quiet->moves_at_once = stepping->moves_at_once = GetParam().at_once && GetParam().locks;
+    other_ = front_of(GetParam(), quiet);
+    create_group(other_, "", {}, false, {}, GetParam().format).value();
+    create_group(other_, "g").value();
+    int left = step;
+    stepping->before = [&] {
+      if (left-- != 0) return;
+      changed_ = GetParam().change.act(other_);
+    };
+    act(front_of(GetParam(), stepping));
+    stepping->before = [] {};
+    return left < 0;
+  }
+
+  std::shared_ptr<Store> other_;  ///< of the process that changes the group
+  Result<void> changed_;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, NewNode, testing::ValuesIn(cases(true)), name_of);
+
+TEST_P(NewNode, HasAGroupAroundItOrIsRefused) {
+  for (const bool has_contents : {false, true}) {
+    bool refused = false;
+    for (int at = 0;; ++at) {
+      Result<void> made;
+      const bool any = step(at, [&](const std::shared_ptr<Store>& store) {
+        CreateOptions options = bytes_array();
+        if (has_contents)
+          options.contents = [](const Array& array) { return array.fill(Box{{0}, {4}}, std::vector{std::byte{7}}); };
+        auto created = create_array(store, "g/h/a", options);
+        if (!created) made = created.error();
+      });
+      if (!any) {
+        EXPECT_TRUE(made);
+        break;
+      }
+      EXPECT_THAT(orphans(*other_), IsEmpty()) << "request " << at;
+      if (made) continue;
+      refused = true;
+      EXPECT_EQ(code_of(made), ErrorCode::conflict) << made.error().text();
+    }
+    EXPECT_TRUE(refused || has_contents);
+  }
+}
+
+/// Two processes: one changes the group g, the other renames the array g/a to b, object by object. The second begins
+/// before a request of the first, and is held before one of its own until the first has ended.
+class MovedMember : public testing::TestWithParam<Case> {
+ protected:
+  void interleave(int begin, int hold) {
+    const auto beneath = memory_store();
+    store_ = front_of(GetParam(), std::make_shared<SteppingStore>(beneath));
+    create_group(store_, "", {}, false, {}, GetParam().format).value();
+    Array array = create_array(store_, "g/a", bytes_array()).value();
+    array.fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
+
+    std::promise<void> held, resumed;
+    const auto mover = std::make_shared<SteppingStore>(beneath);
+    mover->before = [&] {
+      if (hold-- != 0) return;
+      held.set_value();
+      resumed.get_future().wait();
+    };
+    std::optional<std::thread> thread;
+    const auto changer = std::make_shared<SteppingStore>(beneath);
+    changer->before = [&] {
+      if (begin-- != 0) return;
+      thread.emplace([&] {
+        moved_ = rename(front_of(GetParam(), mover), "/b", {.path = "g/a", .config = kNoWaiting});
+        if (hold >= 0) held.set_value();
+      });
+      held.get_future().wait();
+    };
+    changed_ = GetParam().change.act(front_of(GetParam(), changer));
+    has_begun_ = thread.has_value();
+    was_held_ = hold < 0;
+    resumed.set_value();
+    if (thread) thread->join();
+  }
+
+  std::shared_ptr<Store> store_;
+  Result<void> changed_, moved_;
+  bool has_begun_ = false;  ///< the rename; otherwise there is no such request
+  bool was_held_ = false;
+};
+INSTANTIATE_TEST_SUITE_P(All, MovedMember, testing::ValuesIn(cases(false)), name_of);
+
+TEST_P(MovedMember, IsWholeWhereverItIsFound) {
+  int moved = 0, kept = 0;
+  constexpr int kEvery = 5;  // all pairs of requests would take longer
+  for (int begin = 0;; begin += 3) {
+    for (int hold = begin % kEvery;; hold += kEvery) {
+      interleave(begin, hold);
+      if (!has_begun_ || !was_held_) break;
+      const auto when = [&] { return "request " + std::to_string(begin) + ", " + std::to_string(hold); };
+      int found = 0;
+      for (const char* path : {"g/a", "k/a", "b"}) {
+        const auto array = open_array(store_, {.path = path});
+        if (!array) continue;
+        ++found;
+        std::vector<std::uint8_t> values(4);
+        array->read(Box{{0}, {4}}, std::span(values)).value();
+        EXPECT_THAT(values, testing::Each(7)) << path << ", " << when();
+      }
+      (moved_ ? moved : kept) += 1;
+      const bool is_erased = changed_ && GetParam().change.name != "Renamed" && !moved_;
+      EXPECT_EQ(found, is_erased ? 0 : 1) << when();
+      EXPECT_EQ(open_array(store_, {.path = "b"}).has_value(), moved_.has_value()) << when();
+      for (const auto* outcome : {&moved_, &changed_}) {
+        if (*outcome) continue;
+        EXPECT_THAT(code_of(*outcome),
+                    testing::AnyOf(ErrorCode::conflict, ErrorCode::not_found, ErrorCode::unavailable))
+            << outcome->error().text();
+      }
+    }
+    if (!has_begun_) break;
+  }
+  EXPECT_GT(moved, 0);
+  EXPECT_GT(kept, 0);
+}
+
+}  // namespace
+}  // namespace sherd

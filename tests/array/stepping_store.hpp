@@ -1,0 +1,70 @@
+// A store with an action before each of its requests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/try.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd {
+
+/// Moves objects one after the other unless `moves_at_once`, calls `before` before each request, and fails at a given
+/// request that changes something and at all later ones.
+class SteppingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  std::function<void()> before = [] {};
+  bool moves_at_once = false;
+  int changes_left = 1 << 30;
+  bool fails_moving = false;  ///< into another node, once
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    before();
+    return store_->open(key);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(change());
+    if (fails_moving && key.starts_with("i/a/c/1")) return fail_once();
+    return store_->write(key, size_hint);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    SHERD_TRY(change());
+    return store_->erase(key, condition);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(change());
+    return store_->erase_prefix(prefix);
+  }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    before();
+    return store_->wait_for_writers(prefix);
+  }
+  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
+    before();
+    return moves_at_once ? store_->move_at_once(from, to) : false;
+  }
+  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+    SHERD_TRY(change());
+    if (fails_moving && to.starts_with("i/")) return fail_once();
+    return store_->move_prefix(from, to);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    before();
+    return store_->visit(prefix, depth, visit);
+  }
+
+ private:
+  Error fail_once() {
+    fails_moving = false;
+    return io_error("no more space");
+  }
+  Result<void> change() {
+    before();
+    return changes_left-- > 0 ? Result<void>() : io_error("the disk is gone");
+  }
+};
+
+}  // namespace sherd
