@@ -48,7 +48,8 @@ struct DatasetCopyOptions {
   bool fixed_dimensions = false;  ///< unlimited dimensions become fixed ones
   bool overwrite = false;         ///< replace an existing destination, which is otherwise a `conflict`
   bool consolidated = true;       ///< consolidated metadata in Zarr
-  /// memory_budget bounds the memory, except for one chunk of the copy with all source chunks that it overlaps.
+  /// memory_budget bounds the memory, except for one chunk of the copy with all source chunks that it overlaps. Strings
+  /// of any length are therefore read twice, the first time to measure them.
   Config config = {};
 };
 

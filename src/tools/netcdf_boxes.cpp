@@ -71,4 +71,25 @@ Shape box_shape(const BoxPlan& plan, std::uint64_t most, std::uint64_t enough) {
   return ideal;
 }
 
+Box Boxes::at(std::uint64_t index) const {
+  Box where{Shape(shape.size(), 0), shape};
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    where.origin[d] = index % grid[d] * box[d];
+    where.shape[d] = std::min(box[d], shape[d] - where.origin[d]);
+    index /= grid[d];
+  }
+  return where;
+}
+
+Result<Boxes> boxes_of(const Shape& shape, const Shape& box) {
+  Boxes boxes{.shape = shape, .box = box, .grid = {}};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    boxes.grid.push_back(ceil_div(shape[d], box[d]));
+    const auto count = checked_mul(boxes.count, boxes.grid.back());
+    if (!count || *count > std::uint64_t{1} << 48U) return unsupported("the variable has too many elements to copy");
+    boxes.count = *count;
+  }
+  return boxes;
+}
+
 }  // namespace sherd::netcdf

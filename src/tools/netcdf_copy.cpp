@@ -18,14 +18,11 @@
 #include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
+#include "tools/copy.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
-
-constexpr unsigned kWaiting = 8;
-constexpr std::uint64_t kEnough = std::uint64_t{16} << 20U;
-constexpr std::uint64_t kStringBytes = 2 * sizeof(std::string) + 64;  ///< approximate memory of a string
 
 bool in_zarr(FilterForm form) { return form == FilterForm::zarr2 || form == FilterForm::zarr3; }
 
@@ -89,19 +86,9 @@ class Selection {
 /// One variable, and the boxes in which it is copied.
 struct Part {
   Variable variable;
-  Shape shape, box, grid;
-  std::uint64_t element_bytes = 1;
-  std::uint64_t first = 0, count = 1;  ///< numbers of boxes, counted over all variables
-
-  [[nodiscard]] Box at(std::uint64_t index) const {
-    Box where{Shape(shape.size(), 0), shape};
-    for (std::size_t d = shape.size(); d-- > 0;) {
-      where.origin[d] = index % grid[d] * box[d];
-      where.shape[d] = std::min(box[d], shape[d] - where.origin[d]);
-      index /= grid[d];
-    }
-    return where;
-  }
+  Boxes boxes;
+  std::uint64_t element_bytes = 1;  ///< memory of an element
+  std::uint64_t first = 0;          ///< number of the first box, counted over all variables
 };
 
 class Copier {
@@ -111,7 +98,8 @@ class Copier {
         options_(task.options),
         selection_(task.options),
         report_(std::move(report)),
-        budget_(task.options.config.memory_budget / 2) {}
+        budget_(task.options.config.memory_budget / 2),
+        trimmer_(task.options.config.memory_budget / kTrimsPerBudget) {}
 
   Result<DatasetCopyReport> run() {
     const auto& read = task_.source.warnings();
@@ -199,19 +187,24 @@ class Copier {
     drop_wrong_fill(to, source);
     if (task_.form == FilterForm::zarr3) keep_array_fill(to, source);
     if (task_.pure) warn_of_pure_variable(source, task_.form, report_.warnings);
-    if (source.type() == Type::string && task_.form == FilterForm::zarr2) SHERD_TRY(note_length(source, to));
+    const bool has_data = selection_.has_data(group, source);
+    StringSizes strings;
+    if (source.type() == Type::string) {
+      SHERD_TRY(sizes, string_sizes(source, has_data, to));
+      strings = sizes;
+    }
     SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
     if (task_.form == FilterForm::none && has_filters(source))
       report_.warnings.push_back(source.full_name() + ": the copy has no filters, which classic files cannot have");
     const bool filtered = to.deflate_level || to.shuffle || to.fletcher32 || !filters.empty();
-    SHERD_TRY(chunks, chunks_of(source, filtered));
+    SHERD_TRY(chunks, chunks_of(source, filtered, strings.stored()));
     to.chunks = chunks;
     SHERD_TRY(shards, shards_of(source, chunks));
     to.shards = shards;
     const Shape objects = to.shards.empty() ? to.chunks : to.shards;
     SHERD_TRY(task_.sink.define_variable(group.path(), std::move(to), std::move(filters)));
     ++report_.variables;
-    return selection_.has_data(group, source) ? add_part(source, objects) : Result<void>();
+    return has_data ? add_part(source, objects, strings) : Result<void>();
   }
 
   /// A fill value of another type, which only classic files can have, is ignored.
@@ -238,23 +231,27 @@ class Copier {
     return storage.deflate_level || storage.shuffle || storage.fletcher32 || !storage.filters.empty();
   }
 
-  /// Strings of Zarr v2 have a fixed length, which must be that of the longest one.
-  Result<void> note_length(const Variable& source, NewVariable& to) {
-    std::uint64_t longest = 0;
-    SHERD_TRY(parts, part_of(source, {}));
-    for (std::uint64_t i = 0; i < parts.count; ++i) {
-      SHERD_TRY(values, source.read(parts.at(i)));
-      for (const std::string& text : std::get<std::vector<std::string>>(values))
-        longest = std::max<std::uint64_t>(longest, text.size());
-    }
+  /// The sizes of strings, so that boxes can be planned. Strings of Zarr v2 have a fixed length, which must be that of
+  /// the longest one.
+  Result<StringSizes> string_sizes(const Variable& source, bool has_data, NewVariable& to) {
+    const bool fixed = task_.form == FilterForm::zarr2;
     auto noted = string_length_in(source.attributes());
     if (!noted) noted = string_length_in(task_.source.root().attributes(), kDefaultMaxLength);
-    if (longest > noted.value_or(kDefaultStringLength)) to.string_length = longest;
-    return {};
+    const std::uint64_t usual = noted.value_or(kDefaultStringLength);
+    auto sizes = known_sizes(source);
+    const bool fits = !fixed || (sizes && sizes->longest <= usual);
+    if (!fits || (!sizes && has_data)) {
+      SHERD_TRY(measured, measured_sizes(source, options_.config));
+      sizes = measured;
+    }
+    if (!sizes) return StringSizes();
+    if (fixed && sizes->longest > usual) to.string_length = sizes->longest;
+    if (fixed) sizes->fixed = std::max(usual, sizes->longest);
+    return *sizes;
   }
 
   /// Empty: none, or chosen by the sink.
-  [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered) {
+  [[nodiscard]] Result<Shape> chunks_of(const Variable& source, bool filtered, std::uint64_t string_bytes) {
     if (source.dimensions().empty() || task_.form == FilterForm::none) return Shape();
     SHERD_TRY(chosen, chosen_chunks(source, options_));
     Shape chunks = chosen ? *chosen : source.storage().chunks;
@@ -263,7 +260,7 @@ class Copier {
     const bool whole = chunks.empty() && chosen;
     if (!in_zarr(task_.form) && chunks.empty() && !filtered && !grows) return Shape();
     if (whole) chunks = source.shape();
-    if (chunks.empty()) chunks = usual_chunks(source);
+    if (chunks.empty()) chunks = usual_chunks(source, string_bytes);
     const Shape shape = source.shape();
     for (std::size_t d = 0; d < chunks.size(); ++d) {
       // HDF5 does not allow chunks longer than a fixed dimension.
@@ -306,46 +303,32 @@ class Copier {
     return chosen ? length : present;
   }
 
-  [[nodiscard]] Result<Part> part_of(const Variable& source, const Shape& objects) const {
-    Part part{.variable = source, .shape = source.shape(), .box = {}, .grid = {}};
-    part.element_bytes = source.type() == Type::string ? kStringBytes : element_size(source.type());
+  Result<void> add_part(const Variable& source, const Shape& objects, const StringSizes& strings) {
+    const std::uint64_t element_bytes = source.type() == Type::string ? strings.memory() : element_size(source.type());
     const std::uint64_t most = std::max<std::uint64_t>(options_.config.memory_budget / 2, 1);
     const std::uint64_t threads = thread_count(options_.config.threads);
-    const BoxPlan plan{part.shape, source.storage().chunks, objects, part.element_bytes};
-    part.box = box_shape(plan, most, std::min(kEnough, most / (2 * threads)));
-    for (std::size_t d = 0; d < part.shape.size(); ++d) {
-      part.grid.push_back(ceil_div(part.shape[d], part.box[d]));
-      const auto count = checked_mul(part.count, part.grid.back());
-      if (!count || *count > std::uint64_t{1} << 48U) return unsupported("the variable has too many elements to copy");
-      part.count = *count;
-    }
-    return part;
-  }
-
-  Result<void> add_part(const Variable& source, const Shape& objects) {
-    SHERD_TRY(part, part_of(source, objects));
-    part.first = boxes_;
-    const auto boxes = checked_add(boxes_, part.count);
-    const auto elements = element_count(part.shape);
+    const BoxPlan plan{source.shape(), source.storage().chunks, objects, element_bytes};
+    SHERD_TRY(boxes, boxes_of(plan.shape, box_shape(plan, most, std::min(kEnough, most / (2 * threads)))));
+    const auto end = checked_add(boxes_, boxes.count);
+    const auto elements = element_count(plan.shape);
     const std::uint64_t size = std::max<std::size_t>(1, element_size(source.type()));
     const auto bytes = elements ? checked_mul(*elements, size) : std::nullopt;
     const auto total = bytes ? checked_add(*bytes, report_.bytes) : std::nullopt;
-    if (!boxes || !total) return unsupported("the dataset is larger than the address space");
-    boxes_ = *boxes;
+    if (!end || !total) return unsupported("the dataset is larger than the address space");
+    parts_.push_back({source, std::move(boxes), element_bytes, boxes_});
+    boxes_ = *end;
     report_.bytes = *total;
-    parts_.push_back(std::move(part));
     return {};
   }
 
   Result<void> copy_elements() {
     std::atomic<std::uint64_t> done = 0;
-    // More threads than cores: while some wait for the disk or for libnetcdf's lock, others encode.
     const Config shared = with_requests(options_.config, kWaiting);
     const Config config = with_progress(shared, done, report_.bytes);
     return parallel_for(boxes_, config, [&](std::size_t i) -> Result<void> {
       const auto next = std::ranges::upper_bound(parts_, i, {}, &Part::first);
       const Part& part = *std::prev(next);
-      const Box box = part.at(i - part.first);
+      const Box box = part.boxes.at(i - part.first);
       const std::uint64_t count = *element_count(box.shape);
       if (count > 0) SHERD_TRY(copy_box(part, box, count).in([&] { return part.variable.full_name(); }));
       done += count * std::max<std::size_t>(1, element_size(part.variable.type()));
@@ -363,7 +346,9 @@ class Copier {
         const std::scoped_lock lock(nulls_mutex_);
         nulls_[name] += nulls.size();
       }
-      return task_.sink.write_strings(name, box, std::get<std::vector<std::string>>(std::move(values)));
+      SHERD_TRY(task_.sink.write_strings(name, box, std::get<std::vector<std::string>>(std::move(values))));
+      trimmer_.encoded(count * part.element_bytes);
+      return {};
     }
     Buffer elements;
     SHERD_TRY(elements.resize(count * part.element_bytes));
@@ -376,6 +361,7 @@ class Copier {
   Selection selection_;
   DatasetCopyReport report_;
   Budget budget_;
+  HeapTrimmer trimmer_;  ///< for strings, which fragment the heap
   std::vector<Part> parts_;
   std::uint64_t boxes_ = 0;
   std::mutex nulls_mutex_;
@@ -447,8 +433,8 @@ Result<std::optional<Shape>> chosen_chunks(const Variable& source, const Dataset
   return any ? std::optional(chunks) : std::nullopt;
 }
 
-Shape usual_chunks(const Variable& source) {
-  const auto dtype = array_type(source.type(), kDefaultStringLength);
+Shape usual_chunks(const Variable& source, std::uint64_t string_bytes) {
+  const auto dtype = array_type(source.type(), std::max(kDefaultStringLength, string_bytes));
   if (!dtype) return source.shape();
   return auto_chunks(source.shape(), *dtype, chunk_bytes_target(source.shape(), *dtype, false));
 }

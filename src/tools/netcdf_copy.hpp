@@ -2,6 +2,8 @@
 // copied.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,8 @@ enum class FilterForm : std::uint8_t { zarr2, zarr3, hdf5, none };
 /// The chunks set in the options; nullopt if they are not set.
 [[nodiscard]] Result<std::optional<Shape>> chosen_chunks(const Variable& source, const DatasetCopyOptions& options);
 /// Chunks for a variable whose source has none. An unlimited dimension is used with its present length.
-[[nodiscard]] Shape usual_chunks(const Variable& source);
+/// `string_bytes`: of a string in the copy.
+[[nodiscard]] Shape usual_chunks(const Variable& source, std::uint64_t string_bytes);
 
 /// The input for the shape of boxes. Shapes have the variable's rank; a source without chunks has none.
 struct BoxPlan {
@@ -35,6 +38,39 @@ struct BoxPlan {
 /// `most` bytes allow it whole chunks of the source, so that each is read once. Small boxes are joined up to
 /// `enough` bytes.
 [[nodiscard]] Shape box_shape(const BoxPlan& plan, std::uint64_t most, std::uint64_t enough);
+
+/// Boxes that cover a variable.
+struct Boxes {
+  Shape shape, box, grid;
+  std::uint64_t count = 1;
+
+  [[nodiscard]] Box at(std::uint64_t index) const;
+};
+[[nodiscard]] Result<Boxes> boxes_of(const Shape& shape, const Shape& box);
+
+/// Small boxes are joined up to this many bytes.
+inline constexpr std::uint64_t kEnough = std::uint64_t{16} << 20U;
+/// Threads that copy. They are more than cores: while some wait for the disk or for libnetcdf's lock, others encode.
+inline constexpr unsigned kWaiting = 8;
+
+/// After how large a part of the memory budget the heap is trimmed: threads keep what small strings occupied.
+inline constexpr std::uint64_t kTrimsPerBudget = 4;
+
+/// The sizes of the strings of a variable, in bytes.
+struct StringSizes {
+  std::uint64_t longest = 0;
+  std::uint64_t mean = 0;   ///< of the box with the longest strings
+  std::uint64_t fixed = 0;  ///< of each in the copy, if that has strings of a fixed length
+
+  [[nodiscard]] std::uint64_t stored() const { return std::max(mean, fixed); }
+  /// The memory of a string while it is copied.
+  [[nodiscard]] std::uint64_t memory() const;
+};
+/// What is known without reading elements: their fixed size, if they have one.
+[[nodiscard]] std::optional<StringSizes> known_sizes(const Variable& source);
+/// Reads all elements, in boxes of whole chunks. Boxes of several chunks have few strings, since their sizes are not
+/// known before they are read.
+[[nodiscard]] Result<StringSizes> measured_sizes(const Variable& source, const Config& config);
 
 /// Copies a whole dataset into a sink, which as yet has no definitions except the root's attributes.
 struct CopyTask {
