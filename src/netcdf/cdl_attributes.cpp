@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -17,7 +18,18 @@ namespace {
 bool is_byte(const CdlNumber& number) { return number.type == Type::int8 || number.type == Type::uint8; }
 bool is_integer(const CdlNumber& number) { return number.type != Type::float32 && number.type != Type::float64; }
 
-Result<void> add_text(CdlAttributeValues& values, std::string text, const CdlPosition& position) {
+/// Makes texts of the numbers.
+Result<void> print_numbers(CdlAttributeValues& values) {
+  Values texts(std::exchange(values.texts, {}));
+  for (const CdlNumber& each : values.numbers) SHERD_TRY(append_cdl_number(texts, each));
+  values.texts = std::get<std::vector<std::string>>(std::move(texts));
+  values.numbers.clear();
+  return {};
+}
+
+/// Texts and numbers together: with the type `string`, numbers are printed, and otherwise bytes are characters.
+Result<void> add_text(CdlAttributeValues& values, std::string text, const CdlPosition& position, bool prints) {
+  if (prints) SHERD_TRY(print_numbers(values));
   if (!std::ranges::all_of(values.numbers, is_byte))
     return cdl_error(position, "the values of an attribute are all texts or all numbers");
   for (const CdlNumber& each : values.numbers) values.texts.emplace_back(1, static_cast<char>(each.bits));
@@ -26,26 +38,27 @@ Result<void> add_text(CdlAttributeValues& values, std::string text, const CdlPos
   return {};
 }
 
-Result<void> add_number(CdlAttributeValues& values, const CdlNumber& number, const CdlPosition& position) {
-  if (values.texts.empty()) {
+Result<void> add_number(CdlAttributeValues& values, const CdlNumber& number, const CdlPosition& position, bool prints) {
+  if (values.texts.empty() || prints) {
     values.numbers.push_back(number);
-    return {};
+    return values.texts.empty() ? Result<void>() : print_numbers(values);
   }
   if (!is_byte(number)) return cdl_error(position, "the values of an attribute are all texts or all numbers");
   values.texts.emplace_back(1, static_cast<char>(number.bits));
   return {};
 }
 
-Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens) {
+Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens, bool prints) {
   const CdlToken& token = tokens.now();
-  if (token.kind == CdlToken::Kind::number) return add_number(values, token.number, token.position);
-  if (token.kind == CdlToken::Kind::text) return add_text(values, token.text, token.position);
+  if (token.kind == CdlToken::Kind::number) return add_number(values, token.number, token.position, prints);
+  if (token.kind == CdlToken::Kind::text) return add_text(values, token.text, token.position, prints);
   if (token.kind == CdlToken::Kind::word && !token.escaped) {
-    if (const auto special = special_cdl_number(token.text)) return add_number(values, *special, token.position);
+    if (const auto special = special_cdl_number(token.text))
+      return add_number(values, *special, token.position, prints);
     if (token.text == "_") return cdl_error(token.position, "'_' is for data: an attribute has no fill value");
     if (token.is_null()) {
       values.has_nulls = true;
-      return add_text(values, {}, token.position);
+      return add_text(values, {}, token.position, prints);
     }
   }
   return tokens.unexpected("a value");
@@ -262,11 +275,11 @@ Result<Values> fill_value(const CdlVariable& variable, const CdlAttributeValues&
 
 }  // namespace
 
-Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens) {
+Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens, std::optional<Type> type) {
   CdlAttributeValues values{tokens.position()};
   if (tokens.now().is(';')) return values;
   while (true) {
-    SHERD_TRY(add_value(values, tokens));
+    SHERD_TRY(add_value(values, tokens, type == Type::string));
     SHERD_TRY(tokens.next());
     SHERD_TRY(more, tokens.accept(','));
     if (!more) return values;

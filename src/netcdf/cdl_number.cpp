@@ -160,6 +160,14 @@ Error does_not_fit(const CdlNumber& number, Type type) {
   return corrupt(to_string(number) + " does not fit into the type " + std::string(to_string(type)));
 }
 
+/// A number as a string has it: as C prints it.
+std::string printed(const CdlNumber& number) {
+  const bool is_real = number.type == Type::float32 || number.type == Type::float64;
+  if (!is_real || std::isfinite(number.real)) return to_string(number);
+  if (std::isnan(number.real)) return "nan";
+  return number.real < 0 ? "-inf" : "inf";
+}
+
 }  // namespace
 
 Result<CdlNumber> parse_cdl_number(std::string_view text) {
@@ -214,7 +222,7 @@ Result<void> append_cdl_number(Values& to, const CdlNumber& number) {
       [&](auto& list) -> Result<void> {
         using List = std::remove_cvref_t<decltype(list)>;
         if constexpr (std::is_same_v<List, std::vector<std::string>>) {
-          list.push_back(to_string(number));
+          list.push_back(printed(number));
         } else if constexpr (std::is_same_v<List, std::string>) {
           if (number.type != Type::int8 && number.type != Type::uint8)
             return corrupt("a character or a text is expected, not the number " + to_string(number));

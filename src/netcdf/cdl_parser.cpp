@@ -336,7 +336,7 @@ class Parser {
     const CdlPosition position = tokens_.position();
     SHERD_TRY(called, name("the name of an attribute"));
     SHERD_TRY(tokens_.expect('='));
-    SHERD_TRY(values, read_attribute_values(tokens_));
+    SHERD_TRY(values, read_attribute_values(tokens_, type));
     if (is_hidden_attribute(called) && !is_file_attribute(called))
       return cdl_error(position, "the attribute '" + called + "' is reserved for metadata of the storage");
     if (values.has_nulls)

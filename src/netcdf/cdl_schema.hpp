@@ -81,8 +81,8 @@ struct CdlAttributeValues {
   bool has_nulls = false;  ///< NIL, an empty text
 };
 
-/// Reads the list up to its end.
-Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens);
+/// Reads the list up to its end. `type` is the declared one.
+Result<CdlAttributeValues> read_attribute_values(CdlTokens& tokens, std::optional<Type> type);
 /// Converts the values to a type, or to their common type. The error has no position.
 Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<Type> type);
 /// Sets an attribute of a variable: a special one determines how it is stored, others are added or replaced.

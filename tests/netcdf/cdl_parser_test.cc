@@ -95,6 +95,7 @@ TEST(CdlErrors, InTheDataSectionNameTheValue) {
   expect_refused({
       {with("int v(y) ;", "v = 1, 2, 3 ;"), ErrorCode::corrupt, "line 7, column 11: 'v' has room for 2 values here"},
       {with("int v(y) ;", "v = 1,, 2 ;"), ErrorCode::corrupt, "line 7, column 7: a value is expected, not ','"},
+      {with("int v(y) ;", "v = , 2 ;"), ErrorCode::corrupt, "line 7, column 5: a value is expected, not ','"},
       {with("int v(y) ;", "v = 1 2 ;"), ErrorCode::corrupt,
        "line 7, column 7: ',' or ';' is expected, not the number 2"},
       {with("int v(y) ;", "v = {1, 2} ;"), ErrorCode::corrupt, "line 7, column 5: '{' is for unlimited dimensions"},
@@ -103,7 +104,9 @@ TEST(CdlErrors, InTheDataSectionNameTheValue) {
       {with("int v(y) ;", "v = Clear ;"), ErrorCode::corrupt, "'Clear' is not a value; NCZarr has no enumerations"},
       {with("byte v(y) ;", "v = 1, 256 ;"), ErrorCode::corrupt,
        "line 7, column 8: 256 does not fit into the type byte"},
-      {with("int v(y) ;", "v = 1, NaN ;"), ErrorCode::corrupt, "NaN does not fit into the type int"},
+      {with("int v(y) ;", "v = 1, NaN ;"), ErrorCode::corrupt, "line 7, column 8: NaN does not fit into the type int"},
+      {with("short v(y) ;", "v = Infinity ;"), ErrorCode::corrupt, "Infinity does not fit into the type short"},
+      {with("int v(y) ;", "v = 1e30 ;"), ErrorCode::corrupt, "line 7, column 5: 1e+30 does not fit into the type int"},
       {with("int v(y, u) ;", "v = {1}, 2 ;"), ErrorCode::corrupt, "line 7, column 10: '{' is expected, since 'u' is"},
       {with("int v(y, u) ;", "v = {1}, {2 ;"), ErrorCode::corrupt, "line 7, column 13: '}' is expected, not ';'"},
       {with("int v(y, u) ;", "v = {1}, {2}, {3} ;"), ErrorCode::corrupt, "line 7, column 15: 'v' has room for 2"},
@@ -177,6 +180,8 @@ TEST(CdlAttributes, HaveTheTypeOfTheirValues) {
 TEST(CdlAttributes, AreConvertedToADeclaredType) {
   EXPECT_EQ(attribute_of("\"one\", \"\", \"two\"", "string"), "\"one\", \"\", \"two\"");
   EXPECT_EQ(attribute_of("1, 2.5", "string"), "\"1\", \"2.5\"");
+  EXPECT_EQ(attribute_of("2ll, \"b\", 65b, 'x', 0.5f", "string"), R"("2", "b", "65", "120", "0.5")");
+  EXPECT_EQ(attribute_of("NaN, \"b\", -Inff, NIL, Infinity", "string"), R"("nan", "b", "-inf", "", "inf")");
   EXPECT_EQ(attribute_of("1, 2", "float"), "1.f, 2.f");
   EXPECT_EQ(attribute_of("2.9, -2.9", "short"), "2s, -2s");
   EXPECT_EQ(attribute_of("255, -1", "byte"), "-1b, -1b");
@@ -283,6 +288,7 @@ TEST(CdlTexts, FillRowsOfCharacters) {
   EXPECT_EQ(data_of("char v(y, x) ;", "{\"a\"}, {{\"b\"}}"), "\"a\", \"b\"");
   EXPECT_EQ(data_of("char v(t, x) ;", "\"a\", \"b\", \"c\""), "\"a\", \"b\", \"c\"");
   EXPECT_EQ(data_of("char v(y, x) ; v:_FillValue = \"*\" ;", "\"ab\""), "\"ab**\", \"****\"");
+  EXPECT_EQ(data_of("char v(y, x) ; v:_FillValue = '*' ;", "\"ab\""), "\"ab**\", \"****\"");
   EXPECT_EQ(data_of("char v ;", "\"q\""), "\"q\"");
 }
 
