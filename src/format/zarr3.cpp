@@ -156,7 +156,8 @@ Result<Json> Zarr3::changed(Json document, const NodeChange& change) const {
 
 Result<void> Zarr3::check_name(std::string_view name) const {
   SHERD_TRY(check_node_name(name));
-  if (name.starts_with("__")) return bad_node_name(name, "names that begin with '__' are reserved");
+  if (name.starts_with("__"))
+    return bad_node_name(name, "Zarr v3 reserves names that begin with '__'; choose another name, or Zarr v2");
   if (name == zarr3::kDocument) return bad_node_name(name, "it is the name of the metadata documents");
   if (!is_utf8(name)) return bad_node_name(name, "it is not valid UTF-8");
   return {};

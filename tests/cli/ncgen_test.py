@@ -332,6 +332,18 @@ def test_a_dataset_that_cannot_be_written_leaves_nothing_behind(sherd, tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_names_that_zarr_v3_reserves_are_refused_there(sherd, tmp_path):
+    text = "netcdf x { dimensions: x = 2 ;\n  variables: int __v(x) ; }"
+    reserved = "Zarr v3 reserves names that begin with '__'; choose another name, or Zarr v2"
+    ran = sherd("ncgen", "--store-format", "zarr3", "-o", "x.zarr", input=text.encode())
+    assert ran.code == 2 and "line 2, column 18: '__v'" in ran.stderr and reserved in ran.stderr
+    sherd.ok("ncgen", "-o", "x.zarr", input=text.encode())
+    ran = sherd("nccopy", "--store-format", "zarr3", "x.zarr", "y.zarr")
+    assert ran.code == 2 and "/__v: " in ran.stderr and reserved in ran.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zarr"]
+    assert "int __v(x) ;" in sherd.ok("ncdump", "x.zarr").text
+
+
 def test_an_interrupted_run_leaves_nothing_behind(sherd, start, tmp_path):
     (tmp_path / "big.cdl").write_text("netcdf x { dimensions: t = unlimited, x = 1 ; variables: byte v(t, x), w(t, x) ; data: v = "
                                       + "1, " * 200000 + "1 ; w = " + "2, " * 200000 + "2 ; }")
