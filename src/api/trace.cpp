@@ -1,5 +1,6 @@
 #include "api/trace.hpp"
 
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -20,11 +21,17 @@ std::string printed(const std::string& key) {
 
 unsigned trace_level() noexcept {
   const char* text = std::getenv("NCTRACING");  // NOLINT(concurrency-mt-unsafe)
-  if (text == nullptr) return 0;
+  if (text == nullptr || *text == '\0') return 0;
   const std::string_view digits(text);
   unsigned level = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), level);
-  return parsed.ec == std::errc() ? level : 1;  // NCTRACING=yes
+  if (parsed.ec == std::errc()) return level;
+  // netcdf-c takes such a value for 0 without a word.
+  static std::atomic_flag warned;
+  if (!warned.test_and_set())
+    std::fputs("warning: NCTRACING is not a number, so nothing is traced; 9 traces all requests, 1 only changes\n",
+               stderr);
+  return 0;
 }
 
 void trace(Recorder& recorder, unsigned level) {

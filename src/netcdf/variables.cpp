@@ -188,7 +188,14 @@ void describe_time(const DType& dtype, std::vector<Attribute>& attributes) {
 }
 
 Result<void> check_supported(const DType& dtype) {
-  if (variable_type(dtype, false) && (!is_time(dtype) || cf_units(dtype))) return {};
+  if (is_time(dtype)) {
+    if (cf_units(dtype)) return {};
+    if (dtype.unit() == "generic") return unsupported("its elements are " + dtype.name() + " without a unit of time");
+    const std::string step = std::to_string(dtype.scale_factor()) + std::string(dtype.unit());
+    return unsupported("its elements are " + dtype.name() + " in steps of " + step +
+                       ", and netCDF's units have no such step; store them in a unit from ns to weeks");
+  }
+  if (variable_type(dtype, false)) return {};
   return unsupported("netCDF has no type for elements of the type " + dtype.name());
 }
 

@@ -66,6 +66,7 @@ def test_requests_are_traced_by_the_option_and_by_the_environment(sherd, dataset
     assert "trace: get /.zmetadata 0+" in by_option.stderr
     assert sorted(by_option.stderr.splitlines()) == sorted(by_environment.stderr.splitlines())
     assert "trace" not in sherd.ok("ncdump", dataset, env={"NCTRACING": "0"}).stderr
+    assert sherd.ok("ncdump", dataset, env={"NCTRACING": "yes"}).stderr.count("warning: NCTRACING is not a number, so nothing is traced") == 1
 
 
 def test_level_1_traces_what_changes_a_store(sherd, dataset):

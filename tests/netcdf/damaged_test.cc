@@ -36,6 +36,12 @@ TEST(OneBadVariable, OfATypeThatNetcdfLacksIsLeftOut) {
   expect_only_good({{"bad/.zarray", zarray("[2]", "|O")}}, "filters");
 }
 
+TEST(OneBadVariable, OfTimesInAStepThatNetcdfHasNoUnitForIsLeftOut) {
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<M8[10s]")}}, "datetime64 in steps of 10s");
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<m8[ps]")}}, "timedelta64 in steps of 1ps");
+  expect_only_good({{"bad/.zarray", zarray("[2]", "<m8")}}, "timedelta64 without a unit of time");
+}
+
 TEST(OneBadVariable, OfRawBytesIsLeftOutAndNotCutAtTheFirstZeroAsText) {
   expect_only_good({{"bad/.zarray", zarray("[2]", "|V4")}, {"bad/0", std::string("\1\0\2\0\xff\xfe\x61\x62", 8)}},
                    "r32");
