@@ -166,7 +166,10 @@ struct Ncgen {
     const std::string made = directory_to_make(url);
     SHERD_TRY(writer, netcdf::Writer::create(url, options));
     auto written = cdl.write(writer);
-    if (written) return {};
+    if (written) {
+      for (const std::string& loss : writer.losses()) session.note("warning: " + shown + ": " + loss);
+      return {};
+    }
     if (const auto discarded = writer.discard(); !discarded)
       session.note("warning: '" + url + "' is incomplete and could not be removed: " + discarded.error().text());
     else if (made.empty())

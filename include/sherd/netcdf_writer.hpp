@@ -99,6 +99,10 @@ class SHERD_API Writer {
   Result<void> rename_group(std::string_view path, const std::string& to);
   /// Renames an attribute of the group or variable at a path, and stores the change.
   Result<void> rename_attribute(std::string_view path, std::string_view from, const std::string& to);
+  /// One sentence for each definition that readers of pure Zarr find in another form or not at all, since it has no
+  /// metadata for it: types of attributes, characters, unlimited dimensions, and dimensions without a variable. Empty
+  /// in other modes.
+  [[nodiscard]] std::vector<std::string> losses() const;
   /// The present lengths of a variable's dimensions.
   [[nodiscard]] Result<Shape> shape(std::string_view variable) const;
   /// Writes the elements of a box; `values` must have the variable's type. A text that is longer than the variable's

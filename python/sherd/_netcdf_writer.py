@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Literal
@@ -246,6 +247,20 @@ class DatasetWriter(GroupWriter):
         self._members: dict[str, VariableWriter | GroupWriter] = {"/": self}
         self._unlimited: dict[str, bool] = {}
         self._closed = False
+        self._warned: set[str] = set()
+
+    def _warn(self, stacklevel: int) -> None:
+        """Warns of what pure Zarr loses. Only when everything is stored is it known which dimensions have variables."""
+        for loss in self._bound.losses():
+            if loss not in self._warned:
+                self._warned.add(loss)
+                warnings.warn(loss, stacklevel=stacklevel + 1)
+
+    def _close(self, stacklevel: int) -> None:
+        if not self._closed:
+            self._bound.sync()
+            self._closed = True
+            self._warn(stacklevel + 1)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -275,15 +290,14 @@ class DatasetWriter(GroupWriter):
 
     def sync(self) -> None:
         """Stores all definitions, attributes and lengths, and the consolidated metadata. Everything stored before a
-        successful sync() survives the end of the process."""
+        successful sync() survives the end of the process. Warns of definitions that are lost in pure Zarr."""
         self._check_open()
         self._bound.sync()
+        self._warn(2)
 
     def close(self) -> None:
         """Calls sync() and ends writing. Closing again has no effect."""
-        if not self._closed:
-            self._bound.sync()
-            self._closed = True
+        self._close(2)
 
     def discard(self) -> None:
         """Erases everything that is stored of the dataset, which cannot be written afterwards. An error in a `with`
@@ -298,7 +312,7 @@ class DatasetWriter(GroupWriter):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        self._close(2)
 
 
 def create_dataset(
@@ -317,9 +331,10 @@ def create_dataset(
     """Creates a dataset for writing; an existing node is a Conflict unless `overwrite` is set.
 
     zarr_format: 2 for readers such as netcdf-c, 3 for shards. mode, compat: as for open_dataset(), in addition to the
-    URL: "zarr" writes no NCZarr metadata, "noxarray" no dimension names for xarray. path: of the root group, below the
-    store's root. attributes: of the root group; see DatasetWriter.set_attribute(). consolidated: whether sync() writes
-    consolidated metadata. storage_options: of the store that a path or URL names.
+    URL: "zarr" writes no NCZarr metadata (sync() and close() warn of definitions that are lost without them),
+    "noxarray" no dimension names for xarray. path: of the root group, below the store's root. attributes: of the root
+    group; see DatasetWriter.set_attribute(). consolidated: whether sync() writes consolidated metadata.
+    storage_options: of the store that a path or URL names.
     """
     _arguments.store(store)
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)

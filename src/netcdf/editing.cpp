@@ -137,6 +137,7 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   opener.groups(dataset->root, state->root);
   SHERD_TRY(opener.variables(dataset->root, state->root));
   if (is_noted && opener.is_noxarray()) state->form.mode.noxarray = true;
+  state->lost_before = losses_of(*state);
   return Writer(std::move(state));
 }
 

@@ -28,6 +28,7 @@ class WriterSink final : public Sink {
   Result<void> write_strings(const std::string& variable, const Box& box, std::vector<std::string> texts) override {
     return writer_.write(variable, box, Values(std::move(texts)));
   }
+  std::vector<std::string> losses() const override { return writer_.losses(); }
   Result<void> finish() override { return writer_.sync(); }
 
  private:

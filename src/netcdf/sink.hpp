@@ -30,6 +30,8 @@ class Sink {
                                            std::span<const std::byte> elements) = 0;
   [[nodiscard]] virtual Result<void> write_strings(const std::string& variable, const Box& box,
                                                    std::vector<std::string> texts) = 0;
+  /// One sentence for each definition that the dataset has in another form or not at all.
+  [[nodiscard]] virtual std::vector<std::string> losses() const { return {}; }
   /// Completes the dataset and makes it visible.
   [[nodiscard]] virtual Result<void> finish() = 0;
 };

@@ -16,7 +16,11 @@ struct Writer::State {
   bool defined = false;  ///< something is not stored yet; lengths that have grown do not count
   bool behind = false;   ///< it was opened with lengths of arrays and dimensions that differ, as after a kill
   GroupDefinition root;
+  std::vector<std::string> lost_before = {};  ///< losses() of the dataset when it was opened, which are not new
 };
+
+/// The sentences of Writer::losses() for everything that is defined.
+[[nodiscard]] std::vector<std::string> losses_of(const Writer::State& state);
 
 /// For changes of many nodes, which mostly wait for the store: as many threads as are worthwhile for that.
 [[nodiscard]] Config waiting(const Form& form);

@@ -106,6 +106,7 @@ class Copier {
     report_.warnings.insert(report_.warnings.begin(), read.begin(), read.end());
     SHERD_TRY(check_names());
     SHERD_TRY(define(task_.source.root()));
+    std::ranges::move(task_.sink.losses(), std::back_inserter(report_.warnings));
     SHERD_TRY(task_.sink.end_definitions());
     SHERD_TRY(copy_elements());
     for (const auto& [name, count] : nulls_)
@@ -166,7 +167,6 @@ class Copier {
       SHERD_TRY(task_.sink.define_group(
           group.path(), copied_attributes(group.attributes(), task_.form, group.path(), report_.warnings)));
     }
-    if (task_.pure) warn_of_pure_group(group, options_.fixed_dimensions, report_.warnings);
     for (Dimension each : group.dimensions()) {
       if (options_.fixed_dimensions) each.unlimited = false;
       const bool has_elements = selection_.is_everything() || selection_.has_data(task_.source.root(), each);
@@ -186,7 +186,6 @@ class Copier {
     to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
     drop_wrong_fill(to, source);
     if (task_.form == FilterForm::zarr3) keep_array_fill(to, source);
-    if (task_.pure) warn_of_pure_variable(source, task_.form, report_.warnings);
     const bool has_data = selection_.has_data(group, source);
     StringSizes strings;
     if (source.type() == Type::string) {

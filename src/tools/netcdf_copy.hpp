@@ -78,14 +78,8 @@ struct CopyTask {
   Sink& sink;
   FilterForm form;
   const DatasetCopyOptions& options;
-  bool pure = false;  ///< into Zarr without NCZarr's metadata
 };
 [[nodiscard]] Result<DatasetCopyReport> copy_dataset(const CopyTask& task, DatasetCopyReport report);
-
-/// Adds warnings about what pure Zarr changes: in a group without its members (`fixed`: its dimensions will be fixed),
-/// and in a variable.
-void warn_of_pure_group(const Group& group, bool fixed, std::vector<std::string>& warnings);
-void warn_of_pure_variable(const Variable& variable, FilterForm form, std::vector<std::string>& warnings);
 
 /// Attributes in the form that the copy has: text that is not UTF-8 cannot be stored in Zarr and is read as Latin-1;
 /// names that describe storage are left out. Each is reported with a warning.

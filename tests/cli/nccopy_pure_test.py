@@ -1,4 +1,4 @@
-"""nccopy into pure Zarr: what its metadata cannot say is a warning."""
+"""nccopy and ncgen into pure Zarr: what its metadata cannot say is a warning."""
 
 import pytest
 
@@ -20,6 +20,9 @@ def test_what_pure_zarr_changes_is_a_warning(sherd, tmp_path, format):
         f"/c: pure Zarr has no characters: they become {characters}",
         "/c: pure Zarr has no types of attributes: 'b' (byte becomes int), 'f' (float becomes double), 'd' (double becomes char), "
         "'l' (string becomes char)"])
+    generated = sherd.ok("ncgen", "--store-format", format, "-o", "made.zarr#mode=zarr", input=text.encode()).stderr
+    assert generated.splitlines() == [f"warning: standard input: {each}" for each in report["warnings"]]
+    assert sherd.ok("ncdump", "-n", "pure", "made.zarr#mode=zarr").text == sherd.ok("ncdump", "pure.zarr#mode=zarr").text
     shown = sherd.ok("ncdump", "pure.zarr#mode=zarr").text
     for each in ("t = 2 ;", "c:b = 1 ;", "c:f = 0.5 ;", 'c:d = "NaN" ;', "\t\t:n = 10 ;", ("ubyte" if format == "zarr3" else "string") + " c(t, y)"):
         assert each in shown

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -462,3 +463,25 @@ def test_what_cannot_be_changed_is_refused(tmp_path, writer):
                             (sherd.Conflict, lambda: dataset.create_dimension("x", 5))):
             with pytest.raises(error):
                 call()
+
+
+def test_what_pure_zarr_loses_is_a_warning_once(tmp_path, zarr_format):
+    def found(call):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        assert all(each.filename == __file__ for each in caught)
+        return [str(each.message) for each in caught]
+    dataset = netcdf.create_dataset(tmp_path / "x.zarr", zarr_format=zarr_format, mode="zarr", attributes={"n": np.int16(1)})
+    dataset.create_dimension("t")
+    dataset.create_variable("v", "int", "t")[:] = [1, 2]
+    lost = ["/: pure Zarr has no types of attributes: 'n' (short becomes int)", "/t: the dimension becomes fixed: pure Zarr has no unlimited ones"]
+    assert found(dataset.sync) == lost and found(dataset.sync) == []
+    dataset["v"].set_attribute("f", np.float32(1))
+    assert found(dataset.close) == ["/v: pure Zarr has no types of attributes: 'f' (float becomes double)"]
+    edited = netcdf.edit_dataset(tmp_path / "x.zarr", mode="zarr")
+    edited.set_attribute("text", "K")
+    edited.create_dimension("lonely", 3)
+    assert found(lambda: edited.__exit__(None, None, None)) == ["/lonely: the dimension is left out: pure Zarr has only those of variables"]
+    with netcdf.create_dataset(tmp_path / "y.zarr", zarr_format=zarr_format, attributes={"n": np.int16(1)}) as whole:
+        assert found(whole.sync) == []
