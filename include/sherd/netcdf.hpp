@@ -141,7 +141,7 @@ class SHERD_API Variable {
   [[nodiscard]] bool has_array() const noexcept;
   /// The Zarr array, which must exist (has_array()). Its shape can differ from shape(): a scalar has one element, and
   /// an unlimited dimension may have grown.
-  [[nodiscard]] const Array& array() const noexcept;
+  [[nodiscard]] const Array& array() const;
 
   /// The elements of a box, in C order; for a scalar the empty box. Elements that were never written are fill values.
   [[nodiscard]] Result<Values> read(const Box& box) const;

@@ -119,7 +119,11 @@ class Group:
 
     def __init__(self, bound: _sherd.NetcdfGroup, root: Group | None = None) -> None:
         self._group = bound
-        self._root = self if root is None else root
+        self._root = root  # None for the root itself: a reference to itself would keep the dataset in memory
+
+    @property
+    def _top(self) -> Group:
+        return self if self._root is None else self._root
 
     @property
     def name(self) -> str:
@@ -158,12 +162,12 @@ class Group:
 
     @property
     def groups(self) -> dict[str, Group]:
-        return {each.name: Group(each, self._root) for each in self._group.groups}
+        return {each.name: Group(each, self._top) for each in self._group.groups}
 
     def __getitem__(self, path: str) -> Variable | Group:
         """The variable or group at a path relative to this group, such as "g1/v", or from the root: "/g1/v". "/" is the
         root."""
-        node: Variable | Group = self._root if path.startswith("/") else self
+        node: Variable | Group = self._top if path.startswith("/") else self
         names = path.strip("/")
         for name in names.split("/") if names or not path else ():
             found = (node.variables.get(name) or node.groups.get(name)) if isinstance(node, Group) else None

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory_resource>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -74,11 +75,17 @@ const std::string* duplicate_key(std::span<const Json::Member> members) {
   return nullptr;
 }
 
-// Whether a character outside of strings decides about the number of values.
+// The first character behind an indentation, if it is a multiple of four spaces as in most documents.
+const char* skip_indentation(const char* at, const char* end) {
+  while (end - at >= 4 && std::memcmp(at, "    ", 4) == 0) at += 4;
+  return at;
+}
+
+// Whether a character outside of strings decides about the number of values, or precedes an indentation.
 bool is_structural(char c) {
   static constexpr auto kTable = [] {
     std::array<bool, 256> table{};
-    for (const unsigned char each : {'"', ',', '[', ']', '{', '}'}) table[each] = true;
+    for (const unsigned char each : {'"', ',', '[', ']', '{', '}', '\n'}) table[each] = true;
     return table;
   }();
   return kTable[static_cast<unsigned char>(c)];
@@ -109,6 +116,8 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
       ++at;
       while ((at += plain_run(at, end)) != end && *at != '"') at += *at == '\\' && end - at > 1 ? 2 : 1;
       if (at == end) break;
+    } else if (c == '\n') {
+      at = skip_indentation(at + 1, end) - 1;
     } else if (c == ',') {
       if (!open.empty() && !count()) return std::nullopt;
     } else if (c == ']' || c == '}') {
@@ -117,7 +126,7 @@ std::optional<Counts> count_values(std::string_view text, std::uint64_t max_dept
       if (open.size() >= max_depth) return counts;  // the parser goes no deeper either
       open.push_back(counts.size());
       counts.push_back(0);
-      while (end - at > 1 && is_json_space(at[1])) ++at;
+      while (end - at > 1 && is_json_space(at[1])) at = at[1] == '\n' ? skip_indentation(at + 2, end) - 1 : at + 1;
       const bool is_empty = end - at > 1 && (at[1] == ']' || at[1] == '}');
       if (!is_empty && !count()) return std::nullopt;
     }
@@ -152,11 +161,12 @@ class Json::Parser {
   }
 
  private:
+  // A container that is not closed. It is where it will stay: an ancestor gets its next value only after this is
+  // closed.
   struct Frame {
     const char* open;  // the bracket
-    bool is_object;
-    Array elements;
-    Object members;
+    Array* elements;   // nullptr for an object
+    Object* members;
   };
 
   // Begins or completes the value at at_; leaves at_ after it, or before the first value of a container.
@@ -170,7 +180,7 @@ class Json::Parser {
         if (c == '{' && !parse_key()) return false;
         continue;
       }
-      if (c == '"') return parse_string() && add(take_value());
+      if (c == '"') return parse_string() && add_string();
       if (c == '-' || is_digit(c)) return parse_number();
       return parse_word();
     }
@@ -181,7 +191,7 @@ class Json::Parser {
     for (;;) {
       skip_space();
       if (frames_.empty()) return at_ == end_ ? false : fail("there is more text after the document's end");
-      const bool is_object = frames_.back().is_object;
+      const bool is_object = frames_.back().members != nullptr;
       if (peek() == ',') {
         ++at_;
         skip_space();
@@ -202,34 +212,36 @@ class Json::Parser {
     // Without a count the text is not JSON, and an error will follow.
     const std::size_t count = containers_ < counts_.size() ? counts_[containers_] : 0;
     ++containers_;
-    Frame& frame = frames_.emplace_back(Frame{at_++, is_object, {}, {}});
-    if (is_object)
-      frame.members.reserve(count);
-    else
-      frame.elements.reserve(count);
+    Json& container = next_value();
+    Frame frame{at_++, nullptr, nullptr};
+    if (is_object) {
+      frame.members = &container.value_.emplace<Object>();
+      frame.members->reserve(count);
+    } else {
+      frame.elements = &container.value_.emplace<Array>();
+      frame.elements->reserve(count);
+    }
+    frames_.push_back(frame);
     return true;
   }
 
   bool close() {
     ++at_;
-    Frame frame = std::move(frames_.back());
+    const Frame frame = frames_.back();
     frames_.pop_back();
-    if (!frame.is_object) return add(Json(std::move(frame.elements)));
-    if (const std::string* key = duplicate_key(frame.members)) {
+    if (frame.members == nullptr) return true;
+    if (const std::string* key = duplicate_key(*frame.members)) {
       at_ = frame.open;
       return fail("the key " + Json(*key).dump() + " appears twice in the object that begins here");
     }
-    return add(Json(std::move(frame.members)));
+    return true;
   }
 
-  bool add(Json&& value) {
-    if (frames_.empty())
-      root_ = std::move(value);
-    else if (frames_.back().is_object)
-      frames_.back().members.back().second = std::move(value);
-    else
-      frames_.back().elements.push_back(std::move(value));
-    return true;
+  // Where the next value belongs, which is null there.
+  Json& next_value() {
+    if (frames_.empty()) return root_;
+    const Frame& frame = frames_.back();
+    return frame.members != nullptr ? frame.members->back().second : frame.elements->emplace_back();
   }
 
   bool parse_key() {
@@ -239,7 +251,7 @@ class Json::Parser {
     if (peek() != ':') return unexpected("':' after the key");
     ++at_;
     skip_space();
-    frames_.back().members.emplace_back(take_string(), Json());
+    frames_.back().members->emplace_back(std::piecewise_construct, std::forward_as_tuple(text_), std::tuple());
     return true;
   }
 
@@ -286,12 +298,13 @@ class Json::Parser {
   }
 
   // A string can be spelled differently only if it had an escape.
-  Json take_value() {
+  bool add_string() {
     const std::string_view written = written_;
-    Json value(take_string());
-    if (written.empty() || value.dump() == written) return value;
-    std::string& text = *std::get_if<std::string>(&value.value_);
-    return Json(std::make_shared<const Spelling>(Spelling{std::move(text), std::string(written)}));
+    Json& value = next_value();
+    std::string& text = value.value_.emplace<std::string>(take_string());
+    if (written.empty() || value.dump() == written) return true;
+    value = Json(std::make_shared<const Spelling>(Spelling{std::move(text), std::string(written)}));
+    return true;
   }
 
   bool parse_escape() {
@@ -358,7 +371,8 @@ class Json::Parser {
       if (peek() == '+' || peek() == '-') ++at_;
       if (!skip_digits()) return unexpected("a digit in the exponent");
     }
-    return add(Json(Number{std::string(first, at_)}));
+    next_value().value_.emplace<Number>(Number{std::string(first, at_)});
+    return true;
   }
 
   bool skip_digits() {
@@ -370,9 +384,13 @@ class Json::Parser {
   bool parse_word() {
     const std::string_view rest(at_, end_);
     const auto take = [&](std::string_view word) { return rest.starts_with(word) && (at_ += word.size(), true); };
-    if (take("true")) return add(Json(true));
-    if (take("false")) return add(Json(false));
-    if (take("null")) return add(Json());
+    const auto add = [&](Json value) {
+      next_value() = std::move(value);
+      return true;
+    };
+    if (take("true")) return add(true);
+    if (take("false")) return add(false);
+    if (take("null")) return add({});
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
       if (rest.starts_with(word))
         return fail(std::string(word) + " is not JSON; metadata writes it as the string \"" + std::string(word) + "\"");
@@ -382,7 +400,7 @@ class Json::Parser {
   [[nodiscard]] char peek() const { return at_ == end_ ? '\0' : *at_; }
 
   void skip_space() {
-    while (at_ != end_ && is_json_space(*at_)) ++at_;
+    while (at_ != end_ && is_json_space(*at_)) at_ = *at_ == '\n' ? skip_indentation(at_ + 1, end_) : at_ + 1;
   }
 
   bool unexpected(std::string_view wanted) {

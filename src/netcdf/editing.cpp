@@ -63,7 +63,7 @@ class Opener {
         made->dimensions.push_back(found);
       }
       made->string_length = each->array->dtype().size();
-      made->array = each->array;
+      made->array = *each->array;
       made->listed = true;
       made->touched.emplace();
       made->refused = refusal(*each);

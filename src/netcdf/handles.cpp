@@ -43,8 +43,8 @@ const Storage& Variable::storage() const {
   if (state_->array) std::call_once(state_->described, [&] { describe_codecs(*state_->array, state_->storage); });
   return state_->storage;
 }
-const Array& Variable::array() const noexcept { return *state_->array; }
-bool Variable::has_array() const noexcept { return state_->array.has_value(); }
+const Array& Variable::array() const { return *state_->array; }
+bool Variable::has_array() const noexcept { return static_cast<bool>(state_->array); }
 
 Shape Variable::shape() const {
   Shape shape;

@@ -25,7 +25,7 @@ namespace {
 /// The result for a stored array.
 struct Made {
   std::optional<ArrayNote> note;
-  Result<std::unique_ptr<Variable::State>> variable = nullptr;
+  Result<MadeVariable> variable = MadeVariable{};
   bool scalar_by_name = false;
   Warnings warnings = {};
   std::vector<Array> others = {};
@@ -68,6 +68,7 @@ class Builder {
   Result<std::shared_ptr<Dataset::State>> run() {
     const StoredNode& root = reader_.root();
     reading_.location = reader_.location();
+    reading_.shared_location = std::make_shared<const NodeLocation>(reading_.location);
     reading_.mode = mode_;
     reading_.generation = mode_.pure ? Generation::pure : generation_of(root, reader_.is_v1());
     const Json* properties = root.attributes().find("_NCProperties");
@@ -158,25 +159,26 @@ class Builder {
         warn("/" + path, "the variable is left out: " + made.variable.error().text());
         continue;
       }
-      (*made.variable)->group = branch.path;
-      auto dimensions = dimensions_of(branch, **made.variable, path, made.note, made.scalar_by_name);
-      branch.variables.push_back({*std::move(made.variable), std::move(dimensions)});
+      made.variable->state->group = branch.path;
+      auto dimensions = dimensions_of(branch, *made.variable, path, made.note, made.scalar_by_name);
+      branch.variables.push_back({std::move(made.variable->state), std::move(dimensions)});
     }
     for (const auto& group : branch.groups) SHERD_TRY(resolve(*group));
     return {};
   }
 
-  std::vector<Dimension*> dimensions_of(Branch& branch, Variable::State& variable, const std::string& node_path,
+  std::vector<Dimension*> dimensions_of(Branch& branch, const MadeVariable& made, const std::string& node_path,
                                         const std::optional<ArrayNote>& note, bool scalar_by_name) {
+    Variable::State& variable = *made.state;
     if (variable.scalar) return {};
-    const Shape shape = variable.array->shape();
+    const Shape& shape = made.shape;
     if (note) {
       auto noted = noted_dimensions(shape, *note);
       if (noted) return *std::move(noted);
       warn("/" + node_path, noted.error().message() + "; its dimensions are anonymous");
       return anonymous(shape);
     }
-    const auto names = variable.array->dimension_names();
+    const auto& names = made.dimension_names;
     if (scalar_by_name && shape == Shape{1}) {
       variable.scalar = true;
       variable.storage.chunks.clear();

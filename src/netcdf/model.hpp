@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "array/state.hpp"
+#include "netcdf/lazy_array.hpp"
 #include "netcdf/nodes.hpp"
 #include "sherd/netcdf.hpp"
 
@@ -38,7 +39,7 @@ struct Variable::State {
   mutable Storage storage;  ///< what it says about codecs is set at the first use
   bool scalar = false;
   bool reinterpreted = false;  ///< its elements are stored differently than its metadata say
-  std::optional<Array> array;
+  LazyArray array;
   std::shared_ptr<const ElementSource> elements = {};  ///< set if there is no array
   mutable std::once_flag described = {};
 };

@@ -22,7 +22,13 @@ constexpr std::string_view kZarrJson = zarr3::kDocument;
 constexpr std::string_view kArrayDocument = zarr2::kArray, kGroupDocument = zarr2::kGroup,
                            kAttributes = zarr2::kAttributes, kConsolidated = zarr2::kConsolidated;
 
-std::string prefix_of_path(const std::string& path) { return path.empty() ? path : path + "/"; }
+std::string joined(std::string_view prefix, std::string_view name) {
+  std::string key;
+  key.reserve(prefix.size() + name.size());
+  return key.append(prefix).append(name);
+}
+
+std::string prefix_of_path(const std::string& path) { return path.empty() ? path : joined(path, "/"); }
 
 Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits) {
   if (bytes.size() > limits.metadata_bytes)
@@ -31,26 +37,37 @@ Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits
   return parse_lenient({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits, {.controls = true});
 }
 
-/// The documents at these keys, in this order.
-Result<std::vector<Reply>> read_documents(Store& store, const std::vector<std::string>& keys, const Limits& limits) {
+bool exists(const Reply& reply) { return reply.json || reply.fault; }
+
+/// The documents with these names of each of the nodes with these prefixes, node by node. One batch of requests.
+Result<std::vector<Reply>> read_documents(const NodeLocation& location, std::span<const std::string> prefixes,
+                                          std::span<const std::string_view> names, ParsedTexts* parsed) {
+  const Limits& limits = location.config.limits;
+  const std::uint64_t length = limit_plus(limits.metadata_bytes, 1);
   std::vector<ReadRequest> requests;
-  requests.reserve(keys.size());
-  for (const std::string& key : keys) requests.push_back({.key = key, .length = limit_plus(limits.metadata_bytes, 1)});
-  std::vector<Reply> replies(keys.size());
-  SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+  std::vector<Reply> replies;
+  requests.reserve(prefixes.size() * names.size());
+  replies.reserve(prefixes.size() * names.size());
+  for (const std::string& prefix : prefixes)
+    for (const std::string_view name : names) {
+      requests.push_back({.key = joined(prefix, name), .length = length});
+      replies.push_back({.name = name});
+    }
+  SHERD_TRY(location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
     Reply& to = replies[i];
     if (!reply) {
-      to.fault = std::move(reply).error().in_key(keys[i]);
+      to.fault = std::move(reply).error().in_key(requests[i].key);
       return {};
     }
     if (reply->source == nullptr) return {};
     SHERD_TRY(generation, reply->source->generation());
     to.generation = std::move(generation);
-    auto json = parse(reply->bytes, limits);
+    const bool may_be_known = parsed != nullptr && to.name == kArrayDocument;
+    auto json = may_be_known ? parsed->parse(reply->bytes, limits) : parse(reply->bytes, limits);
     if (json)
       to.json = *std::move(json);
     else
-      to.fault = std::move(json).error().in_key(keys[i]);
+      to.fault = std::move(json).error().in_key(requests[i].key);
     return {};
   }));
   return replies;
@@ -115,32 +132,27 @@ Result<bool> complete(StoredNode& node, bool is_v3) {
 /// The documents with these names, for each of the nodes with these prefixes, without those that do not exist. One
 /// batch of requests.
 Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location, std::span<const std::string> prefixes,
-                                                   std::span<const std::string_view> names) {
-  std::vector<std::string> keys;
-  keys.reserve(prefixes.size() * names.size());
-  for (const std::string& prefix : prefixes)
-    for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
-  SHERD_TRY(replies, read_documents(*location.store, keys, location.config.limits));
+                                                   std::span<const std::string_view> names, ParsedTexts* parsed) {
+  SHERD_TRY(replies, read_documents(location, prefixes, names, parsed));
   std::vector<std::vector<Reply>> found(prefixes.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    replies[i].name = names[i % names.size()];
-    if (replies[i].json || replies[i].fault) found[i / names.size()].push_back(std::move(replies[i]));
-  }
+  for (std::size_t i = 0; i < replies.size(); ++i)
+    if (exists(replies[i])) found[i / names.size()].push_back(std::move(replies[i]));
   return found;
 }
 
 Result<std::vector<Reply>> read_node(const NodeLocation& location, const std::string& prefix,
-                                     std::span<const std::string_view> names) {
-  SHERD_TRY(found, read_nodes(location, std::span(&prefix, 1), names));
-  return std::move(found.front());
+                                     std::span<const std::string_view> names, ParsedTexts* parsed = nullptr) {
+  SHERD_TRY(found, read_documents(location, std::span(&prefix, 1), names, parsed));
+  std::erase_if(found, [](const Reply& each) { return !exists(each); });
+  return found;
 }
 
 /// The documents of one member if requests have no latency: documents that an array does not need are not requested.
 Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::string& prefix,
-                                       std::span<const std::string_view> names) {
-  SHERD_TRY(found, read_node(location, prefix, names));
+                                       std::span<const std::string_view> names, ParsedTexts* parsed) {
+  SHERD_TRY(found, read_node(location, prefix, names, parsed));
   if (names.front() != kArrayDocument || (!found.empty() && found.front().name == kArrayDocument)) return found;
-  SHERD_TRY(group, read_node(location, prefix, std::span(&kGroupDocument, 1)));
+  SHERD_TRY(group, read_node(location, prefix, std::span(&kGroupDocument, 1), parsed));
   std::ranges::move(group, std::back_inserter(found));
   return found;
 }
@@ -171,6 +183,26 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
 }
 
 }  // namespace
+
+Result<LenientJson> ParsedTexts::parse(std::span<const std::byte> bytes, const Limits& limits) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const auto known = find(text)) return known->json;
+  auto json = netcdf::parse(bytes, limits);
+  if (json && text.size() <= kLongest) add(std::make_shared<const Parsed>(Parsed{std::string(text), *json}));
+  return json;
+}
+
+std::shared_ptr<const ParsedTexts::Parsed> ParsedTexts::find(std::string_view text) {
+  const std::lock_guard hold(mutex_);
+  const auto found = std::ranges::find_if(parsed_, [&](const auto& each) { return each && each->text == text; });
+  return found == parsed_.end() ? nullptr : *found;
+}
+
+void ParsedTexts::add(std::shared_ptr<const Parsed> parsed) {
+  const std::lock_guard hold(mutex_);
+  parsed_[next_] = std::move(parsed);
+  next_ = (next_ + 1) % parsed_.size();
+}
 
 const Json* StoredNode::part(std::string_view part_name) const noexcept {
   const Json* found = part_name.starts_with('.') ? document.find(part_name) : nullptr;
@@ -294,12 +326,12 @@ Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, 
     std::vector<std::string> prefixes;
     prefixes.reserve(names.size());
     for (const std::string& name : names) prefixes.push_back(prefix_of_path(join_path(group.path, name)));
-    SHERD_TRY(all, read_nodes(location_, prefixes, parts));
+    SHERD_TRY(all, read_nodes(location_, prefixes, parts, parsed_.get()));
     replies = std::move(all);
   }
   return collect(group, names, [&](std::size_t n, Member& member) -> Result<void> {
-    SHERD_TRY(documents,
-              at_once ? std::move(replies[n]) : read_member(location_, prefix_of_path(member.node.path), parts));
+    SHERD_TRY(documents, at_once ? std::move(replies[n])
+                                 : read_member(location_, prefix_of_path(member.node.path), parts, parsed_.get()));
     return member.settle(add_documents(member, std::move(documents)));
   });
 }
@@ -307,6 +339,10 @@ Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, 
 Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replies) const {
   const bool is_v3 = location_.format->name() == "zarr3";
   StoredNode& node = member.node;
+  const std::string prefix = prefix_of_path(node.path);
+  Json::Object parts;
+  parts.reserve(replies.size());
+  node.versions.reserve(replies.size());
   for (Reply& reply : replies) {
     const bool needed = reply.name != kConsolidated;
     if (reply.fault && !needed) {
@@ -323,12 +359,13 @@ Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replie
     }
     const bool makes_visible = reply.name != kAttributes && needed;
     node.versions.insert(makes_visible ? node.versions.end() : node.versions.begin(),
-                         {prefix_of_path(node.path) + std::string(reply.name), std::move(reply.generation)});
+                         {joined(prefix, reply.name), std::move(reply.generation)});
     if (is_v3)
       node.document = std::move(json);
     else
-      node.document.set(reply.name, std::move(json));
+      parts.emplace_back(reply.name, std::move(json));
   }
+  if (!parts.empty()) node.document = std::move(parts);
   if (!is_v3 && !node.document.find(kArrayDocument) && !node.document.find(kGroupDocument)) return false;
   if (is_v3 && node.versions.empty()) return false;
   return complete(node, is_v3).in_key(node.versions.back().key);

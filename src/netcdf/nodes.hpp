@@ -2,10 +2,14 @@
 // root's metadata are consolidated.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +58,27 @@ struct Reply {
   std::optional<Error> fault = {};
 };
 
+/// Parses documents. Many variables of a dataset differ only in their attributes: the document of an array that is
+/// equal to one of those parsed last is a copy. May be used by all threads.
+class ParsedTexts {
+ public:
+  Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits);
+
+ private:
+  struct Parsed {
+    std::string text;
+    LenientJson json;
+  };
+  static constexpr std::size_t kLongest = 4096;
+
+  std::shared_ptr<const Parsed> find(std::string_view text);
+  void add(std::shared_ptr<const Parsed> parsed);
+
+  std::mutex mutex_;
+  std::array<std::shared_ptr<const Parsed>, 4> parsed_;
+  std::size_t next_ = 0;
+};
+
 class NodeReader {
  public:
   /// Determines the format and reads the root; not_found if there is no node.
@@ -97,6 +122,7 @@ class NodeReader {
   void warn(const std::string& path, const std::string& what);
 
   NodeLocation location_;
+  std::unique_ptr<ParsedTexts> parsed_ = std::make_unique<ParsedTexts>();
   bool v1_ = false, consolidated_ = false;
   StoredNode root_;
   std::optional<std::map<std::string, Json>> entries_;        ///< of consolidated metadata, by paths from the root

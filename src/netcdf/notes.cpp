@@ -56,8 +56,8 @@ std::optional<DimensionNote> dimension_in(const std::string& name, const Json& j
 }  // namespace
 
 const std::string* AttributeNotes::type_of(std::string_view attribute) const noexcept {
-  const auto found = types.find(attribute);
-  return found == types.end() ? nullptr : &found->second;
+  const auto found = std::ranges::lower_bound(types, attribute, {}, &decltype(types)::value_type::first);
+  return found == types.end() || found->first != attribute ? nullptr : found->second;
 }
 
 Generation generation_of(const StoredNode& root, bool v1) {
@@ -121,8 +121,10 @@ AttributeNotes attribute_notes(const StoredNode& node) {
   AttributeNotes notes;
   const Json* types = note != nullptr ? note->find("types") : nullptr;
   if (types == nullptr || !types->is_object()) return notes;
+  notes.types.reserve(types->size());
   for (const auto& [name, type] : types->members())
-    if (type.is_string()) notes.types.emplace(name, type.text());
+    if (type.is_string()) notes.types.emplace_back(name, &type.text());
+  std::ranges::sort(notes.types);
   return notes;
 }
 

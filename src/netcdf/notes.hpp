@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +28,7 @@ struct ArrayNote {
   bool characters = false;  ///< of single bytes; only noted in Zarr v3
 };
 struct AttributeNotes {
-  std::map<std::string, std::string, std::less<>> types;
+  std::vector<std::pair<std::string_view, const std::string*>> types;  ///< by name, sorted; texts of the node
   [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
 };
 

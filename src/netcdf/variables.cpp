@@ -130,11 +130,25 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
   return lowered;
 }
 
-Result<Array> make(const Reading& reading, const StoredNode& node, NodeDocument document) {
+struct OpenedArray {
+  LazyArray array;
+  Shape chunks = {};
+  std::optional<Shape> shards = {};
+};
+
+/// An array for reading is not made yet if one like it was: then it has the same chunks, and no errors.
+Result<OpenedArray> open_array(const Reading& reading, const StoredNode& node, NodeDocument document) {
+  const bool may_wait = !reading.location.writable;
+  if (const auto like = may_wait ? reading.opened->find_like(*document.array) : std::nullopt)
+    return OpenedArray{LazyArray(reading.shared_location, node.path, std::move(document)), like->chunks(),
+                       like->shards()};
   NodeLocation location = variable_location(at_path(reading.location, node.path), reading.mode, document);
+  const auto spec = may_wait ? std::optional(*document.array) : std::nullopt;
   SHERD_TRY(made, make_node(std::move(location), std::move(document)));
-  if (Array* array = std::get_if<Array>(&made)) return std::move(*array);
-  return corrupt("not an array");
+  const Array* array = std::get_if<Array>(&made);
+  if (array == nullptr) return corrupt("not an array");
+  if (spec) reading.opened->add(*array, *spec);
+  return OpenedArray{LazyArray(*array), array->chunks(), array->shards()};
 }
 
 /// Without the prefix of numcodecs.
@@ -299,11 +313,11 @@ std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& n
   return attributes;
 }
 
-Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, StoredNode& node,
-                                                       const std::optional<ArrayNote>& note, Warnings& warnings,
-                                                       std::vector<Array>& others) {
+Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, const std::optional<ArrayNote>& note,
+                                   Warnings& warnings, std::vector<Array>& others) {
   SHERD_TRY(lowered, lower(reading, node, note));
-  const DType dtype = lowered.document.array->dtype;
+  const ArraySpec& spec = *lowered.document.array;
+  const DType dtype = spec.dtype;
   const auto supported = check_supported(dtype);
   std::vector<Attribute> attributes;
   std::optional<Type> type;
@@ -315,26 +329,28 @@ Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, S
     attributes = attributes_of(reading, node, type, warnings);
     const bool has_fill = has_xarray_fill(reading, node, attributes);
     if (taken) std::swap(node.document, lowered.document.document);
-    if (has_fill && !is_time(dtype)) add_number_fill(*lowered.document.array, *type, attributes);
+    if (has_fill && !is_time(dtype)) add_number_fill(spec, *type, attributes);
   }
-  SHERD_TRY(array, make(reading, node, std::move(lowered.document)));
+  if (is_time(dtype) && supported) describe_time(dtype, attributes);
+  MadeVariable made{.shape = spec.shape, .dimension_names = spec.dimension_names};
+  SHERD_TRY(opened, open_array(reading, node, std::move(lowered.document)));
   if (!supported) {
-    others.push_back(std::move(array));
+    others.push_back(*opened.array);
     return supported.error();
   }
-  if (is_time(dtype)) describe_time(dtype, attributes);
-  Storage storage{.chunks = array.chunks(), .shards = array.shards(), .no_fill = lowered.no_fill};
-  const bool scalar = array.ndim() == 0 || (note && note->scalar && array.shape() == Shape{1});
-  if (scalar) storage.chunks.clear();
-  return std::unique_ptr<Variable::State>(new Variable::State{.name = node.name,
-                                                              .group = {},
-                                                              .type = *type,
-                                                              .dimensions = {},
-                                                              .attributes = std::move(attributes),
-                                                              .storage = std::move(storage),
-                                                              .scalar = scalar,
-                                                              .reinterpreted = lowered.reinterpreted,
-                                                              .array = std::move(array)});
+  const bool scalar = made.shape.empty() || (note && note->scalar && made.shape == Shape{1});
+  if (scalar) opened.chunks.clear();
+  Storage storage{.chunks = std::move(opened.chunks), .shards = std::move(opened.shards), .no_fill = lowered.no_fill};
+  made.state.reset(new Variable::State{.name = node.name,
+                                       .group = {},
+                                       .type = *type,
+                                       .dimensions = {},
+                                       .attributes = std::move(attributes),
+                                       .storage = std::move(storage),
+                                       .scalar = scalar,
+                                       .reinterpreted = lowered.reinterpreted,
+                                       .array = std::move(opened.array)});
+  return made;
 }
 
 }  // namespace sherd::netcdf

@@ -15,6 +15,8 @@ namespace sherd::netcdf {
 /// Properties shared by all nodes of a dataset.
 struct Reading {
   NodeLocation location;
+  std::shared_ptr<const NodeLocation> shared_location;  ///< the same
+  std::shared_ptr<OpenedArrays> opened = std::make_shared<OpenedArrays>();
   Mode mode;
   Generation generation = Generation::pure;
   std::optional<std::array<int, 3>> release;  ///< of netcdf-c that wrote it
@@ -25,11 +27,17 @@ struct Reading {
   [[nodiscard]] bool by_netcdf() const noexcept { return noted() || release; }
 };
 
-/// The variable of a stored array, without dimensions. Errors say why the type or the storage is not supported; an
-/// array of a type that netCDF lacks is added to `others`. Moves the node's document into the array.
-Result<std::unique_ptr<Variable::State>> make_variable(const Reading& reading, StoredNode& node,
-                                                       const std::optional<ArrayNote>& note, Warnings& warnings,
-                                                       std::vector<Array>& others);
+/// A variable without dimensions, and what its array says about them.
+struct MadeVariable {
+  std::unique_ptr<Variable::State> state = nullptr;
+  Shape shape = {};
+  std::vector<std::optional<std::string>> dimension_names = {};
+};
+
+/// The variable of a stored array. Errors say why the type or the storage is not supported; an array of a type that
+/// netCDF lacks is added to `others`. Moves the node's document into the array.
+Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, const std::optional<ArrayNote>& note,
+                                   Warnings& warnings, std::vector<Array>& others);
 
 /// Where a variable's array is opened. netcdf-c 4.9.3 and later swaps the bytes of the fill value that it reads for a
 /// missing chunk of big-endian elements, so in NCZarr of Zarr v2 such chunks are stored.

@@ -89,9 +89,9 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
   }
   std::span<std::byte> into = request.into.first(request.into.empty() ? 0 : length);
   if (request.into.empty() && length > 0) {
-    auto buffer = std::make_shared<Buffer>();
-    SHERD_TRY(buffer->resize(length).in_key(reply.source->name()));
-    into = buffer->span();
+    auto buffer = std::make_shared<Scratch>();
+    SHERD_TRY((*buffer)->resize(length).in_key(reply.source->name()));
+    into = (*buffer)->span();
     reply.owner = std::move(buffer);
   }
   SHERD_TRY(read_into(*reply.source, offset, into));

@@ -1,6 +1,8 @@
 """sherd.netcdf: datasets with netCDF's data model."""
 
+import gc
 import json
+import weakref
 
 import nczarr
 import numpy as np
@@ -99,3 +101,16 @@ def test_a_dimension_is_true_whatever_its_length(tmp_path):
     assert dimensions["none"] and len(dimensions["none"]) == 0
     assert dimensions["many"] and dimensions["many"].length == 2**62
     assert len(dimensions["many"]) == 2**62
+
+
+def test_a_dataset_is_released_with_its_last_reference(folder):
+    dataset = sherd.netcdf.open_dataset(folder)
+    gone, group = weakref.ref(dataset), dataset["g"]
+    gc.disable()
+    try:
+        del dataset
+        assert group["/g/w"].full_name == "/g/w" and group["/"] is gone()
+        del group
+        assert gone() is None
+    finally:
+        gc.enable()
