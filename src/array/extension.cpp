@@ -144,9 +144,11 @@ Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits&
     return unsupported(std::to_string(json.size()) +
                        " dimensions are more than the limit dimensions = " + std::to_string(limits.dimensions));
   Shape lengths;
+  lengths.reserve(json.size());
   for (std::size_t i = 0; i < json.size(); ++i) {
-    SHERD_TRY(length, parse_length(json.elements()[i], least).in_member(at(i)));
-    lengths.push_back(length);
+    const auto length = parse_length(json.elements()[i], least);
+    if (!length.has_value()) return Error(length.error()).in_member(at(i));
+    lengths.push_back(*length);
   }
   return lengths;
 }

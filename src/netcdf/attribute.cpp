@@ -69,10 +69,9 @@ std::string printed(const Json& json) {
 std::string text_of(const Json& json) { return json.is_string() ? json.text() : printed(json); }
 
 /// A number in a JSON number; in a string, as netcdf-c writes NaN; or in a bool.
-std::optional<std::string> number_text(const Json& json) {
-  if (json.is_number()) return json.text();
+std::optional<std::string_view> number_text(const Json& json) {
   if (json.is_bool()) return *json.as_bool() ? "1" : "0";
-  if (json.is_string()) return json.text();
+  if (json.is_number() || json.is_string()) return json.text();
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "array/state.hpp"
 
@@ -17,8 +18,9 @@ class LazyArray {
  public:
   LazyArray() = default;
   explicit LazyArray(Array array);
-  /// Made from `document` at `path` when it is first used. make_array() must succeed.
-  LazyArray(std::shared_ptr<const NodeLocation> location, std::string path, NodeDocument document);
+  /// Made when it is first used, from a document that was lowered before. make_array() must succeed.
+  LazyArray(std::shared_ptr<const NodeLocation> location, std::string path, Json document,
+            std::vector<DocumentVersion> versions);
 
   explicit operator bool() const noexcept { return made_ != nullptr; }
   const Array& operator*() const;
@@ -27,9 +29,10 @@ class LazyArray {
  private:
   struct Made {
     std::once_flag once;
-    std::shared_ptr<const NodeLocation> location;
+    std::shared_ptr<const NodeLocation> location;  ///< with another path
     std::string path;
-    NodeDocument document;
+    Json document;
+    std::vector<DocumentVersion> versions;
     std::optional<Array> array;
   };
   std::unique_ptr<Made> made_;

@@ -8,7 +8,6 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "base/pool.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -20,16 +19,16 @@
 
 namespace sherd::netcdf {
 
-namespace {
-
 /// The result for a stored array.
-struct Made {
+struct MadeArray {
   std::optional<ArrayNote> note;
   Result<MadeVariable> variable = MadeVariable{};
   bool scalar_by_name = false;
   Warnings warnings = {};
   std::vector<Array> others = {};
 };
+
+namespace {
 
 struct Unfinished {
   std::unique_ptr<Variable::State> variable;
@@ -99,19 +98,20 @@ class Builder {
   void add_single(const StoredNode& root) {
     StoredNode node = root;
     node.name = root.path.empty() ? "data" : last_segment(root.path);
+    make(node);
     root_.arrays.push_back(std::move(node));
   }
 
   void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
 
   /// Called on all threads.
-  Made make(StoredNode& node) const {
-    Made made;
+  void make(StoredNode& node) const {
+    node.made = std::make_shared<MadeArray>();
+    MadeArray& made = *node.made;
     made.note = reading_.noted() ? array_note(node, made.warnings) : std::nullopt;
     made.scalar_by_name = is_scalar_by_name(node);
     made.variable = make_variable(reading_, node, made.note, made.warnings, made.others);
     node.document = Json();  // the next arrays need memory
-    return made;
   }
 
   // The depth is bounded.
@@ -124,7 +124,8 @@ class Builder {
         branch.add(each.name, each.length)->unlimited = each.unlimited;
         branch.recorded.push_back(each.unlimited ? recorded_length(node.document, each) : each.length);
       }
-    SHERD_TRY(members, reader_.members(node, note ? &note->members : nullptr));
+    SHERD_TRY(members,
+              reader_.members(node, note ? &note->members : nullptr, [this](StoredNode& each) { make(each); }));
     for (StoredNode& member : members) {
       if (member.type == NodeType::array) {
         branch.arrays.push_back(std::move(member));
@@ -144,14 +145,9 @@ class Builder {
   }
 
   Result<void> resolve(Branch& branch) {  // NOLINT(misc-no-recursion)
-    std::vector<Made> all(branch.arrays.size());
-    SHERD_TRY(parallel_for(all.size(), reading_.location.config, [&](std::size_t i) -> Result<void> {
-      all[i] = make(branch.arrays[i]);
-      return {};
-    }));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      Made& made = all[i];
-      const std::string& path = branch.arrays[i].path;
+    for (const StoredNode& each : branch.arrays) {
+      MadeArray& made = *each.made;
+      const std::string& path = each.path;
       std::ranges::move(made.warnings, std::back_inserter(warnings_));
       std::ranges::move(made.others, std::back_inserter(branch.other_arrays));
       if (!made.variable && !is_stored_fault(made.variable.error())) return made.variable.error();

@@ -301,20 +301,21 @@ Result<std::vector<StoredNode>> NodeReader::collect(const StoredNode& group, con
   return nodes;
 }
 
-Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group,
-                                                         const std::vector<std::string>& names) {
+Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group, const std::vector<std::string>& names,
+                                                         const OnArray& on_array) {
   return collect(group, names, [&](std::size_t, Member& member) -> Result<void> {
     const std::string& path = member.node.path;
     const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
     if (entry == entries_->end()) return {};
     member.node.document = std::move(entry->second);  // each is requested once
-    return member.settle(complete(member.node, location_.format->name() == "zarr3"));
+    return member.settle(complete(member.node, location_.format->name() == "zarr3"), on_array);
   });
 }
 
 /// If requests have latency, the documents of all members are requested together.
-Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, const std::vector<std::string>& names) {
+Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, const std::vector<std::string>& names,
+                                                       const OnArray& on_array) {
   const bool is_v3 = location_.format->name() == "zarr3";
   const bool at_once = location_.store->traits().parallel_requests > 1;
   std::vector<std::string_view> parts = {kZarrJson};
@@ -332,7 +333,7 @@ Result<std::vector<StoredNode>> NodeReader::from_store(const StoredNode& group, 
   return collect(group, names, [&](std::size_t n, Member& member) -> Result<void> {
     SHERD_TRY(documents, at_once ? std::move(replies[n])
                                  : read_member(location_, prefix_of_path(member.node.path), parts, parsed_.get()));
-    return member.settle(add_documents(member, std::move(documents)));
+    return member.settle(add_documents(member, std::move(documents)), on_array);
   });
 }
 
@@ -371,15 +372,17 @@ Result<bool> NodeReader::add_documents(Member& member, std::vector<Reply> replie
   return complete(node, is_v3).in_key(node.versions.back().key);
 }
 
-Result<void> NodeReader::Member::settle(const Result<bool>& found) {
+Result<void> NodeReader::Member::settle(const Result<bool>& found, const OnArray& on_array) {
   exists = found.has_value() && *found;
+  if (exists && node.type == NodeType::array) on_array(node);
   if (found.has_value()) return {};
   if (!is_stored_fault(found.error())) return found.error();  // it exists, and may be readable later
   warnings.push_back("left out: " + found.error().text());
   return {};
 }
 
-Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed) {
+Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, const std::vector<ListedMember>* listed,
+                                                    const OnArray& on_array) {
   SHERD_TRY(stored, names_in(group));
   std::vector<std::string> names;
   std::set<std::string_view> known;
@@ -394,7 +397,7 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
   const std::size_t count = names.size();
   for (std::string& name : stored)
     if (!known.contains(name)) names.push_back(std::move(name));
-  SHERD_TRY(nodes, entries_ ? from_entries(group, names) : from_store(group, names));
+  SHERD_TRY(nodes, entries_ ? from_entries(group, names, on_array) : from_store(group, names, on_array));
   if (listed == nullptr) {
     sort_as_before_copy(nodes, group);
     return nodes;

@@ -24,6 +24,8 @@ namespace sherd::netcdf {
 inline constexpr std::string_view kSuperblockDocument = ".nczarr";
 inline constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
 
+struct MadeArray;
+
 /// A node as stored. Its metadata have the form of its format, so that it can be lowered.
 struct StoredNode {
   std::string path;  ///< inside the store
@@ -32,6 +34,7 @@ struct StoredNode {
   Json document;                       ///< for Zarr v2, an object of its documents by name
   Json legacy = Json(Json::Object{});  ///< the documents of netcdf-c 4.8.0 next to it, by name
   std::vector<DocumentVersion> versions = {};
+  std::shared_ptr<MadeArray> made = {};  ///< what NodeReader::OnArray made of it
 
   /// A document of Zarr v2, such as `.zgroup`; nullptr if it belongs to another format or does not exist.
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
@@ -90,9 +93,12 @@ class NodeReader {
   /// Whether the root has consolidated metadata; they are used unless the location is writable.
   [[nodiscard]] bool is_consolidated() const noexcept { return consolidated_; }
   [[nodiscard]] const Warnings& warnings() const noexcept { return warnings_; }
+  /// Called on all threads for each array as soon as it is read, while its documents are in the processor's cache.
+  using OnArray = std::function<void(StoredNode&)>;
   /// The members of a group: listed ones in the order of the list, then all others by name, each with a warning if
   /// there is a list. Members that cannot be read are left out, with a warning.
-  Result<std::vector<StoredNode>> members(const StoredNode& group, const std::vector<ListedMember>* listed);
+  Result<std::vector<StoredNode>> members(const StoredNode& group, const std::vector<ListedMember>* listed,
+                                          const OnArray& on_array);
 
  private:
   explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
@@ -103,9 +109,9 @@ class NodeReader {
     bool exists = false;
     std::vector<std::string> warnings = {};
 
-    /// Decides whether the member exists. One that is damaged or unsupported is left out, with a warning; other errors
-    /// are returned.
-    Result<void> settle(const Result<bool>& found);
+    /// Decides whether the member exists, and passes it on if it is an array. One that is damaged or unsupported is
+    /// left out, with a warning; other errors are returned.
+    Result<void> settle(const Result<bool>& found, const OnArray& on_array);
   };
   using ReadMember = std::function<Result<void>(std::size_t, Member&)>;
 
@@ -114,8 +120,10 @@ class NodeReader {
   /// The members that `read` finds; it is called for the position of each name, on all threads.
   Result<std::vector<StoredNode>> collect(const StoredNode& group, const std::vector<std::string>& names,
                                           const ReadMember& read);
-  Result<std::vector<StoredNode>> from_entries(const StoredNode& group, const std::vector<std::string>& names);
-  Result<std::vector<StoredNode>> from_store(const StoredNode& group, const std::vector<std::string>& names);
+  Result<std::vector<StoredNode>> from_entries(const StoredNode& group, const std::vector<std::string>& names,
+                                               const OnArray& on_array);
+  Result<std::vector<StoredNode>> from_store(const StoredNode& group, const std::vector<std::string>& names,
+                                             const OnArray& on_array);
   /// Builds a node from its documents; false if it does not exist.
   Result<bool> add_documents(Member& member, std::vector<Reply> replies) const;
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;

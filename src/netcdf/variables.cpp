@@ -83,6 +83,7 @@ struct Lowered {
   bool no_fill = false;
   bool characters = false;     ///< of single bytes
   bool reinterpreted = false;  ///< the type of the elements differs from the stored one
+  bool looked = false;         ///< at the store: the document does not say everything
 };
 
 bool lacks_separator(const Json& array) {
@@ -117,7 +118,7 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
       // The location of the chunks is determined by looking at the store.
       SHERD_TRY(found, location.format->open(*location.store, node.path, location.config.limits));
       if (!found || !found->array) return corrupt("the array no longer exists");
-      return Lowered{*std::move(found), lowered.no_fill};
+      return Lowered{.document = *std::move(found), .no_fill = lowered.no_fill, .looked = true};
     }
   } else if (had_characters(kept_of_nczarr(reading, node))) {
     lowered.characters = true;
@@ -137,11 +138,13 @@ struct OpenedArray {
 };
 
 /// An array for reading is not made yet if one like it was: then it has the same chunks, and no errors.
-Result<OpenedArray> open_array(const Reading& reading, const StoredNode& node, NodeDocument document) {
-  const bool may_wait = !reading.location.writable;
+Result<OpenedArray> open_array(const Reading& reading, const StoredNode& node, Lowered lowered) {
+  NodeDocument& document = lowered.document;
+  const bool may_wait = !reading.location.writable && !lowered.looked;
   if (const auto like = may_wait ? reading.opened->find_like(*document.array) : std::nullopt)
-    return OpenedArray{LazyArray(reading.shared_location, node.path, std::move(document)), like->chunks(),
-                       like->shards()};
+    return OpenedArray{
+        LazyArray(reading.shared_location, node.path, std::move(document.document), std::move(document.versions)),
+        like->chunks(), like->shards()};
   NodeLocation location = variable_location(at_path(reading.location, node.path), reading.mode, document);
   const auto spec = may_wait ? std::optional(*document.array) : std::nullopt;
   SHERD_TRY(made, make_node(std::move(location), std::move(document)));
@@ -333,14 +336,17 @@ Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, con
   }
   if (is_time(dtype) && supported) describe_time(dtype, attributes);
   MadeVariable made{.shape = spec.shape, .dimension_names = spec.dimension_names};
-  SHERD_TRY(opened, open_array(reading, node, std::move(lowered.document)));
+  Storage storage;
+  storage.no_fill = lowered.no_fill;
+  const bool reinterpreted = lowered.reinterpreted;
+  SHERD_TRY(opened, open_array(reading, node, std::move(lowered)));
   if (!supported) {
     others.push_back(*opened.array);
     return supported.error();
   }
   const bool scalar = made.shape.empty() || (note && note->scalar && made.shape == Shape{1});
-  if (scalar) opened.chunks.clear();
-  Storage storage{.chunks = std::move(opened.chunks), .shards = std::move(opened.shards), .no_fill = lowered.no_fill};
+  if (!scalar) storage.chunks = std::move(opened.chunks);
+  storage.shards = std::move(opened.shards);
   made.state.reset(new Variable::State{.name = node.name,
                                        .group = {},
                                        .type = *type,
@@ -348,7 +354,7 @@ Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, con
                                        .attributes = std::move(attributes),
                                        .storage = std::move(storage),
                                        .scalar = scalar,
-                                       .reinterpreted = lowered.reinterpreted,
+                                       .reinterpreted = reinterpreted,
                                        .array = std::move(opened.array)});
   return made;
 }
