@@ -167,7 +167,7 @@ struct Ncgen {
     SHERD_TRY(writer, netcdf::Writer::create(url, options));
     auto written = cdl.write(writer);
     if (written) {
-      for (const std::string& loss : writer.losses()) session.note("warning: " + shown + ": " + loss);
+      for (std::string loss : writer.losses()) session.note(loss.insert(0, "warning: " + shown + ": "));
       return {};
     }
     if (const auto discarded = writer.discard(); !discarded)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "netcdf/attribute.hpp"
+#include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/writer.hpp"
 

@@ -32,6 +32,7 @@ class Cutout final : public ElementMap {
   [[nodiscard]] std::vector<T> pick(const std::vector<T>& all) const {
     if (all.size() != box_.shape.size()) return all;
     std::vector<T> some;
+    some.reserve(kept_.size());
     for (const std::size_t d : kept_) some.push_back(all[d]);
     return some;
   }
