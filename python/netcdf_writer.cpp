@@ -215,7 +215,11 @@ void bind_netcdf_writer(nb::module_& module) {
            nb::arg("values"),
            nb::sig("def write(self, variable: str, origin: collections.abc.Sequence[int],"
                    " shape: collections.abc.Sequence[int], type: str, values: typing.Any) -> None"))
-      .def("losses", [](const Writer& self) { return self.losses(); })
+      .def("losses",
+           [](const Writer& self) {
+             const WithoutGil released;  // another thread may wait for the interpreter in sync()
+             return self.losses();
+           })
       .def_prop_ro("opened", [](const Writer& self) { return self.opened(); })
       .def("discard", [](Writer& self) { call([&] { return self.discard(); }); })
       .def("sync", [](Writer& self) { call([&] { return self.sync(); }); });

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 namespace sherd {
@@ -25,7 +26,8 @@ unsigned trace_level() noexcept {
   const std::string_view digits(text);
   unsigned level = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), level);
-  if (parsed.ec == std::errc()) return level;
+  if (parsed.ec == std::errc::result_out_of_range) return std::numeric_limits<unsigned>::max();
+  if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size()) return level;
   // netcdf-c takes such a value for 0 without a word.
   static std::atomic_flag warned;
   if (!warned.test_and_set())

@@ -116,7 +116,8 @@ Result<bool> must_create_group(const NodeLocation& group) {
 }
 
 Error group_is_gone(const NodeLocation& group) {
-  return conflict("another process erased or renamed the group around the new node in the meantime; create it again")
+  return conflict(
+             "another process erased or renamed the group around the new node in the meantime; create the node again")
       .in_key(group.format->document_key(group.path, NodeType::group));
 }
 
@@ -232,7 +233,8 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
     SHERD_TRY(wait_for_writers(location));
     SHERD_TRY(noted, MovingNote::store(location, new_maker()));
     note = std::move(noted);
-    SHERD_TRY(site.occupied ? note->refuse_moves_below() : note->refuse_node());
+    SHERD_TRY(note->refuse_moves_below());
+    if (!site.occupied) SHERD_TRY(note->refuse_node());
     SHERD_TRY(clear_location(location));
   }
   SHERD_TRY(write_counterpart(location, node));

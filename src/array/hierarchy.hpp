@@ -86,7 +86,7 @@ class MovingNote {
   /// `conflict`, and the note is withdrawn, if a node exists at the path by now.
   Result<void> refuse_node();
   /// The same if a node at or below the path is being moved, object by object: its mover stores a note, too, and then
-  /// looks for this one.
+  /// looks for this one. A note that replaced another one stays.
   Result<void> refuse_moves_below();
 
  private:
@@ -94,6 +94,7 @@ class MovingNote {
 
   const NodeLocation location_;
   std::optional<Generation> stored_;  ///< set while it excludes others
+  bool replaces_another_ = false;     ///< of an operation that was cut short, whose leftovers it still marks
 };
 Result<bool> is_moving(const NodeLocation& location);
 /// `conflict` if another maker's note exists.

@@ -120,6 +120,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));
+    SHERD_TRY(refuse_slow_moves_below(from));  // again, as late as possible: a move at once has no note
     SHERD_TRY(at_once, store.move_at_once(old_prefix, new_prefix));
     return at_once ? Result<void>() : move_slowly(from, to);
   };

@@ -145,11 +145,7 @@ Error being_moved(const SlowMove& move) { return conflict(move.advice()).lasting
 /// `conflict` if a group around the location is being moved or erased, or anything below it is being moved. Each of
 /// them, too, stores its note, then looks for those of others, so one of two finds the other's.
 Result<void> refuse_overlap(const NodeLocation& location, const SlowMove& own) {
-  for (std::string& path : ancestors(location.path)) {
-    const NodeLocation group = at_path(location, std::move(path));
-    SHERD_TRY(refuse_slow_move(group));
-    SHERD_TRY(refuse_maker(group));
-  }
+  SHERD_TRY(refuse_changes_above(location));
   SHERD_TRY(below, move_below(location, &own));
   return below ? Result<void>(being_moved(*below)) : Result<void>();
 }
@@ -369,6 +365,15 @@ Result<void> refuse_slow_move(const NodeLocation& location) {
   SHERD_TRY(move, noted_at(location));
   if (!move) return {};
   return conflict(move->advice()).lasting().in_key(move_note_of(location.path));
+}
+
+Result<void> refuse_changes_above(const NodeLocation& location) {
+  for (std::string& path : ancestors(location.path)) {
+    const NodeLocation group = at_path(location, std::move(path));
+    SHERD_TRY(refuse_slow_move(group));
+    SHERD_TRY(refuse_maker(group));
+  }
+  return {};
 }
 
 Result<void> refuse_slow_moves_below(const NodeLocation& location) {

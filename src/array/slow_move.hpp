@@ -28,6 +28,9 @@ Result<void> refuse_slow_move(const NodeLocation& location);
 /// The same if one of these paths is at or below `location`: what is erased or moved there would be part of that node.
 Result<void> refuse_slow_moves_below(const NodeLocation& location);
 
+/// `conflict` if there is a note that a group around `location` is being moved, erased or replaced.
+Result<void> refuse_changes_above(const NodeLocation& location);
+
 /// For the message that there is no node: says that a move of it, or of a group around it, was interrupted; or empty.
 [[nodiscard]] std::string hint_at_slow_move(const NodeLocation& location);
 /// The error for a path where there is no node, in the format of the location.

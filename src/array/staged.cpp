@@ -75,10 +75,10 @@ Result<void> erase_maker(const NodeLocation& location, const std::string& maker)
 }
 
 Error another_maker(const NodeLocation& location) {
-  Error error = conflict("another process is creating or erasing a node here");
-  if (!has_locks(location))
-    error = conflict(error.message() + ", or was killed while it did; if none is at work, erase the node").lasting();
-  return std::move(error).in_key(moving_key(location.path));
+  return conflict("another process is creating or erasing the node '" + location.path +
+                  "', or was killed while it did; if none is at work, erase the node")
+      .lasting()
+      .in_key(moving_key(location.path));
 }
 
 }  // namespace
@@ -108,6 +108,8 @@ Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& locati
   Store& store = *location.store;
   const std::string key = moving_key(location.path);
   if (has_locks(location)) {
+    SHERD_TRY(present, store.open(key));
+    note->replaces_another_ = present != nullptr;
     SHERD_TRY(store.set(key, ""));
     return note;
   }
@@ -115,6 +117,7 @@ Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& locati
     SHERD_TRY(present, store.open(key));
     SHERD_TRY(condition, unchanged_since(present.get()));
     if (!take_over) SHERD_TRY(refuse_maker(location, maker));
+    note->replaces_another_ = present != nullptr;
     SHERD_TRY(writer, store.write(key, maker.size()));
     SHERD_TRY(writer->write(0, as_bytes(maker)));
     SHERD_TRY(writer->commit(condition));
@@ -153,7 +156,14 @@ Result<void> MovingNote::refuse_node() {
 
 Result<void> MovingNote::refuse_moves_below() {
   auto none = refuse_slow_moves_below(location_);
-  if (!none) (void)withdraw();  // the first failure is the one to report
+  if (none || replaces_another_) return none;
+  const std::string key = moving_key(location_.path);
+  if (stored_)
+    (void)erase_or_empty(*location_.store, key,
+                         Condition::matches(*stored_));  // the first failure is the one to report
+  else
+    (void)location_.store->erase(key);
+  stored_.reset();
   return none;
 }
 
@@ -251,17 +261,22 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(moving, MovingNote::store(destination_, maker_));
   moving_ = std::move(moving);
   SHERD_TRY(refuse_erased());
+  SHERD_TRY(moving_->refuse_moves_below());
+  if (!has_locks(destination_)) SHERD_TRY(refuse_changes_above(destination_));  // otherwise a store moves it at once
   SHERD_TRY(enter(destination_));
-  SHERD_TRY(occupied, prepare_location(destination_, clear_));  // finds moves below, now that the note is stored
+  SHERD_TRY(occupied, prepare_location(destination_, clear_));
   SHERD_TRY(listed, introduce_stored(destination_, location_, below));
   committing_ = true;
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
   }));
-  const auto around = restore_parents(destination_);
-  if (!around && around.error().code() == ErrorCode::conflict) SHERD_TRY(clear_location(destination_));
+  // Without locks, objects may have been erased or moved away together with the group while the others arrived.
+  auto around = has_locks(destination_) ? restore_parents(destination_) : refuse_orphan(destination_);
+  const bool is_refused = !around && around.error().code() == ErrorCode::conflict;
+  if (is_refused) SHERD_TRY(clear_location(destination_));
   SHERD_TRY(moving_->end());
-  if (!around) return around;
+  if (is_refused) return around;
+  SHERD_TRY(std::move(around).in([] { return "the node is at its path, but groups around it may be missing"; }));
   if (replacing_) destination_.format = replacing_;
   if (listed) SHERD_TRY(list_member(destination_));
   return renew_consolidated(destination_, below);

@@ -132,7 +132,8 @@ std::vector<std::optional<std::string>> names_of(const NodeDocument& node, const
 
 /// Notes the types of all attributes; existing notes are kept.
 void note_types(Json& document, bool upper) {
-  const AttributeNotes notes = attribute_notes(stored(document));
+  const StoredNode node = stored(document);
+  const AttributeNotes notes = attribute_notes(node);
   Json& attributes = attributes_of(document);
   Json types{Json::Object{}};
   for (const auto& [name, json] : std::as_const(attributes).members()) {

@@ -38,6 +38,7 @@ struct AttributeNotes {
 [[nodiscard]] std::optional<GroupNote> group_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings);
 [[nodiscard]] AttributeNotes attribute_notes(const StoredNode& node);
+AttributeNotes attribute_notes(StoredNode&& node) = delete;  // its texts are those of the node
 
 /// The release of netcdf-c in `_NCProperties`, such as {4, 9, 1}; nullopt if none is named. "4.9.3-development", which
 /// is in netCDF4 1.6.5, counts as 4.9.2 unless the metadata are those of 4.9.3.

@@ -434,7 +434,7 @@ Result<std::optional<Shape>> chosen_chunks(const Variable& source, const Dataset
 
 Shape usual_chunks(const Variable& source, std::uint64_t string_bytes) {
   const auto dtype = array_type(source.type(), std::max(kDefaultStringLength, string_bytes));
-  if (!dtype) return source.shape();
+  if (!dtype) return Shape(source.shape().size(), 1);  // of strings that are longer than a type can be
   return auto_chunks(source.shape(), *dtype, chunk_bytes_target(source.shape(), *dtype, false));
 }
 

@@ -99,6 +99,16 @@ std::shared_ptr<Store> front_of(const Case& each, const std::shared_ptr<Store>& 
   return std::make_shared<LocklessStore>(store, each.conditional_erase);
 }
 
+/// If there is an array at the path, no chunk of it is missing.
+bool expect_whole(const std::shared_ptr<Store>& store, const std::string& path, const auto& when) {
+  const auto array = open_array(store, {.path = path});
+  if (!array) return false;
+  std::vector<std::uint8_t> values(4);
+  array->read(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_THAT(values, testing::Each(7)) << path << ", request " << when;
+  return true;
+}
+
 class NewNode : public testing::TestWithParam<Case> {
  protected:
   /// `act` is called with a store before whose request number `step` the group is changed; false if that has no such
@@ -143,6 +153,8 @@ TEST_P(NewNode, HasAGroupAroundItOrIsRefused) {
         EXPECT_TRUE(made);
         break;
       }
+      if (has_contents)
+        for (const char* path : {"g/h/a", "k/h/a"}) expect_whole(other_, path, at);
       EXPECT_THAT(orphans(*other_), IsEmpty()) << "request " << at;
       if (made) continue;
       refused = true;
@@ -201,20 +213,15 @@ TEST_P(MovedMember, IsWholeWhereverItIsFound) {
     for (int hold = begin % kEvery;; hold += kEvery) {
       interleave(begin, hold);
       if (!has_begun_ || !was_held_) break;
-      const auto when = [&] { return "request " + std::to_string(begin) + ", " + std::to_string(hold); };
+      const auto when = [&] { return std::to_string(begin) + ", " + std::to_string(hold); };
       int found = 0;
       for (const char* path : {"g/a", "k/a", "b"}) {
-        const auto array = open_array(store_, {.path = path});
-        if (!array) continue;
-        ++found;
-        std::vector<std::uint8_t> values(4);
-        array->read(Box{{0}, {4}}, std::span(values)).value();
-        EXPECT_THAT(values, testing::Each(7)) << path << ", " << when();
+        if (expect_whole(store_, path, when())) ++found;
       }
       (moved_ ? moved : kept) += 1;
       const bool is_erased = changed_ && GetParam().change.name != "Renamed" && !moved_;
-      EXPECT_EQ(found, is_erased ? 0 : 1) << when();
-      EXPECT_EQ(open_array(store_, {.path = "b"}).has_value(), moved_.has_value()) << when();
+      EXPECT_EQ(found, is_erased ? 0 : 1) << "request " << when();
+      EXPECT_EQ(open_array(store_, {.path = "b"}).has_value(), moved_.has_value()) << "request " << when();
       for (const auto* outcome : {&moved_, &changed_}) {
         if (*outcome) continue;
         EXPECT_THAT(code_of(*outcome),
