@@ -442,25 +442,26 @@ Result<Presence> own_presence(const NodeLocation& location) {
 
 namespace {
 
-/// Where there should be a group around a node; nullopt for the root, and for a part of a node.
-std::optional<NodeLocation> group_around(const NodeLocation& location) {
-  if (location.path.empty() || !location.format->arrays_have_documents()) return std::nullopt;
+NodeLocation parent_of(const NodeLocation& location) {
   return at_path(location, std::string(parent_path(location.path)));
+}
+
+/// False if a node has lost the group around it. The root and the scales of a volume need none.
+Result<bool> has_its_group(const NodeLocation& location) {
+  if (location.path.empty() || !location.format->arrays_have_documents()) return true;
+  return is_group(parent_of(location));
 }
 
 }  // namespace
 
 Result<void> refuse_orphan(const NodeLocation& location) {
-  const auto group = group_around(location);
-  SHERD_TRY(is_there, group ? is_group(*group) : true);
-  if (is_there) return {};
-  return group_is_gone(*group);
+  SHERD_TRY(has_group, has_its_group(location));
+  return has_group ? Result<void>() : group_is_gone(parent_of(location));
 }
 
 Result<void> restore_parents(const NodeLocation& location) {
-  const auto group = group_around(location);
-  SHERD_TRY(is_there, group ? is_group(*group) : true);
-  if (is_there) return {};
+  SHERD_TRY(has_group, has_its_group(location));
+  if (has_group) return {};
   SHERD_TRY(missing, missing_groups(location));
   return make_parents(location, missing);
 }

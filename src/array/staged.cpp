@@ -157,12 +157,11 @@ Result<void> MovingNote::refuse_node() {
 Result<void> MovingNote::refuse_moves_below() {
   auto none = refuse_slow_moves_below(location_);
   if (none || replaces_another_) return none;
-  const std::string key = moving_key(location_.path);
+  // Without locks another maker may have taken the path over. The first failure is the one to report.
   if (stored_)
-    (void)erase_or_empty(*location_.store, key,
-                         Condition::matches(*stored_));  // the first failure is the one to report
+    (void)erase_or_empty(*location_.store, moving_key(location_.path), Condition::matches(*stored_));
   else
-    (void)location_.store->erase(key);
+    (void)withdraw();
   stored_.reset();
   return none;
 }

@@ -30,18 +30,4 @@ const Array& LazyArray::operator*() const {
   return *made_->array;
 }
 
-std::optional<Array> OpenedArrays::find_like(const ArraySpec& spec) {
-  const std::lock_guard hold(mutex_);
-  for (const auto& each : opened_)
-    if (each && each->spec.stores_like(spec)) return each->array;
-  return std::nullopt;
-}
-
-void OpenedArrays::add(const Array& array, const ArraySpec& spec) {
-  Opened opened{spec, array};
-  const std::lock_guard hold(mutex_);
-  opened_[next_] = std::move(opened);
-  next_ = (next_ + 1) % opened_.size();
-}
-
 }  // namespace sherd::netcdf

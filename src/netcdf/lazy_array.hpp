@@ -1,8 +1,8 @@
-// The Zarr array of a variable. A dataset can have thousands of variables, most of which are never read. So if an array
-// stores its chunks like one that was opened before, nothing about it can fail, and its handle is made at first use.
+// The Zarr array of a variable, made when it is first used: a dataset can have thousands of variables, most of which
+// are never read. An array is made at once only if making it can fail. It cannot if an array that stores its chunks in
+// the same way was opened before.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "array/state.hpp"
+#include "base/recent.hpp"
 
 namespace sherd::netcdf {
 
@@ -38,21 +39,11 @@ class LazyArray {
   std::unique_ptr<Made> made_;
 };
 
-/// Arrays of a dataset that were opened, and for which make_array() succeeded. May be used by all threads.
-class OpenedArrays {
- public:
-  /// One whose chunks are stored like those of this array; nullopt if none is known.
-  [[nodiscard]] std::optional<Array> find_like(const ArraySpec& spec);
-  void add(const Array& array, const ArraySpec& spec);
-
- private:
-  struct Opened {
-    ArraySpec spec;
-    Array array;
-  };
-  std::mutex mutex_;
-  std::array<std::optional<Opened>, 8> opened_;  ///< the last ones
-  std::size_t next_ = 0;
+/// An array of a dataset for which make_array() succeeded.
+struct OpenedArray {
+  ArraySpec spec;
+  Array array;
 };
+using OpenedArrays = Recent<OpenedArray, 8>;
 
 }  // namespace sherd::netcdf

@@ -152,7 +152,7 @@ Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::
                                        std::span<const std::string_view> names, ParsedTexts* parsed) {
   SHERD_TRY(found, read_node(location, prefix, names, parsed));
   if (names.front() != kArrayDocument || (!found.empty() && found.front().name == kArrayDocument)) return found;
-  SHERD_TRY(group, read_node(location, prefix, std::span(&kGroupDocument, 1), parsed));
+  SHERD_TRY(group, read_node(location, prefix, std::span(&kGroupDocument, 1)));
   std::ranges::move(group, std::back_inserter(found));
   return found;
 }
@@ -186,22 +186,10 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
 
 Result<LenientJson> ParsedTexts::parse(std::span<const std::byte> bytes, const Limits& limits) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (const auto known = find(text)) return known->json;
+  if (const auto known = parsed_.find([&](const Parsed& each) { return each.text == text; })) return known->json;
   auto json = netcdf::parse(bytes, limits);
-  if (json && text.size() <= kLongest) add(std::make_shared<const Parsed>(Parsed{std::string(text), *json}));
+  if (json && text.size() <= kLongest) parsed_.add({std::string(text), *json});
   return json;
-}
-
-std::shared_ptr<const ParsedTexts::Parsed> ParsedTexts::find(std::string_view text) {
-  const std::lock_guard hold(mutex_);
-  const auto found = std::ranges::find_if(parsed_, [&](const auto& each) { return each && each->text == text; });
-  return found == parsed_.end() ? nullptr : *found;
-}
-
-void ParsedTexts::add(std::shared_ptr<const Parsed> parsed) {
-  const std::lock_guard hold(mutex_);
-  parsed_[next_] = std::move(parsed);
-  next_ = (next_ + 1) % parsed_.size();
 }
 
 const Json* StoredNode::part(std::string_view part_name) const noexcept {

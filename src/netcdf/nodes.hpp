@@ -2,11 +2,9 @@
 // root's metadata are consolidated.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,6 +14,7 @@
 
 #include "array/state.hpp"
 #include "base/lenient.hpp"
+#include "base/recent.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd::netcdf {
@@ -74,12 +73,7 @@ class ParsedTexts {
   };
   static constexpr std::size_t kLongest = 4096;
 
-  std::shared_ptr<const Parsed> find(std::string_view text);
-  void add(std::shared_ptr<const Parsed> parsed);
-
-  std::mutex mutex_;
-  std::array<std::shared_ptr<const Parsed>, 4> parsed_;
-  std::size_t next_ = 0;
+  Recent<Parsed, 4> parsed_;
 };
 
 class NodeReader {

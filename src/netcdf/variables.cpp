@@ -131,27 +131,28 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
   return lowered;
 }
 
-struct OpenedArray {
+struct ChunkedArray {
   LazyArray array;
   Shape chunks = {};
   std::optional<Shape> shards = {};
 };
 
 /// An array for reading is not made yet if one like it was: then it has the same chunks, and no errors.
-Result<OpenedArray> open_array(const Reading& reading, const StoredNode& node, Lowered lowered) {
+Result<ChunkedArray> open_array(const Reading& reading, const StoredNode& node, Lowered lowered) {
   NodeDocument& document = lowered.document;
   const bool may_wait = !reading.location.writable && !lowered.looked;
-  if (const auto like = may_wait ? reading.opened->find_like(*document.array) : std::nullopt)
-    return OpenedArray{
+  const auto is_like = [&](const OpenedArray& each) { return each.spec.stores_like(*document.array); };
+  if (const auto like = may_wait ? reading.opened->find(is_like) : nullptr)
+    return ChunkedArray{
         LazyArray(reading.shared_location, node.path, std::move(document.document), std::move(document.versions)),
-        like->chunks(), like->shards()};
+        like->array.chunks(), like->array.shards()};
   NodeLocation location = variable_location(at_path(reading.location, node.path), reading.mode, document);
   const auto spec = may_wait ? std::optional(*document.array) : std::nullopt;
   SHERD_TRY(made, make_node(std::move(location), std::move(document)));
   const Array* array = std::get_if<Array>(&made);
   if (array == nullptr) return corrupt("not an array");
-  if (spec) reading.opened->add(*array, *spec);
-  return OpenedArray{LazyArray(*array), array->chunks(), array->shards()};
+  if (spec) reading.opened->add({*spec, *array});
+  return ChunkedArray{LazyArray(*array), array->chunks(), array->shards()};
 }
 
 /// Without the prefix of numcodecs.
@@ -210,7 +211,7 @@ Result<void> check_supported(const DType& dtype) {
     if (dtype.unit() == "generic") return unsupported("its elements are " + dtype.name() + " without a unit of time");
     const std::string step = std::to_string(dtype.scale_factor()) + std::string(dtype.unit());
     return unsupported("its elements are " + dtype.name() + " in steps of " + step +
-                       ", and netCDF's units have no such step; store them in a unit from ns to weeks");
+                       ", a unit that netCDF does not have; store them in one from nanoseconds to weeks");
   }
   if (variable_type(dtype, false)) return {};
   return unsupported("netCDF has no type for elements of the type " + dtype.name());

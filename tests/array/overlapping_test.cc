@@ -84,7 +84,7 @@ std::vector<std::string> orphans(Store& store) {
   std::vector<std::string> found;
   for (const std::string& key : keys) {
     const std::size_t name = key.rfind('/') + 1;
-    if (name < 2 || key.starts_with(".sherd-") || !is_there(key)) continue;
+    if (name < 2 || key.starts_with(".sherd-")) continue;
     const std::string document = key.substr(name);
     if (document != "zarr.json" && document != ".zgroup" && document != ".zarray") continue;
     const std::string path = key.substr(0, name - 1), parent = path.substr(0, path.rfind('/') + 1);
@@ -111,8 +111,8 @@ bool expect_whole(const std::shared_ptr<Store>& store, const std::string& path, 
 
 class NewNode : public testing::TestWithParam<Case> {
  protected:
-  /// `act` is called with a store before whose request number `step` the group is changed; false if that has no such
-  /// request.
+  /// Calls `act` with a store, and changes the group before its request number `step`. False if `act` made fewer
+  /// requests, so that the group was not changed.
   bool step(int step, const std::function<void(const std::shared_ptr<Store>& store)>& act) {
     const auto beneath = memory_store();
     const auto quiet = std::make_shared<SteppingStore>(beneath);
@@ -201,7 +201,7 @@ class MovedMember : public testing::TestWithParam<Case> {
 
   std::shared_ptr<Store> store_;
   Result<void> changed_, moved_;
-  bool has_begun_ = false;  ///< the rename; otherwise there is no such request
+  bool has_begun_ = false;  ///< false if the group was changed with fewer requests, so that the rename did not begin
   bool was_held_ = false;
 };
 INSTANTIATE_TEST_SUITE_P(All, MovedMember, testing::ValuesIn(cases(false)), name_of);

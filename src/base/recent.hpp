@@ -1,0 +1,37 @@
+// The values that were added last. May be used by all threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace sherd {
+
+template <class T, std::size_t N>
+class Recent {
+ public:
+  /// One of which `is_wanted` is true; nullptr if there is none.
+  template <class IsWanted>
+  [[nodiscard]] std::shared_ptr<const T> find(const IsWanted& is_wanted) {
+    const std::lock_guard hold(mutex_);
+    const auto found = std::ranges::find_if(values_, [&](const auto& each) { return each && is_wanted(*each); });
+    return found == values_.end() ? nullptr : *found;
+  }
+  /// Replaces the oldest value if there are N.
+  void add(T value) {
+    auto added = std::make_shared<const T>(std::move(value));
+    const std::lock_guard hold(mutex_);
+    values_[next_] = std::move(added);
+    next_ = (next_ + 1) % N;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::shared_ptr<const T>, N> values_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace sherd
