@@ -21,6 +21,9 @@ class Losses {
       const std::string name = member_path(group.path, each->name);
       if (!is_used(*each, group))
         found_.push_back(name + ": the dimension is left out: pure Zarr has only those of variables");
+      else if (form_.mode.noxarray)
+        found_.push_back(name + ": the dimension loses its name: with noxarray, pure Zarr has none" +
+                         (each->unlimited ? ", and becomes fixed" : ""));
       else if (each->unlimited)
         found_.push_back(name + ": the dimension becomes fixed: pure Zarr has no unlimited ones");
     }

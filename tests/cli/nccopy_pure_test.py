@@ -29,3 +29,14 @@ def test_what_pure_zarr_changes_is_a_warning(sherd, tmp_path, format):
     assert "lonely" not in shown
     assert sherd.ok("nccopy", "--json", "-u", "-V", "v", "x.zarr", "fixed.zarr#mode=zarr").json["warnings"][0].startswith("/: pure Zarr has no types")
     assert sherd.ok("nccopy", "--json", "--store-format", format, "x.zarr", "whole.zarr").json["warnings"] == []
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_names_of_dimensions_that_noxarray_drops_are_a_warning(sherd, tmp_path, format):
+    text = "netcdf x { dimensions: t = unlimited ; y = 3 ; variables: int v(t, y) ; data: v = 1, 2, 3 ; }"
+    made = sherd.ok("ncgen", "--store-format", format, "-o", "x.zarr#mode=zarr,noxarray", input=text.encode())
+    assert made.stderr.splitlines() == [
+        "warning: standard input: /t: the dimension loses its name: with noxarray, pure Zarr has none, and becomes fixed",
+        "warning: standard input: /y: the dimension loses its name: with noxarray, pure Zarr has none"]
+    assert "v(_Anonymous_Dim_1, _Anonymous_Dim_3)" in sherd.ok("ncdump", "-h", "x.zarr").text
+    assert sherd.ok("ncgen", "--store-format", format, "-o", "y.zarr#mode=nczarr,noxarray", input=text.encode()).stderr == ""
