@@ -80,10 +80,10 @@ Result<std::optional<std::string>> find_document(const NodeLocation& location, c
     const Format& format = *there.format;
     const bool is_other = format.name() != location.format->name();
     const std::string likeliest = format.likeliest_key(there.path);
-    const auto occupied_by = [&](const std::string& what, std::string key) {
+    const auto occupied_by = [&](const std::string& what, const std::string& key) {
       return conflict(what + " exists here, so that a node of the format " + std::string(location.format->name()) +
                       " cannot be created here or below; choose another path")
-          .in_key(std::move(key));
+          .in_key(key);
     };
     const auto node = format.open(*location.store, location.path, location.config.limits);
     if (!node && !is_stored_fault(node.error())) return node.error();

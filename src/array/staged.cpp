@@ -236,12 +236,10 @@ Error StagedNode::outward(const Error& error) const {
       text.erase(at, scratch.size());
     return text;
   };
-  Error named(error.code(), at_its_path(error.message()));
-  if (!error.key().empty()) std::move(named).in_key(at_its_path(error.key()));
-  if (error.slot()) std::move(named).in_slot(*error.slot());
-  if (!error.member().empty()) std::move(named).in_member(error.member());
-  if (error.is_lasting()) std::move(named).lasting();
-  return named;
+  Error named =
+      Error(error.code(), at_its_path(error.message())).in_key(at_its_path(error.key())).in_member(error.member());
+  if (error.slot()) named = Error(std::move(named).in_slot(*error.slot()));
+  return error.is_lasting() ? std::move(named).lasting() : std::move(named);
 }
 
 Result<void> StagedNode::abandon() const {

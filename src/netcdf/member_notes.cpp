@@ -59,7 +59,10 @@ class Scope {
     std::string wanted = name && !fault_of_name(*name) ? *name : anonymous(length);
     if (const auto found = find(wanted, length)) return *found;
     while (defines(wanted)) {
-      wanted = wanted == anonymous(length) || wanted.ends_with('_') ? wanted + "_" : anonymous(length);
+      if (wanted == anonymous(length) || wanted.ends_with('_'))
+        wanted += '_';
+      else
+        wanted = anonymous(length);
       if (const auto found = find(wanted, length)) return *found;
     }
     define(wanted, length);

@@ -147,7 +147,7 @@ Result<ChunkedArray> open_array(const Reading& reading, const StoredNode& node, 
         LazyArray(reading.shared_location, node.path, std::move(document.document), std::move(document.versions)),
         like->array.chunks(), like->array.shards()};
   NodeLocation location = variable_location(at_path(reading.location, node.path), reading.mode, document);
-  const auto spec = may_wait ? std::optional(*document.array) : std::nullopt;
+  const std::optional<ArraySpec> spec = may_wait ? document.array : std::nullopt;
   SHERD_TRY(made, make_node(std::move(location), std::move(document)));
   const Array* array = std::get_if<Array>(&made);
   if (array == nullptr) return corrupt("not an array");
