@@ -391,7 +391,7 @@ std::optional<Consolidation::Entries> Zarr2::take_entries(Json& group) const {
   std::map<std::string, Json> nodes;
   for (auto& [key, document] : list->members()) {
     const auto entry = entry_key(key);
-    if (entry && !entry->path.empty()) nodes[entry->path].set(entry->name, std::move(document));
+    if (entry && is_node_path(*this, entry->path)) nodes[entry->path].set(entry->name, std::move(document));
   }
   group.erase(kConsolidated);
   std::erase_if(nodes, [](const auto& node) { return !type_of(node.second); });

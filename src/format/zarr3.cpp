@@ -96,9 +96,6 @@ class Zarr3 final : public Format, public Consolidation {
     return node;
   }
   [[nodiscard]] Result<NodeType> type(const Json& entry) const override { return node_type(entry); }
-
- private:
-  [[nodiscard]] bool is_path(std::string_view path) const;
 };
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
@@ -163,15 +160,6 @@ Result<void> Zarr3::check_name(std::string_view name) const {
   return {};
 }
 
-bool Zarr3::is_path(std::string_view path) const {
-  while (true) {
-    const std::size_t end = path.find('/');
-    if (!check_name(path.substr(0, end))) return false;
-    if (end == path.npos) return true;
-    path.remove_prefix(end + 1);
-  }
-}
-
 std::optional<Consolidation::Entries> Zarr3::take_entries(Json& group) const {
   Json* consolidated = group.find(list_name);
   const Json* kind = consolidated != nullptr ? consolidated->find("kind") : nullptr;
@@ -179,9 +167,8 @@ std::optional<Consolidation::Entries> Zarr3::take_entries(Json& group) const {
   if (kind == nullptr || !kind->is_string() || kind->text() != "inline") return std::nullopt;
   if (metadata == nullptr || !metadata->is_object()) return std::nullopt;
   Entries entries;
-  for (auto& [path, json] : metadata->members()) {
-    if (is_path(path)) entries.emplace_back(path, std::move(json));
-  }
+  for (auto& [path, json] : metadata->members())
+    if (is_node_path(*this, path)) entries.emplace_back(path, std::move(json));
   group.erase(list_name);
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return entries;

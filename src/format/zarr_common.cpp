@@ -137,6 +137,15 @@ Result<void> check_node_name(std::string_view name) {
   return {};
 }
 
+bool is_node_path(const Format& format, std::string_view path) {
+  while (true) {
+    const std::size_t end = path.find('/');
+    if (!format.check_name(path.substr(0, end))) return false;
+    if (end == path.npos) return true;
+    path.remove_prefix(end + 1);
+  }
+}
+
 namespace {
 
 /// Reads the document with this name in each directory, and keeps the types that they give.

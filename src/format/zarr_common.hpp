@@ -65,6 +65,8 @@ Result<std::vector<std::pair<std::string, NodeType>>> members_in_directories(con
 
 /// Refuses names that no format of the family allows: empty, with '/' or NUL, only dots, or the name of a staged node.
 Result<void> check_node_name(std::string_view name);
+/// Whether the format allows each name in a relative path, such as one in consolidated metadata.
+[[nodiscard]] bool is_node_path(const Format& format, std::string_view path);
 /// The error for a name, with the reason.
 [[nodiscard]] Error bad_node_name(std::string_view name, std::string_view why);
 

@@ -24,7 +24,7 @@ bool in_upper_case(const NoteForm& form) { return form.group[1] == 'N'; }
 /// The forms in which a group has its notes.
 std::vector<const NoteForm*> forms_of(const Json& group) {
   std::vector<const NoteForm*> forms;
-  for (const NoteForm& form : kForms) {
+  for (const NoteForm& form : forms_for(group)) {
     const Json* note = part_of(group, form.group_part, form.group);
     if (note != nullptr && note->is_object()) forms.push_back(&form);
   }
@@ -89,7 +89,7 @@ class Scope {
       const Json& document = groups[groups.size() - 1 - depth].document;
       if (forms_of(document).empty()) break;
       ++depth;
-      if (std::ranges::any_of(kForms, [&](const NoteForm& form) {
+      if (std::ranges::any_of(forms_for(document), [&](const NoteForm& form) {
             return part_of(document, form.group_part, form.superblock) != nullptr;
           }))
         break;
@@ -150,7 +150,7 @@ void note_types(Json& document, bool upper) {
 }
 
 void erase_notes(Json& document) {
-  for (const NoteForm& form : kForms)
+  for (const NoteForm& form : forms_for(document))
     for (const char* part : {form.group_part, form.array_part})
       if (Json* found = document.find(part); found != nullptr && found->is_object())
         for (const char* note : {form.group, form.array, form.superblock}) found->erase(note);

@@ -85,7 +85,7 @@ Result<void> merge_note(Json& note, const NoteForm& form, const GroupDefinition&
 Result<void> merge_group(Json& document, const GroupDefinition& group, const Json& whole,
                          const std::optional<Stored>& stored) {
   const auto present = note_of_group(document);
-  for (const NoteForm& form : kForms) {
+  for (const NoteForm& form : forms_for(document)) {
     const Json* made = part_of(whole, form.group_part, form.group);
     if (made == nullptr) continue;
     Json& part = object_in(document, form.group_part);

@@ -254,10 +254,9 @@ void NodeReader::use_consolidated() {
   consolidated_ = entries.has_value();
   if (!entries || location_.writable) return;
   entries_.emplace();
-  for (auto& [path, json] : *entries) {
-    children_[join_path(root_.path, parent_path(path))].emplace_back(last_segment(path));
-    entries_->emplace(path, std::move(json));
-  }
+  for (auto& [path, json] : *entries)
+    if (entries_->emplace(path, std::move(json)).second)
+      children_[join_path(root_.path, parent_path(path))].emplace_back(last_segment(path));
 }
 
 Result<std::vector<std::string>> NodeReader::names_in(const StoredNode& group) const {

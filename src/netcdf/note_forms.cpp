@@ -15,13 +15,15 @@ void add_list(std::vector<Json*>& found, Json* note, const char* list) {
 
 std::vector<Json*> lists_of_group(Json& document, const char* NoteForm::* list) {
   std::vector<Json*> found;
-  for (const NoteForm& form : kForms) add_list(found, part_of(document, form.group_part, form.group), form.*list);
+  for (const NoteForm& form : forms_for(document))
+    add_list(found, part_of(document, form.group_part, form.group), form.*list);
   return found;
 }
 
 std::vector<Json*> lists_of_array(Json& document, const char* NoteForm::* list) {
   std::vector<Json*> found;
-  for (const NoteForm& form : kForms) add_list(found, part_of(document, form.array_part, form.array), form.*list);
+  for (const NoteForm& form : forms_for(document))
+    add_list(found, part_of(document, form.array_part, form.array), form.*list);
   return found;
 }
 
@@ -65,7 +67,7 @@ std::optional<GroupNote> note_of_group(const Json& document) {
 
 std::uint64_t recorded_length(const Json& document, const DimensionNote& dimension) {
   std::uint64_t shortest = dimension.length;
-  for (const NoteForm& form : kForms) {
+  for (const NoteForm& form : forms_for(document)) {
     const Json* note = part_of(document, form.group_part, form.group);
     if (note == nullptr || !note->is_object()) continue;
     const Json* lengths = note->find(form.dimensions);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,11 @@ inline const NoteForm& attribute_form(bool v3) { return kForms[v3 ? 3 : 2]; }
 inline constexpr const char* kTypesNote = "_nczarr_attr";
 
 inline bool is_v3(const Json& document) { return document.find("node_type") != nullptr; }
+/// The forms that a node of this version of Zarr can have.
+inline std::span<const NoteForm> forms_for(const Json& document) {
+  const std::span<const NoteForm> all(kForms);
+  return is_v3(document) ? all.last(1) : all.first(3);
+}
 inline const char* attributes_part(const Json& document) { return attribute_form(is_v3(document)).group_part; }
 
 inline bool in_attributes(const NoteForm& form) { return std::string_view(form.group_part) != zarr2::kGroup; }

@@ -121,6 +121,7 @@ AttributeNotes attribute_notes(const StoredNode& node) {
   AttributeNotes notes;
   const Json* types = note != nullptr ? note->find("types") : nullptr;
   if (types == nullptr || !types->is_object()) return notes;
+  notes.stored = types;
   notes.types.reserve(types->size());
   for (const auto& [name, type] : types->members())
     if (type.is_string()) notes.types.emplace_back(name, &type.text());

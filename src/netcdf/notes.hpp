@@ -29,6 +29,7 @@ struct ArrayNote {
 };
 struct AttributeNotes {
   std::vector<std::pair<std::string_view, const std::string*>> types;  ///< by name, sorted; texts of the node
+  const Json* stored = nullptr;  ///< the object that has them, in its own order; nullptr if there is none
   [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
 };
 

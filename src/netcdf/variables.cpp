@@ -262,8 +262,8 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
       std::ranges::find(attributes, kFillValue, &Attribute::name) != attributes.end())
     return;
   auto before = attributes.begin();
-  if (const Json* types = noted ? node.attributes().find("_nczarr_attr") : nullptr)
-    for (const auto& [name, each] : types->find("types")->members()) {
+  if (noted)
+    for (const auto& [name, each] : notes.stored->members()) {
       if (name == kFillValue) break;
       if (before != attributes.end() && before->name == name) ++before;
     }

@@ -3,6 +3,7 @@
 // document claims.
 #include <gtest/gtest.h>
 
+#include "sherd/group.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "tests/format/documents_testing.hpp"
@@ -337,6 +338,48 @@ TEST(HostileNetcdf, MemoryFollowsWhatIsStoredAndNotWhatChunksClaim) {
           EXPECT_EQ(values.error().code(), ErrorCode::corrupt) << compressor << stored.size();
       });
     }
+}
+
+TEST(HostileNetcdf, TypesOfAttributesInASecondNoteAreReadAlthoughTheFirstIsANumber) {
+  const auto store = memory_store();
+  store
+      ->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": {
+    "_nczarr_superblock": {"version": "2.0.0"}, "_nczarr_group": {"dimensions": {"x": 2}, "arrays": ["s"]}}})")
+      .value();
+  store
+      ->set("s/zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "string",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}, "chunk_key_encoding": {"name": "default"},
+    "fill_value": "", "codecs": [{"name": "vlen-utf8"}], "attributes": {"_nczarr_array": {"dimension_references": ["/x"]},
+    "_nczarr_attr": 5, "_nczarr_attrs": {"types": {"_FillValue": "|S1"}}}})")
+      .value();
+  const Dataset found = Dataset::open(store).value();
+  ASSERT_TRUE(found.root().variable("s"));
+  EXPECT_EQ(found.root().variable("s")->attributes().front().name, "_FillValue");
+}
+
+TEST(HostileNetcdf, GroupOfZarr3WithNotesOfZarr2CanHaveNewMembers) {
+  const auto store = memory_store();
+  store
+      ->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", ".zgroup": {"must_understand": false,
+    "_nczarr_group": {"dims": {}, "vars": [], "groups": []}}})")
+      .value();
+  Group root = open_group(store, {.writable = true}).value();
+  EXPECT_TRUE(root.create_group("g").has_value());
+  EXPECT_TRUE(root.create_array("v", {.shape = {2}, .dtype = DType::int32}).has_value());
+}
+
+// Two entries of one node would be read by two threads.
+TEST(HostileNetcdf, EntriesOfConsolidatedMetadataWhosePathIsNoPathOfANodeAreIgnored) {
+  std::string entries = R"(".zgroup": {"zarr_format": 2})";
+  for (const char* path : {"good", "/good", "good/", "..", ".", "../out", "g//v", "b\\u0000c", ".zarray"})
+    entries += ", \"" + std::string(path) + "/.zarray\": " + kZarray + ", \"" + path + "/.zattrs\": {}";
+  const auto store = dataset();
+  store->set(".zmetadata", R"({"zarr_consolidated_format": 1, "metadata": {)" + entries + "}}").value();
+  const Dataset found = Dataset::open(store).value();
+  ASSERT_EQ(found.root().variables().size(), 1U);
+  EXPECT_EQ(found.root().variables().front().name(), "good");
+  EXPECT_TRUE(found.root().groups().empty());
+  EXPECT_EQ(found.warnings(), std::vector<std::string>());
 }
 
 }  // namespace
