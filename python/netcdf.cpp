@@ -24,6 +24,15 @@ nb::object text_to(const std::string& text) {
   return nb::steal(made);
 }
 
+/// nullopt for a text with lone surrogates, which is not the name of any node.
+std::optional<std::string_view> utf8(const nb::str& text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data != nullptr) return std::string_view(data, static_cast<std::size_t>(size));
+  PyErr_Clear();
+  return std::nullopt;
+}
+
 /// An ndarray of a shape; characters have the type S1, strings are objects.
 nb::object array_to(const Values& values, const Shape& shape) {
   return std::visit(
@@ -140,15 +149,13 @@ void bind_variable(nb::module_& module) {
           "array",
           [](const Variable& self) { return self.has_array() ? node_to(Node(self.array())) : nb::object(nb::none()); },
           nb::sig("def array(self) -> typing.Any"))
+      .def_prop_ro("no_fill", [](const Variable& self) { return self.storage().no_fill; })
       .def("read", read, nb::arg("origin"), nb::arg("shape"),
            nb::sig("def read(self, origin: collections.abc.Sequence[int], shape: collections.abc.Sequence[int])"
                    " -> typing.Any"));
 }
 
-}  // namespace
-
-void bind_netcdf(nb::module_& module) {
-  bind_variable(module);
+void bind_netcdf_group(nb::module_& module) {
   nb::class_<netcdf::Group>(module, "NetcdfGroup", "A group of a dataset.")
       .def_prop_ro("name", [](const netcdf::Group& self) { return self.name(); })
       .def_prop_ro("path", [](const netcdf::Group& self) { return self.path(); })
@@ -171,7 +178,38 @@ void bind_netcdf(nb::module_& module) {
           },
           nb::sig("def other_arrays(self) -> list[typing.Any]"))
       .def_prop_ro("variables", &netcdf::Group::variables)
-      .def_prop_ro("groups", &netcdf::Group::groups);
+      .def_prop_ro("groups", &netcdf::Group::groups)
+      .def(
+          "other_array",
+          [](const netcdf::Group& self, nb::str name) {
+            const auto text = utf8(name);
+            for (const Array& each : self.other_arrays())
+              if (const std::string_view path = each.path(); path.substr(path.rfind('/') + 1) == text)
+                return node_to(Node(each));
+            return nb::object(nb::none());
+          },
+          nb::arg("name"), nb::sig("def other_array(self, name: str) -> typing.Any"))
+      .def(
+          "variable",
+          [](const netcdf::Group& self, nb::str path) {
+            const auto text = utf8(path);
+            return text ? self.variable(*text) : std::nullopt;
+          },
+          nb::arg("path"))
+      .def(
+          "group",
+          [](const netcdf::Group& self, nb::str path) {
+            const auto text = utf8(path);
+            return text ? self.group(*text) : std::nullopt;
+          },
+          nb::arg("path"));
+}
+
+}  // namespace
+
+void bind_netcdf(nb::module_& module) {
+  bind_variable(module);
+  bind_netcdf_group(module);
   nb::class_<Dataset>(module, "NetcdfDataset", "A dataset as it was when it was opened.")
       .def_prop_ro("root", &Dataset::root)
       .def_prop_ro("url", &Dataset::url)

@@ -113,7 +113,7 @@ class SherdDataStore(AbstractDataStore):
             attrs["_FillValue"] = _decoded_fill(attrs["_FillValue"], dtype)
 
     def _variable(self, node: Node) -> xarray.Variable:
-        lazy = Lazy(self._opened, self._path, node, self._opened.noted)
+        lazy = Lazy(self._opened, self._path, node.name, node.source)
         attrs, encoding = dict(node.attrs), _encoding(node.array, node.dims)
         if lazy.dtype.kind == "T":
             encoding["dtype"] = lazy.dtype  # otherwise xarray would make it object
@@ -134,7 +134,8 @@ class SherdDataStore(AbstractDataStore):
 
 
 def _group_path(group: Any) -> str:
-    return "/" + ("" if group is None else _arguments.text(group, "group")).strip("/")
+    names = ("" if group is None else _arguments.text(group, "group")).split("/")
+    return "/" + "/".join(filter(None, names))
 
 
 def _decoded(store: SherdDataStore, decoding: dict[str, Any]) -> xarray.Dataset:

@@ -96,9 +96,9 @@ def _dtype_of(array: Any) -> np.dtype[Any]:
 class Lazy(BackendArray):
     """Elements that are read when they are indexed."""
 
-    def __init__(self, opened: Opened, group: str, node: Node, noted: bool) -> None:
-        self._opened, self._group, self._name = opened, group, node.name
-        source = node.source
+    def __init__(self, opened: Opened, group: str, name: str, source: Any) -> None:
+        self._opened, self._group, self._name = opened, group, name
+        noted = opened.noted
         if isinstance(source, netcdf.Variable) and source.array.shape == source.shape:
             # In pure Zarr the elements are those of the array, as with engine="zarr".
             if not noted or source.type not in ("char", "string"):
@@ -204,8 +204,17 @@ class Opened:
         return self._dataset is not None and self._dataset.generation != "pure"
 
     def lazy(self, group: str, name: str) -> Lazy | None:
-        found = next((node for node in self.group(group).nodes if node.name == name), None)
-        return None if found is None else Lazy(self, group, found, self.noted)
+        source = self._source(group, name)
+        return None if source is None else Lazy(self, group, name, source)
+
+    def _source(self, path: str, name: str) -> Any:
+        if self._dataset is None:
+            return next((node.source for node in self._scale(path).nodes if node.name == name), None)
+        bound = self._netcdf_group(path)._group
+        if variable := bound.variable(name):
+            return netcdf.Variable(variable)
+        array = bound.other_array(name)
+        return array if array is not None and _is_readable(array) else None
 
     def groups(self, above: str) -> Iterator[str]:
         """The paths of a group and all groups below it."""
@@ -237,9 +246,7 @@ class Opened:
         group = self._netcdf_group(path)
         nodes = [self._variable(each) for each in group.variables.values()]
         sizes = {each.name: each.length for variable in group.variables.values() for each in variable.dimensions}
-        # xarray has no type for optional elements.
-        others = [array for array in group.other_arrays.values() if array.dtype.names != ("value", "present")]
-        nodes += [_other(array, sizes) for array in others]
+        nodes += [_other(array, sizes) for array in group.other_arrays.values() if _is_readable(array)]
         used = {name for node in nodes for name in node.dims}
         unlimited = {
             dimension.name
@@ -283,6 +290,10 @@ def _scales(store: Any, config: Any) -> dict[str, Any]:
     if isinstance(open_node(store, config=config), _sherd.Array):  # the URL of one scale
         return {first.basename: first}
     return {scale["key"]: open_array(store, scale=i, config=config) for i, scale in enumerate(info["scales"])}
+
+
+def _is_readable(array: Any) -> bool:
+    return array.dtype.names != ("value", "present")  # xarray has no type for optional elements
 
 
 def _other(array: Any, sizes: dict[str, int]) -> Node:

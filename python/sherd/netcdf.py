@@ -167,14 +167,15 @@ class Group:
     def __getitem__(self, path: str) -> Variable | Group:
         """The variable or group at a path relative to this group, such as "g1/v", or from the root: "/g1/v". "/" is the
         root."""
-        node: Variable | Group = self._top if path.startswith("/") else self
+        start = self._top if path.startswith("/") else self
         names = path.strip("/")
-        for name in names.split("/") if names or not path else ():
-            found = (node.variables.get(name) or node.groups.get(name)) if isinstance(node, Group) else None
-            if found is None:
-                raise KeyError(path)
-            node = found
-        return node
+        if path and not names:
+            return start
+        if variable := start._group.variable(names):
+            return Variable(variable)
+        if names and (group := start._group.group(names)):
+            return Group(group, self._top)
+        raise KeyError(path)
 
     def __contains__(self, path: str) -> bool:
         try:
@@ -247,7 +248,8 @@ def _adopt(writer: DatasetWriter, group: Group) -> None:
     for dimension in group.dimensions.values():
         writer._unlimited[f"{base}/{dimension.name}"] = dimension.unlimited
     for name, variable in group.variables.items():
-        fill = variable.attributes.get("_FillValue", _sherd.netcdf_default_fill(variable.type))
+        default = None if variable._bound.no_fill else _sherd.netcdf_default_fill(variable.type)
+        fill = variable.attributes.get("_FillValue", default)
         unlimited = tuple(each.unlimited for each in variable.dimensions)
         writer._members[f"{base}/{name}"] = VariableWriter(writer, f"{base}/{name}", variable.type, unlimited, fill)
     for inner in group.groups.values():

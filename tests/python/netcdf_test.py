@@ -89,9 +89,30 @@ def test_a_path_that_begins_with_a_slash_begins_at_the_root(folder):
     assert group["/v"].full_name == "/v" and group["/g/w"].full_name == "/g/w" and group["w"].full_name == "/g/w"
     assert "/w" not in group and "v" not in group
     assert dataset["/"] is dataset and group["/"] is dataset and dataset["/g/"].path == "/g"
-    for path in ("", "g//w", "/g/z"):
+    for path in ("", "g//w", "/g/z", "v/w", "\ud800", "v\0"):
         with pytest.raises(KeyError):
             dataset[path]
+        assert path not in dataset
+
+
+def test_looking_up_one_node_makes_only_its_handle(tmp_path, monkeypatch):
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr") as new:
+        for i in range(3):
+            new.create_variable(f"v{i}", "int")
+            new.create_group(f"g{i}").create_variable("w", "int")
+    dataset, made = sherd.netcdf.open_dataset(tmp_path / "x.zarr"), []
+    for kind in (sherd.netcdf.Variable, sherd.netcdf.Group):
+        monkeypatch.setattr(kind, "__init__", counted(kind.__init__, made))
+    assert dataset["v1"].name == "v1" and dataset["g2/w"].full_name == "/g2/w" and dataset["g0"].path == "/g0"
+    assert [type(each).__name__ for each in made] == ["Variable", "Variable", "Group"]
+
+
+def counted(init, made):
+    def replaced(self, *arguments):
+        made.append(self)
+        init(self, *arguments)
+
+    return replaced
 
 
 def test_a_dimension_is_true_whatever_its_length(tmp_path):

@@ -211,6 +211,29 @@ def test_a_pickle_opens_the_dataset_where_it_is_loaded(path):
     assert run(text, file) == f"{VALUES.sum()} {{'units': 'K'}}"
 
 
+def test_a_variable_of_a_pickle_is_found_without_the_others(tmp_path, monkeypatch):
+    from sherd import _xarray_source
+
+    group = sherd.create_group(tmp_path / "x.zarr").create_group("g/h")
+    for i in range(3):
+        group.create_array(f"v{i}", data=np.full(2, i), dimension_names=["x"])
+        group.create_array(f"c{i}", data=np.full(2, i * 1j), dimension_names=["x"])
+    dataset = opened(tmp_path / "x.zarr", group="g/h")
+    data = pickle.dumps(dataset)
+    del dataset
+    monkeypatch.setattr(_xarray_source.Opened, "group", None)  # makes all nodes
+    dataset = pickle.loads(data).load()
+    assert [dataset[f"v{i}"].values.tolist() for i in range(3)] == [[0, 0], [1, 1], [2, 2]]
+    assert [dataset[f"c{i}"].values.tolist() for i in range(3)] == [[0, 0], [1j, 1j], [2j, 2j]]
+
+
+def test_repeated_slashes_in_the_path_of_a_group_are_one(tmp_path):
+    sherd.create_group(tmp_path / "x.zarr").create_group("a/b").create_array("v", data=[1, 2], dimension_names=["x"])
+    for group in ("a/b", "a//b", "//a///b/"):
+        assert opened(tmp_path / "x.zarr", group=group)["v"].values.tolist() == [1, 2]
+        assert list(xarray.open_datatree(tmp_path / "x.zarr", engine="sherd", group=group).variables) == ["v"]
+
+
 def test_a_pickle_has_no_options_that_may_be_secret(path, monkeypatch):
     from sherd import _xarray_source
 
