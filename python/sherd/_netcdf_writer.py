@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Mapping
 from types import TracebackType
@@ -16,6 +17,12 @@ from ._nodes import StoreLike, format_name
 
 def _attributes(given: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
     return [_netcdf_values.attribute(name, value) for name, value in (given or {}).items()]
+
+
+def _place(index: Any, length: int) -> int:
+    """The start or stop of a slice of an unlimited dimension, which may be beyond its length."""
+    at = operator.index(index)
+    return at if at >= 0 else max(0, at + length)
 
 
 class VariableWriter:
@@ -63,12 +70,13 @@ class VariableWriter:
                 continue
             if part.step not in (None, 1):
                 raise IndexError("only boxes can be written: slices must have step 1")
-            low, high, _ = part.indices(length if not unlimited else max(length, part.start or 0, part.stop or 0))
-            if unlimited and part.stop is None:
+            if not unlimited:
+                low, high, _ = part.indices(length)
+            else:
+                low = 0 if part.start is None else _place(part.start, length)
                 from_end = len(kept) - kept.index(d)
                 count = given[-from_end] if len(given) >= from_end else 1
-                low = (part.start or 0) + (length if (part.start or 0) < 0 else 0)
-                high = low + max(length - low, count)
+                high = max(length, low + count) if part.stop is None else _place(part.stop, length)
             origin.append(low)
             lengths.append(max(0, high - low))
         return origin, lengths, [lengths[d] for d in kept]
