@@ -272,6 +272,7 @@ Result<ArraySpec> new_array_spec(const CreateOptions& options, CodecTable codecs
                        std::to_string(options.config.limits.dimensions))
         .in_member("shape");
   SHERD_TRY(check_exclusive(options));
+  SHERD_TRY(check_element(options.dtype, options.config.limits).in_member("dtype"));
   SHERD_TRY(check_bytes(options.shape, options.dtype).in_member("shape"));
   ArraySpec spec;
   spec.shape = options.shape;

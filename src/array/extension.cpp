@@ -163,6 +163,12 @@ Result<void> check_bytes(const Shape& shape, const DType& dtype) {
   return unsupported(to_string(shape) + " elements of " + dtype.name() + " are more than 2^63-1 bytes");
 }
 
+Result<void> check_element(const DType& dtype, const Limits& limits) {
+  if (dtype.size() <= limits.element_bytes) return {};
+  return unsupported("elements of " + std::to_string(dtype.size()) +
+                     " bytes are larger than the limit element_bytes = " + std::to_string(limits.element_bytes));
+}
+
 Result<void> check_rank(std::size_t count, std::size_t rank, std::string_view things) {
   if (count == rank) return {};
   return invalid_argument(std::to_string(count) + " " + std::string(things) + " for an array of " +

@@ -18,7 +18,8 @@ constexpr NamedLimit kLimits[] = {
     {"shard_nesting", &Limits::shard_nesting}, {"json_depth", &Limits::json_depth},
     {"json_values", &Limits::json_values},     {"metadata_bytes", &Limits::metadata_bytes},
     {"index_bytes", &Limits::index_bytes},     {"chunk_bytes", &Limits::chunk_bytes},
-    {"dimensions", &Limits::dimensions},       {"decode_ratio", &Limits::decode_ratio},
+    {"element_bytes", &Limits::element_bytes}, {"dimensions", &Limits::dimensions},
+    {"decode_ratio", &Limits::decode_ratio},
 };
 
 /// Effectively unlimited, but two limits can still be added.

@@ -213,10 +213,11 @@ VarBytes var_bytes(const std::byte* element) {
 
 }  // namespace
 
-Scalar::Scalar(std::string text)
-    : bytes_(sizeof(VarBytes)), text_(std::make_shared<const std::string>(std::move(text))) {
+Scalar::Scalar(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {
   const VarBytes value{text_->data(), text_->size()};
-  std::memcpy(bytes_.data(), &value, sizeof value);
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  bytes_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
 Scalar default_scalar(const DType& dtype) {

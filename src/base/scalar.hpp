@@ -14,18 +14,22 @@
 
 namespace sherd {
 
-/// One element: dtype.size() bytes, and for variable-length types the bytes to which its VarBytes points. Copyable.
+/// One element: dtype.size() bytes, and for variable-length types the bytes to which its VarBytes points. Copies share
+/// them.
 class Scalar {
  public:
   Scalar() = default;
-  explicit Scalar(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  explicit Scalar(std::vector<std::byte> bytes)
+      : bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
   /// A variable-length element.
   explicit Scalar(std::string text);
 
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return bytes_ == nullptr ? std::span<const std::byte>() : *bytes_;
+  }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
   std::shared_ptr<const std::string> text_;
 };
 

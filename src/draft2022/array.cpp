@@ -260,6 +260,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecT
   if (type.dtype.is_variable() && filters != nullptr && filters->elements()[0].find("id")->text() == "vlen-bytes")
     type.dtype = DType::bytes;
   spec.dtype = type.dtype;
+  SHERD_TRY(check_element(spec.dtype, limits).in_member("data_type"));
   SHERD_TRY(check_bytes(spec.shape, spec.dtype).in_member("shape"));
   SHERD_TRY(chunks, parse_grid(*grid, spec, limits).in_member("chunk_grid"));
   spec.keys = chunks.keys;

@@ -27,8 +27,7 @@ namespace {
 using zarr2::kArray, zarr2::kAttributes, zarr2::kConsolidated, zarr2::kGroup;
 
 constexpr int kIndent = 4;
-constexpr const char* kEntries = "metadata";
-constexpr const char* kVersion = "zarr_consolidated_format";
+constexpr const char *kEntries = "metadata", *kVersion = "zarr_consolidated_format";
 constexpr const char* kSeparator = "dimension_separator";
 /// In the order of writing; the last two make a node visible.
 constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
@@ -52,8 +51,7 @@ Json attributes_of(const Json& node) {
 
 /// The document to which a key in a list of keys belongs.
 struct EntryKey {
-  std::string path;
-  std::string name;
+  std::string path, name;
 };
 std::optional<EntryKey> entry_key(const std::string& key) {
   const KeyParts parts = split_key(key);
@@ -63,10 +61,9 @@ std::optional<EntryKey> entry_key(const std::string& key) {
   return EntryKey{std::move(path), std::string(parts.name)};
 }
 
-/// Whether consolidated metadata have the only existing version; some writers omit it.
-bool is_known_version(const Json& consolidated) {
-  const Json* version = consolidated.find(kVersion);
-  return version == nullptr || version->as_int() == 1;
+const Json* entries_in(const Json& group) {
+  const Json* found = group.find(kConsolidated);
+  return found != nullptr ? zarr2::consolidated_entries(*found) : nullptr;
 }
 
 constexpr const char* kAddedNames = "added_dimension_names";        ///< in a spelling: names that only the copy has
@@ -215,8 +212,7 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] Result<Json> with_entries(Json group, Entries entries) const override;
   [[nodiscard]] Json without_entries(Json node) const override;
   [[nodiscard]] std::optional<Json> own_copy(const Json& group) const override {
-    const Json* consolidated = group.find(kConsolidated);
-    const Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
+    const Json* const list = entries_in(group);
     if (list == nullptr || list->find(kGroup) == nullptr) return std::nullopt;
     Json copy{Json::Object{{kGroup, *list->find(kGroup)}}};
     if (const Json* attributes = list->find(kAttributes)) copy.set(kAttributes, *attributes);
@@ -385,13 +381,11 @@ bool Zarr2::names_chunk(std::string_view name) const noexcept {
 }
 
 std::optional<Consolidation::Entries> Zarr2::take_entries(Json& group) const {
-  Json* consolidated = group.find(kConsolidated);
-  Json* list = consolidated != nullptr ? consolidated->find(kEntries) : nullptr;
-  if (list == nullptr || !list->is_object() || !is_known_version(*consolidated)) return std::nullopt;
+  if (entries_in(group) == nullptr) return std::nullopt;
   std::map<std::string, Json> nodes;
-  for (auto& [key, document] : list->members()) {
-    const auto entry = entry_key(key);
-    if (entry && is_node_path(*this, entry->path)) nodes[entry->path].set(entry->name, std::move(document));
+  for (auto& [key, document] : group.find(kConsolidated)->find(kEntries)->members()) {
+    if (const auto entry = entry_key(key); entry && is_node_path(*this, entry->path))
+      nodes[entry->path].set(entry->name, std::move(document));
   }
   group.erase(kConsolidated);
   std::erase_if(nodes, [](const auto& node) { return !type_of(node.second); });
@@ -411,7 +405,7 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   for (const auto& [path, node] : entries) add(path, node);
   const Json* present = group.find(kConsolidated);
   Json consolidated = present != nullptr && present->is_object() ? *present : Json(Json::Object{{kEntries, nullptr}});
-  if (consolidated.find(kVersion) == nullptr || !is_known_version(consolidated)) consolidated.set(kVersion, 1);
+  consolidated.set(kVersion, 1);
   Json::Object list;
   if (const Json* old = consolidated.find(kEntries))
     for (const auto& [key, document] : old->members()) {
@@ -490,6 +484,12 @@ Json Zarr2::without_entries(Json node) const {
 }
 
 }  // namespace
+
+const Json* zarr2::consolidated_entries(const Json& consolidated) {
+  const Json *list = consolidated.find(kEntries), *version = consolidated.find(kVersion);
+  if (version != nullptr && version->as_int() != 1) return nullptr;
+  return list != nullptr && list->is_object() ? list : nullptr;
+}
 
 const Format& zarr2_format(CodecTable codecs) noexcept;
 const Format& zarr2_format(CodecTable codecs) noexcept {

@@ -32,6 +32,9 @@ Result<Json> with_chunks(Json document, const ArraySpec& spec, CodecTable table)
 [[nodiscard]] std::string stored_member(const Json& document, std::span<const CodecSpec> chain,
                                         std::string_view member);
 
+/// The documents by key in `.zmetadata`; nullptr unless it has the only existing version, which some writers omit.
+[[nodiscard]] const Json* consolidated_entries(const Json& consolidated);
+
 /// invalid_argument unless `zarr_format` is 2.
 Result<void> check_version(const Json& document);
 

@@ -282,6 +282,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits, CodecT
   spec.shape = std::move(lengths);
   SHERD_TRY(type, parse_type(document));
   spec.dtype = type.dtype;
+  SHERD_TRY(check_element(spec.dtype, limits).in_member("dtype"));
   SHERD_TRY(check_bytes(spec.shape, spec.dtype).in_member("shape"));
   SHERD_TRY(chunks, required(document, "chunks"));
   SHERD_TRY(grid, parse_chunks(*chunks, spec, limits).in_member("chunks"));

@@ -192,6 +192,7 @@ Result<ArraySpec> parse_array(const Json& document, const Limits& limits) {
   spec.shape = std::move(lengths);
   SHERD_TRY(element, parse_dtype(*dtype).in_member("data_type"));
   spec.dtype = element;
+  SHERD_TRY(check_element(spec.dtype, limits).in_member("data_type"));
   SHERD_TRY(check_bytes(spec.shape, spec.dtype).in_member("shape"));
   SHERD_TRY(chunks, parse_chunk_grid(*grid, spec, limits).in_member("chunk_grid"));
   spec.grid = std::move(chunks);

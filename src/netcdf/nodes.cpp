@@ -77,8 +77,8 @@ bool is_object(const Json* json) { return json != nullptr && json->is_object(); 
 
 /// The root group's own documents in consolidated metadata of Zarr v2; nullopt if they are not there.
 std::optional<std::vector<Reply>> root_in(const std::optional<LenientJson>& consolidated) {
-  const Json* entries = consolidated ? consolidated->json.find("metadata") : nullptr;
-  if (!is_object(entries) || entries->find(kArrayDocument) != nullptr) return std::nullopt;
+  const Json* entries = consolidated ? zarr2::consolidated_entries(consolidated->json) : nullptr;
+  if (entries == nullptr || entries->find(kArrayDocument) != nullptr) return std::nullopt;
   const Json* attributes = entries->find(kAttributes);
   if (!is_object(entries->find(kGroupDocument)) || (attributes != nullptr && !attributes->is_object()))
     return std::nullopt;
@@ -252,6 +252,8 @@ void NodeReader::use_consolidated() {
   const auto* consolidation = capability<Consolidation>(*location_.format);
   auto entries = consolidation != nullptr ? consolidation->take_entries(root_.document) : std::nullopt;
   consolidated_ = entries.has_value();
+  if (!entries && root_.document.find(kConsolidated) != nullptr)
+    warn(root_.path, std::string(kConsolidated) + " is ignored: it has another version or no list of documents");
   if (!entries || location_.writable) return;
   entries_.emplace();
   for (auto& [path, json] : *entries)

@@ -3,6 +3,8 @@
 // document claims.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sherd/group.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/netcdf_writer.hpp"
@@ -366,6 +368,41 @@ TEST(HostileNetcdf, GroupOfZarr3WithNotesOfZarr2CanHaveNewMembers) {
   Group root = open_group(store, {.writable = true}).value();
   EXPECT_TRUE(root.create_group("g").has_value());
   EXPECT_TRUE(root.create_array("v", {.shape = {2}, .dtype = DType::int32}).has_value());
+}
+
+// A fill value is as long as the element of its type, however short its text is.
+TEST(HostileNetcdf, MemoryDoesNotFollowTheSizeOfElements) {
+  for (const char* dtype : {"|S999999999", "<U249999999", "|V999999999", "|S1048577"})
+    for (const char* fill : {"null", "\"\"", "1.5"}) {
+      const auto store = dataset();
+      for (const char* key : {"bad/.zarray", "bad1/.zarray", "bad2/.zarray", "bad3/.zarray"})
+        store->set(key, changed(kZarray, R"({"dtype": ")" + std::string(dtype) + R"(", "fill_value": )" + fill + "}"))
+            .value();
+      apart([&] {
+        const auto found = Dataset::open(store);
+        ASSERT_TRUE(found.has_value()) << found.error().text();
+        EXPECT_TRUE(found->root().variable("good"));
+        EXPECT_FALSE(found->root().variable("bad"));
+        const auto names_limit = [](const std::string& each) {
+          return each.find("element_bytes") != std::string::npos;
+        };
+        EXPECT_GE(std::ranges::count_if(found->warnings(), names_limit), 1);
+      });
+    }
+}
+
+TEST(HostileNetcdf, ConsolidatedMetadataOfAnotherVersionAreIgnoredWithAWarning) {
+  for (const char* version : {"2", "\"1\"", "null"}) {
+    const auto store = dataset();
+    store
+        ->set(".zmetadata", R"({"zarr_consolidated_format": )" + std::string(version) +
+                                R"(, "metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"lie": 1}}})")
+        .value();
+    const Dataset found = Dataset::open(store).value();
+    EXPECT_TRUE(found.root().attributes().empty()) << version;
+    ASSERT_FALSE(found.warnings().empty()) << version;
+    EXPECT_NE(found.warnings().front().find(".zmetadata is ignored"), std::string::npos) << found.warnings().front();
+  }
 }
 
 // Two entries of one node would be read by two threads.

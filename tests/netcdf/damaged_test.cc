@@ -245,12 +245,14 @@ TEST(Read, OfMoreThanMemoryHoldsIsUnavailable) {
 }
 
 TEST(Blocks, AreBoundedInBytes) {
-  const Dataset dataset = open_texts({kGroup,
-                                      {"large/.zarray", sparse("1048576", "|S65536")},
-                                      {"largest/.zarray", sparse("2", "|S100000000")},
-                                      {"numbers/.zarray", sparse("1048576", "<f8")},
-                                      {"rows/.zarray", sparse("64, 1024", "|S65536", "1, 16")}})
-                              .value();
+  Config config;
+  config.limits.element_bytes = 100'000'000;
+  const auto store = store_of({kGroup,
+                               {"large/.zarray", sparse("1048576", "|S65536")},
+                               {"largest/.zarray", sparse("2", "|S100000000")},
+                               {"numbers/.zarray", sparse("1048576", "<f8")},
+                               {"rows/.zarray", sparse("64, 1024", "|S65536", "1, 16")}});
+  const Dataset dataset = Dataset::open(store, {.config = config}).value();
   ASSERT_THAT(dataset.warnings(), testing::IsEmpty());
   const auto block = [&](const char* name) {
     ElementStream elements(*dataset.root().variable(name));
