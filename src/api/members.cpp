@@ -94,14 +94,9 @@ Result<void> Group::move(std::string_view path, std::string_view to) {
   return as_call(config(), [&]() -> Result<void> {
     SHERD_TRY(member, writable_below(path));
     SHERD_TRY(normal, normal_path(to));
-    const NodeLocation old = member;
     const std::string target = to.starts_with('/') ? normal : join_path(this->path(), normal);
-    SHERD_TRY(cut_short, finish_move(member, target));
-    if (cut_short) member.path = *cut_short;
-    SHERD_TRY(present, presence(member));
-    if (present == Presence::none) return no_node_at(member);
-    if (member.path != target || !cut_short) SHERD_TRY(move_node(member, target));
-    return follow(*this, old, target);
+    SHERD_TRY(move_or_finish(member, target));
+    return follow(*this, member, target);
   });
 }
 

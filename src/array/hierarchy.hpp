@@ -138,5 +138,7 @@ Result<void> move_node(const NodeLocation& location, const std::string& to);
 /// not be found at `from`, and `from` needs no format. `conflict` if the path is not `target` and the store has no
 /// locks: another program may be moving it.
 Result<std::optional<std::string>> finish_move(const NodeLocation& from, const std::string& target);
+/// Moves a node, or continues an interrupted move of it to this path. `not_found` if it does not exist.
+Result<void> move_or_finish(NodeLocation from, const std::string& target);
 
 }  // namespace sherd

@@ -153,4 +153,12 @@ Result<std::optional<std::string>> finish_move(const NodeLocation& from, const s
   return to;
 }
 
+Result<void> move_or_finish(NodeLocation from, const std::string& target) {
+  SHERD_TRY(cut_short, finish_move(from, target));
+  if (cut_short) from.path = *cut_short;
+  SHERD_TRY(present, presence(from));
+  if (present == Presence::none) return no_node_at(from);
+  return cut_short == target ? Result<void>() : move_node(from, target);
+}
+
 }  // namespace sherd

@@ -35,7 +35,8 @@ struct VariableDefinition {
   bool changed = false;             ///< since it was stored
   bool listed = false;              ///< in the stored metadata of its group
   Touched touched = {};
-  std::string refused = {};  ///< why its elements cannot be written; empty if they can
+  std::string refused = {};        ///< why its elements cannot be written; empty if they can
+  std::vector<Box> unfilled = {};  ///< new parts of the array that do not have the fill value yet, if it is a text
 
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] const Values* attribute(std::string_view name) const noexcept;

@@ -22,17 +22,31 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// Fills the new parts of a grown array: one box for each dimension that has grown.
-Result<void> fill_grown(const VariableDefinition& variable, Shape old, const Shape& now) {
+/// Adds the new parts of a grown array to those to be filled: one box for each dimension that has grown.
+void add_unfilled(VariableDefinition& variable, Shape old, const Shape& now) {
   for (std::size_t d = 0; d < now.size(); ++d) {
     if (old[d] >= now[d]) continue;
     Box box{Shape(now.size(), 0), old};
     box.origin[d] = old[d];
     box.shape[d] = now[d] - old[d];
-    SHERD_TRY(fill_text(variable, box));
+    variable.unfilled.push_back(std::move(box));
     old[d] = now[d];
   }
-  return {};
+}
+
+/// Fills a box of a variable whose fill value is a text, which its array cannot have.
+Result<void> fill_text(const VariableDefinition& variable, const Box& box) {
+  const auto fill = text_fill(variable);
+  if (!fill || element_count(box.shape) == 0U) return {};
+  const DType& dtype = variable.array->dtype();
+  std::vector<std::byte> element(dtype.size());
+  if (dtype.is_variable()) {
+    const VarBytes handle{fill->data(), fill->size()};
+    std::memcpy(element.data(), &handle, sizeof handle);
+  } else {
+    std::memcpy(element.data(), fill->data(), std::min(fill->size(), element.size()));
+  }
+  return variable.array->fill(box, element);
 }
 
 template <class Visit>
@@ -77,7 +91,8 @@ using Grown = std::vector<std::pair<VariableDefinition*, Shape>>;
 Result<void> grow_variables(Writer::State& state, const VariableDefinition* written, Grown& grown) {
   std::vector<VariableDefinition*> shorter;
   SHERD_TRY(visit_variables(state.root, [&](VariableDefinition& each) -> Result<void> {
-    if (!each.array || each.dimensions.empty() || each.array->shape() == each.shape()) return {};
+    if (!each.array || each.dimensions.empty()) return {};
+    if (each.array->shape() == each.shape() && each.unfilled.empty()) return {};
     if (written == nullptr && !each.refused.empty()) return {};
     shorter.push_back(&each);
     return check_writable(each);
@@ -86,17 +101,18 @@ Result<void> grow_variables(Writer::State& state, const VariableDefinition* writ
   return parallel_for(shorter.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     VariableDefinition& each = *shorter[i];
     const Shape old = each.array->shape(), now = each.shape();
-    if (auto resized = resize_from(*each.array, old, now); !resized) {
+    if (auto resized = old != now ? resize_from(*each.array, old, now) : Result<void>(); !resized) {
       if (written == nullptr && resized.error().code() == ErrorCode::conflict) return {};  // others extend it, too
       SHERD_TRY(erased, &each != written ? is_erased(*each.array) : false);
       if (erased) return {};
       return std::move(resized).error().in("'" + each.options.name + "'");
     }
+    add_unfilled(each, old, now);
     {
       const std::scoped_lock lock(mutex);
       grown.emplace_back(&each, old);
     }
-    return fill_grown(each, old, now);
+    return fill_new_parts(each);
   });
 }
 
@@ -149,18 +165,10 @@ Result<void> find_others(const Form& form, const std::string& path,  // NOLINT(m
 
 }  // namespace
 
-Result<void> fill_text(const VariableDefinition& variable, const Box& box) {
-  const auto fill = text_fill(variable);
-  if (!fill || element_count(box.shape) == 0U) return {};
-  const DType& dtype = variable.array->dtype();
-  std::vector<std::byte> element(dtype.size());
-  if (dtype.is_variable()) {
-    const VarBytes handle{fill->data(), fill->size()};
-    std::memcpy(element.data(), &handle, sizeof handle);
-  } else {
-    std::memcpy(element.data(), fill->data(), std::min(fill->size(), element.size()));
-  }
-  return variable.array->fill(box, element);
+Result<void> fill_new_parts(VariableDefinition& variable) {
+  for (; !variable.unfilled.empty(); variable.unfilled.pop_back())
+    SHERD_TRY(fill_text(variable, variable.unfilled.back()));
+  return {};
 }
 
 Result<void> check_writable(const VariableDefinition& variable) {
@@ -190,7 +198,8 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   if (done) done = renew_grown(state.form, grown);
   if (!done) {
     // A variable that cannot be shortened again is longer than its dimension, which readers accept.
-    for (const auto& [each, shape] : grown) static_cast<void>(resize_from(*each->array, each->shape(), shape));
+    for (const auto& [each, shape] : grown)
+      if (resize_from(*each->array, each->shape(), shape)) each->unfilled.clear();
     static_cast<void>(renew_grown(state.form, grown));
     exchange();
     return done;

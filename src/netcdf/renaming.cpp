@@ -10,6 +10,7 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -150,6 +151,44 @@ Result<void> check_pure_names(const DimensionDefinition& dimension, const std::s
   return {};
 }
 
+/// The arrays in and below a group that are no variables because netCDF has no type for their elements, as far as the
+/// dimension can be theirs.
+void add_others(const GroupDefinition& group, const Group& opened, const DimensionDefinition& dimension,
+                std::vector<NodeLocation>& found) {  // NOLINT(misc-no-recursion)
+  if (&group != dimension.group && group.dimension(dimension.name) != nullptr) return;
+  for (const Array& each : opened.other_arrays()) found.push_back(each.state().location);
+  for (const auto& each : group.groups)
+    for (const Group& inner : opened.groups())
+      if (inner.name() == each->name) add_others(*each, inner, dimension, found);
+}
+
+/// Renames a dimension in arrays that are no variables.
+Result<void> rename_in_others(const Writer::State& state, const DimensionDefinition& dimension, const std::string& to) {
+  if (!state.opened) return {};
+  const auto opened = state.opened->root().group(dimension.group->path);
+  if (!opened) return {};
+  std::vector<NodeLocation> others;
+  add_others(*dimension.group, *opened, dimension, others);
+  return parallel_for(others.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(edit_document(others[i], NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+      Json next = now.document;
+      Json* attributes = attributes_in(next);
+      const auto replace = [&](Json* names, const std::string& old, const std::string& renamed) {
+        const Shape& shape = now.array->shape;
+        for (std::size_t d = 0; names != nullptr && names->size() == shape.size() && d < shape.size(); ++d)
+          if (Json& name = names->elements()[d]; shape[d] == dimension.length && name.text() == old) name = renamed;
+      };
+      const std::string& group = dimension.group->path;
+      for (Json* references : lists_of_array(next, &NoteForm::references))
+        replace(references, member_path(group, dimension.name), member_path(group, to));
+      replace(attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr, dimension.name, to);
+      replace(next.find("dimension_names"), dimension.name, to);
+      return next;
+    }));
+    return {};
+  });
+}
+
 /// Renames `from` to `to` in all stored metadata.
 Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from, const std::string& to) {
   const GroupDefinition& group = *from.group;
@@ -166,6 +205,7 @@ Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from
   }));
   SHERD_TRY(refer_to(state, std::span(variables).first(own), from, to));
   SHERD_TRY(refer_to(state, std::span(variables).subspan(own), from, to));
+  SHERD_TRY(rename_in_others(state, from, to));
   SHERD_TRY(consolidate(state));  // before the old name disappears for readers of consolidated metadata
   SHERD_TRY(edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); }));
   return consolidate(state);
@@ -214,7 +254,14 @@ Result<void> move_member(const Writer::State& state, const GroupDefinition& grou
                          const std::string& to) {
   NodeLocation location = state.form.at(member_path(group.path, from));
   location.tables.notes = state.notes;
-  return move_node(location, state.form.at(member_path(group.path, to)).path);
+  return move_or_finish(std::move(location), state.form.at(member_path(group.path, to)).path);
+}
+
+/// What is not defined may have been renamed by a process that was interrupted.
+Error with_hint(const Writer::State& state, std::string_view path, const Error& error) {
+  if (error.code() != ErrorCode::not_found) return error;
+  return not_found(error.message() +
+                   hint_at_slow_move(state.form.at("/" + std::string(path.substr(path.starts_with('/'))))));
 }
 
 /// The attributes of a defined group or variable, and where they are stored.
@@ -257,7 +304,7 @@ Result<void> Writer::rename_attribute(std::string_view path, std::string_view fr
       return next;
     }));
     old->name = to;
-    return {};
+    return consolidate(*state_);
   });
 }
 
@@ -296,7 +343,9 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
 Result<void> Writer::rename_variable(std::string_view path, const std::string& to) {
   return as_call(state_->form.location.config, [&]() -> Result<void> {
     const std::scoped_lock lock(state_->mutex);
-    SHERD_TRY(variable, find_variable(state_->root, path));
+    const auto found = find_variable(state_->root, path);
+    if (!found) return with_hint(*state_, path, found.error());
+    VariableDefinition* const variable = *found;
     SHERD_TRY(owner, find_group(state_->root, split_path(path).group));
     SHERD_TRY(check_new_name(*state_, *owner, to));
     SHERD_TRY(store_all(*state_));
@@ -311,7 +360,9 @@ Result<void> Writer::rename_variable(std::string_view path, const std::string& t
 Result<void> Writer::rename_group(std::string_view path, const std::string& to) {
   return as_call(state_->form.location.config, [&]() -> Result<void> {
     const std::scoped_lock lock(state_->mutex);
-    SHERD_TRY(group, find_group(state_->root, path));
+    const auto found = find_group(state_->root, path);
+    if (!found) return with_hint(*state_, path, found.error());
+    GroupDefinition* const group = *found;
     if (group->parent == nullptr) return invalid_argument("the root group has no name");
     SHERD_TRY(check_new_name(*state_, *group->parent, to));
     SHERD_TRY(store_all(*state_));

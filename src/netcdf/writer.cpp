@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "array/consolidated.hpp"
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
@@ -146,8 +147,9 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
     variable.array = std::move(array);
     variable.changed = false;
     variable.touched.emplace();
-    return fill_text(variable, Box{Shape(variable.array->ndim(), 0), variable.array->shape()});
+    variable.unfilled = {Box{Shape(variable.array->ndim(), 0), variable.array->shape()}};
   }
+  SHERD_TRY(fill_new_parts(variable));
   if (!variable.changed) return {};
   SHERD_TRY(store_changes(state.form, group.path, variable));
   variable.changed = false;
@@ -249,12 +251,29 @@ Result<void> store_all(Writer::State& state) {
   return {};
 }
 
+namespace {
+
+/// The paths of everything that is defined.
+void add_paths(const Form& form, const GroupDefinition& group,
+               std::vector<std::string>& paths) {  // NOLINT(misc-no-recursion)
+  paths.push_back(form.at(group.path).path);
+  for (const auto& each : group.variables) paths.push_back(form.at(member_path(group.path, each->options.name)).path);
+  for (const auto& each : group.groups) add_paths(form, *each, paths);
+}
+
+}  // namespace
+
 Result<void> consolidate(const Writer::State& state) {
   if (!state.consolidated) return {};
   SHERD_TRY(node, find_node(state.form.location));
   auto* root = node ? std::get_if<sherd::Group>(&*node) : nullptr;
   if (root == nullptr) return conflict("another process replaced the dataset in the meantime");
-  return root->consolidate();
+  auto done = root->consolidate();
+  if (done || !is_stored_fault(done.error())) return done;
+  // The entry of a damaged member, which netCDF has left out with a warning, remains as it is.
+  std::vector<std::string> paths;
+  add_paths(state.form, state.root, paths);
+  return renew_consolidated_of(state.form.location, paths);
 }
 
 Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {

@@ -47,8 +47,9 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 Result<void> store_changes(const Form& form, GroupDefinition& group);
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
 
-/// Writes a fill value that the array's own cannot express into every element of a box.
-Result<void> fill_text(const VariableDefinition& variable, const Box& box);
+/// Writes a fill value that the array's own cannot express into the new parts of a variable; what is left after an
+/// error is filled by the next call.
+Result<void> fill_new_parts(VariableDefinition& variable);
 
 /// `unsupported` if the elements of the variable cannot be written.
 Result<void> check_writable(const VariableDefinition& variable);
