@@ -131,7 +131,14 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
 
 Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
-  return in_store_of(parsed, options, [](auto store, const auto& inside) { return create(std::move(store), inside); });
+  return in_store_of(parsed, options, [](auto store, const auto& inside) -> Result<Writer> {
+    SHERD_TRY(around, enclosure_of_new(*store, inside.config));
+    if (around && around->format != nullptr && around->format->name() != inside.format)
+      return conflict("is inside a hierarchy of the format " + std::string(around->format->name()) + " (" +
+                      around->store->url() + "), whose members cannot have the format " + inside.format)
+          .in_key(around->path);
+    return create(std::move(store), inside);
+  });
 }
 
 Result<Zmap> Zmap::open(std::string_view url, const Config& config) {

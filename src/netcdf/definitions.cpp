@@ -57,7 +57,10 @@ GroupNote note_of(const GroupDefinition& group) {
 }
 
 ArrayNote note_of(const Form& form, const VariableDefinition& variable) {
-  ArrayNote note{{}, variable.dimensions.empty(), form.v3() && variable.options.type == Type::character};
+  ArrayNote note{{},
+                 variable.dimensions.empty(),
+                 form.v3() && variable.options.type == Type::character,
+                 form.v3() && variable.options.no_fill};
   for (const DimensionDefinition* each : variable.dimensions)
     note.dimensions.push_back(member_path(each->group->path, each->name));
   return note;

@@ -57,6 +57,7 @@ class Opener {
     for (const auto& each : from.variables) {
       auto made = std::make_unique<VariableDefinition>();
       made->options = {.name = each->name, .type = each->type, .attributes = each->attributes};
+      made->options.no_fill = each->storage.no_fill;
       for (const Dimension& dimension : each->dimensions) {
         DimensionDefinition* found = dimension_of(dimension);
         if (found == nullptr) return corrupt("the dimension '" + dimension.full_name() + "' is not known");

@@ -39,6 +39,8 @@ class Losses {
     if (variable.options.type == Type::character)
       found_.push_back(path + ": pure Zarr has no characters: they become " +
                        (form_.v3() ? "ubyte" : "strings of one byte"));
+    if (variable.options.no_fill && form_.v3())
+      found_.push_back(path + ": pure Zarr v3 has no variables without a fill value (_NoFill): it has one");
   }
 
   /// One sentence for all attributes of a group or variable.

@@ -172,7 +172,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
     references.push_back(scope.refer(wanted[d], shape[d]));
     names.emplace_back(references.back().substr(references.back().rfind('/') + 1));
   }
-  const ArrayNote made{std::move(references), scalar, note && note->characters};
+  const ArrayNote made{std::move(references), scalar, note && note->characters, note && note->no_fill};
   erase_notes(document);
   const auto set_note = [&](const NoteForm& form) {
     Json& part = in_attributes(form) ? attributes_of(document) : *document.find(form.array_part);

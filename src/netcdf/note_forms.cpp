@@ -57,6 +57,7 @@ Json array_note_json(const NoteForm& form, const ArrayNote& note) {
   if (note.scalar && in_attributes(form)) json.set("scalar", 1);
   json.set("storage", note.scalar && !in_attributes(form) ? "scalar" : "chunked");
   if (note.characters) json.set("type", "char");
+  if (note.no_fill) json.set("no_fill", 1);
   return json;
 }
 

@@ -112,6 +112,8 @@ std::optional<ArrayNote> array_note(const StoredNode& node, Warnings& warnings) 
                   (storage != nullptr && storage->text() == "scalar");
   const Json* type = note->find("type");
   result.characters = type != nullptr && type->text() == "char";
+  const Json* no_fill = note->find("no_fill");
+  result.no_fill = no_fill != nullptr && no_fill->as_int() == 1;
   return result;
 }
 

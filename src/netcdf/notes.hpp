@@ -26,6 +26,7 @@ struct ArrayNote {
   std::vector<std::string> dimensions;  ///< with their paths
   bool scalar = false;
   bool characters = false;  ///< of single bytes; only noted in Zarr v3
+  bool no_fill = false;     ///< elements that were never written are undefined; only noted in Zarr v3
 };
 struct AttributeNotes {
   std::vector<std::pair<std::string_view, const std::string*>> types;  ///< by name, sorted; texts of the node

@@ -109,6 +109,7 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
   const NodeLocation& location = reading.location;
   Lowered lowered;
   lowered.characters = note && note->characters;
+  lowered.no_fill = note && note->no_fill;
   if (Json* const stored = node.document.find(zarr2::kArray);
       stored != nullptr && node.part(zarr2::kArray) != nullptr) {
     if (const Json* fill = stored->find("fill_value")) lowered.no_fill = fill->is_null();

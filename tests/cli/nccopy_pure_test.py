@@ -40,3 +40,17 @@ def test_names_of_dimensions_that_noxarray_drops_are_a_warning(sherd, tmp_path, 
         "warning: standard input: /y: the dimension loses its name: with noxarray, pure Zarr has none"]
     assert "v(_Anonymous_Dim_1, _Anonymous_Dim_3)" in sherd.ok("ncdump", "-h", "x.zarr").text
     assert sherd.ok("ncgen", "--store-format", format, "-o", "y.zarr#mode=nczarr,noxarray", input=text.encode()).stderr == ""
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_variables_without_fill_values_stay_so(sherd, tmp_path, format):
+    text = 'netcdf x { dimensions: y = 3 ; variables: int v(y) ; v:_NoFill = "true" ; int w(y) ; data: v = 1, 2, 3 ; }'
+    sherd.ok("ncgen", "--store-format", format, "-o", "x.zarr", input=text.encode())
+    sherd.ok("nccopy", "x.zarr", "x.nc")
+    sherd.ok("nccopy", "--store-format", format, "x.nc", "y.zarr")
+    for each in ("x.zarr", "x.nc", "y.zarr"):
+        shown = sherd.ok("ncdump", "-h", "-s", each).text
+        assert 'v:_NoFill = "true"' in shown and 'w:_NoFill = "true"' not in shown
+    warned = sherd.ok("nccopy", "--json", "--store-format", format, "x.nc", "pure.zarr#mode=zarr").json["warnings"]
+    assert [each for each in warned if "_NoFill" in each] == (
+        ["/v: pure Zarr v3 has no variables without a fill value (_NoFill): it has one"] if format == "zarr3" else [])
