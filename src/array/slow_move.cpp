@@ -3,14 +3,19 @@
 // `.sherd-new-HASH/` at the store's root, where HASH is that of the old path (docs/decisions/0048):
 //   1. Note the move: `.sherd-new-HASH/rename.json` for the old path, then for the new one. While a note exists, no
 //      node is created or erased at its path.
-//   2. Copy each document of the node and of its members below `.sherd-new-HASH/documents/`, and erase it if it is
-//      still the version that was copied; the node's own first. From now on writers of the array get a `conflict`.
+//   2. Put each document of the node and of its members aside: copy it below `.sherd-new-HASH/documents/`, and erase it
+//      if it is still the version that was copied; the node's own first. From now on writers of the array get a
+//      `conflict`.
 //   3. Wait for the writers that had seen a document before, and repeat step 2 if there are new documents.
 //   4. Move everything else, and note that it is moved.
 //   5. Put the documents at the new path, the node's own last. Erase what writers have stored at the old path since:
 //      they were not told that it is stored. Finally erase the notes, by which an interrupted move is found.
 // If a step up to 4 fails, everything is moved back. If that fails too, or the process is killed, nothing is lost, and
 // the next move of the node continues: each step can be repeated.
+//
+// A creator that had looked for the note before step 1 may store a document at either path at any time, until it looks
+// for the note again and withdraws it. Such a document neither replaces a copy that was put aside nor makes it
+// superfluous. The move waits until it is gone. If its creator was killed, the move fails, and the user removes it.
 #include "array/slow_move.hpp"
 
 #include <algorithm>
@@ -223,11 +228,33 @@ Result<void> erase_version(Store& store, const std::string& key, const Condition
   return {};
 }
 
+/// For a document that another process has stored where one of the node belongs.
+Error another_document(const std::string& key, const std::string& aside) {
+  return conflict("this is not the document of the renamed node, which is in '" + aside +
+                  "'; if no process is creating a node here, remove the wrong one of these two objects")
+      .in_key(key);
+}
+
+Result<bool> have_same_text(const NodeLocation& location, const std::string& key, const std::string& other) {
+  SHERD_TRY(text, location.store->get(key, location.config.limits.metadata_bytes));
+  SHERD_TRY(other_text, location.store->get(other, location.config.limits.metadata_bytes));
+  return text == other_text;
+}
+
+/// Copies a document, unless another one was put aside before.
+Result<void> copy_aside(const NodeLocation& location, ByteSource& document, const std::string& key,
+                        const std::string& aside) {
+  auto copied = copy_object(*location.store, document, aside, Condition::absent());
+  if (copied || copied.error().code() != ErrorCode::conflict) return copied;
+  SHERD_TRY(is_same, have_same_text(location, key, aside));
+  return is_same ? Result<void>() : another_document(key, aside);
+}
+
 /// False if there is no document.
 Result<bool> put_aside(const NodeLocation& location, const std::string& key, const std::string& aside) {
   Store& store = *location.store;
   bool copied = false;
-  return retry_conflicts(location.config, [&]() -> Result<bool> {
+  return retry_limited(location.config, [&]() -> Result<bool> {
     SHERD_TRY(lock, store.lock(key));
     SHERD_TRY(document, store.open(key));
     if (document == nullptr) {
@@ -235,7 +262,8 @@ Result<bool> put_aside(const NodeLocation& location, const std::string& key, con
       return false;
     }
     SHERD_TRY(size, document->size());
-    if (size > 0) SHERD_TRY(copy_object(store, *document, aside, {}));  // otherwise erase_version() was interrupted
+    if (size > 0)  // otherwise erase_version() was interrupted
+      SHERD_TRY(copied ? copy_object(store, *document, aside, {}) : copy_aside(location, *document, key, aside));
     copied = size > 0;
     SHERD_TRY(condition, unchanged_since(document.get()));
     SHERD_TRY(erase_version(store, key, condition));
@@ -243,29 +271,29 @@ Result<bool> put_aside(const NodeLocation& location, const std::string& key, con
   });
 }
 
-/// Puts a document that was put aside at `key`. `conflict` if another document is stored there.
+/// Puts a document that was put aside at `key`. `conflict` if another document is stored there. One with the same text
+/// is stored again, because it may be that of a creator, who would withdraw it.
 Result<void> put_document(const NodeLocation& location, const std::string& aside, const std::string& key) {
   Store& store = *location.store;
   SHERD_TRY(document, store.open(aside));
   if (document == nullptr) return {};
   SHERD_TRY(present, store.open(key));
   SHERD_TRY(condition, unchanged_since(present.get()));
-  SHERD_TRY(text, store.get(key, location.config.limits.metadata_bytes));
-  if (!text || text->empty()) return copy_object(store, *document, key, condition);
-  SHERD_TRY(own, store.get(aside, location.config.limits.metadata_bytes));
-  if (text == own) return {};
-  return conflict("another process has created a node here").in_key(key);
+  SHERD_TRY(size, present != nullptr ? present->size() : Result<std::uint64_t>(0));
+  if (size > 0) {
+    SHERD_TRY(is_same, have_same_text(location, key, aside));
+    if (!is_same) return another_document(key, aside);
+  }
+  return copy_object(store, *document, key, condition);
 }
 
-/// Puts the documents that were put aside below `prefix`. If another one is stored there, its creator has not found the
-/// note yet and will withdraw it. If it stays, it is a later version of the document that was put there before.
+/// Puts the documents that were put aside below `prefix`.
 Result<void> put_in_place(const NodeLocation& location, const SlowMove& move, const std::string& prefix) {
   Store& store = *location.store;
   SHERD_TRY(documents, documents_below(location, move.aside()));
   std::ranges::reverse(documents);
   for (const std::string& key : documents) {
-    auto put = retry_limited(location.config, [&] { return put_document(location, move.aside() + key, prefix + key); });
-    if (!put && put.error().code() != ErrorCode::conflict) return put;
+    SHERD_TRY(retry_limited(location.config, [&] { return put_document(location, move.aside() + key, prefix + key); }));
     SHERD_TRY(store.erase(move.aside() + key));
   }
   return store.erase_prefix(move.aside());
@@ -299,8 +327,42 @@ Result<void> move_contents(const NodeLocation& location, SlowMove& move) {
   return store.set(move_note_of(move.from), move.text());
 }
 
+/// Moves an object back to the old path. A document at the new path is that of a creator, and stays there, unless it is
+/// empty: then it has been withdrawn.
+Result<void> move_object_back(const NodeLocation& location, const SlowMove& move, const std::string& key) {
+  Store& store = *location.store;
+  const std::string at = move.new_prefix() + key;
+  SHERD_TRY(object, store.open(at));
+  if (object == nullptr) return {};
+  if (rank_of(location, key) > 0) {
+    SHERD_TRY(size, object->size());
+    SHERD_TRY(condition, unchanged_since(object.get()));
+    return size > 0 ? Result<void>() : erase_version(store, at, condition);
+  }
+  SHERD_TRY(copy_object(store, *object, move.old_prefix() + key, {}));
+  SHERD_TRY(store.erase(at));
+  return {};
+}
+
+/// Moves everything in a directory below the new path back, except for documents.
+Result<void> move_back(const NodeLocation& location, const SlowMove& move, const std::string& below) {
+  Store& store = *location.store;
+  SHERD_TRY(listing, store.list_dir(move.new_prefix() + below));
+  for (const auto& object : listing.objects) SHERD_TRY(move_object_back(location, move, below + object.name));
+  for (const std::string& name : listing.prefixes) {
+    const std::string inner = below + name + "/";
+    SHERD_TRY(documents, documents_below(location, move.new_prefix() + inner));
+    SHERD_TRY(documents.empty() ? store.move_prefix(move.new_prefix() + inner, move.old_prefix() + inner)
+                                : move_back(location, move, inner));
+  }
+  return {};
+}
+
 Result<void> take_back(const NodeLocation& location, const SlowMove& move) {
-  SHERD_TRY(location.store->move_prefix(move.new_prefix(), move.old_prefix()));
+  Store& store = *location.store;
+  SHERD_TRY(move_back(location, move, ""));
+  SHERD_TRY(nothing, store.visit(move.new_prefix(), ListDepth::all, [](const ListEntry&) { return false; }));
+  if (nothing) SHERD_TRY(store.erase_prefix(move.new_prefix()));
   SHERD_TRY(put_in_place(location, move, move.old_prefix()));
   return erase_notes(location, move);
 }

@@ -109,6 +109,42 @@ class SlowMove : public testing::TestWithParam<Kind> {
     }
   }
 
+  using Keys = std::vector<std::string>;
+  static bool any_below(const Keys& keys, const std::string& prefix) {
+    return std::ranges::any_of(keys, [&](const std::string& key) { return key.starts_with(prefix); });
+  }
+  static bool is_aside(const Keys& keys, const std::string& path) {
+    return std::ranges::find(keys, staging_name(path) + "/documents/zarr.json") != keys.end() &&
+           std::ranges::find(keys, path + "/zarr.json") == keys.end();
+  }
+
+  static constexpr const char* kDocumentOfCreator = R"({"zarr_format": 3, "node_type": "group"})";
+  /// A creator that looked for notes before there were any stores its document as soon as the store is like this.
+  struct Creator {
+    std::string key;
+    std::function<bool(const Keys& keys)> when;
+    int withdraws_after = 1 << 30;  ///< requests of the rename
+  };
+  static Result<void> rename_beside_creator(const std::shared_ptr<Store>& beneath, const std::string& from,
+                                            const std::string& to, const Creator& creator, bool fails_moving = false) {
+    const auto stepping = std::make_shared<SteppingStore>(beneath);
+    stepping->fails_moving = fails_moving;
+    int requests = -1;
+    std::thread withdrawing;  // waits for a lock that the request may hold
+    stepping->before = [&] {
+      if (requests < 0 && creator.when(keys_of(*beneath))) {
+        requests = 0;
+        beneath->set(creator.key, kDocumentOfCreator, Condition::absent()).value();
+      } else if (requests >= 0 && ++requests == creator.withdraws_after) {
+        withdrawing = std::thread([&] { EXPECT_TRUE(beneath->erase(creator.key).value()); });
+      }
+    };
+    auto renamed = rename(front(stepping), to, {.path = from});
+    EXPECT_GE(requests, 0);
+    if (withdrawing.joinable()) withdrawing.join();
+    return renamed;
+  }
+
   TempDir directory_;
   int stores_ = 0;
 };
@@ -168,29 +204,35 @@ TEST_P(SlowMove, ThatIsCutShortLosesNothingAndIsEndedByAnother) {
   EXPECT_TRUE(cut_short);
 }
 
-// A creator that looked for the note before it was stored, and stores its document after everything else has arrived.
 TEST_P(SlowMove, DoesNotTakeTheDocumentOfACreatorForItsOwn) {
-  const auto stepping = std::make_shared<SteppingStore>(beneath());
-  const auto store = front(stepping);
-  make(store);
+  const auto store = beneath();
+  make(front(store));
   const auto expected = elements(store, "g/a");
-  int requests = -1;
-  stepping->before = [&, is_within = false]() mutable {
-    if (std::exchange(is_within, true)) return;
-    const auto keys = keys_of(*stepping);
-    const auto is_below = [](const char* prefix) { return [=](const auto& key) { return key.starts_with(prefix); }; };
-    if (requests < 0 && std::ranges::any_of(keys, is_below("h/")) && std::ranges::none_of(keys, is_below("g/a/"))) {
-      requests = 0;
-      stepping->set("h/zarr.json", R"({"zarr_format": 3, "node_type": "group"})", Condition::absent()).value();
-    } else if (requests >= 0 && ++requests == 20) {
-      stepping->erase("h/zarr.json", Condition()).value();
-    }
-    is_within = false;
-  };
-  rename(store, "/h", {.path = "g/a"}).value();
-  stepping->before = [] {};
-  EXPECT_GE(requests, 20);
+  const auto have_arrived = [](const auto& keys) { return any_below(keys, "h/") && !any_below(keys, "g/a/"); };
+  rename_beside_creator(store, "g/a", "/h", {"h/zarr.json", have_arrived, 20}).value();
   EXPECT_EQ(elements(store, "h"), expected);
+}
+
+TEST_P(SlowMove, DoesNotPutTheDocumentOfACreatorAside) {
+  const auto store = beneath();
+  make(front(store));
+  const auto expected = elements(store, "g/a");
+  rename_beside_creator(store, "g/a", "/h",
+                        {"g/a/zarr.json", [](const auto& keys) { return is_aside(keys, "g/a"); }, 8})
+      .value();
+  EXPECT_EQ(elements(store, "h"), expected);
+}
+
+TEST_P(SlowMove, LeavesTheDocumentOfACreatorAtTheNewPathIfItIsTakenBack) {
+  const auto store = beneath();
+  make(front(store));
+  auto expected = tree_of(*store);
+  const Creator killed{"i/zarr.json", [](const auto& keys) { return is_aside(keys, "g"); }};
+  const auto failed = rename_beside_creator(store, "g", "i", killed, true);
+  EXPECT_EQ(code_of(failed), ErrorCode::io);
+  EXPECT_THAT(failed.error().text(), testing::Not(HasSubstr("rename it again")));
+  expected["i/zarr.json"] = kDocumentOfCreator;
+  EXPECT_EQ(tree_of(*store), expected);
 }
 
 TEST_P(SlowMove, IsTakenBackIfOneRequestFails) {
@@ -312,6 +354,29 @@ TEST_F(CutShortMove, IsNotDisturbedByOtherOperations) {
   EXPECT_THAT(open_group(store_)->open("g").error().text(), HasSubstr("rename it again"));
   EXPECT_EQ(code_of(create_group(store_, "", {}, true)), ErrorCode::conflict);
   expect_complete();
+}
+
+TEST_F(CutShortMove, FailsWithoutALossIfACreatorWasKilledAtTheNewPath) {
+  const std::string document = text_at(*store_, "g/zarr.json");
+  cut_short();
+  store_->set("h/i/zarr.json", R"({"zarr_format": 3, "node_type": "group"})", Condition::absent()).value();
+  const auto failed = rename(store_, "h/i", {.path = "g"});
+  ASSERT_TRUE(!failed && code_of(failed) == ErrorCode::conflict);
+  const std::string aside = staging_name("g") + "/documents/zarr.json";
+  EXPECT_THAT(failed.error().text(), testing::AllOf(HasSubstr("'h/i/zarr.json'"), HasSubstr(aside)));
+  EXPECT_EQ(text_at(*store_, aside), document);
+  EXPECT_TRUE(store_->erase("h/i/zarr.json").value());
+  expect_complete();
+}
+
+TEST_F(CutShortMove, IsNotUndoneByACreatorThatWithdrawsTheSameDocument) {
+  const std::string document = text_at(*store_, "g/zarr.json");
+  cut_short();
+  store_->set("h/i/zarr.json", document, Condition::absent()).value();
+  const Generation created = store_->open("h/i/zarr.json").value()->generation().value();
+  rename(store_, "h/i", {.path = "g"}).value();
+  EXPECT_FALSE(store_->erase("h/i/zarr.json", Condition::matches(created)).has_value());
+  EXPECT_TRUE(open_group(store_, {.path = "h/i"}));
 }
 
 TEST_F(CutShortMove, IsNotTakenToAnotherPathWhereItMayStillBeUnderWay) {
