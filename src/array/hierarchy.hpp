@@ -81,7 +81,7 @@ class MovingNote {
   ~MovingNote();
   /// Erases the note, after everything else below the name, including nodes of other makers, who get a `conflict`.
   Result<void> end();
-  /// Erases only the note: nothing has been moved or erased.
+  /// Erases only the note, unless another maker has taken it over: nothing has been moved or erased.
   Result<void> withdraw();
   /// `conflict`, and the note is withdrawn, if a node exists at the path by now.
   Result<void> refuse_node();

@@ -32,6 +32,7 @@ namespace {
 constexpr std::string_view kNode = "node/";
 constexpr std::string_view kNote = ".sherd-copy.json";
 constexpr std::string_view kMaker = "maker-";
+constexpr std::string_view kWithdrawn = "withdrawn";  ///< instead of a maker's name, where notes cannot be erased
 
 /// Whether a writer can write the node's document at its location. It cannot, for example, through a link that leads
 /// nowhere, or on a read-only disk.
@@ -58,6 +59,13 @@ std::string prefix_of_maker(const NodeLocation& location, const std::string& mak
 
 std::string note_of_maker(const NodeLocation& location, const std::string& maker) {
   return prefix_of_maker(location, maker) + std::string(kNote);
+}
+
+/// What the note of a node contains: the name of its maker, or nothing. nullopt if there is no note.
+Result<std::optional<std::string>> noted_maker(const NodeLocation& location) {
+  SHERD_TRY(text, location.store->get(moving_key(location.path), location.config.limits.metadata_bytes));
+  if (text == kWithdrawn) return std::optional<std::string>();
+  return text;
 }
 
 /// The makers that have something below the staging name. With locks there is only one, which needs no name.
@@ -117,7 +125,8 @@ Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& locati
     SHERD_TRY(present, store.open(key));
     SHERD_TRY(condition, unchanged_since(present.get()));
     if (!take_over) SHERD_TRY(refuse_maker(location, maker));
-    note->replaces_another_ = present != nullptr;
+    SHERD_TRY(noted, present != nullptr ? noted_maker(location) : std::optional<std::string>());
+    note->replaces_another_ = noted.has_value();
     SHERD_TRY(writer, store.write(key, maker.size()));
     SHERD_TRY(writer->write(0, as_bytes(maker)));
     SHERD_TRY(writer->commit(condition));
@@ -138,7 +147,17 @@ Result<void> MovingNote::end() {
 }
 
 Result<void> MovingNote::withdraw() {
-  SHERD_TRY(location_.store->erase(moving_key(location_.path)));
+  Store& store = *location_.store;
+  const std::string key = moving_key(location_.path);
+  if (has_locks(location_)) {
+    SHERD_TRY(store.erase(key));
+    return {};
+  }
+  if (!stored_) return {};  // withdrawn before
+  const Condition is_own = Condition::matches(*stored_);
+  auto withdrawn =
+      store.traits().conditional_erase ? erase_or_empty(store, key, is_own) : store.set(key, kWithdrawn, is_own);
+  if (!withdrawn && withdrawn.error().code() != ErrorCode::conflict) return withdrawn;  // otherwise it is another's
   stored_.reset();
   return {};
 }
@@ -157,24 +176,19 @@ Result<void> MovingNote::refuse_node() {
 Result<void> MovingNote::refuse_moves_below() {
   auto none = refuse_slow_moves_below(location_);
   if (none || replaces_another_) return none;
-  // Without locks another maker may have taken the path over. The first failure is the one to report.
-  if (stored_)
-    (void)erase_or_empty(*location_.store, moving_key(location_.path), Condition::matches(*stored_));
-  else
-    (void)withdraw();
-  stored_.reset();
+  (void)withdraw();  // the first failure is the one to report
   return none;
 }
 
 Result<void> refuse_maker(const NodeLocation& location, std::string_view maker) {
-  SHERD_TRY(text, location.store->get(moving_key(location.path), location.config.limits.metadata_bytes));
+  SHERD_TRY(text, noted_maker(location));
   if (!text || (!has_locks(location) && (text->empty() || *text == maker))) return {};
   return another_maker(location);
 }
 
 Result<bool> is_moving(const NodeLocation& location) {
-  SHERD_TRY(note, location.store->open(moving_key(location.path)));
-  return note != nullptr;
+  SHERD_TRY(note, noted_maker(location));
+  return note.has_value();
 }
 
 bool is_staging(std::string_view name) noexcept { return name.starts_with(kScratchPrefix); }

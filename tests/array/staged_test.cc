@@ -10,8 +10,10 @@
 #include <numeric>
 #include <thread>
 
+#include "array/hierarchy.hpp"
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
+#include "tests/array/withdrawn_notes.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/tree.hpp"
@@ -261,7 +263,7 @@ class LocklessMakers : public testing::TestWithParam<bool> {
   /// The array at "a" has these elements, and nothing else is stored.
   void expect_alone(std::uint8_t first) const {
     EXPECT_EQ(elements(store_, "a"), bytes_from(first));
-    EXPECT_THAT(keys_of(*store_), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
+    EXPECT_THAT(keys_without_withdrawn_notes(*store_), ElementsAre("a/c/0", "a/c/1", "a/zarr.json", "zarr.json"));
   }
 
   const std::shared_ptr<Store> store_ = lockless(GetParam());
@@ -331,6 +333,43 @@ TEST_P(LocklessMakers, DoNotLoseTheirDocumentToACreatorThatWithdrawsItsOwn) {
   expect_alone(11);
 }
 
+// The maker finds a node that was created after it had stored its note, and withdraws.
+TEST_P(LocklessMakers, ThatWithdrawLeaveTheNoteOfAProcessThatTookThePathOver) {
+  const std::string note = staging_name("a") + "/moving";
+  for (const bool is_taken_over : {true, false}) {
+    const auto paused = std::make_shared<PausedStore>(store_);
+    paused->before_open = [&, is_done = false](const std::string& key) mutable {
+      if (key != "a/zarr.json" || is_done || !store_->get(note).value()) return;
+      is_done = true;
+      store_->set("a/zarr.json", R"({"zarr_format": 3, "node_type": "group"})").value();
+      if (is_taken_over) store_->set(note, "maker-of-another").value();
+    };
+    EXPECT_EQ(create_array(paused, "a", filled_with(11, false)).error().code(), ErrorCode::conflict);
+    EXPECT_EQ(store_->get(note).value() == "maker-of-another", is_taken_over);
+    open_group(store_, {.writable = true}).value().erase("a").value();
+    EXPECT_THAT(keys_of(*store_), ElementsAre("zarr.json"));
+  }
+}
+
+TEST_P(LocklessMakers, ThatWithdrewDoNotExposeForeignObjects) {
+  const auto paused = std::make_shared<PausedStore>(store_);
+  const std::string note = staging_name("a") + "/moving";
+  paused->before_open = [&, is_done = false](const std::string& key) mutable {
+    if (key != "a/zarr.json" || is_done || !store_->get(note).value()) return;
+    is_done = true;
+    store_->set("a/zarr.json", R"({"zarr_format": 3, "node_type": "group"})").value();
+  };
+  EXPECT_EQ(create_array(paused, "a", filled_with(11, false)).error().code(), ErrorCode::conflict);
+  store_->erase("a/zarr.json").value();
+  store_->set("a/readme.txt", "x").value();
+  EXPECT_EQ(erase(store_, {.path = "a"}).error().code(), ErrorCode::not_found);
+  EXPECT_EQ(create_array(store_, "a", filled_with(21, true)).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(store_->get("a/readme.txt").value(), "x");
+  store_->erase("a/readme.txt").value();
+  create_array(store_, "a", filled_with(21, false)).value();
+  expect_alone(21);
+}
+
 TEST_P(LocklessMakers, AreAConflictIfTheNodeIsErasedMeanwhile) {
   create_array(store_, "a", filled_with(1, false)).value();
   CreateOptions options = filled_with(11, true);
@@ -340,7 +379,7 @@ TEST_P(LocklessMakers, AreAConflictIfTheNodeIsErasedMeanwhile) {
     return written;
   };
   EXPECT_EQ(create_array(store_, "a", options).error().code(), ErrorCode::conflict);
-  EXPECT_THAT(keys_of(*store_), ElementsAre("zarr.json"));
+  EXPECT_THAT(keys_without_withdrawn_notes(*store_), ElementsAre("zarr.json"));
 }
 
 // Does nothing once it is cut off, as if the process had been killed.
