@@ -51,7 +51,7 @@ Result<void> add_number(CdlAttributeValues& values, const CdlNumber& number, con
 Result<void> add_value(CdlAttributeValues& values, const CdlTokens& tokens, bool prints) {
   const CdlToken& token = tokens.now();
   if (token.kind == CdlToken::Kind::number) return add_number(values, token.number, token.position, prints);
-  if (token.kind == CdlToken::Kind::text) return add_text(values, token.text, token.position, prints);
+  if (token.kind == CdlToken::Kind::text) return add_text(values, token.utf8(), token.position, prints);
   if (token.kind == CdlToken::Kind::word && !token.escaped) {
     if (const auto special = special_cdl_number(token.text))
       return add_number(values, *special, token.position, prints);
@@ -247,8 +247,6 @@ Result<bool> set_special(CdlVariable& variable, const std::string& name, const C
     SHERD_TRY(text, one_text(values, name));
     SHERD_TRY(codecs, codecs_of_text(text));
     variable.all_codecs = std::move(codecs);
-  } else if (name.starts_with("_Quantize") && name.ends_with("SignificantDigits")) {
-    return unsupported(name + " is not supported: values are stored as they are");
   } else {
     return false;
   }

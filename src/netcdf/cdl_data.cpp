@@ -156,7 +156,7 @@ class DataReader {
       if (strings == nullptr)
         return cdl_error(token.position, "a number of the type " + std::string(to_string(variable_.definition.type)) +
                                              " is expected, not the text " + token.shown());
-      strings->push_back(token.text);
+      strings->push_back(token.utf8());
       return {};
     }
     std::optional<CdlNumber> number;

@@ -64,11 +64,19 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+std::string from_latin1(std::string_view text) {
+  std::string utf8;
+  for (const char c : text) append_utf8(static_cast<unsigned char>(c), utf8);
+  return utf8;
+}
+
 std::string to_string(const CdlPosition& position) {
   return "line " + std::to_string(position.line) + ", column " + std::to_string(position.column);
 }
 
 Error at(const CdlPosition& position, Error error) { return std::move(error).in(to_string(position)); }
+
+std::string CdlToken::utf8() const { return latin1 ? from_latin1(text) : text; }
 
 std::string CdlToken::shown() const {
   switch (kind) {
@@ -80,7 +88,8 @@ std::string CdlToken::shown() const {
       return "'" + text + ":'";
     case Kind::text: {
       std::string shown;
-      append_cdl_text(shown, std::string_view(text).substr(0, kShown), TextUse::string);
+      const std::string whole = utf8();
+      append_cdl_text(shown, std::string_view(whole).substr(0, kShown), TextUse::string);
       return shown;
     }
     case Kind::number:
@@ -107,16 +116,37 @@ Result<std::string> unescaped_cdl_name(std::string_view name) {
 CdlLexer::CdlLexer(std::string_view text) : rest_(text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (rest_.starts_with(kMark)) rest_.remove_prefix(kMark.size());
+  latin1_ = !is_utf8(rest_);
+  begin_line(0);
+}
+
+std::uint64_t CdlLexer::first_latin1_line() const noexcept {
+  if (!latin1_) return 0;
+  std::uint64_t line = 1;
+  for (std::size_t at = 0; at < rest_.size(); ++line) {
+    const std::size_t end = std::min(rest_.find('\n', at), rest_.size());
+    if (!is_utf8(rest_.substr(at, end - at))) return line;
+    at = end + 1;
+  }
+  return line;
+}
+
+/// In a line that is not UTF-8 each byte is a column.
+void CdlLexer::begin_line(std::size_t at) noexcept {
+  if (latin1_) latin1_line_ = !is_utf8(rest_.substr(at, rest_.find('\n', at) - at));
 }
 
 void CdlLexer::advance(std::size_t count) noexcept {
-  for (const char c : rest_.substr(0, count)) {
-    if (c == '\n')
+  count = std::min(count, rest_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (rest_[i] == '\n') {
       position_ = {position_.line + 1, 1};
-    else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80)
+      begin_line(i + 1);
+    } else if (latin1_line_ || (static_cast<unsigned char>(rest_[i]) & 0xC0U) != 0x80) {
       ++position_.column;
+    }
   }
-  rest_.remove_prefix(std::min(count, rest_.size()));
+  rest_.remove_prefix(count);
 }
 
 Result<void> CdlLexer::skip_space() {
@@ -139,7 +169,7 @@ Result<void> CdlLexer::skip_space() {
 Result<void> CdlLexer::next(CdlToken& token) {
   SHERD_TRY(skip_space());
   token.position = position_;
-  token.escaped = false;
+  token.escaped = token.latin1 = false;
   token.text.clear();
   if (rest_.empty()) {
     token.kind = CdlToken::Kind::end;
@@ -169,13 +199,15 @@ std::size_t CdlLexer::name_length(std::size_t begin) const noexcept {
 }
 
 Result<void> CdlLexer::word(CdlToken& token) {
-  const std::string_view name = rest_.substr(0, name_length(0));
+  const std::string_view written = rest_.substr(0, name_length(0));
+  const std::string recoded = latin1_ && !is_utf8(written) ? from_latin1(written) : std::string();
+  const std::string_view name = recoded.empty() ? written : recoded;
   auto plain = unescaped_cdl_name(name);
   if (!plain) return at(position_, std::move(plain).error());
   token.kind = CdlToken::Kind::word;
   token.escaped = name.size() != plain->size();
   token.text = *std::move(plain);
-  advance(name.size());
+  advance(written.size());
   if (!token.escaped && peek() == ':' && std::ranges::find(kSections, token.text) != std::end(kSections)) {
     token.kind = CdlToken::Kind::section;
     advance(1);
@@ -189,6 +221,7 @@ Result<void> CdlLexer::path(CdlToken& token) {
   while (peek(end) == '/' && begins_name(peek(end + 1))) end += 1 + name_length(end + 1);
   if (end == 0) return error("a '/' begins the path of a variable or a dimension, and a name must follow it");
   token.text = rest_.substr(0, end);
+  if (latin1_ && !is_utf8(token.text)) token.text = from_latin1(token.text);
   advance(end);
   return {};
 }
@@ -228,6 +261,7 @@ Result<void> CdlLexer::text(CdlToken& token) {
     SHERD_TRY(c, escape());
     token.text += c;
   }
+  token.latin1 = latin1_ && !is_utf8(token.text);
   advance(1);
   return {};
 }
@@ -288,7 +322,7 @@ Result<std::string> CdlLexer::dataset_name() {
     plain += name[i];
   }
   advance(end);
-  return plain;
+  return latin1_ && !is_utf8(plain) ? from_latin1(plain) : plain;
 }
 
 Error CdlTokens::unexpected(std::string_view wanted) const {

@@ -9,6 +9,9 @@
 
 namespace sherd::netcdf {
 
+/// The text in UTF-8, which has the same character for each byte of Latin-1.
+[[nodiscard]] std::string from_latin1(std::string_view text);
+
 /// Counted from 1; columns are characters.
 struct CdlPosition {
   std::uint64_t line = 1, column = 1;
@@ -36,6 +39,7 @@ struct CdlToken {
   /// Of a word or a text: without escapes. Of a path: as written.
   std::string text = {};
   bool escaped = false;  ///< of a word: it is a name, even if it looks like a keyword
+  bool latin1 = false;   ///< of a text: it is not UTF-8, nor is the file
   CdlNumber number = {};
 
   [[nodiscard]] bool is(char which) const noexcept { return kind == Kind::mark && mark == which; }
@@ -44,6 +48,8 @@ struct CdlToken {
   }
   /// The word for a string that is a null pointer.
   [[nodiscard]] bool is_null() const noexcept { return is_word("NIL") || is_word("Nil") || is_word("nil"); }
+  /// Of a text: read as Latin-1 if it is not UTF-8.
+  [[nodiscard]] std::string utf8() const;
   /// For messages: "'x'", "the end of the text".
   [[nodiscard]] std::string shown() const;
 };
@@ -60,10 +66,13 @@ class CdlLexer {
   Result<void> next(CdlToken& token);
   /// The name of the dataset: all text up to the next `{`, trimmed and without escapes.
   [[nodiscard]] Result<std::string> dataset_name();
+  /// The first line that is not UTF-8; 0 if all are. Call it before the first token.
+  [[nodiscard]] std::uint64_t first_latin1_line() const noexcept;
 
  private:
   [[nodiscard]] char peek(std::size_t ahead = 0) const noexcept { return rest_.size() > ahead ? rest_[ahead] : '\0'; }
   void advance(std::size_t count) noexcept;
+  void begin_line(std::size_t at) noexcept;
   Result<void> skip_space();
   Result<void> word(CdlToken& token);
   Result<void> path(CdlToken& token);
@@ -76,6 +85,7 @@ class CdlLexer {
 
   std::string_view rest_;
   CdlPosition position_;
+  bool latin1_ = false, latin1_line_ = false;  ///< not UTF-8: anywhere in the file, in the present line
 };
 
 /// The lexer with one token of lookahead.

@@ -44,6 +44,9 @@ class Parser {
       : tokens_(text), options_(options), state_(state), group_(&state.root) {}
 
   Result<void> run() {
+    if (const std::uint64_t line = tokens_.lexer().first_latin1_line(); line > 0)
+      state_.warnings.push_back("line " + std::to_string(line) + ": not valid UTF-8; such texts and names are read as " +
+                                "Latin-1, and the bytes of characters are kept");
     SHERD_TRY(tokens_.next());
     const CdlToken& token = tokens_.now();
     if (!token.is_word("netcdf") && !token.is_word("NETCDF") && !token.is_word("netCDF"))
@@ -341,6 +344,9 @@ class Parser {
       return cdl_error(position, "the attribute '" + called + "' is reserved for metadata of the storage");
     if (values.has_nulls)
       state_.warnings.push_back(to_string(values.position) + ": NIL in an attribute is stored as empty text");
+    if (variable != nullptr && called.starts_with("_Quantize"))
+      state_.warnings.push_back(to_string(position) + ": " + called +
+                                " is kept as an attribute, but values are stored as they are");
     if (variable != nullptr) return set_variable_attribute(*variable, called, type, values);
     return set_group_attribute(*group_, called, type, values);
   }

@@ -38,23 +38,24 @@ Result<void> for_each_variable(Group& group, const Visit& visit) {
 }
 
 /// Puts filters that have their own attributes, in netCDF's order, around those of `_Filter`.
-Result<void> join_filters(NewVariable& definition, std::size_t element_size) {
+void join_filters(NewVariable& definition, std::size_t element_size) {
   const auto codec = [](const char* name, Json::Object configuration) {
     return Json(Json::Object{{"name", name}, {"configuration", Json(std::move(configuration))}});
   };
   std::vector<Json>& codecs = *definition.codecs;
-  if (definition.fletcher32)
-    return unsupported("fletcher32 together with compression is not supported: readers of Zarr do not agree on it");
   if (definition.shuffle && element_size > 1)
     codecs.insert(codecs.begin(), codec("numcodecs.shuffle", {{"elementsize", element_size}}));
   if (definition.deflate_level) codecs.push_back(codec("numcodecs.zlib", {{"level", *definition.deflate_level}}));
-  definition.shuffle = false;
+  if (definition.fletcher32) {
+    std::erase_if(codecs, [](const Json& each) { return plain_name(each) == "fletcher32"; });
+    codecs.push_back(codec("numcodecs.fletcher32", {}));
+  }
+  definition.shuffle = definition.fletcher32 = false;
   definition.deflate_level.reset();
-  return {};
 }
 
 /// Adds the byte order and all filters to given codecs. `_Codecs` contains all filters.
-Result<void> complete_codecs(CdlVariable& variable) {
+void complete_codecs(CdlVariable& variable) {
   NewVariable& definition = variable.definition;
   const bool is_text = definition.type == Type::character || definition.type == Type::string;
   const std::size_t size = is_text ? 1 : element_size(definition.type);
@@ -63,8 +64,9 @@ Result<void> complete_codecs(CdlVariable& variable) {
     definition.shuffle = definition.fletcher32 = false;
     definition.deflate_level.reset();
   }
-  if (!definition.codecs) return {};
-  if (variable.all_codecs.empty()) SHERD_TRY(join_filters(definition, size));
+  if (definition.fletcher32 && definition.deflate_level && !definition.codecs) definition.codecs.emplace();
+  if (!definition.codecs) return;
+  if (variable.all_codecs.empty()) join_filters(definition, size);
   const char* order = definition.big_endian ? "big" : "little";
   definition.big_endian = false;
   Json bytes{Json::Object{{"name", "bytes"}}};
@@ -74,7 +76,20 @@ Result<void> complete_codecs(CdlVariable& variable) {
     *named = std::move(bytes);
   else
     definition.codecs->insert(definition.codecs->begin(), std::move(bytes));
-  return {};
+}
+
+/// The order of a checksum and a compressor is fixed in Zarr v3 only. `_Codecs` is taken literally.
+Result<void> check_checksum(const Writer& writer, const CdlVariable& variable) {
+  const auto& codecs = variable.definition.codecs;
+  if (!codecs || !variable.all_codecs.empty() || writer.format() != "zarr2") return {};
+  const auto is_other = [](const Json& each) {
+    return !is_layout(each) && plain_name(each) != "shuffle" && plain_name(each) != "fletcher32";
+  };
+  if (std::ranges::find(*codecs, "fletcher32", plain_name) == codecs->end() || std::ranges::none_of(*codecs, is_other))
+    return {};
+  return unsupported("'" + variable.definition.name +
+                     "' has _Fletcher32 and compression, which readers of Zarr v2 do not agree on; leave one of them "
+                     "out, or write Zarr v3 (--store-format zarr3)");
 }
 
 /// Where a text that is too long is cut: between characters, or literally at that byte.
@@ -263,7 +278,7 @@ Result<void> finish_cdl(Cdl::State& state, LongTexts long_texts) {
     }));
   }
   return for_each_variable(state.root, [&](CdlVariable& variable) -> Result<void> {
-    SHERD_TRY(complete_codecs(variable).in([&] { return "'" + variable.definition.name + "'"; }));
+    complete_codecs(variable);
     SHERD_TRY(fit_strings(state, variable, long_texts));
     if (variable.nulls > 0 && !state.header_only)
       state.warnings.push_back(variable.full_name() + ": " + std::to_string(variable.nulls) +
@@ -307,6 +322,7 @@ Result<void> Cdl::define(Writer& writer) const {
   }));
   return for_each_variable(root, [&](const CdlVariable& variable) -> Result<void> {
     SHERD_TRY(check_string_bytes(writer, variable, state_->text_size).in([&] { return to_string(variable.position); }));
+    SHERD_TRY(check_checksum(writer, variable).in([&] { return to_string(variable.position); }));
     return writer.define_variable(variable.group, variable.definition).in([&] { return to_string(variable.position); });
   });
 }

@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/cdl_lexer.hpp"
 #include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
@@ -192,7 +193,7 @@ class Copier {
       SHERD_TRY(sizes, string_sizes(source, has_data, to));
       strings = sizes;
     }
-    SHERD_TRY(filters, choose_filters(source, options_, task_.form, to));
+    SHERD_TRY(filters, choose_filters(source, options_, task_.form, to, report_.warnings));
     if (task_.form == FilterForm::none && has_filters(source))
       report_.warnings.push_back(source.full_name() + ": the copy has no filters, which classic files cannot have");
     const bool filtered = to.deflate_level || to.shuffle || to.fletcher32 || !filters.empty();
@@ -366,12 +367,6 @@ class Copier {
   std::mutex nulls_mutex_;
   std::map<std::string, std::uint64_t> nulls_;  ///< the number of strings in variables that were null pointers
 };
-
-std::string from_latin1(const std::string& text) {
-  std::string utf8;
-  for (const char c : text) append_utf8(static_cast<unsigned char>(c), utf8);
-  return utf8;
-}
 
 }  // namespace
 

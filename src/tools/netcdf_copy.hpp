@@ -19,9 +19,11 @@ namespace sherd::netcdf {
 enum class FilterForm : std::uint8_t { zarr2, zarr3, hdf5, none };
 
 /// Sets the filters of `to`, the copy of a variable, and returns those for which NewVariable has no members.
-/// `unsupported` if the destination cannot have one that the source has or the options request.
+/// `unsupported` if the destination cannot have one that the source has or the options request; a warning if it cannot
+/// have the source's checksum together with the options' compression.
 [[nodiscard]] Result<std::vector<Filter>> choose_filters(const Variable& source, const DatasetCopyOptions& options,
-                                                         FilterForm form, NewVariable& to);
+                                                         FilterForm form, NewVariable& to,
+                                                         std::vector<std::string>& warnings);
 
 /// The chunks set in the options; nullopt if they are not set.
 [[nodiscard]] Result<std::optional<Shape>> chosen_chunks(const Variable& source, const DatasetCopyOptions& options);

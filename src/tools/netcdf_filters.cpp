@@ -1,5 +1,5 @@
 // Converts filters of HDF5, by number, to codecs of Zarr, by name, and back. A filter that one side lacks is an error,
-// and is never left out.
+// and is never left out silently.
 #include <algorithm>
 
 #include "base/try.hpp"
@@ -60,6 +60,14 @@ Result<void> set_members(const std::vector<Filter>& filters, NewVariable& to) {
   return {};
 }
 
+bool is_checksum(const Filter& filter) { return filter.id == filter_id::fletcher32; }
+
+bool has_checked_compression(const std::vector<Filter>& filters) {
+  return std::ranges::any_of(filters, is_checksum) && std::ranges::any_of(filters, [](const Filter& each) {
+           return !is_checksum(each) && each.id != filter_id::shuffle;
+         });
+}
+
 Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Filter> filters, FilterForm form,
                                           NewVariable& to) {
   if (form == FilterForm::hdf5) {
@@ -69,15 +77,13 @@ Result<std::vector<Filter>> store_filters(const Variable& source, std::vector<Fi
       if (each.id > filter_id::fletcher32) others.push_back(std::move(each));
     return others;
   }
-  const bool checked = std::ranges::find(filters, filter_id::fletcher32, &Filter::id) != filters.end();
-  if (checked && filters.size() > 1 && std::ranges::any_of(filters, [](const Filter& each) {
-        return each.id != filter_id::fletcher32 && each.id != filter_id::shuffle;
-      }))
+  const bool checked = has_checked_compression(filters);
+  if (checked && form == FilterForm::zarr2)
     return unsupported(
-        "the checksum fletcher32 together with compression cannot be stored in NCZarr, because readers of Zarr v2 do "
-        "not agree on it" +
-        std::string(kAdvice));
-  if (is_plain(filters) && (source.type() != Type::string || form == FilterForm::zarr2)) {
+        "the checksum fletcher32 together with compression cannot be stored in Zarr v2, because its readers do not "
+        "agree on it; write Zarr v3 (--store-format zarr3), or choose filters with -d or -F");
+  std::ranges::stable_partition(filters, [](const Filter& each) { return !is_checksum(each); });  // of stored bytes
+  if (!checked && is_plain(filters) && (source.type() != Type::string || form == FilterForm::zarr2)) {
     SHERD_TRY(set_members(filters, to));
     return std::vector<Filter>();
   }
@@ -119,17 +125,27 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
   return std::vector<Filter>();
 }
 
-/// The choice in the options, if there is one.
-std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options) {
+/// The choice in the options, if there is one. As in netcdf-c, -d keeps the checksum.
+std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options,
+                                             FilterForm form, std::vector<std::string>& warnings) {
   for (auto choice = options.filters.rbegin(); choice != options.filters.rend(); ++choice)
     if (choice->variables.empty() ||
         std::ranges::any_of(choice->variables, [&](const auto& name) { return is_named(name, source); }))
       return choice->filters;
   if (!options.deflate_level) return std::nullopt;
   std::vector<Filter> filters;
-  if (*options.deflate_level == 0) return filters;
-  if (options.shuffle) filters.push_back({filter_id::shuffle, {}});
-  filters.push_back({filter_id::deflate, {static_cast<std::uint32_t>(*options.deflate_level)}});
+  if (*options.deflate_level > 0) {
+    if (options.shuffle) filters.push_back({filter_id::shuffle, {}});
+    filters.push_back({filter_id::deflate, {static_cast<std::uint32_t>(*options.deflate_level)}});
+  }
+  if (source.storage().fletcher32) filters.push_back({filter_id::fletcher32, {}});
+  const bool refused = form == FilterForm::zarr2 && has_checked_compression(filters);
+  if (refused) {
+    filters.pop_back();
+    warnings.push_back(source.full_name() +
+                       ": the copy has no checksum (fletcher32), which readers of Zarr v2 do not agree on together "
+                       "with compression; -d 0 keeps it, and so does Zarr v3 (--store-format zarr3)");
+  }
   return filters;
 }
 
@@ -141,14 +157,13 @@ bool is_named(const std::string& wanted, const Variable& variable) {
 }
 
 Result<std::vector<Filter>> choose_filters(const Variable& source, const DatasetCopyOptions& options, FilterForm form,
-                                           NewVariable& to) {
+                                           NewVariable& to, std::vector<std::string>& warnings) {
   to.big_endian = source.storage().big_endian && form != FilterForm::none;
   const bool scalar = source.dimensions().empty();
   if (form == FilterForm::none || scalar) return std::vector<Filter>();
-  const auto asked = asked_for(source, options);
   if (form == FilterForm::hdf5 && source.type() == Type::string)
     return std::vector<Filter>();  // HDF5 has none for them
-  if (asked) return store_filters(source, *asked, form, to);
+  if (const auto asked = asked_for(source, options, form, warnings)) return store_filters(source, *asked, form, to);
   auto kept =
       source.has_array() ? keep_codecs(source, form, to) : store_filters(source, source.storage().filters, form, to);
   if (kept && options.shuffle && to.deflate_level) to.shuffle = true;

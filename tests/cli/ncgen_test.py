@@ -377,3 +377,26 @@ def test_memory_follows_the_length_of_the_text(sherd):
     text = b"netcdf x { dimensions: a = 3000000, b = 1000000 ; variables: double v(a, b) ; v:_ChunkSizes = 1, 200000 ; data: v = " + b"1," * 999999 + b"1 ; }"
     peak = sherd.ok("ncgen", "-o", "x.zarr", "--stats", input=text).stderr
     assert int(re.search(r'"peak_rss": ?(\d+)', peak).group(1)) < 100 * 2**20 + 30 * len(text)
+
+
+def test_what_ncdump_prints_of_a_quantized_variable_makes_the_dataset_again(sherd, tmp_path):
+    import netCDF4
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("x", 4)
+        file.createVariable("q", "f4", ("x",), zlib=True, significant_digits=3)[:] = [1.234567, 2, 3, 4]
+    sherd.ok("nccopy", "x.nc", "y.zarr")
+    text = sherd.ok("ncdump", "-n", "x", "y.zarr").text
+    assert "q:_QuantizeBitGroomNumberOfSignificantDigits = 3 ;" in text
+    ran = sherd("ncgen", "-o", "z.zarr", input=text.encode())
+    assert ran.code == 0 and "is kept as an attribute, but values are stored as they are" in ran.stderr
+    assert sherd.ok("ncdump", "-n", "x", "z.zarr").text == text
+
+
+def test_what_ncdump_prints_of_a_file_in_latin_1_is_read_as_nccopy_reads_the_file(sherd, tmp_path):
+    (tmp_path / "x.cdl").write_bytes(b'netcdf x { variables: int v ; v:units = "\xb0C" ; :title = "\xc2\xb0" ; data: v = 1 ; }')
+    subprocess.run(["ncgen", "-3", "-o", tmp_path / "x.nc", tmp_path / "x.cdl"], check=True)
+    sherd.ok("nccopy", "x.nc", "y.zarr")
+    printed = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True).stdout
+    ran = sherd("ncgen", "-o", "z.zarr", input=printed)
+    assert ran.code == 0 and "warning: standard input: line 4: not valid UTF-8" in ran.stderr
+    assert sherd.ok("ncdump", "-n", "x", "z.zarr").text == sherd.ok("ncdump", "-n", "x", "y.zarr").text

@@ -87,7 +87,10 @@ TEST(CdlErrors, NameLineAndColumn) {
       {"netcdf x { group: g { } group: g { } }", ErrorCode::corrupt,
        "line 1, column 32: a group or a variable 'g' is defined"},
       {"netcdf x { :_NCZARR_ATTR = 1 ; }", ErrorCode::corrupt, "line 1, column 13: the attribute '_NCZARR_ATTR' is"},
-      {"netcdf x { :a = \"\xFF\" ; }", ErrorCode::corrupt, "line 1, column 17: the text is not valid UTF-8"},
+      {"netcdf x { :a = \"\\377\" ; }", ErrorCode::corrupt, "line 1, column 17: the text is not valid UTF-8"},
+      // In Latin-1, where a degree sign is one byte.
+      {"netcdf x { :a = \"\xB0\xB0\" ; :b = 3q ; }", ErrorCode::corrupt, "line 1, column 29: "},
+      {"netcdf x { :a = \"\xC2\xB0\" ; :b = 3q ; }\n// \xB0", ErrorCode::corrupt, "line 1, column 28: "},
   });
 }
 
@@ -383,14 +386,40 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
       {with("int v(x) ; v:_Codecs = \"[1]\" ;"), ErrorCode::corrupt, "_Codecs must be a list"},
       {with("int v(x) ; v:_Codecs = \"[{\\\"id\\\": 1}]\" ;"), ErrorCode::corrupt, "_Codecs must be a list"},
       {with("int v(x) ; v:_Codecs = 5 ;"), ErrorCode::corrupt, "_Codecs must be one text"},
-      {with("int v(x) ; v:_Fletcher32 = \"true\" ; v:_Filter = \"307,9\" ;"), ErrorCode::unsupported, "fletcher32"},
       {with("int v(x) ; v:_Filter = \"zstd\" ;"), ErrorCode::corrupt, "_Filter must contain numbers only"},
       {with("int v(x) ; v:_Shuffle = 2 ;"), ErrorCode::corrupt, "_Shuffle must be \"true\" or \"false\""},
       {with("int v(x) ; v:_Endianness = \"odd\" ;"), ErrorCode::corrupt, "_Endianness must be"},
       {with("int v(x) ; v:_Storage = \"odd\" ;"), ErrorCode::corrupt, "_Storage must be"},
-      {with("float v(x) ; v:_QuantizeBitGroomNumberOfSignificantDigits = 3 ;"), ErrorCode::unsupported, "_Quantize"},
       {with("int v ; :_Format = \"hdf4\" ;"), ErrorCode::corrupt, "_Format names a format of netCDF"},
   });
+}
+
+TEST(CdlSpecials, KeepQuantizationAsAnAttribute) {
+  for (const char* name : {"_QuantizeBitGroomNumberOfSignificantDigits", "_QuantizeBitRoundNumberOfSignificantBits"}) {
+    const std::string text = with("float v(x) ;\n v:" + std::string(name) + " = 3 ;");
+    EXPECT_NE(header_of(dataset_of(text)).find("v:" + std::string(name) + " = 3 ;"), std::string::npos);
+    const std::vector<std::string> warnings = Cdl::parse(text)->warnings();
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_TRUE(warnings[0].starts_with("line 6, column 4: " + std::string(name) + " is kept as an attribute"))
+        << warnings[0];
+  }
+}
+
+TEST(CdlInLatin1, IsReadWithAWarning) {
+  const std::string text =
+      "netcdf x {\ndimensions:\n  x = 2 ;\nvariables:\n int \xE9t\xE9(x) ; char c(x) ; string s(x) ;\n"
+      " c:u = \"\xC2\xB0\" ;\n c:l = \"\xB0\" ;\n string c:s = \"a\", \"\xB0\" ;\ndata:\n"
+      " \xE9t\xE9 = 1, 2 ;\n c = \"\xB0\xB1\" ;\n s = \"\xB0\", \"\xC2\xB0\" ;\n}\n";
+  const Dataset dataset = dataset_of(text, {}, "zarr3");
+  EXPECT_EQ(dataset.root().variable("\xC3\xA9t\xC3\xA9")->read().value(), Values(std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(dataset.root().variable("c")->read().value(), Values(std::string("\xB0\xB1")));
+  EXPECT_EQ(dataset.root().variable("s")->read().value(), Values(std::vector<std::string>(2, "\xC2\xB0")));
+  const std::string header = header_of(dataset);
+  for (const char* line : {"c:u = \"\xC2\xB0\" ;", "c:l = \"\xC2\xB0\" ;", "string c:s = \"a\", \"\xC2\xB0\" ;"})
+    EXPECT_NE(header.find(line), std::string::npos) << header;
+  EXPECT_EQ(Cdl::parse(text)->warnings(),
+            std::vector<std::string>{"line 5: not valid UTF-8; such texts and names are read as Latin-1, and the bytes "
+                                     "of characters are kept"});
 }
 
 TEST(CdlModel, RefusesWhatItCannotExpress) {
