@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/nc_source.hpp"
 #include "cli/netcdf_lengths.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/parser.hpp"
@@ -84,6 +85,7 @@ struct Nccopy {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
+    SHERD_TRY(check_netcdf_source(source));
     SHERD_TRY(report, named(netcdf::copy(source, destination, chosen)));
     for (const std::string& warning : report.warnings) session.note("warning: " + warning);
     session.note("copied " + print_count(report.variables, "variable") + " and " + print_count(report.groups, "group") +
@@ -116,6 +118,8 @@ struct Nccopy {
   Result<std::string> chosen_kind() const {
     std::vector<std::string> given;
     if (!kind.empty()) given.push_back(kind);
+    if (kind == "enhanced") given.back() = "nc4";  // names of netcdf-c that only its programs use
+    if (kind == "hdf5-nc3") given.back() = "nc7";
     const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc4, "nc4"}, {nc5, "nc5"}, {nc6, "nc6"}, {nc7, "nc7"}};
     for (const auto& [chosen, name] : flags)
       if (chosen) given.emplace_back(name);
@@ -179,7 +183,8 @@ Run add_nccopy(Arguments& arguments) {
                      "temp: or / for one chunk");
   arguments.repeated("--shards", "SHARDS", copy->shards, kShardsHelp);
   arguments.number("-d", copy->deflate,
-                   "Compress with deflate at this level, 0 to 9, and no other filter; 0: no compression");
+                   "Compress with deflate at this level, 0 to 9, and no other filter but the checksum of SRC, if there is "
+                   "one and DST can have it; 0: no compression");
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");

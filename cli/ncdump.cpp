@@ -3,6 +3,7 @@
 
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/nc_source.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "cli/values.hpp"
@@ -20,6 +21,7 @@ struct Ncdump {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(options, dump_options());
+    SHERD_TRY(check_netcdf_source(url));
     SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config()}));
     for (const std::string& warning : dataset.warnings()) session.note("warning: " + warning);
     if (kind) {

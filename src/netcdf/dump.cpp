@@ -98,11 +98,23 @@ class Dumper {
               return is_variable_named(name, group, variable.name());
             });
           }))
-        return not_found("the dataset has no variable '" + name + "'");
+        return no_variable(name);
     for (const std::string& name : options_.groups)
       if (!any_group(dataset_.root(), [&](const Group& group) { return is_group_named(name, group.path()); }))
         return not_found("the dataset has no group '" + name + "'");
     return {};
+  }
+
+  /// Warnings begin with the path of what is left out.
+  [[nodiscard]] Error no_variable(const std::string& name) const {
+    const std::string path = name.starts_with('/') ? name : "/" + name;
+    for (const std::string& warning : dataset_.warnings()) {
+      const std::size_t end = warning.find(": the variable is left out");
+      if (end == warning.npos) continue;
+      if (warning.substr(0, end).ends_with(path))
+        return unsupported("the variable '" + name + "' is left out" + warning.substr(warning.find(':', end + 1)));
+    }
+    return not_found("the dataset has no variable '" + name + "'");
   }
 
   template <class Test>

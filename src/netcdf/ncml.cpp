@@ -24,10 +24,10 @@ std::string escaped(std::string_view text) {
       xml += "&amp;";
     else if (c == '"')
       xml += "&quot;";
-    else if (byte == 0)
-      xml += "&#0;";
+    else if (c == '\t' || c == '\n' || c == '\r')
+      xml += std::string("&#x") + kHex[byte] + ";";
     else if (byte < 0x20 || byte == 0x7f)
-      xml += "&#x" + (byte < 0x10 ? std::string() : std::string(1, kHex[byte >> 4U])) + kHex[byte & 15U] + ";";
+      xml += "&#" + std::to_string(byte) + ";";
     else
       xml += c;
   }

@@ -37,3 +37,12 @@ def test_chunks_of_a_name_are_not_those_of_a_variable_with_other_dimensions_in_a
     assert chunks(tmp_path / "x.zarr/v") == [20, 10] and chunks(tmp_path / "x.zarr/g/v") == [40]
     ran = sherd("nccopy", "-c", "/g/v:20,10", file, "y.zarr")
     assert ran.code == 2 and "/g/v" in ran.stderr and "1 dimensions" in ran.stderr
+
+
+def test_kinds_of_files_have_the_names_of_netcdf_c(sherd, tmp_path, file):
+    for name in ("enhanced", "hdf5-nc3", "enhanced-nc3", "hdf5", "netCDF-4"):
+        sherd.ok("nccopy", "-k", name, file, f"{name}.nc")
+        subprocess.run(["nccopy", "-k", name, file, tmp_path / "theirs.nc"], check=True)
+        ours, theirs = (subprocess.run(["ncdump", "-k", tmp_path / each], check=True, capture_output=True).stdout
+                        for each in (f"{name}.nc", "theirs.nc"))
+        assert ours == theirs

@@ -1,0 +1,23 @@
+// The source of ncdump and nccopy: a file or a dataset.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/url.hpp"
+#include "io/netcdf_file.hpp"
+#include "netcdf/url.hpp"
+
+namespace sherd::cli {
+
+/// Refuses a file that is not a netCDF file: datasets of Zarr are directories.
+inline Result<void> check_netcdf_source(const std::string& url) {
+  const auto parsed = netcdf::parse_dataset_url(url);
+  if (!parsed) return {};  // reported when it is opened
+  const auto path = file_path(parsed->store);
+  std::error_code failed;
+  if (!path || !std::filesystem::is_regular_file(*path, failed) || is_netcdf_file(*path)) return {};
+  return invalid_argument("'" + url + "' is neither a netCDF file nor a Zarr dataset (a directory)");
+}
+
+}  // namespace sherd::cli
