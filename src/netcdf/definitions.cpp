@@ -90,7 +90,7 @@ std::string text_dtype(const Form& form, const VariableDefinition& variable) {
 }
 
 /// As in CreateOptions::codecs: netCDF shuffles, compresses and adds the checksum, in this order.
-Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t element_size) {
+Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t element_size, bool v3) {
   const bool filtered = options.deflate_level || options.shuffle || options.fletcher32;
   if (options.codecs && (filtered || options.big_endian))
     return invalid_argument("cannot be given together with filters and byte order").in_member("codecs");
@@ -105,8 +105,10 @@ Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t elem
   };
   if (options.shuffle && element_size > 1)
     add("numcodecs.shuffle", Json::Object{{"elementsize", static_cast<std::uint64_t>(element_size)}});
-  if (options.fletcher32 && options.deflate_level)
-    return unsupported("fletcher32 together with compression is not supported: readers of Zarr do not agree on it")
+  if (options.fletcher32 && options.deflate_level && !v3)
+    return unsupported(
+               "fletcher32 together with compression cannot be stored in Zarr v2, because its readers do not "
+               "agree on it; write Zarr v3")
         .in_member("fletcher32");
   if (options.deflate_level) {
     if (*options.deflate_level < 0 || *options.deflate_level > 9)
@@ -189,7 +191,7 @@ Result<sherd::CreateOptions> array_options(const Form& form, const std::string& 
   if (!scalar && create.shards.empty() && !form.shards.empty())
     SHERD_TRY(shard(form, member_path(group, options.name), variable, create));
   if (!create.dtype.is_variable()) {
-    SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : create.dtype.size()));
+    SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : create.dtype.size(), v3));
     create.codecs = std::move(codecs);
   } else if (options.codecs) {
     create.codecs = options.codecs;

@@ -16,6 +16,7 @@
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_lexer.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
@@ -228,7 +229,7 @@ class Copier {
 
   [[nodiscard]] static bool has_filters(const Variable& source) {
     const Storage& storage = source.storage();
-    return storage.deflate_level || storage.shuffle || storage.fletcher32 || !storage.filters.empty();
+    return !storage.filters.empty() || !std::ranges::all_of(inner_codecs(storage.codecs), is_layout);
   }
 
   /// The sizes of strings, so that boxes can be planned. Strings of Zarr v2 have a fixed length, which must be that of

@@ -81,3 +81,9 @@ def test_ncgen_writes_the_checksum_of_compressed_chunks_in_zarr_v3_only(sherd, t
     assert sherd.ok("ncdump", "-s", "-n", "x", "y.zarr").text == again
     ran = sherd("ncgen", "-o", "z.zarr", "x.cdl")
     assert ran.code != 0 and ran.stderr.startswith("sherd: 'x.cdl': line 1, column 47: 'v' has _Fletcher32 and compression, which readers of Zarr v2")
+
+
+@pytest.mark.parametrize("codec", ["zstd", "bz2", "blosc"])
+def test_codecs_that_classic_files_cannot_have_are_a_warning(sherd, tmp_path, codec):
+    sherd.ok("create", "x.zarr/v", "--shape", "4", "--dtype", "int16", "--codec", codec)
+    assert "warning: /v: the copy has no filters" in sherd.ok("nccopy", "-3", "x.zarr", f"{codec}.nc").stderr

@@ -195,12 +195,13 @@ def test_chunks_shards_and_filters_are_stored(tmp_path):
         dataset.create_variable("v", "int", "x", chunks=10, shards=50, deflate_level=3, shuffle=True)[:] = np.arange(100)
         dataset.create_variable("w", "int", "x", codecs=["bytes", "zstd:5"])[:] = np.arange(100)
         dataset.create_variable("c", "int", "x", fletcher32=True)[:] = np.arange(100)
+        dataset.create_variable("f", "int", "x", fletcher32=True, deflate_level=1)[:] = np.arange(100)
     opened = sherd.open_group(tmp_path / "x.zarr")
     assert opened["v"].chunks == (10,) and opened["v"].shards == (50,) and opened["v"].dimension_names == ("x",)
     assert [codec["name"] for codec in [*opened["v"].filters, opened["v"].serializer, *opened["v"].compressors]] == [
         "bytes", "numcodecs.shuffle", "numcodecs.zlib"]
     assert opened["w"].codecs[1]["configuration"]["level"] == 5 and opened["c"].codecs[-1]["name"] == "numcodecs.fletcher32"
-    assert all((opened[name][:] == np.arange(100)).all() for name in "vwc")
+    assert all((opened[name][:] == np.arange(100)).all() for name in "vwcf")
 
 
 def test_modes_are_those_of_a_url(tmp_path, zarr_format):
