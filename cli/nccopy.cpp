@@ -182,9 +182,10 @@ Run add_nccopy(Arguments& arguments) {
                      "Chunk lengths by dimension: time/10,lat/ (lat whole); or of a variable: temp:10,100,100, and "
                      "temp: or / for one chunk");
   arguments.repeated("--shards", "SHARDS", copy->shards, kShardsHelp);
-  arguments.number("-d", copy->deflate,
-                   "Compress with deflate at this level, 0 to 9, and no other filter but the checksum of SRC, if there is "
-                   "one and DST can have it; 0: no compression");
+  arguments.number(
+      "-d", copy->deflate,
+      "Compress with deflate at this level, 0 to 9, and no other filter but the checksum of SRC, if there is "
+      "one and DST can have it; 0: no compression");
   arguments.flag("-s", copy->shuffle, "Shuffle bytes before deflating");
   arguments.repeated("-F", "FILTER", copy->filters,
                      "Filters by their HDF5 numbers: none; VARIABLE,307,9; 'a|b,none'; '*,2|1,5' for all variables");

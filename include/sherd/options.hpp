@@ -26,7 +26,7 @@ struct Limits {
   std::uint64_t json_values = std::uint64_t{4} << 20;  ///< per document; each value needs about 40 bytes of memory
   std::uint64_t metadata_bytes = std::uint64_t{64} << 20;
   std::uint64_t index_bytes = std::uint64_t{256} << 20;
-  std::uint64_t chunk_bytes = std::uint64_t{2} << 30;  ///< decoded
+  std::uint64_t chunk_bytes = std::uint64_t{2} << 30;    ///< decoded
   std::uint64_t element_bytes = std::uint64_t{1} << 20;  ///< of a type of fixed size
   std::uint64_t dimensions = 32;
   std::uint64_t decode_ratio = 0;  ///< ratio of decoded to encoded bytes; 0: the maximum of the codec's format

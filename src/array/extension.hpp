@@ -18,7 +18,7 @@ namespace sherd {
 [[nodiscard]] Result<Shape> parse_lengths(const Json& json, std::uint64_t least, const Limits& limits);
 /// `unsupported` if the elements have more than 2^63-1 bytes; lengths of 0 count as 1.
 [[nodiscard]] Result<void> check_bytes(const Shape& shape, const DType& dtype);
-/// Unsupported: elements beyond the limit element_bytes. Call it before a fill value is made.
+/// `unsupported` if an element is larger than the limit element_bytes. Call it before a fill value is allocated.
 [[nodiscard]] Result<void> check_element(const DType& dtype, const Limits& limits);
 /// invalid_argument if `count` things do not match an array of `rank` dimensions.
 [[nodiscard]] Result<void> check_rank(std::size_t count, std::size_t rank, std::string_view things);

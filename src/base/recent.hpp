@@ -1,4 +1,4 @@
-// The values that were added last. May be used by all threads.
+// A list of the N values that were added last. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sherd {
 template <class T, std::size_t N>
 class Recent {
  public:
-  /// One of which `is_wanted` is true; nullptr if there is none.
+  /// A value for which `is_wanted` returns true, or nullptr.
   template <class IsWanted>
   [[nodiscard]] std::shared_ptr<const T> find(const IsWanted& is_wanted) {
     const std::lock_guard hold(mutex_);

@@ -45,7 +45,8 @@ class Parser {
 
   Result<void> run() {
     if (const std::uint64_t line = tokens_.lexer().first_latin1_line(); line > 0)
-      state_.warnings.push_back("line " + std::to_string(line) + ": not valid UTF-8; such texts and names are read as " +
+      state_.warnings.push_back("line " + std::to_string(line) +
+                                ": not valid UTF-8; such texts and names are read as " +
                                 "Latin-1, and the bytes of characters are kept");
     SHERD_TRY(tokens_.next());
     const CdlToken& token = tokens_.now();

@@ -1,6 +1,6 @@
-// The Zarr array of a variable, made when it is first used: a dataset can have thousands of variables, most of which
-// are never read. An array is made at once only if making it can fail. It cannot if an array that stores its chunks in
-// the same way was opened before.
+// The Zarr array of a variable. It is created on first use, because a dataset can have thousands of variables, and most
+// of them are never read. If creating it could fail, it is created when the dataset is opened. It cannot fail if an
+// array with the same storage layout was opened before.
 #pragma once
 
 #include <memory>

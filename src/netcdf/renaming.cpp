@@ -5,6 +5,7 @@
 // renaming, so that the same call completes it. In pure Zarr the variables of a group define its dimensions by naming
 // them: variables of groups below refer to the new name first, and find the old one until then.
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "array/core.hpp"
@@ -51,16 +52,13 @@ void rename_length(Json& group, std::string_view from, const std::string& to, bo
     if (lengths->is_object()) *lengths = with_name(*lengths, from, to, keeps_old);
 }
 
-/// Makes an array's metadata refer to the new name of a dimension of its variable.
-void rename_references(Json& array, const VariableDefinition& variable, const DimensionDefinition& dimension,
-                       const std::string& to) {
-  // After a kill some documents of a variable may already have the new name, and others not.
-  const DimensionDefinition* const known = dimension.group->dimension(to);
-  const auto is_either = [&](const DimensionDefinition* each) { return each == &dimension || each == known; };
+/// Makes an array's metadata refer to the new name of a dimension, along those of its `rank` dimensions that can be it.
+void rename_references(Json& array, std::size_t rank, const std::function<bool(std::size_t)>& can_be,
+                       const DimensionDefinition& dimension, const std::string& to) {
   const auto replace = [&](Json* names, const std::string& old, const std::string& now) {
-    if (names == nullptr || !names->is_array() || names->size() != variable.dimensions.size()) return;
-    for (std::size_t d = 0; d < variable.dimensions.size(); ++d)
-      if (Json& name = names->elements()[d]; is_either(variable.dimensions[d]) && name.text() == old) name = now;
+    if (names == nullptr || !names->is_array() || names->size() != rank) return;
+    for (std::size_t d = 0; d < rank; ++d)
+      if (Json& name = names->elements()[d]; can_be(d) && name.text() == old) name = now;
   };
   const std::string& group = dimension.group->path;
   for (Json* references : lists_of_array(array, &NoteForm::references))
@@ -121,12 +119,16 @@ Result<bool> is_unfinished(const Writer::State& state, const GroupDefinition& gr
 
 Result<void> refer_to(const Writer::State& state, std::span<const Using::value_type> variables,
                       const DimensionDefinition& dimension, const std::string& to) {
+  // After a kill some documents of a variable may already have the new name, and others not.
+  const DimensionDefinition* const known = dimension.group->dimension(to);
   return parallel_for(variables.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     const auto& [group, variable] = variables[i];
+    const auto& its = variable->dimensions;
+    const auto can_be = [&](std::size_t d) { return its[d] == &dimension || its[d] == known; };
     const NodeLocation location = state.form.at(member_path(group->path, variable->options.name));
     SHERD_TRY(edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
       Json next = now.document;
-      rename_references(next, *variable, dimension, to);
+      rename_references(next, its.size(), can_be, dimension, to);
       return next;
     }));
     return {};
@@ -172,17 +174,9 @@ Result<void> rename_in_others(const Writer::State& state, const DimensionDefinit
   return parallel_for(others.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     SHERD_TRY(edit_document(others[i], NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
       Json next = now.document;
-      Json* attributes = attributes_in(next);
-      const auto replace = [&](Json* names, const std::string& old, const std::string& renamed) {
-        const Shape& shape = now.array->shape;
-        for (std::size_t d = 0; names != nullptr && names->size() == shape.size() && d < shape.size(); ++d)
-          if (Json& name = names->elements()[d]; shape[d] == dimension.length && name.text() == old) name = renamed;
-      };
-      const std::string& group = dimension.group->path;
-      for (Json* references : lists_of_array(next, &NoteForm::references))
-        replace(references, member_path(group, dimension.name), member_path(group, to));
-      replace(attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr, dimension.name, to);
-      replace(next.find("dimension_names"), dimension.name, to);
+      const Shape& shape = now.array->shape;
+      const auto can_be = [&](std::size_t d) { return shape[d] == dimension.length; };
+      rename_references(next, shape.size(), can_be, dimension, to);
       return next;
     }));
     return {};

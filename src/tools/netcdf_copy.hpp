@@ -52,8 +52,8 @@ struct Boxes {
 
 /// Small boxes are joined up to this many bytes.
 inline constexpr std::uint64_t kEnough = std::uint64_t{16} << 20U;
-/// The number of copying threads, which may be more than the cores: while some wait for the disk or for libnetcdf's lock,
-/// others encode.
+/// The number of copying threads, which may be more than the cores: while some wait for the disk or for libnetcdf's
+/// lock, others encode.
 inline constexpr unsigned kWaiting = 8;
 
 /// The heap is trimmed each time this part of the memory budget was copied: threads keep the memory of freed strings.

@@ -126,8 +126,8 @@ Result<std::vector<Filter>> keep_codecs(const Variable& source, FilterForm form,
 }
 
 /// The choice in the options, if there is one. As in netcdf-c, -d keeps the checksum.
-std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options,
-                                             FilterForm form, std::vector<std::string>& warnings) {
+std::optional<std::vector<Filter>> asked_for(const Variable& source, const DatasetCopyOptions& options, FilterForm form,
+                                             std::vector<std::string>& warnings) {
   for (auto choice = options.filters.rbegin(); choice != options.filters.rend(); ++choice)
     if (choice->variables.empty() ||
         std::ranges::any_of(choice->variables, [&](const auto& name) { return is_named(name, source); }))

@@ -128,6 +128,22 @@ TEST_P(Damaged, ArrayThatIsNoVariableFollowsARenamedDimension) {
   EXPECT_EQ(found.root().other_arrays().front().dimension_names().front(), "yy");
 }
 
+TEST_P(Damaged, NamesOfDimensionsThatAreNoListPreventNoRename) {
+  {
+    sherd::Group root = create_group(store_, "", {}, false, {}, GetParam()).value();
+    for (const DType& type : {DType::int32, DType::complex64})
+      root.create_array(type == DType::int32 ? "a" : "c",
+                        {.shape = {2}, .dtype = type, .dimension_names = std::vector<std::optional<std::string>>{"y"}})
+          .value();
+    open_array(store_, {.path = "c", .writable = true})
+        .value()
+        .set_attributes(Json::parse(R"({"_ARRAY_DIMENSIONS": {"y": "y"}})").value())
+        .value();
+  }
+  Writer::open(store_).value().rename_dimension("/y", "yy").value();
+  EXPECT_EQ(Dataset::open(store_).value().root().variable("a")->dimensions().front().name, "yy");
+}
+
 TEST_P(Damaged, RenamedAttributeIsInConsolidatedMetadataAtOnce) {
   Writer writer = Writer::create(store_, {.format = GetParam()}).value();
   writer.set_attribute("/", {"before", std::string("K")}).value();
