@@ -206,6 +206,10 @@ Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<s
     remarks.emplace_back("'fill_value' of an integer is written as a float");
     return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
   }
+  if (const Json in_text = number_of(json); (integer || float_format(kind)) && in_text.is_number()) {
+    remarks.emplace_back("'fill_value' is a number in a text, as zarr-python reads it");
+    return parse_numpy_fill(in_text, type);
+  }
   if (is_hexadecimal(json, type.dtype))
     remarks.emplace_back("'fill_value' is a number in hexadecimal, which only Zarr v3 has; other readers refuse it");
   if (kind == Kind::raw && json.is_string() && decode_base64(json.text()).value_or("").size() < type.dtype.size())

@@ -57,6 +57,7 @@ TEST(V2Check, ReportsFillValuesAndAttributesThatOtherReadersRefuse) {
   };
   EXPECT_THAT(remark(R"({"dtype": "<f4", "fill_value": "0x7fc00001"})"), HasSubstr("in hexadecimal"));
   EXPECT_THAT(remark(R"({"dtype": "<c8", "fill_value": [0, "0x7fc00001"]})"), HasSubstr("in hexadecimal"));
+  EXPECT_THAT(remark(R"({"dtype": "<f4", "fill_value": "0"})"), HasSubstr("a number in a text"));
   EXPECT_THAT(remark(R"({"dtype": "|V3", "fill_value": "AA=="})"), HasSubstr("fewer bytes than an element"));
   EXPECT_THAT(remark("{}", R"({"x": NaN})"), HasSubstr("NaN or Infinity without quotes"));
   const auto store = hierarchy();
