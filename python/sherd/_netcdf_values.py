@@ -70,7 +70,7 @@ def _bytes_of(text: Any) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     if isinstance(text, (bytes, bytearray)):
         return bytes(text)
-    raise TypeError(f"the elements of a variable of strings are str or bytes, not {type(text).__name__}")
+    raise TypeError(f"texts are str or bytes, not {type(text).__name__}")
 
 
 def _texts(value: Any) -> Any:
@@ -176,14 +176,25 @@ def _inferred(value: Any) -> str:
     return names[array.dtype.kind]
 
 
-def attribute(name: str, value: Any, kind: Any = None) -> tuple[str, str, Any]:
-    """An attribute in the form that the engine accepts: its name, its type, and one value or a list of values."""
-    chosen = _inferred(value) if kind is None else type_name(kind)
+def _attribute_values(value: Any, chosen: str | None) -> tuple[str, Any]:
+    chosen = _inferred(value) if chosen is None else chosen
     if chosen == "char":
         if isinstance(value, np.ndarray) and value.dtype.kind == "S":
             value = value.tobytes()
-        return name, chosen, _bytes_of(value)
+        return chosen, _bytes_of(value)
     array = elements(chosen, value)
     if array.ndim > 1:
-        raise InvalidArgument(f"the attribute {name!r} is a list of lists; netCDF has lists of values only")
-    return name, chosen, stored(array.reshape(-1))
+        raise InvalidArgument("it is a list of lists; netCDF has lists of values only")
+    return chosen, stored(array.reshape(-1))
+
+
+def attribute(name: str, value: Any, kind: Any = None) -> tuple[str, str, Any]:
+    """An attribute in the form that the engine accepts: its name, its type, and one value or a list of values. Errors
+    name the attribute."""
+    chosen = None if kind is None else type_name(kind)
+    try:
+        return name, *_attribute_values(value, chosen)
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"the attribute {name!r}: {error}") from None
+    except ValueError as error:
+        raise InvalidArgument(f"the attribute {name!r}: {error}") from None
