@@ -16,30 +16,28 @@
 namespace sherd::cli {
 namespace {
 
+/// What -k chooses: the model that the text may use, and the kind of a file.
+struct Kind {
+  netcdf::DataModel model;
+  std::string_view file;
+};
+
 /// The names that ncgen accepts for -k, including older ones: 1, 2, 3 and 4 mean nc3, nc6, nc4 and nc7.
-std::optional<netcdf::DataModel> model_called(std::string_view kind) {
-  constexpr std::string_view classic[] = {"classic",
-                                          "nc3",
-                                          "1",
-                                          "64-bit offset",
-                                          "64-bit-offset",
-                                          "nc6",
-                                          "2",
-                                          "netCDF-4 classic model",
-                                          "nc7",
-                                          "4",
-                                          "netCDF-4-classic",
-                                          "netCDF-4_classic",
-                                          "netCDF4_classic",
-                                          "hdf5-nc3",
-                                          "enhanced-nc3"};
-  constexpr std::string_view classic_64[] = {"64-bit data", "64-bit-data", "nc5", "cdf5", "cdf-5", "5"};
+std::optional<Kind> kind_called(std::string_view name) {
+  constexpr std::string_view classic[] = {"classic", "nc3", "1"};
+  constexpr std::string_view offset[] = {"64-bit offset", "64-bit-offset", "nc6", "2"};
+  constexpr std::string_view data[] = {"64-bit data", "64-bit-data", "nc5", "cdf5", "cdf-5", "5"};
   constexpr std::string_view enhanced[] = {"netCDF-4", "netcdf-4", "netCDF4", "netcdf4",
                                            "nc4",      "3",        "hdf5",    "enhanced"};
-  const auto is_in = [&](const auto& names) { return std::ranges::find(names, kind) != std::end(names); };
-  if (is_in(classic)) return netcdf::DataModel::classic;
-  if (is_in(classic_64)) return netcdf::DataModel::classic_64;
-  if (is_in(enhanced)) return netcdf::DataModel::enhanced;
+  constexpr std::string_view classic_4[] = {
+      "netCDF-4 classic model", "nc7",      "4",           "netCDF-4-classic", "netCDF-4_classic",
+      "netCDF4_classic",        "hdf5-nc3", "enhanced-nc3"};
+  const auto is_in = [&](const auto& names) { return std::ranges::find(names, name) != std::end(names); };
+  if (is_in(classic)) return Kind{netcdf::DataModel::classic, "classic"};
+  if (is_in(offset)) return Kind{netcdf::DataModel::classic, "64-bit offset"};
+  if (is_in(data)) return Kind{netcdf::DataModel::classic_64, "cdf5"};
+  if (is_in(enhanced)) return Kind{netcdf::DataModel::enhanced, "netCDF-4"};
+  if (is_in(classic_4)) return Kind{netcdf::DataModel::classic, "netCDF-4 classic model"};
   return std::nullopt;
 }
 
@@ -86,6 +84,10 @@ struct Ncgen {
     for (std::string warning : cdl.warnings()) session.note(warning.insert(0, "warning: " + shown + ": "));
     text = {};
     SHERD_TRY(url, writes() ? destination(cdl) : Result<std::string>(output));
+    if (writes()) {
+      SHERD_TRY(parsed, netcdf::parse_dataset_url(url));
+      if (netcdf::is_file_name(parsed)) return write_file(session, cdl, parsed, shown);
+    }
     SHERD_TRY(dataset, new_dataset(session, url));
     SHERD_TRY(cdl.check(dataset).in([&] { return std::string_view(shown); }));
     if (writes()) SHERD_TRY(write(session, cdl, url, dataset, shown));
@@ -106,16 +108,18 @@ struct Ncgen {
     SHERD_TRY(mode, output_mode());
     if (mode.compat_seed) options.long_texts = netcdf::LongTexts::cut_bytes;
     if (truncate) options.long_texts = netcdf::LongTexts::cut_characters;
-    if (!kind.empty()) {
-      const auto model = model_called(kind);
-      if (!model)
-        return invalid_argument("-k: '" + kind + "' is not a kind of netCDF; known are nc3, nc6, nc5, nc4 and nc7");
-      options.model = *model;
-    }
-    if (nc3 || nc6 || nc7) options.model = netcdf::DataModel::classic;
-    if (nc5) options.model = netcdf::DataModel::classic_64;
-    if (nc4) options.model = netcdf::DataModel::enhanced;
+    SHERD_TRY(chosen, chosen_kind());
+    options.model = chosen.model;
     return options;
+  }
+
+  [[nodiscard]] Result<Kind> chosen_kind() const {
+    std::string word = kind.empty() ? "nc4" : kind;
+    const std::pair<bool, const char*> flags[] = {{nc3, "nc3"}, {nc6, "nc6"}, {nc7, "nc7"}, {nc5, "nc5"}, {nc4, "nc4"}};
+    for (const auto& [given, called] : flags)
+      if (given) word = called;
+    if (const auto found = kind_called(word)) return *found;
+    return invalid_argument("-k: '" + word + "' is not a kind of netCDF; known are nc3, nc6, nc5, nc4 and nc7");
   }
 
   [[nodiscard]] Result<netcdf::Mode> output_mode() const {
@@ -161,6 +165,18 @@ struct Ncgen {
     return options;
   }
 
+  Result<int> write_file(Session& session, const netcdf::Cdl& cdl, const netcdf::ParsedUrl& to,
+                         const std::string& shown) const {
+    if (!shards.empty()) return invalid_argument("--shards: '" + to.store + "' is a file; only Zarr v3 has shards");
+    SHERD_TRY(chosen, chosen_kind());
+    netcdf::DatasetCopyOptions options{.kind = std::string(chosen.file), .config = session.guarded("ncgen")};
+    options.config.durable = !no_durable;
+    SHERD_TRY(cdl.check({.format = "zarr3"}).in([&] { return std::string_view(shown); }));
+    SHERD_TRY(report, netcdf::write_file(cdl, to, options));
+    for (std::string warning : report.warnings) session.note(warning.insert(0, "warning: " + shown + ": "));
+    return 0;
+  }
+
   Result<void> write(Session& session, const netcdf::Cdl& cdl, const std::string& url,
                      const netcdf::NewDataset& options, const std::string& shown) const {
     const std::string made = directory_to_make(url);
@@ -186,14 +202,16 @@ Run add_ncgen(Arguments& arguments) {
   auto ncgen = std::make_shared<Ncgen>();
   arguments.argument("CDL", ncgen->input, "A file of CDL; default, and -: standard input");
   arguments.text("-o", "URL", ncgen->output,
-                 "Where the dataset is written; an existing one of either version of Zarr is replaced");
+                 "Where the dataset is written: a file if it ends in .nc, .nc3, .nc4, .cdf or .netcdf, which must not "
+                 "exist; otherwise NCZarr, and an existing dataset of either version of Zarr is replaced");
   arguments.flag("-b", ncgen->binary,
-                 "Write a dataset; without -o it is named after the file, with .nc instead of .cdl");
+                 "Write a file; without -o it is named after the text's, with .nc instead of .cdl");
   arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs (c, f77, java) are not supported");
-  arguments.text("-k", "KIND", ncgen->kind,
-                 "The data model that the text may use: nc3, nc6, nc5, nc4 or nc7; the dataset is NCZarr in any case");
+  arguments.text(
+      "-k", "KIND", ncgen->kind,
+      "The data model that the text may use, and the kind of a file: nc3, nc6, nc5, nc4 or nc7; default: nc4");
   arguments.flag("-3", ncgen->nc3, "As -k nc3: the classic model");
-  arguments.flag("-4", ncgen->nc4, "As -k nc4: the model of netCDF-4, which is the default");
+  arguments.flag("-4", ncgen->nc4, "As -k nc4: the model of netCDF-4");
   arguments.flag("-5", ncgen->nc5, "As -k nc5: the classic model with all integers");
   arguments.flag("-6", ncgen->nc6, "As -k nc6: the classic model");
   arguments.flag("-7", ncgen->nc7, "As -k nc7: the classic model");
@@ -206,7 +224,8 @@ Run add_ncgen(Arguments& arguments) {
   arguments.flag("--no-durable", ncgen->no_durable,
                  "Do not wait until data is on disk: faster, but lost in a power failure");
   arguments.examples({{"sherd ncgen ocean.cdl", "check the text; errors have line and column"},
-                      {"sherd ncgen -o ocean.zarr ocean.cdl", "write the dataset"},
+                      {"sherd ncgen -o ocean.zarr ocean.cdl", "write a dataset in NCZarr"},
+                      {"sherd ncgen -o ocean.nc ocean.cdl", "write a netCDF-4 file"},
                       {"sherd ncdump old.zarr | sherd ncgen -o new.zarr", "copy a dataset as text"},
                       {"sherd ncgen -4 -lb -o 'file:///data/ocean#mode=zarr,file' ocean.cdl", "pure Zarr"}});
   return [ncgen](Session& session) { return ncgen->run(session); };

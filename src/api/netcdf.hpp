@@ -9,6 +9,8 @@
 #include "array/state.hpp"
 #include "netcdf/url.hpp"
 #include "sherd/netcdf.hpp"
+#include "sherd/netcdf_cdl.hpp"
+#include "sherd/netcdf_copy.hpp"
 
 namespace sherd::netcdf {
 
@@ -25,5 +27,11 @@ namespace sherd::netcdf {
 [[nodiscard]] std::string store_of(const ParsedUrl& url);
 /// The same as a path of the file system; empty for other stores.
 [[nodiscard]] std::string file_path_of(const ParsedUrl& url);
+
+/// Whether a copy to this URL is a netCDF file by default: it ends in .nc, .nc3, .nc4, .cdf or .netcdf.
+[[nodiscard]] bool is_file_name(const ParsedUrl& url);
+/// Writes what CDL describes to a netCDF file of the kind in the options. `conflict` if it exists.
+[[nodiscard]] Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to,
+                                                   const DatasetCopyOptions& options);
 
 }  // namespace sherd::netcdf

@@ -13,6 +13,7 @@
 #include "base/url.hpp"
 #include "io/netcdf_file.hpp"
 #include "netcdf/writer.hpp"
+#include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "tools/netcdf_copy.hpp"
 
@@ -33,7 +34,7 @@ Result<std::string> kind_of_copy(const Dataset& source, const ParsedUrl& to, con
     return invalid_argument(kind.error().message() + ", or nczarr; pure Zarr is nczarr at a URL with #mode=zarr")
         .in_member("kind");
   }
-  if (!to.parameters.empty() || !has_suffix(to.store, kSuffixes)) return std::string("nczarr");
+  if (!is_file_name(to)) return std::string("nczarr");
   if (source.format() != "netcdf") return std::string("netCDF-4");
   const bool wants_chunks = options.deflate_level.value_or(0) > 0 || !options.filters.empty() ||
                             !options.dimension_chunks.empty() || !options.variable_chunks.empty();
@@ -134,7 +135,29 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
   return in_store(std::move(copied), destination.store->url());
 }
 
+/// The path of a netCDF file to be written.
+Result<std::string> new_file_path(const ParsedUrl& to) {
+  std::string path = file_path_of(to);
+  if (path.empty() || is_anonymous(to.store))
+    return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
+  return path;
+}
+
 }  // namespace
+
+bool is_file_name(const ParsedUrl& url) { return url.parameters.empty() && has_suffix(url.store, kSuffixes); }
+
+Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to, const DatasetCopyOptions& options) {
+  SHERD_TRY(path, new_file_path(to));
+  return as_call(options.config, [&]() -> Result<DatasetCopyReport> {
+    const auto store = memory_store();
+    SHERD_TRY(writer, Writer::create(store, {.format = "zarr3", .mode = options.mode}));
+    SHERD_TRY(cdl.write(writer));
+    SHERD_TRY(dataset, Dataset::open(store));
+    SHERD_TRY(kind, netcdf_kind(options.kind));
+    return copy_to_file(dataset, path, kind, options);
+  });
+}
 
 Result<DatasetCopyReport> copy(std::string_view source, std::string_view destination,
                                const DatasetCopyOptions& options) {
@@ -150,9 +173,7 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
     if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
       return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
     if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
-    const std::string path = file_path_of(to);
-    if (path.empty() || is_anonymous(to.store))
-      return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
+    SHERD_TRY(path, new_file_path(to));
     return copy_to_file(dataset, path, std::move(kind), options);
   });
 }

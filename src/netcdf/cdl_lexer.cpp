@@ -21,8 +21,9 @@ bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 bool begins_name(char c) noexcept {
   return is_letter(c) || c == '_' || c == '\\' || static_cast<unsigned char>(c) >= 0x80;
 }
+/// `%` is only read by ncgen after a backslash, which ncdump does not print before it.
 bool continues_name(char c) noexcept {
-  return begins_name(c) || is_digit(c) || c == '.' || c == '@' || c == '+' || c == '-';
+  return begins_name(c) || is_digit(c) || c == '.' || c == '@' || c == '+' || c == '-' || c == '%';
 }
 bool continues_number(char c) noexcept { return is_letter(c) || is_digit(c) || c == '.' || c == '_'; }
 

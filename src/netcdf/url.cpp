@@ -98,6 +98,17 @@ Result<Driver> driver_of(const Modes& modes) {
   return driver.value_or(Driver::any);
 }
 
+/// A misspelled mode would otherwise choose another form of the dataset without a word.
+Result<void> check_known(const Modes& modes) {
+  constexpr std::string_view known[] = {"nczarr", "zarr", "noxarray", "xarray", "file",
+                                        "zip",    "s3",   "bytes",    "dap2",   "dap4"};
+  for (const std::string& mode : modes)
+    if (!is_any_of(known, mode))
+      return invalid_argument("the mode '" + mode.substr(0, 80) +
+                              "' is unknown; choose from nczarr, zarr, noxarray, file");
+  return {};
+}
+
 Result<void> check_driver(const ParsedUrl& url, const Modes& modes, std::string_view scheme) {
   if (modes.contains("bytes") || modes.contains("dap2") || modes.contains("dap4"))
     return unsupported("mode=bytes and DAP are not supported: only NCZarr and Zarr datasets are");
@@ -145,6 +156,7 @@ Result<ParsedUrl> parse_dataset_url(std::string_view text) {
   for (auto& [key, value] : parse_fragment(fragment)) add(url.parameters, std::move(key), value);
   if (text.empty()) return invalid_argument("the URL of a dataset has no path");
   const Modes modes = modes_of(url.parameters);
+  SHERD_TRY(check_known(modes));
   SHERD_TRY(driver, driver_of(modes));
   url.driver = driver;
   SHERD_TRY(check_driver(url, modes, scheme));

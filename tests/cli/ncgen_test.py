@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 
+import netCDF4
 import pytest
 from nczarr import cdl
 from netcdf_datasets import DATASETS
@@ -35,6 +36,18 @@ def test_a_dataset_is_printed_as_by_netcdf_c(sherd, tmp_path, name):
 def test_what_ncdump_prints_makes_the_same_dataset_again(sherd, name):
     # Text among data may have newlines, at which ncdump begins another text.
     text = of_sherd(sherd, cdl(DATASETS[name]).replace("\\012", " "))
+    assert of_sherd(sherd, text) == text
+
+
+def test_names_that_ncdump_prints_are_read_again(sherd, tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("d%1", 1)
+        for c in map(chr, range(33, 127)):
+            if c != "/":
+                file.createVariable(f"v{ord(c)}_{c}z", "i4", ("d%1",)).setncattr(f"a{c}", 1)
+                file.createVariable(f"v{ord(c)}_{c}", "i4", ("d%1",))
+    text = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True).stdout.decode()
+    assert sherd.ok("ncdump", "x.nc").text == text
     assert of_sherd(sherd, text) == text
 
 
@@ -216,7 +229,7 @@ def test_the_default_output_is_named_after_the_file(sherd, tmp_path, options):
     (tmp_path / "sub.dir").mkdir()
     (tmp_path / "sub.dir/ocean.v1.cdl").write_text(SMALL)
     sherd.ok("ncgen", *options, "sub.dir/ocean.v1.cdl")
-    assert "v = \n" not in sherd.ok("ncdump", "ocean.v1.nc").text and (tmp_path / "ocean.v1.nc/.zgroup").exists()
+    assert "v = \n" not in sherd.ok("ncdump", "ocean.v1.nc").text and (tmp_path / "ocean.v1.nc").is_file()
 
 
 def test_the_default_output_of_standard_input_is_named_after_the_dataset(sherd, tmp_path):
@@ -231,6 +244,8 @@ def test_a_url_says_how_the_dataset_is_written(sherd, tmp_path):
     assert "_nczarr" not in "".join(p.read_text() for p in tmp_path.rglob(".z*"))
     assert "v" in sherd.ok("ncdump", "x.zarr").text
     assert sherd("ncgen", "-o", "x.zarr#mode=nczarr,zip", input=SMALL.encode()).code == 5
+    ran = sherd("ncgen", "-o", "y.zarr#mode=zar", input=SMALL.encode())
+    assert ran.code == 2 and "the mode 'zar' is unknown; choose from nczarr, zarr" in ran.stderr and not (tmp_path / "y.zarr").exists()
 
 
 def test_shards_are_an_option_of_zarr_v3(sherd):

@@ -75,7 +75,14 @@ TEST(DatasetUrl, SwitchesToTheLiteralTextOfTheDocumentation) {
   EXPECT_EQ(parse_dataset_url("a#compat=other").error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(DatasetUrl, IgnoresUnknownModes) { EXPECT_EQ(parse("a#mode=nczarr,newest").driver, Driver::any); }
+TEST(DatasetUrl, RefusesUnknownModesByName) {
+  for (const char* url : {"a#mode=nczarr,zar", "a#mode=zar", "file:///a#mode=zar,file", "[mode=zar]a"}) {
+    const auto parsed = parse_dataset_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(parsed.error().text(), HasSubstr("the mode 'zar' is unknown"));
+  }
+}
 
 TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
   for (const auto& [url, word] :
