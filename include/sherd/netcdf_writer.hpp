@@ -51,10 +51,11 @@ struct NewVariable {
   bool fletcher32 = false;
   std::optional<std::vector<Json>> codecs = {};  ///< as in CreateOptions; not with the three members above
   bool big_endian = false;
-  bool no_fill = false;
+  bool no_fill = false;  ///< no fill value: elements that are never written are undefined
   /// Zarr v3 only: the value of elements that were never written, if there is no `_FillValue`; default: default_fill().
   std::optional<Values> array_fill = {};
-  /// Bytes of a string in Zarr v2; default: `_nczarr_maxstrlen`, `_nczarr_default_maxstrlen` of the root, or 128.
+  /// Bytes of a string in NCZarr of Zarr v2; default: `_nczarr_maxstrlen`, `_nczarr_default_maxstrlen` of the root, or
+  /// 128.
   std::optional<std::uint64_t> string_length = {};
 };
 
@@ -76,6 +77,7 @@ class SHERD_API Writer {
   static Result<Writer> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
   [[nodiscard]] std::string_view format() const noexcept;  ///< of the nodes: "zarr2" or "zarr3"
+  [[nodiscard]] const Mode& mode() const noexcept;         ///< of the URL and the options
   /// The dataset as found by open(); nullopt after create().
   [[nodiscard]] const std::optional<Dataset>& opened() const noexcept;
 

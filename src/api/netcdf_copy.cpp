@@ -124,7 +124,7 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
   auto copied = [&]() -> Result<DatasetCopyReport> {
     SHERD_TRY(writer, create_writer(staged.location(), dataset));
     const auto sink = sink_of(std::move(writer));
-    auto done = copy_dataset({source, *sink, form, options}, std::move(report));
+    auto done = copy_dataset({source, *sink, form, options, mode}, std::move(report));
     if (!done) return staged.outward(done.error());
     std::vector<std::string> below;
     add_members(source.root(), below);

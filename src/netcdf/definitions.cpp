@@ -12,6 +12,7 @@
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/shards.hpp"
@@ -86,7 +87,7 @@ bool is_text(Type type) { return type == Type::character || type == Type::string
 
 std::string text_dtype(const Form& form, const VariableDefinition& variable) {
   if (variable.options.type == Type::string) return "|S" + std::to_string(variable.string_length);
-  return form.mode.pure && !form.mode.compat_seed ? "|S1" : ">S1";
+  return has_variable_strings(form.mode, form.v3()) ? "|S1" : ">S1";
 }
 
 /// As in CreateOptions::codecs: netCDF shuffles, compresses and adds the checksum, in this order.
@@ -117,6 +118,16 @@ Result<std::vector<Json>> codecs_of(const NewVariable& options, std::size_t elem
   }
   if (options.fletcher32) add("numcodecs.fletcher32", Json::Object{});
   return codecs;
+}
+
+/// Nullopt: the default of Zarr v3, which strings without filters have.
+Result<std::optional<std::vector<Json>>> element_codecs(const NewVariable& options, const DType& dtype, bool v3) {
+  const bool chosen = options.codecs || options.deflate_level || options.shuffle || options.fletcher32;
+  if (dtype.is_variable() && v3 && !chosen) return std::optional<std::vector<Json>>();
+  SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : dtype.size(), v3));
+  const auto is_bytes = [](const Json& each) { return plain_name(each) == "bytes"; };
+  if (dtype.is_variable()) std::ranges::replace_if(codecs, is_bytes, Json(Json::Object{{"name", "vlen-utf8"}}));
+  return std::optional(std::move(codecs));
 }
 
 /// The lengths for choosing chunks: a growing dimension has the length of a chunk. netcdf-c's documentation stores
@@ -151,7 +162,8 @@ bool is_array_fill(const Form& form, Type type) { return form.v3() && type == Ty
 Result<std::optional<Json>> fill_of(const Form& form, const VariableDefinition& variable) {
   const NewVariable& options = variable.options;
   const Values* own = variable.attribute(kFillValue);
-  if (is_text(options.type) && (own == nullptr || !is_array_fill(form, options.type))) return std::optional<Json>();
+  const bool has_own = own != nullptr && options.type == Type::string && has_variable_strings(form.mode, form.v3());
+  if (is_text(options.type) && !has_own) return std::optional<Json>();
   const Values unwritten = options.array_fill.value_or(default_fill(options.type));
   SHERD_TRY(json, attribute_json(own != nullptr ? *own : unwritten, TextForm::same));
   return std::optional(std::move(json));
@@ -178,8 +190,10 @@ Result<sherd::CreateOptions> array_options(const Form& form, const std::string& 
   const NewVariable& options = variable.options;
   sherd::CreateOptions create;
   const bool v3 = form.v3();
-  if (v3 && is_text(options.type)) {
-    create.dtype = options.type == Type::string ? DType::string : DType::uint8;
+  if (options.type == Type::string && has_variable_strings(form.mode, v3)) {
+    create.dtype = DType::string;
+  } else if (v3 && options.type == Type::character) {
+    create.dtype = DType::uint8;
   } else {
     SHERD_TRY(dtype, array_type(options.type, variable.string_length));
     create.dtype = dtype;
@@ -190,12 +204,8 @@ Result<sherd::CreateOptions> array_options(const Form& form, const std::string& 
   create.shards = options.shards;
   if (!scalar && create.shards.empty() && !form.shards.empty())
     SHERD_TRY(shard(form, member_path(group, options.name), variable, create));
-  if (!create.dtype.is_variable()) {
-    SHERD_TRY(codecs, codecs_of(options, is_text(options.type) ? 1 : create.dtype.size(), v3));
-    create.codecs = std::move(codecs);
-  } else if (options.codecs) {
-    create.codecs = options.codecs;
-  }
+  SHERD_TRY(codecs, element_codecs(options, create.dtype, v3));
+  create.codecs = std::move(codecs);
   SHERD_TRY(fill, fill_of(form, variable));
   create.fill_value = std::move(fill);
   if (!v3)
@@ -220,6 +230,11 @@ Shape VariableDefinition::shape() const {
 const Values* VariableDefinition::attribute(std::string_view name) const noexcept {
   const auto found = std::ranges::find(options.attributes, name, &Attribute::name);
   return found == options.attributes.end() ? nullptr : &found->values;
+}
+
+bool needs_no_fill(const Mode& mode, const NewVariable& variable) {
+  return has_variable_strings(mode, false) &&
+         std::ranges::find(variable.attributes, kFillValue, &Attribute::name) == variable.attributes.end();
 }
 
 DimensionDefinition* GroupDefinition::dimension(std::string_view called) const noexcept {
@@ -318,11 +333,14 @@ Result<NodeDocument> new_variable(const Form& form, const std::string& group, co
   if (form.v3()) return node;
   Json document = std::move(node.document);
   Json& array = *document.find(zarr2::kArray);
-  if (is_text(variable.options.type)) {
+  const bool variable_strings = has_variable_strings(form.mode, false);
+  if (variable.options.type == Type::character || (variable.options.type == Type::string && !variable_strings)) {
     array.set("dtype", text_dtype(form, variable));
     array.set("fill_value", "");
   }
-  if (variable.options.no_fill) array.set("fill_value", Json());
+  // Readers of pure Zarr take a fill value for the mark of missing texts.
+  const bool unmarked = is_text(variable.options.type) && variable_strings && !options.fill_value;
+  if (variable.options.no_fill || unmarked) array.set("fill_value", Json());
   if (!form.mode.pure && form.in_documents)
     array.set(kDocumentForm.array, array_note_json(kDocumentForm, note_of(form, variable)));
   document.set(zarr2::kAttributes, std::move(attributes));

@@ -80,6 +80,16 @@ struct Form {
   [[nodiscard]] NodeLocation at(const std::string& path) const;
 };
 
+/// Whether strings have any length: in Zarr v3, and in pure Zarr v2 as xarray stores them. netcdf-c only knows strings
+/// of a fixed size.
+[[nodiscard]] constexpr bool has_variable_strings(const Mode& mode, bool v3) {
+  return v3 || (mode.pure && !mode.compat_seed);
+}
+
+/// Whether a variable of which every element is written is better stored without a fill value. Readers of pure Zarr v2
+/// take one for the mark of missing elements: xarray would make whole numbers floats.
+[[nodiscard]] bool needs_no_fill(const Mode& mode, const NewVariable& variable);
+
 /// All metadata of a group. For a stored group, only those attributes that were set.
 [[nodiscard]] Result<Json> group_metadata(const Form& form, const GroupDefinition& group);
 /// The attributes of a variable of this group as stored, including the notes.

@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_schema.hpp"
+#include "netcdf/definitions.hpp"
 #include "netcdf/filters.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
@@ -257,9 +258,17 @@ class DataWriter {
   const std::size_t text_size_;
 };
 
+/// Whether the data contain every element.
+bool is_whole(const CdlVariable& variable) {
+  std::uint64_t given = 0;
+  for (const CdlRun& run : variable.data.runs) given += run.count;
+  return given == element_count(variable.shape());
+}
+
 /// Strings of a fixed size are all as long as the longest.
 Result<void> check_string_bytes(const Writer& writer, const CdlVariable& variable, std::size_t text_size) {
-  if (variable.definition.type != Type::string || writer.format() != "zarr2") return {};
+  const bool any_length = has_variable_strings(writer.mode(), writer.format() != "zarr2");
+  if (variable.definition.type != Type::string || any_length) return {};
   const auto bytes = checked_mul(size_of(variable.data.values), variable.definition.string_length.value_or(0));
   if (bytes && *bytes <= std::max(kStringBytes, text_size * kPerByte)) return {};
   return unsupported("all strings of a variable in Zarr v2 are as long as the longest, here " +
@@ -323,7 +332,12 @@ Result<void> Cdl::define(Writer& writer) const {
   return for_each_variable(root, [&](const CdlVariable& variable) -> Result<void> {
     SHERD_TRY(check_string_bytes(writer, variable, state_->text_size).in([&] { return to_string(variable.position); }));
     SHERD_TRY(check_checksum(writer, variable).in([&] { return to_string(variable.position); }));
-    return writer.define_variable(variable.group, variable.definition).in([&] { return to_string(variable.position); });
+    NewVariable definition = variable.definition;
+    if (writer.format() == "zarr2" && is_whole(variable))
+      definition.no_fill |= needs_no_fill(writer.mode(), definition);
+    return writer.define_variable(variable.group, std::move(definition)).in([&] {
+      return to_string(variable.position);
+    });
   });
 }
 

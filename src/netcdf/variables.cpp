@@ -275,8 +275,8 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
 /// one, are missing. Fill values of other writers, whose arrays have no `_ARRAY_DIMENSIONS`, do not have this
 /// meaning.
 void add_number_fill(const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
-  auto fill = number_of(type, array.fill_value.bytes());
-  if (fill && *fill != default_fill(type)) attributes.push_back({std::string(kFillValue), *std::move(fill)});
+  if (auto fill = number_of(type, array.fill_value.bytes()))
+    attributes.push_back({std::string(kFillValue), *std::move(fill)});
 }
 
 bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::vector<Attribute>& attributes) {
@@ -289,15 +289,18 @@ bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::
 }  // namespace
 
 NodeLocation variable_location(NodeLocation location, const Mode& mode, const NodeDocument& node) {
-  if (!location.writable || mode.pure || location.format->name() != "zarr2") return location;
+  if (!location.writable || location.format->name() != "zarr2") return location;
   const auto is_big_endian = [](const CodecSpec& spec) {
     const Json* endian = spec.name == "bytes" ? spec.configuration.find("endian") : nullptr;
     return endian != nullptr && endian->text() == "big";
   };
   const auto fill = node.array->fill_value.bytes();
-  const bool is_swapped =
-      std::ranges::any_of(node.array->codecs, is_big_endian) && !std::ranges::equal(fill, fill | std::views::reverse);
-  location.config.write_empty_chunks = location.config.write_empty_chunks || is_swapped;
+  const bool is_swapped = !mode.pure && std::ranges::any_of(node.array->codecs, is_big_endian) &&
+                          !std::ranges::equal(fill, fill | std::views::reverse);
+  const Json* array = node.document.find(zarr2::kArray);
+  const Json* stored = array != nullptr ? array->find("fill_value") : nullptr;
+  const bool is_undefined = stored != nullptr && stored->is_null();
+  location.config.write_empty_chunks = location.config.write_empty_chunks || is_swapped || is_undefined;
   return location;
 }
 
@@ -339,7 +342,7 @@ Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, con
   if (is_time(dtype) && supported) describe_time(dtype, attributes);
   MadeVariable made{.shape = spec.shape, .dimension_names = spec.dimension_names};
   Storage storage;
-  storage.no_fill = lowered.no_fill;
+  storage.no_fill = lowered.no_fill && type != Type::string;  // strings always have a fill value in netCDF
   const bool reinterpreted = lowered.reinterpreted;
   SHERD_TRY(opened, open_array(reading, node, std::move(lowered)));
   if (!supported) {

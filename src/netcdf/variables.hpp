@@ -40,7 +40,9 @@ Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, con
                                    Warnings& warnings, std::vector<Array>& others);
 
 /// Where a variable's array is opened. netcdf-c 4.9.3 and later swaps the bytes of the fill value that it reads for a
-/// missing chunk of big-endian elements, so in NCZarr of Zarr v2 such chunks are stored.
+/// missing chunk of big-endian elements, so in NCZarr of Zarr v2 such chunks are stored. In Zarr v2 without a fill
+/// value a missing chunk is undefined (zarr-python 2 returns what was in memory), so all chunks that are written are
+/// stored.
 [[nodiscard]] NodeLocation variable_location(NodeLocation location, const Mode& mode, const NodeDocument& node);
 
 /// Sets what a variable's Storage says about codecs.

@@ -295,6 +295,8 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
 
 const std::optional<Dataset>& Writer::opened() const noexcept { return state_->opened; }
 
+const Mode& Writer::mode() const noexcept { return state_->form.mode; }
+
 std::string_view Writer::format() const noexcept { return state_->form.location.format->name(); }
 
 Result<void> Writer::define_group(std::string_view path, std::vector<Attribute> attributes) {

@@ -16,6 +16,7 @@
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_lexer.hpp"
+#include "netcdf/definitions.hpp"
 #include "netcdf/filters.hpp"
 #include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
@@ -189,6 +190,7 @@ class Copier {
     drop_wrong_fill(to, source);
     if (task_.form == FilterForm::zarr3) keep_array_fill(to, source);
     const bool has_data = selection_.has_data(group, source);
+    if (has_data && task_.form == FilterForm::zarr2) to.no_fill |= needs_no_fill(task_.mode, to);
     StringSizes strings;
     if (source.type() == Type::string) {
       SHERD_TRY(sizes, string_sizes(source, has_data, to));
@@ -232,10 +234,10 @@ class Copier {
     return !storage.filters.empty() || !std::ranges::all_of(inner_codecs(storage.codecs), is_layout);
   }
 
-  /// The sizes of strings, so that boxes can be planned. Strings of Zarr v2 have a fixed length, which must be that of
-  /// the longest one.
+  /// The sizes of strings, so that boxes can be planned. Strings of NCZarr in Zarr v2 have a fixed length, which must
+  /// be that of the longest one.
   Result<StringSizes> string_sizes(const Variable& source, bool has_data, NewVariable& to) {
-    const bool fixed = task_.form == FilterForm::zarr2;
+    const bool fixed = task_.form == FilterForm::zarr2 && !has_variable_strings(task_.mode, false);
     auto noted = string_length_in(source.attributes());
     if (!noted) noted = string_length_in(task_.source.root().attributes(), kDefaultMaxLength);
     const std::uint64_t usual = noted.value_or(kDefaultStringLength);

@@ -81,6 +81,7 @@ struct CopyTask {
   Sink& sink;
   FilterForm form;
   const DatasetCopyOptions& options;
+  Mode mode = {};  ///< of a copy in Zarr
 };
 [[nodiscard]] Result<DatasetCopyReport> copy_dataset(const CopyTask& task, DatasetCopyReport report);
 

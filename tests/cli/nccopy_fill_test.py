@@ -44,6 +44,34 @@ def test_nccopy_into_a_netcdf_file_keeps_what_is_missing(sherd, stored, tmp_path
         np.testing.assert_array_equal(copied["packed"][:].filled(np.nan), EXPECTED)
 
 
+DEFAULTS = {kind: netCDF4.default_fillvals[kind] for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")}
+
+
+@pytest.mark.parametrize("destination", [["x.nc"], ["x.zarr"], ["--store-format", "zarr3", "x.zarr"], ["x.zarr#mode=zarr"],
+                                         ["--store-format", "zarr3", "x.zarr#mode=zarr"]], ids=" ".join)
+def test_a_fill_value_that_is_the_default_of_netcdf_is_kept(sherd, tmp_path, destination):
+    encoding = {kind: {"dtype": kind, "scale_factor": 0.5, "_FillValue": np.dtype(kind).type(fill)} for kind, fill in DEFAULTS.items()}
+    xarray.Dataset({kind: ("x", EXPECTED) for kind in DEFAULTS}).to_zarr(tmp_path / "src", zarr_format=2, encoding=encoding)
+    sherd.ok("nccopy", "-F", "none", *destination[:-1], tmp_path / "src", tmp_path / destination[-1])
+    copied = tmp_path / destination[-1].partition("#")[0]
+    for engine in ("netcdf4",) if copied.suffix == ".nc" else ("sherd", "zarr"):
+        with xarray.open_dataset(copied, engine=engine) as found:
+            for kind in DEFAULTS:
+                np.testing.assert_array_equal(found[kind], EXPECTED, err_msg=f"{kind} by {engine}")
+
+
+@pytest.mark.parametrize("kind", ["nc4", "nczarr"])
+def test_texts_of_xarray_are_copied_to_files_and_datasets(sherd, tmp_path, kind):
+    names = np.array(["a", "", "größe"], object)
+    source = xarray.Dataset({"v": ("x", [1, 2, 3])}, {"name": ("x", names), "fixed": ("x", names.astype("U")), "one": ((), names[2])})
+    source.to_zarr(tmp_path / "src", zarr_format=2)
+    sherd.ok("nccopy", "-F", "none", "-k", kind, tmp_path / "src", tmp_path / "copy")
+    with netCDF4.Dataset(tmp_path / "copy" if kind == "nc4" else f"file://{tmp_path}/copy#mode=nczarr,file") as copied:
+        for name in ("name", "fixed"):
+            assert copied[name].dtype is str and copied[name][:].tolist() == ["a", "", "größe"]
+        assert copied["one"][...] == "größe" and copied["v"][:].tolist() == [1, 2, 3]
+
+
 def test_the_fill_value_of_an_array_that_xarray_has_not_written_is_no_attribute(sherd, tmp_path):
     array = zarr.create_array(tmp_path / "a", shape=(3,), dtype="int32", fill_value=0, zarr_format=2)
     array[:] = [0, 1, 2]

@@ -36,7 +36,7 @@ def written(folder, format, mode, length):
 
 def written_in_python(folder, format, mode, length):
     """What nczarr_writer.cc writes."""
-    with sherd.netcdf.create_dataset(folder, zarr_format=int(format[-1]), mode=mode,
+    with sherd.netcdf.create_dataset(folder, zarr_format=int(format[-1]), mode=mode.replace("numbers", "zarr"),
                                      attributes={"title": "größe", "number": "10", "digits": 0.12345678901234}) as dataset:
         dataset.create_dimension("x", None if length == "unlimited" else 4)
         dataset.create_dimension("y", 5)
@@ -46,7 +46,8 @@ def written_in_python(folder, format, mode, length):
         numbers[:] = np.arange(20).reshape(4, 5)
         dataset.create_variable("scalar", "double")[...] = 3.5
         dataset.create_variable("letters", "char", "x")[:] = "abcd"
-        dataset.create_variable("texts", str, "x")[:] = ["one", "two", "", "größe"]
+        if mode != "numbers":
+            dataset.create_variable("texts", str, "x")[:] = ["one", "two", "", "größe"]
         dataset.create_variable("bytes", "i1", "x")[:] = [1, 2, 3, -4]
         group.create_variable("gv", "float", ("x", "z"))[:] = 0.5
     return folder
@@ -61,11 +62,12 @@ def dumped(*arguments):
 
 @pytest.fixture(scope="module")
 def all_written(tmp_path_factory):
-    """The URLs of NCZarr by writer and length, and those of pure Zarr by writer."""
+    """The URLs of NCZarr by writer and length, and those of pure Zarr by writer and mode."""
     folder = tmp_path_factory.mktemp("written")
     nczarr = {(writer, length): WRITERS[writer](folder / f"{writer}-{length}.zarr", "zarr2", "nczarr", length)
               for writer in WRITERS for length in ("fixed", "unlimited")}
-    pure = {writer: WRITERS[writer](folder / f"{writer}-pure.zarr", "zarr2", "zarr", "fixed") for writer in WRITERS}
+    pure = {(writer, mode): WRITERS[writer](folder / f"{writer}-{mode}.zarr", "zarr2", mode, "fixed")
+            for writer in WRITERS for mode in ("numbers", "zarr")}
     return ({key: f"file://{path}#mode=nczarr,file" for key, path in nczarr.items()},
             {key: f"file://{path}#mode=zarr,file" for key, path in pure.items()})
 
@@ -89,10 +91,13 @@ def test_what_is_written_is_read_by_netcdf_c(release, all_written):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_pure_zarr_that_is_written_is_read_by_netcdf_c(release, all_written):
-    for found in peer(release, "read", *all_written[1].values()):
+    for (_, mode), found in zip(all_written[1], peer(release, "read", *all_written[1].values()), strict=True):
+        if mode == "zarr":  # with strings, which netcdf-c does not open in datasets of xarray either
+            assert isinstance(found, str)
+            continue
         variables = found["variables"]
         assert variables["vi"]["dimensions"] == ["x", "y"] and variables["vi"]["values"] == list(range(20))
-        assert variables["texts"]["values"] == ["one", "two", "", "größe"]
+        assert variables["letters"]["values"] == ["a", "b", "c", "d"]
 
 
 ATTRIBUTES = {"object": '{"a": [1,2]}', "list": "[1,2]", "number": "10", "word": "NaN", "quoted": '"q"', "empty": "", "größe": "größe",

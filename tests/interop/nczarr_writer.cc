@@ -1,4 +1,5 @@
-// Writes the dataset that nczarr_peer.py describes: nczarr_writer DIRECTORY zarr2|zarr3 nczarr|zarr fixed|unlimited.
+// Writes the dataset that nczarr_peer.py describes: nczarr_writer DIRECTORY zarr2|zarr3 nczarr|zarr|numbers
+// fixed|unlimited. `numbers` is pure Zarr without strings.
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -14,9 +15,9 @@ using namespace sherd::netcdf;
 
 Attribute text(const char* name, const char* value) { return {name, std::string(value)}; }
 
-void write(const std::string& directory, const std::string& format, bool pure, bool unlimited) {
+void write(const std::string& directory, const std::string& format, const std::string& mode, bool unlimited) {
   Writer writer = Writer::create(directory, {.format = format,
-                                             .mode = {.pure = pure},
+                                             .mode = {.pure = mode != "nczarr"},
                                              .attributes = {text("title", "größe"),
                                                             text("number", "10"),
                                                             {"digits", std::vector<double>{0.12345678901234}}}})
@@ -37,8 +38,10 @@ void write(const std::string& directory, const std::string& format, bool pure, b
   writer.write("scalar", {}, std::vector<double>{3.5}).value();
   writer.define_variable("/", {.name = "letters", .type = Type::character, .dimensions = {"x"}}).value();
   writer.write("letters", {{0}, {4}}, std::string("abcd")).value();
-  writer.define_variable("/", {.name = "texts", .type = Type::string, .dimensions = {"x"}}).value();
-  writer.write("texts", {{0}, {4}}, std::vector<std::string>{"one", "two", "", "größe"}).value();
+  if (mode != "numbers") {
+    writer.define_variable("/", {.name = "texts", .type = Type::string, .dimensions = {"x"}}).value();
+    writer.write("texts", {{0}, {4}}, std::vector<std::string>{"one", "two", "", "größe"}).value();
+  }
   writer.define_variable("/", {.name = "bytes", .type = Type::int8, .dimensions = {"x"}}).value();
   writer.write("bytes", {{0}, {4}}, std::vector<std::int8_t>{1, 2, 3, -4}).value();
   writer.define_variable("/g1", {.name = "gv", .type = Type::float32, .dimensions = {"x", "z"}}).value();
@@ -51,7 +54,7 @@ void write(const std::string& directory, const std::string& format, bool pure, b
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   try {
-    write(argv[1], argv[2], std::string(argv[3]) == "zarr", std::string(argv[4]) == "unlimited");
+    write(argv[1], argv[2], argv[3], std::string(argv[4]) == "unlimited");
   } catch (const Exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
