@@ -39,3 +39,11 @@ def test_a_file_is_dumped_and_copied_with_the_elements_that_ncdump_prints(sherd,
     assert sherd.ok("ncdump", "x.nc").text == expected
     sherd.ok("nccopy", "--store-format", store_format, "x.nc", "x.zarr")
     assert sherd.ok("ncdump", "x.zarr").text == expected
+
+
+def test_netcdf_c_4_9_0_reads_a_copy_without_compression(sherd, tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("x", 4)
+        file.createVariable("v", "i4", ("x",), zlib=True, shuffle=True)[:] = [1, 2, 3, 4]
+    sherd.ok("nccopy", "-d", "0", "x.nc", "x.zarr")
+    assert " v = 1, 2, 3, 4 ;" in dumped("ncdump", f"file://{tmp_path}/x.zarr#mode=nczarr,file", cwd=tmp_path)

@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 import sherd
+import xarray
 from dependencies import missing
 
 
@@ -111,3 +112,17 @@ def test_an_existing_copy_is_replaced_only_on_request(file, tmp_path):
         sherd.netcdf.copy(file, tmp_path / "x.zarr")
     sherd.netcdf.copy(file, tmp_path / "x.zarr", overwrite=True, deflate=5)
     assert zarray(tmp_path / "x.zarr")["compressor"]["level"] == 5
+
+
+@pytest.mark.parametrize(("destination", "engine"), [
+    ("y.nc", "netcdf4"), ("x.zarr", "sherd"), ("x.zarr#mode=zarr", "zarr"), ("x.zarr#mode=zarr", "sherd")])
+@pytest.mark.usefixtures("file")
+def test_missing_numbers_and_texts_of_xarray_are_those_of_the_copy(tmp_path, destination, engine):
+    names = np.array(["a", "", "größe"], object)
+    source = xarray.Dataset({"t2m": ("x", [1.5, np.nan, 3.0]), "id": ("x", [2**53 + 1, 0, 1])}, {"name": ("x", names)})
+    source.to_zarr(tmp_path / "src", zarr_format=2, encoding={"t2m": {"dtype": "int16", "scale_factor": 0.5, "_FillValue": -32767}})
+    sherd.netcdf.copy(tmp_path / "src", f"{tmp_path}/{destination}", filters="none")
+    with xarray.open_dataset(tmp_path / destination.partition("#")[0], engine=engine) as copied:
+        np.testing.assert_array_equal(copied["t2m"], source["t2m"])
+        assert copied["id"].dtype == "int64" and copied["id"].values.tolist() == source["id"].values.tolist()
+        assert copied["name"].values.tolist() == ["a", "", "größe"]
