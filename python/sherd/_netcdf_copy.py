@@ -40,7 +40,7 @@ def _filters(given: Any) -> list[tuple[str | None, list[list[int]]]]:
         return []
     if isinstance(given, Mapping):
         return [(_arguments.text(name, "filters"), of(listed)) for name, listed in given.items()]
-    return [(None, of(given))]
+    return [(None, [] if given == "none" else of(given))]
 
 
 def _names(given: Any, argument: str) -> list[str]:
@@ -63,7 +63,7 @@ def copy(
     shards: Mapping[str, int | None | Sequence[int]] | Literal["auto"] | None = None,
     deflate: int | None = None,
     shuffle: bool = False,
-    filters: Filters | Mapping[str, Filters] | None = None,
+    filters: Filters | Mapping[str, Filters] | Literal["none"] | None = None,
     variables: str | Sequence[str] | None = None,
     groups: str | Sequence[str] | None = None,
     data_variables: str | Sequence[str] | None = None,
@@ -84,7 +84,7 @@ def copy(
     chunks: lengths by dimension, None for the whole dimension, or shapes by variable; (): one chunk per variable.
     shards: likewise, for "zarr3"; lengths by dimension are rounded up to whole chunks; "auto": by size.
     deflate: a level from 0 to 9, which replaces the filters of the source. filters: also replaces them: lists of
-    (number, parameter, …) with HDF5's numbers, for all variables or by name.
+    (number, parameter, …) with HDF5's numbers, for all variables or by name; "none": no filters.
     variables, groups: copy only these variables, or the variables of these groups, by names or paths. data_variables,
     data_groups: likewise, but everything is defined, and variables that are not named have fill values.
     fixed_dimensions: unlimited dimensions become fixed.
