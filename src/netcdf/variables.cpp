@@ -273,17 +273,31 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
 
 /// In Zarr v2 xarray writes no attribute `_FillValue`: elements equal to the fill value of the array, if it has
 /// one, are missing. Fill values of other writers, whose arrays have no `_ARRAY_DIMENSIONS`, do not have this
-/// meaning.
-void add_number_fill(const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
-  if (auto fill = number_of(type, array.fill_value.bytes()))
-    attributes.push_back({std::string(kFillValue), *std::move(fill)});
-}
-
-bool has_xarray_fill(const Reading& reading, const StoredNode& node, const std::vector<Attribute>& attributes) {
+/// meaning. Nullopt if the array has none, or the attribute exists.
+std::optional<Json> fill_of_xarray(const Reading& reading, const StoredNode& node,
+                                   const std::vector<Attribute>& attributes) {
   const Json* array = reading.by_netcdf() ? nullptr : node.part(zarr2::kArray);
   const Json* fill = array != nullptr ? array->find("fill_value") : nullptr;
-  return fill != nullptr && !fill->is_null() && node.attributes().find(kNamesAttribute) != nullptr &&
-         std::ranges::find(attributes, kFillValue, &Attribute::name) == attributes.end();
+  if (fill == nullptr || fill->is_null() || node.attributes().find(kNamesAttribute) == nullptr ||
+      std::ranges::find(attributes, kFillValue, &Attribute::name) != attributes.end())
+    return std::nullopt;
+  return *fill;
+}
+
+/// `stored`: the fill value in the document of the array.
+void add_fill(const Json& stored, const ArraySpec& array, Type type, std::vector<Attribute>& attributes) {
+  const auto bytes = array.fill_value.bytes();
+  std::optional<Values> fill = number_of(type, bytes);
+  if (type == Type::string && array.dtype.kind() == DType::Kind::null_terminated_bytes) {
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    fill = Values(std::vector{std::string(text, strnlen(text, bytes.size()))});
+  } else if (type == Type::string && stored.is_string()) {
+    fill = Values(std::vector{stored.text()});
+  }
+  const bool is_text = type == Type::string || type == Type::character;
+  if (!fill && !is_text)  // elements that netCDF shows in a wider type
+    if (auto wider = values_of_type(stored, type)) fill = *std::move(wider);
+  if (fill) attributes.push_back({std::string(kFillValue), *std::move(fill)});
 }
 
 }  // namespace
@@ -335,9 +349,9 @@ Result<MadeVariable> make_variable(const Reading& reading, StoredNode& node, con
     const bool taken = node.document.is_null();
     if (taken) std::swap(node.document, lowered.document.document);
     attributes = attributes_of(reading, node, type, warnings);
-    const bool has_fill = has_xarray_fill(reading, node, attributes);
+    const std::optional<Json> fill = fill_of_xarray(reading, node, attributes);
     if (taken) std::swap(node.document, lowered.document.document);
-    if (has_fill && !is_time(dtype)) add_number_fill(spec, *type, attributes);
+    if (fill && !is_time(dtype)) add_fill(*fill, spec, *type, attributes);
   }
   if (is_time(dtype) && supported) describe_time(dtype, attributes);
   MadeVariable made{.shape = spec.shape, .dimension_names = spec.dimension_names};

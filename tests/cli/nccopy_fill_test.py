@@ -60,6 +60,20 @@ def test_a_fill_value_that_is_the_default_of_netcdf_is_kept(sherd, tmp_path, des
                 np.testing.assert_array_equal(found[kind], EXPECTED, err_msg=f"{kind} by {engine}")
 
 
+@pytest.mark.parametrize(("destination", "engine"), [("x.nc", "netcdf4"), ("x.zarr", "sherd"), ("x.zarr#mode=zarr", "sherd"), ("x.zarr#mode=zarr", "zarr")])
+def test_texts_that_are_missing_for_xarray_are_missing_in_copies(sherd, tmp_path, destination, engine):
+    texts = np.array(["u", "none", "", "größe"], object)
+    source = xarray.Dataset({"any": ("x", texts), "empty": ("x", texts), "fixed": ("x", texts.astype("U")), "all": ("x", texts)})
+    encoding = {"any": {"_FillValue": "none"}, "empty": {"_FillValue": ""}, "fixed": {"_FillValue": "none"}}
+    source.to_zarr(tmp_path / "src", zarr_format=2, encoding=encoding)
+    sherd.ok("nccopy", "-F", "none", tmp_path / "src", destination)
+    missing = {"any": {"none"}, "empty": {""}, "fixed": {"none"}, "all": set()}
+    for path, by in ((tmp_path / "src", "zarr"), (tmp_path / destination.partition("#")[0], engine)):
+        with xarray.open_dataset(path, engine=by) as found:
+            for name, absent in missing.items():
+                assert found[name].values.tolist() == [pytest.approx(np.nan, nan_ok=True) if t in absent else t for t in texts], (by, name)
+
+
 @pytest.mark.parametrize("kind", ["nc4", "nczarr"])
 def test_texts_of_xarray_are_copied_to_files_and_datasets(sherd, tmp_path, kind):
     names = np.array(["a", "", "größe"], object)
@@ -70,6 +84,15 @@ def test_texts_of_xarray_are_copied_to_files_and_datasets(sherd, tmp_path, kind)
         for name in ("name", "fixed"):
             assert copied[name].dtype is str and copied[name][:].tolist() == ["a", "", "größe"]
         assert copied["one"][...] == "größe" and copied["v"][:].tolist() == [1, 2, 3]
+
+
+def test_a_fill_value_of_halves_is_kept(sherd, tmp_path):
+    encoding = {"v": {"dtype": "float16", "_FillValue": np.float16(-1.5)}}
+    xarray.Dataset({"v": ("x", EXPECTED)}).to_zarr(tmp_path / "src", zarr_format=2, encoding=encoding)
+    sherd.ok("nccopy", "-F", "none", "src", "x.nc")
+    with netCDF4.Dataset(tmp_path / "x.nc") as copied:
+        assert copied["v"].getncattr("_FillValue") == -1.5
+        np.testing.assert_array_equal(copied["v"][:].filled(np.nan), EXPECTED)
 
 
 def test_the_fill_value_of_an_array_that_xarray_has_not_written_is_no_attribute(sherd, tmp_path):
