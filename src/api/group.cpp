@@ -8,6 +8,7 @@
 #include "api/location.hpp"
 #include "api/recognized.hpp"
 #include "api/registry.hpp"
+#include "array/group_location.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -33,7 +34,7 @@ Result<T> expect(Result<Node> node, std::string_view wanted, std::string_view fo
 
 // Says where the arrays are in a group that is an OME-NGFF image.
 std::string hint_at_resolutions(const Group& group) {
-  const auto image = image_of_group(group.attributes());
+  const auto image = image_of_group(location_of(group), group.attributes());
   if (image && *image && !(*image)->levels.empty())
     return "; open a resolution of the image, such as " + url_below(group.url(), (*image)->levels.front().path);
   const Json attributes = group.attributes();

@@ -39,7 +39,7 @@ Result<bool> rename_in_group(const NodeLocation& group, const std::string& name,
 Result<bool> list_moved_labels(const NodeLocation& node) {
   const auto document = node.format->open(*node.store, node.path, node.config.limits);
   if (!document || !*document || (*document)->type != NodeType::group) return false;
-  const auto image = image_of_group((*document)->attributes);
+  const auto image = image_of_group(node, (*document)->attributes);
   if (!image || !*image || !(*image)->labels) return false;
   SHERD_TRY(labelled, find_labelled_image(node));
   if (!labelled) return false;

@@ -12,6 +12,7 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
+#include "array/group_location.hpp"
 #include "array/hierarchy.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
@@ -182,6 +183,7 @@ Group make_group(NodeLocation location, NodeDocument document) {
 
 Group::Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
+const NodeLocation& location_of(const Group& group) noexcept { return group.state().location; }
 const std::string& Group::path() const noexcept { return state_->location.path; }
 const std::shared_ptr<Store>& Group::store() const noexcept { return state_->location.store; }
 std::string_view Group::format() const noexcept { return state_->location.format->name(); }

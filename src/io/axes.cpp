@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "array/core.hpp"
+#include "array/group_location.hpp"
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -49,8 +50,7 @@ Result<std::optional<ImageAround>> image_at(const NodeLocation& group, const std
   if (!node || !*node || (*node)->type != NodeType::group) return std::optional<ImageAround>();
   const auto level = level_at((*node)->attributes, below);
   if (!level) return std::optional<ImageAround>();
-  const std::string key = group.format->document_key(group.path, NodeType::group);
-  SHERD_TRY(image, in_store(image_of_group((*node)->attributes).in_key(key), group.store->url()));
+  SHERD_TRY(image, image_of_group(group, (*node)->attributes));
   return std::optional(ImageAround{group, (*node)->attributes, *std::move(image), *level});
 }
 
@@ -343,7 +343,7 @@ Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool in
 }
 
 Result<std::optional<Array>> open_level(const Group& group, std::uint64_t level) {
-  SHERD_TRY(image, image_of_group(group.attributes()));
+  SHERD_TRY(image, image_of_group(location_of(group), group.attributes()));
   if (!image) return std::optional<Array>();
   if (level >= image->levels.size())
     return not_found(group.url() + " has no level " + std::to_string(level) + "; it has " +

@@ -138,7 +138,7 @@ std::vector<OmeDataset> ome_datasets(const Json& attributes) {
 std::optional<OmeGroup> ome_group(const Json& attributes, const std::string& path) {
   const Json* ome = attributes.find("ome");
   if (ome != nullptr && !ome->is_object()) return std::nullopt;
-  OmeGroup group{.is_old = ome == nullptr, .prefix = ome == nullptr ? "attributes." : "attributes.ome."};
+  OmeGroup group{.is_old = ome == nullptr, .prefix = ome == nullptr ? "" : "ome."};
   bool any = false;
   const auto member = [&](std::string_view name) -> const Json* {
     if (!is_ome_member(attributes, name, path)) return nullptr;

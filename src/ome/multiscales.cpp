@@ -3,17 +3,19 @@
 // translation of 0, and all levels of both cover the same space.
 #include <cmath>
 
+#include "array/group_location.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "neuroglancer/document.hpp"
+#include "ome/early.hpp"
 #include "ome/ome.hpp"
+#include "ome/rules.hpp"
 
 namespace sherd {
 namespace {
 
-Error wrong(std::string_view member, std::string message) {
-  return corrupt(std::move(message)).in_member("attributes.ome.multiscales[0]." + std::string(member));
-}
+Error wrong(std::string_view member, std::string message) { return corrupt(std::move(message)).in_member(member); }
 
 Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::string_view member) {
   if (list == nullptr || list->elements().size() != rank)
@@ -79,7 +81,43 @@ double corner(double translation, double spacing, double finest) {
 }
 double centre(double offset, double spacing, double finest) { return tidy(offset * spacing + (spacing - finest) / 2); }
 
+Result<Image> read_image(const Json& json) {
+  Image image;
+  SHERD_TRY(read_axes(json.find("axes"), image));
+  const std::size_t rank = image.axes.size();
+  SHERD_TRY(outer, transform_of(json.find("coordinateTransformations"), rank, "coordinateTransformations"));
+  const Json* datasets = json.find("datasets");
+  if (datasets == nullptr || datasets->elements().empty()) return wrong("datasets", "must be a list of resolutions");
+  for (std::size_t i = 0; i < datasets->elements().size(); ++i) {
+    const std::string member = "datasets[" + std::to_string(i) + "]";
+    const Json& dataset = datasets->elements()[i];
+    const Json* path = dataset.find("path");
+    if (path == nullptr || path->text().empty()) return wrong(member + ".path", "must be the path of an array");
+    if (const auto normal = normal_path(path->text()); !normal)
+      return wrong(member + ".path", normal.error().message());
+    SHERD_TRY(own,
+              transform_of(dataset.find("coordinateTransformations"), rank, member + ".coordinateTransformations"));
+    ImageLevel level{path->text(), std::vector<double>(rank), std::vector<double>(rank)};
+    for (std::size_t d = 0; d < rank; ++d) {
+      level.spacing[d] = spacing_product(own.scale[d], outer.scale[d]);
+      const double finest = image.levels.empty() ? level.spacing[d] : image.levels.front().spacing[d];
+      level.offset[d] = corner(own.translation[d] * outer.scale[d] + outer.translation[d], level.spacing[d], finest);
+    }
+    image.levels.push_back(std::move(level));
+  }
+  if (const Json* name = json.find("name")) image.name = *name;
+  return image;
+}
+
 Json numbers_of(const std::vector<double>& values) { return neuroglancer::numbers_json(values); }
+
+/// Adds where the attributes of a group are stored.
+template <class T>
+Result<T> in_attributes(Result<T> result, const NodeLocation& group) {
+  return std::move(result)
+      .in_member(attributes_member(*group.format))
+      .in_key(attributes_key(*group.format, group.path));
+}
 
 Json axis_json(const Image& image, std::size_t d) {
   Json axis{Json::Object{{"name", image.axes[d]}}};
@@ -115,42 +153,39 @@ std::vector<double> translation_of(const Image& image, std::size_t level) {
   return translation;
 }
 
-Result<std::optional<Image>> image_of_group(const Json& attributes) {
+Result<Image> image_in(const Json& attributes, std::size_t number) {
   const Json* all = ome_member(attributes, "multiscales");
-  if (all == nullptr || all->elements().empty()) return std::optional<Image>();
-  const Json& first = all->elements().front();
-  Image image;
-  SHERD_TRY(read_axes(first.find("axes"), image));
-  const std::size_t rank = image.axes.size();
-  SHERD_TRY(outer, transform_of(first.find("coordinateTransformations"), rank, "coordinateTransformations"));
-  const Json* datasets = first.find("datasets");
-  if (datasets == nullptr || datasets->elements().empty()) return wrong("datasets", "must be a list of resolutions");
-  for (std::size_t i = 0; i < datasets->elements().size(); ++i) {
-    const std::string member = "datasets[" + std::to_string(i) + "]";
-    const Json& dataset = datasets->elements()[i];
-    const Json* path = dataset.find("path");
-    if (path == nullptr || path->text().empty()) return wrong(member + ".path", "must be the path of an array");
-    if (const auto normal = normal_path(path->text()); !normal)
-      return wrong(member + ".path", normal.error().message());
-    SHERD_TRY(own,
-              transform_of(dataset.find("coordinateTransformations"), rank, member + ".coordinateTransformations"));
-    ImageLevel level{path->text(), std::vector<double>(rank), std::vector<double>(rank)};
-    for (std::size_t d = 0; d < rank; ++d) {
-      level.spacing[d] = spacing_product(own.scale[d], outer.scale[d]);
-      const double finest = image.levels.empty() ? level.spacing[d] : image.levels.front().spacing[d];
-      level.offset[d] = corner(own.translation[d] * outer.scale[d] + outer.translation[d], level.spacing[d], finest);
-    }
-    image.levels.push_back(std::move(level));
-  }
+  const std::string member = indexed("multiscales", number);
+  if (all == nullptr || number >= all->elements().size()) return wrong(member, "does not exist");
+  SHERD_TRY(image, read_image(all->elements()[number]).in_member(member));
   read_label(ome_members(attributes), image);
-  if (const Json* name = first.find("name")) image.name = *name;
   if (const Json* info = attributes.find(kVolumeInfo)) image.info = *info;
-  return std::optional(std::move(image));
+  return image;
+}
+
+Result<Json> ome_attributes(const NodeLocation& group, const Json& attributes) {
+  const auto find = [&](const std::string& path) -> Result<std::optional<OmeArray>> {
+    const NodeLocation location = at_path(group, join_path(group.path, path));
+    SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+    if (!node || !node->array) return std::optional<OmeArray>();
+    return std::optional(OmeArray{node->array->shape, node->array->dtype});
+  };
+  return in_attributes(with_early_converted(attributes, find), group);
+}
+
+Result<std::optional<Image>> image_of_group(const NodeLocation& group, const Json& given) {
+  const Json* all = ome_member(given, "multiscales");
+  if (all == nullptr || all->elements().empty()) return std::optional<Image>();
+  SHERD_TRY(attributes, in_store(ome_attributes(group, given), group.store->url()));
+  auto image = image_in(attributes, 0);
+  if (!image && attributes.find("ome") != nullptr) image = std::move(image).in_member("ome");
+  SHERD_TRY(found, in_store(in_attributes(std::move(image), group), group.store->url()));
+  return std::optional(std::move(found));
 }
 
 Result<std::optional<Json>> describe_image(const Group& group) {
   const Json attributes = group.attributes();
-  SHERD_TRY(image, image_of_group(attributes));
+  SHERD_TRY(image, image_of_group(location_of(group), attributes));
   if (!image) return std::optional<Json>();
   Json axes{Json::Array{}}, levels{Json::Array{}}, labels{Json::Array{}};
   for (std::size_t d = 0; d < image->axes.size(); ++d) axes.push_back(axis_json(*image, d));
@@ -171,7 +206,8 @@ Result<std::optional<Json>> describe_image(const Group& group) {
     for (const Json& name : list->elements()) labels.push_back(name);
   const Json* omero = ome_member(attributes, "omero");
   const bool is_old = attributes.find("ome") == nullptr;
-  const Json* version = is_old ? nullptr : ome_member(attributes, "version");
+  const Json* version =
+      (is_old ? attributes.find("multiscales")->elements().front() : *attributes.find("ome")).find("version");
   return std::optional(Json(Json::Object{{"version", version != nullptr ? *version : Json(is_old ? "0.4" : "0.5")},
                                          {"name", image->name},
                                          {"axes", std::move(axes)},

@@ -29,8 +29,18 @@ namespace sherd {
 /// and other attributes, are unchanged.
 Json as_ome_version(const Json& attributes, std::string_view version, const std::string& path);
 
-/// For a group whose attributes contain `multiscales`; otherwise nullopt. Invalid metadata are `corrupt`.
-Result<std::optional<Image>> image_of_group(const Json& attributes);
+/// The key of the document that stores a group's attributes, and the member that they are in it: "" or "attributes".
+/// For messages.
+[[nodiscard]] std::string attributes_key(const Format& format, const std::string& path);
+[[nodiscard]] std::string_view attributes_member(const Format& format) noexcept;
+/// The attributes of a group, with OME-NGFF's metadata of versions before 0.4 converted to 0.4 (early.hpp).
+Result<Json> ome_attributes(const NodeLocation& group, const Json& attributes);
+
+/// For a group whose attributes contain `multiscales`; otherwise nullopt. Invalid metadata are `corrupt`; the error
+/// says where they are stored.
+Result<std::optional<Image>> image_of_group(const NodeLocation& group, const Json& attributes);
+/// One of the images in `multiscales`, which is not of a version before 0.4. `corrupt` if it does not exist.
+Result<Image> image_in(const Json& attributes, std::size_t number);
 /// The position of the centre of a level's first element along each axis, in its unit.
 [[nodiscard]] std::vector<double> translation_of(const Image& image, std::size_t level);
 /// A description of an image for people and programs: {"version", "name", "axes", "levels", "labels", "omero"}, with
@@ -60,7 +70,7 @@ Json with_label(Json attributes, const std::string& name, std::string_view versi
 /// A violation of an OME-NGFF rule in a group. Warnings are violations that readers accept.
 struct OmeFinding {
   bool is_error = true;
-  std::string member;  ///< such as "attributes.ome.multiscales[0].axes"
+  std::string member;  ///< of the attributes, such as "ome.multiscales[0].axes"
   std::string message;
 };
 /// Checks OME-NGFF's members of a group; `path` is the group's, `version` that of its format. Reads no other node.
@@ -70,7 +80,7 @@ struct OmeFinding {
 /// What a group is, according to its metadata.
 struct OmeGroup {
   bool is_old = false;                                          ///< 0.4
-  std::string prefix;                                           ///< of members, such as "attributes.ome."
+  std::string prefix;                                           ///< of members among the attributes: "" or "ome."
   std::vector<OmeDataset> datasets = {};                        ///< of an image
   std::size_t multiscales = 0;                                  ///< how many lists of resolutions it has
   std::vector<std::string> labels = {};                         ///< of a group of labels: names of its images

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 
+#include "ome/early.hpp"
+
 namespace sherd {
 namespace {
 
@@ -291,11 +293,18 @@ std::vector<OmeFinding> check_ome(const Json& attributes, std::string_view versi
   }
   OmeFindings to(group->prefix, group->is_old);
   if (group->is_old != (version == "0.4"))
-    to.error(group->is_old ? "multiscales" : "version",
-             group->is_old
-                 ? "OME-NGFF 0.4 is metadata of Zarr v2; groups of this format have 0.5, in the attribute ome"
-                 : "OME-NGFF 0.5 is metadata of Zarr v3; groups of Zarr v2 have 0.4, without the attribute ome");
+    to.error(
+        group->is_old ? "multiscales" : "version",
+        group->is_old
+            ? "OME-NGFF 0.4 and before are metadata of Zarr v2; groups of this format have 0.5, in the attribute ome"
+            : "OME-NGFF 0.5 is metadata of Zarr v3; groups of Zarr v2 have 0.4, without the attribute ome");
   const Json& members = ome_members(attributes);
+  if (const auto early = early_ome(attributes)) {
+    to.warning(early->member,
+               (early->version.empty() ? "is missing, and the image is older than 0.4" : "is " + early->version) +
+                   "; Sherd checks the rules of 0.4 and 0.5 only; a copy in Zarr v3 has 0.5 (sherd copy --to zarr3)");
+    return to.take();
+  }
   if (!check_version(members, to)) return to.take();
   const auto find = [&](std::string_view name) {
     return is_ome_member(attributes, name, path) ? members.find(name) : nullptr;

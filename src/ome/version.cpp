@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "format/zarr2.hpp"
 #include "ome/ome.hpp"
 #include "store/key.hpp"
 
@@ -103,6 +104,15 @@ Json to_old(const Json& attributes) {
 }
 
 }  // namespace
+
+std::string attributes_key(const Format& format, const std::string& path) {
+  if (attributes_member(format).empty()) return prefix_of(path) + zarr2::kAttributes;
+  return format.document_key(path, NodeType::group);
+}
+
+std::string_view attributes_member(const Format& format) noexcept {
+  return format.name() == "zarr2" ? "" : "attributes";
+}
 
 std::string_view ome_version_of(const Format& format) { return format.name() == "zarr2" ? kOld : kNew; }
 

@@ -112,7 +112,7 @@ class TreeCheck {
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) {
         group_document = (*document)->document;
-        SHERD_TRY(check_ome_group(at_path(root_, path), **document, findings));
+        SHERD_TRY(check_image_group(at_path(root_, path), **document, [this](Findings& each) { merge(each); }));
       }
       check_documents(at_path(root_, path), **document, [this](Findings& each) { merge(each); });
       compare(member, (*document)->document);

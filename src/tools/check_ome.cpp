@@ -1,19 +1,25 @@
 // Checks OME-NGFF images: the arrays of their resolutions, their labels, plates and wells. Errors are violations that
 // the validators of ome-zarr-models refuse; violations of the specification that they accept are warnings, which for
-// 0.4 includes everything about labels.
+// 0.4 includes everything about labels. Also checks that the levels of images and volumes agree with their scales.
 #include "tools/check_ome.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "codec/number.hpp"
+#include "io/image.hpp"
+#include "neuroglancer/create.hpp"
+#include "neuroglancer/document.hpp"
 #include "ome/ome.hpp"
+#include "sherd/neuroglancer.hpp"
 
 namespace sherd {
 namespace {
 
-constexpr std::string_view kMetadata = "ome_metadata", kNode = "ome_node";
+constexpr std::string_view kMetadata = "ome_metadata", kNode = "ome_node", kLevel = "level_shape";
 
 bool is_image(const NodeDocument& node, const std::string& path) {
   const auto group = ome_group(node.attributes, path);
@@ -22,19 +28,79 @@ bool is_image(const NodeDocument& node, const std::string& path) {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
+/// A member of the attributes as the document has it.
+std::string member_text(const Format& format, const std::string& member) {
+  const std::string_view above = attributes_member(format);
+  return quoted(above.empty() ? member : std::string(above) + "." + member);
+}
+
 std::vector<std::string> names_of(const ArraySpec& spec) {
   std::vector<std::string> names;
   for (const auto& name : spec.dimension_names) names.push_back(name.value_or(""));
   return names;
 }
 
+struct Axis {
+  double length, spacing, begin;  ///< in elements, in the unit of the axis, in the unit of the axis
+};
+
+Axis axis_of(const ImageLevel& level, const Shape& shape, std::size_t d) {
+  return {static_cast<double>(shape[d]), level.spacing[d], level.offset[d] * level.spacing[d]};
+}
+
+// Whether a level covers the same space as the finest, except for less than one of its elements. Scales may be rounded
+// decimals. The elements of an image that does not begin at 0 may extend beyond it at both ends.
+bool covers(const Axis& level, const Axis& finest) {
+  constexpr double kLessThanOne = 1 - 1e-6;
+  const auto agrees = [&](double factor) { return std::abs(level.length - finest.length / factor) < kLessThanOne; };
+  const double factor = level.spacing / finest.spacing, whole = std::round(factor);
+  if (agrees(factor) || (std::abs(factor - whole) < 0.02 * whole && agrees(whole))) return true;
+  const auto end = [](const Axis& axis) { return axis.begin + axis.length * axis.spacing; };
+  const double reach = level.spacing * kLessThanOne;
+  return finest.begin != 0 && factor > 1.5 && std::abs(level.begin - finest.begin) < reach &&
+         std::abs(end(level) - end(finest)) < reach;
+}
+
+// Reports levels whose lengths contradict their scales. `members` are those that describe the levels, in the document.
+void check_lengths(const Image& image, const std::vector<Shape>& shapes, const std::vector<std::string>& members,
+                   Findings& to) {
+  for (std::size_t i = 1; i < image.levels.size(); ++i)
+    for (std::size_t d = 0; d < image.axes.size(); ++d) {
+      const Axis level = axis_of(image.levels[i], shapes[i], d), finest = axis_of(image.levels[0], shapes[0], d);
+      if (covers(level, finest)) continue;
+      const double factor = level.spacing / finest.spacing;
+      to.warning(kLevel, {},
+                 members[i] + ": has " + std::to_string(shapes[i][d]) + " elements along " + image.axes[d] +
+                     ", which its scale contradicts: of the " + std::to_string(shapes[0][d]) +
+                     " of the finest level it makes " + neuroglancer::number_json(tidy(finest.length / factor)).dump() +
+                     "; make the coarser levels again (sherd copy --pyramid)");
+      break;
+    }
+}
+
+void check_scales(const NodeDocument& volume, Findings& to) {
+  const Json* info = neuroglancer::info_in(volume.document);
+  if (info == nullptr) return;
+  const auto parsed = neuroglancer::VolumeInfo::parse(*info);
+  const auto image = image_of_volume(*info, std::nullopt, {"x", "y", "z"});
+  if (!parsed || !image) return;  // reported with the document
+  std::vector<Shape> shapes;
+  std::vector<std::string> members;
+  for (const auto& scale : parsed->scales) {
+    shapes.emplace_back(scale.size.begin(), scale.size.end());
+    members.push_back(quoted("scales[" + std::to_string(members.size()) + "]"));
+  }
+  check_lengths(*image, shapes, members, to);
+}
+
 class OmeCheck {
  public:
-  OmeCheck(const NodeLocation& location, OmeGroup group, Findings& to)
-      : location_(location), group_(std::move(group)), to_(to) {}
+  OmeCheck(const NodeLocation& location, const Json& attributes, Findings& to)
+      : location_(location), attributes_(attributes), group_(*ome_group(attributes, location.path)), to_(to) {}
 
   Result<void> run() {
     for (const OmeDataset& dataset : group_.datasets) SHERD_TRY(check_dataset(dataset));
+    for (std::size_t i = 0; i < group_.multiscales; ++i) check_scales_of(i);
     if (!group_.datasets.empty()) SHERD_TRY(check_labels_of_image());
     for (const std::string& label : group_.labels) SHERD_TRY(check_label(label));
     for (const std::string& well : group_.wells) SHERD_TRY(check_well_of_plate(well));
@@ -43,11 +109,12 @@ class OmeCheck {
   }
 
  private:
-  void error(const std::string& member, const std::string& message) {
-    to_.error(kNode, {}, quoted(group_.prefix + member) + ": " + message);
+  [[nodiscard]] std::string place(const std::string& member) const {
+    return member_text(*location_.format, group_.prefix + member) + ": ";
   }
+  void error(const std::string& member, const std::string& message) { to_.error(kNode, {}, place(member) + message); }
   void warning(const std::string& member, const std::string& message) {
-    to_.warning(kNode, {}, quoted(group_.prefix + member) + ": " + message);
+    to_.warning(kNode, {}, place(member) + message);
   }
   // The last finding about a member.
   Result<void> end_with_error(const std::string& member, const std::string& message) {
@@ -84,6 +151,7 @@ class OmeCheck {
     if (!found.node) return end_with_error(member, "there is no array " + quoted(dataset.path));
     if (!found.node->array) return end_with_error(member, quoted(dataset.path) + " is not an array");
     const ArraySpec& spec = *found.node->array;
+    shapes_.emplace(dataset.member, spec.shape);
     const auto names = names_of(spec);
     if (spec.shape.size() != dataset.axes.size())
       error(member, quoted(dataset.path) + " has " + std::to_string(spec.shape.size()) + " dimensions, and the image " +
@@ -95,6 +163,22 @@ class OmeCheck {
       error(member, quoted(dataset.path) + " has dimensions called " + listed_names(names) + ", and the axes are " +
                         listed_names(dataset.axes));
     return {};
+  }
+
+  // Faults of the metadata are reported by the rules, and arrays that do not exist or do not match where they are read.
+  void check_scales_of(std::size_t number) {
+    const auto image = image_in(attributes_, number);
+    if (!image) return;
+    std::vector<Shape> shapes;
+    std::vector<std::string> members;
+    for (const OmeDataset& dataset : group_.datasets) {
+      if (dataset.image != number) continue;
+      const auto shape = shapes_.find(dataset.member);
+      if (shape == shapes_.end() || shape->second.size() != image->axes.size()) return;
+      shapes.push_back(shape->second);
+      members.push_back(member_text(*location_.format, group_.prefix + dataset.member));
+    }
+    if (shapes.size() == image->levels.size()) check_lengths(*image, shapes, members, to_);
   }
 
   // Checks the group `labels` of an image, and that each of its images has as many resolutions.
@@ -182,23 +266,38 @@ class OmeCheck {
   }
 
   const NodeLocation& location_;
+  const Json& attributes_;
   const OmeGroup group_;
   Findings& to_;
+  std::map<std::string, Shape> shapes_;  // of the arrays that exist, by the member that names them
 };
 
 }  // namespace
 
-Result<void> check_ome_group(const NodeLocation& group, const NodeDocument& document, Findings& to) {
-  const std::string_view version = ome_version_of(*group.format);
-  for (const OmeFinding& finding : check_ome(document.attributes, version, group.path)) {
-    const std::string message = quoted(finding.member) + ": " + finding.message;
-    if (finding.is_error)
-      to.error(kMetadata, {}, message);
-    else
-      to.warning(kMetadata, {}, message);
+Result<void> check_image_group(const NodeLocation& group, const NodeDocument& document,
+                               const std::function<void(Findings&)>& merge) {
+  const Format& format = *group.format;
+  if (!format.arrays_have_documents()) {
+    Findings findings(format.document_key(group.path, NodeType::group));
+    check_scales(document, findings);
+    merge(findings);
+    return {};
   }
-  auto found = ome_group(document.attributes, group.path);
-  return found ? OmeCheck(group, *std::move(found), to).run() : Result<void>();
+  Findings findings(attributes_key(format, group.path));
+  for (const OmeFinding& finding : check_ome(document.attributes, ome_version_of(format), group.path)) {
+    const std::string message = member_text(format, finding.member) + ": " + finding.message;
+    if (finding.is_error)
+      findings.error(kMetadata, {}, message);
+    else
+      findings.warning(kMetadata, {}, message);
+  }
+  if (ome_group(document.attributes, group.path)) {
+    const auto attributes = ome_attributes(group, document.attributes);
+    if (attributes) SHERD_TRY(OmeCheck(group, *attributes, findings).run());
+    if (!attributes) SHERD_TRY(findings.failed(attributes.error(), kMetadata, {}));
+  }
+  merge(findings);
+  return {};
 }
 
 }  // namespace sherd

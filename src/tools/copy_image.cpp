@@ -9,6 +9,7 @@
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
 #include "neuroglancer/create.hpp"
@@ -73,11 +74,12 @@ Result<void> rename_axes(Image& image, const CopyOptions& options) {
 }
 
 Result<ImageSource> find_group(const NodeLocation& source, const NodeDocument& document, const CopyOptions& options) {
-  SHERD_TRY(image, image_of_group(document.attributes));
+  SHERD_TRY(attributes, in_store(ome_attributes(source, document.attributes), source.store->url()));
+  SHERD_TRY(image, image_of_group(source, attributes));
   if (!image)
     return invalid_argument(
         "the group is not one image in several resolutions (OME-NGFF multiscales); copy one of its arrays");
-  ImageSource found{*std::move(image), {}, true, document.attributes};
+  ImageSource found{*std::move(image), {}, true, std::move(attributes)};
   SHERD_TRY(rename_axes(found.image, options));
   for (const ImageLevel& level : found.image.levels) {
     SHERD_TRY(path, normal_path(level.path));

@@ -78,8 +78,7 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
   location.format = *std::move(format);
   const auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node || !*node || (*node)->type != NodeType::group) return Found();
-  const std::string key = location.format->document_key(location.path, NodeType::group);
-  SHERD_TRY(image, in_store(image_of_group((*node)->attributes).in_key(key), location.store->url()));
+  SHERD_TRY(image, image_of_group(location, (*node)->attributes));
   if (!image) return Found();
   return Found({std::move(location), *std::move(image), std::string(parts.name)});
 }

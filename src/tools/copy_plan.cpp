@@ -58,7 +58,10 @@ class TreePlanner {
 
   Result<void> plan_all() {
     if (asks_for_cutout(options_) && options_.config.layout != Layout::plain)
-      return unsupported("layout zarr+neuroglancer: is made of whole arrays; copy the part first, and then the copy");
+      return std::move(unsupported(std::string("cannot be combined with the layout zarr+neuroglancer; ") +
+                                   (options_.select ? "copy the part" : "convert the elements in a copy") +
+                                   " first, and then copy that with the layout"))
+          .in_member(options_.select ? "select" : "dtype");
     SHERD_TRY(labelled, find_labelled_image(destination_));
     plan_.labelled = std::move(labelled);
     SHERD_TRY(of_image, is_image());
@@ -130,7 +133,8 @@ class TreePlanner {
     SHERD_TRY(keep_texts(location, node));
     untie(node);
     if (changes_format()) {
-      for (OmeDataset& dataset : ome_datasets(node.document.attributes))
+      SHERD_TRY(attributes, in_store(ome_attributes(location, node.document.attributes), location.store->url()));
+      for (OmeDataset& dataset : ome_datasets(attributes))
         if (const auto below = normal_path(dataset.path))
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
       SHERD_TRY(fresh, copied_group(location, node.document, destination_));

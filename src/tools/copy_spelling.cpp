@@ -140,6 +140,20 @@ std::optional<Json> spelling_of_group(const Format& from, const Spelling& own, c
   return spelling.is_null() ? std::nullopt : std::optional(ignored_member(spelling));
 }
 
+/// What is converted from a version before 0.4 must become valid metadata.
+Result<void> refuse_invalid_conversion(const NodeLocation& location, const Json& given, const Json& converted) {
+  if (given == converted) return {};
+  for (const OmeFinding& each : check_ome(converted, "0.4", location.path))
+    if (each.is_error)
+      return std::move(unsupported(each.message +
+                                   " in OME-NGFF 0.4, to which a copy converts older metadata; correct it, or copy the "
+                                   "arrays one by one"))
+          .in_key(attributes_key(*location.format, location.path))
+          .in_member(each.member)
+          .in_member(attributes_member(*location.format));
+  return {};
+}
+
 }  // namespace
 
 Result<void> carry_spelling(const Format& from, const NodeDocument& source, const NodeLocation& destination,
@@ -154,7 +168,9 @@ Result<void> carry_spelling(const Format& from, const NodeDocument& source, cons
 
 Result<Json> copied_group(const NodeLocation& location, const NodeDocument& source, const NodeLocation& destination) {
   const Format &from = *location.format, &to = *destination.format;
-  Json attributes = as_ome_version(source.attributes, ome_version_of(to), location.path);
+  SHERD_TRY(present, ome_attributes(location, source.attributes));
+  SHERD_TRY(refuse_invalid_conversion(location, source.attributes, present));
+  Json attributes = as_ome_version(present, ome_version_of(to), location.path);
   if (const auto* own = capability<Spelling>(from); own != nullptr && to.traits().ignores_members) {
     auto member = spelling_of_group(from, *own, source, attributes);
     if (member) attributes.set(std::string(own->member()), *std::move(member));

@@ -75,3 +75,19 @@ def start(sherd):
     for process in running:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def peer():
+    """ome-zarr-models and ome-zarr (ome_peer.py)."""
+    program = pathlib.Path(__file__).with_name("ome_peer.py")
+    process = subprocess.Popen([ROOT / ".venv-ome/bin/python", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(do, about):
+        process.stdin.write(json.dumps({"do": do, "about": about if isinstance(about, list) else str(about)}) + "\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    yield ask
+    process.stdin.close()
+    process.wait()

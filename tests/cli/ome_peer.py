@@ -1,7 +1,8 @@
 """ome-zarr-models and ome-zarr, run by the Python of .venv-ome: a line of JSON per request, a line per answer.
 
-{"do": "validate", "path": P} -> {"faults": [...]}: every group below P that has OME-NGFF's metadata, by its model.
-{"do": "read", "path": P} -> {"levels": [[shape], ...], "axes": [...], "sum": of the last level}, as ome-zarr reads it.
+{"do": "validate", "about": PATH} -> {"faults": [...]}: every group below P that has OME-NGFF's metadata, by its model.
+{"do": "read", "about": PATH} -> {"levels": [[shape], ...], "axes": [...], "sum": of the last level}, as ome-zarr reads it.
+{"do": "transformations", "about": [[shape], ...]} -> those that ome-zarr gives levels of these shapes.
 """
 
 import json
@@ -9,6 +10,7 @@ import pathlib
 import sys
 import warnings
 
+import ome_zarr.format
 import ome_zarr.io
 import ome_zarr.reader
 import zarr
@@ -63,7 +65,12 @@ def read(path):
             "sum": float(node.data[-1].sum().compute())}
 
 
+def transformations(shapes):
+    return ome_zarr.format.FormatV04().generate_coordinate_transformations(shapes)
+
+
+CALLS = {"validate": validate, "read": read, "transformations": transformations}
 warnings.simplefilter("ignore")
 for line in sys.stdin:
     request = json.loads(line)
-    print(json.dumps({"validate": validate, "read": read}[request["do"]](request["path"])), flush=True)
+    print(json.dumps(CALLS[request["do"]](request["about"])), flush=True)

@@ -2,32 +2,13 @@
 
 import copy
 import json
-import pathlib
-import subprocess
 
 import numpy
 import pytest
 import tifffile
 import zarr
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ROOT / ".venv-ome/bin/python"
 VALUES = numpy.random.default_rng(3).integers(0, 200, (2, 6, 16, 20)).astype(numpy.uint16)
-
-
-@pytest.fixture(scope="module")
-def peer():
-    process = subprocess.Popen([PYTHON, pathlib.Path(__file__).with_name("ome_peer.py")], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True)
-
-    def ask(do, path):
-        process.stdin.write(json.dumps({"do": do, "path": str(path)}) + "\n")
-        process.stdin.flush()
-        return json.loads(process.stdout.readline())
-
-    yield ask
-    process.stdin.close()
-    process.wait()
 
 
 def axes(names="zyx"):

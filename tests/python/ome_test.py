@@ -144,3 +144,26 @@ def test_an_attribute_ome_that_is_no_object_is_warned_of(tmp_path):
     zarr.create_group(tmp_path / "g", attributes={"ome": "0.5"})
     [fault] = sherd.check(tmp_path / "g")["faults"]
     assert (fault["severity"], fault["code"]) == ("warning", "ome_metadata") and "is not an object" in fault["message"]
+
+
+def test_an_image_of_0_3_is_opened_and_copied(tmp_path):
+    attributes = {"multiscales": [{"version": "0.3", "axes": list("czyx"), "datasets": [{"path": "0"}, {"path": "1"}]}]}
+    group = zarr.create_group(tmp_path / "i", attributes=attributes, zarr_format=2)
+    for i in (0, 1):
+        group.create_array(str(i), data=VALUES[:, :, ::2**i, ::2**i])
+    image = sherd.ome.open(tmp_path / "i")
+    assert image.version == "0.3" and [axis.type for axis in image.axes] == ["channel", "space", "space", "space"]
+    assert image.levels[1].scale == (1, 1, 2, 2) and image.levels[1].translation == (0, 0, .5, .5)
+    sherd.copy(tmp_path / "i", tmp_path / "o", zarr_format=3)
+    assert sherd.ome.open(tmp_path / "o").version == "0.5" and sherd.check(tmp_path / "o")["faults"] == []
+    group.attrs["multiscales"] = [attributes["multiscales"][0] | {"axes": list("zyx")}]
+    with pytest.raises(sherd.CorruptError, match=r"'.zattrs' multiscales\[0\].datasets\[0\].path: .* 4 dimensions"):
+        sherd.ome.open(tmp_path / "i")
+
+
+def test_an_append_to_the_finest_level_alone_is_found_by_check(tmp_path):
+    make_image(tmp_path / "i")
+    array = sherd.open_array(tmp_path / "i/s0", mode="r+")
+    array.append(VALUES[:, :, :, :8], axis=3)
+    (fault,) = sherd.check(tmp_path / "i")["faults"]
+    assert (fault["code"], fault["severity"]) == ("level_shape", "warning") and "datasets[1]'" in fault["message"]
