@@ -70,23 +70,32 @@ def new_name(value: Any, name: str, frames: int = 2) -> str:
     return value
 
 
-def _check_finite(value: Any, where: str) -> None:
+def _is_of_numpy(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _check_json(value: Any, where: str) -> None:
     if isinstance(value, Mapping):
         for name, member in value.items():
-            _check_finite(member, f"{where}.{name}")
+            if not isinstance(name, str):
+                raise InvalidArgument(f"{where}: the keys of a JSON object must be str, not {type(name).__name__}", member=where)
+            _check_json(member, f"{where}.{name}")
     elif isinstance(value, (list, tuple)):
         for i, element in enumerate(value):
-            _check_finite(element, f"{where}[{i}]")
-    elif isinstance(value, (np.ndarray, np.generic)):
-        _check_finite(value.tolist(), where)
+            _check_json(element, f"{where}[{i}]")
+    elif _is_of_numpy(value) and value.dtype.kind not in "mM":  # whose tolist() may be whole numbers
+        _check_json(value.tolist(), where)
     elif isinstance(value, float) and not math.isfinite(value):
         word = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         raise InvalidArgument(f"{where}: JSON has no {value}; other programs could not read it. Write {word!r} or None", member=where)
+    elif not isinstance(value, (str, int, float, type(None))) and (_is_of_numpy(value) or not hasattr(value, "tolist")):
+        kind = type(value).__name__
+        raise InvalidArgument(f"{where}: JSON has no value of type {kind}; convert it to text or numbers", member=where)
 
 
 def attributes(value: Any) -> Any:
-    """Attributes, unchanged; NaN and infinities are refused, and the error names the attribute."""
-    _check_finite(value, "attributes")
+    """Attributes, unchanged; what JSON does not have is refused, and the error names the attribute."""
+    _check_json(value, "attributes")
     return value
 
 

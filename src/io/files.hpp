@@ -227,6 +227,7 @@ Result<void> check_image(const ImageInfo& info, const Limits& limits);
 struct PageAxes {
   std::vector<std::string> names;
   Shape lengths;  ///< their product is the number of pages
+  bool in_several_files = false;
 };
 /// One file with pages of one kind.
 class ImageFile {

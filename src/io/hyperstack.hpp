@@ -18,15 +18,23 @@
 
 namespace sherd {
 
+/// Another file of the image, whose pages are numbered after those of the files before it.
+struct OtherFile {
+  std::string name;
+  std::uint64_t first = 0, pages = 0;
+};
+
 /// The TIFF tags of a file.
 struct PageFacts {
-  std::uint64_t pages = 0;
+  std::uint64_t pages = 0;  ///< of all files
   std::uint64_t width = 0, height = 0;
   std::uint64_t samples = 1;  ///< per pixel
   bool is_rgb = false;
   double x_resolution = 0, y_resolution = 0;  ///< pixels per unit; 0: unknown
   bool has_resolution_unit = false;           ///< the unit is the inch or the centimetre
   std::string name;                           ///< of the file, without its directory
+  std::string uuid = {};                      ///< of the file in OME-XML; empty: none
+  std::vector<OtherFile> others = {};         ///< of an OME-TIFF image in several files
 };
 
 /// The spacing of elements along an axis; `size` is 0 if unknown.
@@ -105,8 +113,15 @@ void add_imagej_tags(Hyperstack& stack, const ImagejTags& tags);
 // ---- OME-XML ----
 
 [[nodiscard]] bool is_ome_xml(std::string_view text);
-/// The first image. `corrupt` if the XML is malformed or contradicts the pages, `unsupported` if the image has planes
-/// in other files.
+/// The files of an image, next to each other.
+struct OmeFiles {
+  std::string uuid;                 ///< of the file with this XML; empty: none
+  std::string metadata;             ///< the file that has the XML instead of this one; empty: none
+  std::vector<std::string> others;  ///< names of the other files that have planes
+};
+/// `facts` are those of the file that is imported.
+Result<OmeFiles> ome_files(std::string_view text, const PageFacts& facts, const Limits& limits);
+/// The first image that has planes in this file. `corrupt` if the XML is malformed or contradicts the pages.
 Result<Hyperstack> ome_hyperstack(std::string_view text, const PageFacts& facts, const Limits& limits);
 
 }  // namespace sherd

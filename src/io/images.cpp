@@ -100,6 +100,9 @@ Result<void> StackReader::start(bool single) {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     SHERD_TRY(file, open_(files_[i], options_));
     axes = file->page_axes();
+    if (!single && axes && axes->in_several_files)
+      return invalid_argument("is one of several files of one image; import one of them, and the others are found")
+          .in_key(files_[i]);
     if (!single && axes && !axes->names.empty() && axes->names.front() != "z")
       return invalid_argument("holds several channels or times, which cannot be stacked; import the file alone")
           .in_key(files_[i]);

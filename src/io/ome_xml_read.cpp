@@ -1,12 +1,13 @@
 // OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It gives the
-// lengths of the axes and which directory of the file (IFD) contains which plane. Of several images in one file the
-// first is used, with the position of its first plane. The XML is untrusted: IFDs and planes are bounded by the pages
-// of the file.
+// lengths of the axes and which directory (IFD) of which file contains which plane. Of several images the first one
+// with planes in this file is used, with the position of its first plane. The XML is untrusted: IFDs and planes are
+// bounded by the pages of the files, and files are next to each other.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <pugixml.hpp>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -87,9 +88,29 @@ std::optional<std::string> color(pugi::xml_node channel) {
   return digits;
 }
 
+// Whether a name can be that of a file in the same directory.
+bool is_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+}
+
 class OmeImage {
  public:
   OmeImage(pugi::xml_node root, const PageFacts& facts) : root_(root), facts_(facts) {}
+
+  /// The names of the other files with planes of the image.
+  Result<std::vector<std::string>> other_files() && {
+    SHERD_TRY(find_pixels());
+    std::set<std::string> names;
+    std::vector<std::string> ordered;
+    for (const pugi::xml_node data : pixels_.children()) {
+      const pugi::xml_node uuid = local_name(data) == "TiffData" ? child(data, "UUID") : pugi::xml_node();
+      if (!uuid || is_this_file(uuid)) continue;
+      const std::string name = uuid.attribute("FileName").value();
+      if (!is_file_name(name)) return wrong("has planes in a file without a valid name, '" + metadata_text(name) + "'");
+      if (names.insert(name).second) ordered.push_back(name);
+    }
+    return ordered;
+  }
 
   Result<Hyperstack> read() && {
     SHERD_TRY(find_pixels());
@@ -112,27 +133,37 @@ class OmeImage {
     add_channels(stack);
     stack.name = metadata_text(name_);
     if (images_ > 1)
-      stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), only the first is imported";
+      stack.left_out =
+          "it holds " + std::to_string(images_) + " images (OME-XML), only the first of this file is imported";
     return stack;
   }
 
  private:
   Result<void> find_pixels() {
-    if (const pugi::xml_node other = child(root_, "BinaryOnly"))
-      return several_files(other.attribute("MetadataFile").value());
     for (const pugi::xml_node image : root_.children()) {
       if (local_name(image) != "Image") continue;
-      if (++images_ > 1) continue;
-      pixels_ = child(image, "Pixels");
+      const pugi::xml_node pixels = child(image, "Pixels");
+      const bool is_better = !has_planes_ && (images_ == 0 || has_planes_here(pixels));
+      ++images_;
+      if (!is_better) continue;
+      has_planes_ = has_planes_here(pixels);
+      pixels_ = pixels;
       name_ = image.attribute("Name").value();
     }
     if (!pixels_) return wrong("describes no image");
     return {};
   }
 
-  [[nodiscard]] Error several_files(std::string_view name) const {
-    return unsupported("tiff: is one of the files of an OME-TIFF image, another is '" + metadata_text(name) +
-                       "'; join them to one file, or name the dimensions of this file's pages with 'axes'");
+  // Without any TiffData, or without names of files, planes are in this file.
+  [[nodiscard]] bool has_planes_here(pugi::xml_node pixels) const {
+    bool any = false;
+    for (const pugi::xml_node data : pixels.children()) {
+      if (local_name(data) != "TiffData") continue;
+      any = true;
+      const pugi::xml_node uuid = child(data, "UUID");
+      if (!uuid || is_this_file(uuid)) return true;
+    }
+    return !any;
   }
 
   Result<void> read_sizes() {
@@ -151,7 +182,8 @@ class OmeImage {
     const auto planes = lengths_.count();
     if (!planes || *planes == 0 || *planes > facts_.pages)
       return wrong("says SizeT " + std::to_string(times) + ", SizeC " + std::to_string(channels) + ", SizeZ " +
-                   std::to_string(slices) + ", the file has " + std::to_string(facts_.pages) + " pages");
+                   std::to_string(slices) + (facts_.others.empty() ? ", the file has " : ", its files have ") +
+                   std::to_string(facts_.pages) + " pages");
     order_ = pixels_.attribute("DimensionOrder").value();
     std::string sorted = order_.substr(std::min<std::size_t>(2, order_.size()));
     std::ranges::sort(sorted);
@@ -187,34 +219,38 @@ class OmeImage {
   }
 
   Result<void> read_tiff_data(pugi::xml_node data) {
-    if (const pugi::xml_node uuid = child(data, "UUID"); uuid && !is_this_file(uuid))
-      return several_files(uuid.attribute("FileName").value());
+    OtherFile file{facts_.name, 0, facts_.others.empty() ? facts_.pages : facts_.others.front().first};
+    if (const pugi::xml_node uuid = child(data, "UUID"); uuid && !is_this_file(uuid)) {
+      const auto other = std::ranges::find(facts_.others, uuid.attribute("FileName").value(), &OtherFile::name);
+      if (other == facts_.others.end()) return wrong("has planes in a file that it names in another way");
+      file = *other;
+    }
     SHERD_TRY(page, number(data, "IFD", 0));
     SHERD_TRY(t, number(data, "FirstT", 0));
     SHERD_TRY(c, number(data, "FirstC", 0));
     SHERD_TRY(z, number(data, "FirstZ", 0));
-    if (t >= lengths_.t || c >= lengths_.c || z >= lengths_.z || page >= facts_.pages)
+    const std::string bounds =
+        ", beyond the image or the " + std::to_string(file.pages) + " pages of '" + file.name + "'";
+    if (t >= lengths_.t || c >= lengths_.c || z >= lengths_.z || page >= file.pages)
       return wrong("maps IFD " + std::to_string(page) + " to the plane of t=" + std::to_string(t) +
-                   ", c=" + std::to_string(c) + ", z=" + std::to_string(z) + ", beyond the image or the file's " +
-                   std::to_string(facts_.pages) + " pages");
+                   ", c=" + std::to_string(c) + ", z=" + std::to_string(z) + bounds);
     const std::uint64_t plane = plane_of(t, c, z);
-    const std::uint64_t all = std::min(facts_.pages - page, pages_.size() - plane);
+    const std::uint64_t all = std::min(file.pages - page, pages_.size() - plane);
     SHERD_TRY(count, number(data, "PlaneCount", data.attribute("IFD") ? 1 : all));
     if (count > all)
-      return wrong("maps " + std::to_string(count) + " planes to IFD " + std::to_string(page) +
-                   " and after, beyond the image or the file's " + std::to_string(facts_.pages) + " pages");
+      return wrong("maps " + std::to_string(count) + " planes to IFD " + std::to_string(page) + " and after" + bounds);
     for (std::uint64_t i = 0; i < count; ++i) {
       auto& at = pages_[plane + i];
       if (at) return wrong("maps two pages to one plane");
-      at = page + i;
+      at = file.first + page + i;
     }
     return {};
   }
 
   // Files may have been renamed, so either the identifier or the name is sufficient.
   [[nodiscard]] bool is_this_file(pugi::xml_node uuid) const {
-    const std::string_view own = root_.attribute("UUID").value();
-    return (!own.empty() && own == uuid.child_value()) || uuid.attribute("FileName").value() == facts_.name;
+    return (!facts_.uuid.empty() && facts_.uuid == uuid.child_value()) ||
+           uuid.attribute("FileName").value() == facts_.name;
   }
 
   void add_steps(Hyperstack& stack) const {
@@ -256,6 +292,7 @@ class OmeImage {
   pugi::xml_node root_, pixels_;
   const PageFacts& facts_;
   std::size_t images_ = 0;
+  bool has_planes_ = false;  ///< whether the chosen image has some in this file
   std::string_view name_;
   StackLengths lengths_;
   std::string order_;                                ///< fastest first
@@ -271,16 +308,41 @@ bool is_ome_xml(std::string_view text) {
   return text.starts_with('<') && (text.find("<OME") != text.npos || text.find(":OME ") != text.npos);
 }
 
-Result<Hyperstack> ome_hyperstack(std::string_view text, const PageFacts& facts, const Limits& limits) {
+namespace {
+
+Result<pugi::xml_node> parse_ome(std::string_view text, const Limits& limits, pugi::xml_document& document) {
   if (text.size() > limits.metadata_bytes)
     return unsupported("tiff: its OME-XML has " + std::to_string(text.size()) +
                        " bytes, more than the limit 'metadata_bytes' of " + std::to_string(limits.metadata_bytes));
-  pugi::xml_document document;
   const auto parsed = document.load_buffer(text.data(), text.size(),
                                            pugi::parse_minimal | pugi::parse_escapes | pugi::parse_wconv_attribute);
   if (!parsed) return wrong("is malformed at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
   const pugi::xml_node root = child(document, "OME");
   if (!root) return wrong("has no element OME");
+  return root;
+}
+
+}  // namespace
+
+Result<OmeFiles> ome_files(std::string_view text, const PageFacts& facts, const Limits& limits) {
+  pugi::xml_document document;
+  SHERD_TRY(root, parse_ome(text, limits, document));
+  OmeFiles files{root.attribute("UUID").value(), {}, {}};
+  PageFacts own = facts;
+  if (own.uuid.empty()) own.uuid = files.uuid;
+  if (const pugi::xml_node elsewhere = child(root, "BinaryOnly")) {
+    files.metadata = elsewhere.attribute("MetadataFile").value();
+    if (is_file_name(files.metadata)) return files;
+    return wrong("names a metadata file without a valid name, '" + metadata_text(files.metadata) + "'");
+  }
+  SHERD_TRY(others, OmeImage(root, own).other_files());
+  files.others = std::move(others);
+  return files;
+}
+
+Result<Hyperstack> ome_hyperstack(std::string_view text, const PageFacts& facts, const Limits& limits) {
+  pugi::xml_document document;
+  SHERD_TRY(root, parse_ome(text, limits, document));
   return OmeImage(root, facts).read();
 }
 

@@ -11,20 +11,12 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
-#include "io/files.hpp"
-#include "io/hyperstack.hpp"
 #include "io/image.hpp"
-#include "io/tiff_session.hpp"
+#include "io/tiff_file.hpp"
 
 namespace sherd {
 
 namespace {
-
-template <class T>
-T tag_or_default(TIFF* tiff, std::uint32_t tag, T value) {
-  TIFFGetFieldDefaulted(tiff, tag, &value);
-  return value;
-}
 
 Result<DType> sample_dtype(std::uint16_t bits, std::uint16_t format) {
   const auto pick = [bits](std::initializer_list<std::pair<unsigned, DType>> known) -> std::optional<DType> {
@@ -51,73 +43,34 @@ std::uint64_t packed_bytes(const ImageInfo& info, std::uint64_t samples) {
   return info.dtype == DType::bool_ ? ceil_div(samples, 8) : samples * info.dtype.size();
 }
 
-class TiffFile final : public ImageFile {
- public:
-  TiffFile(std::unique_ptr<InputFile> file, const ImportOptions& options)
-      : file_(std::move(file)), session_(file_->path()), limits_(options.create.config.limits) {}
+/// The name of a compression that libtiff does not know.
+std::string compression_name(std::uint16_t scheme) {
+  constexpr std::pair<std::uint16_t, std::string_view> kNames[] = {
+      {6, "old JPEG"},      {22610, "JPEG XR"},    {32895, "IT8 CT"},    {33003, "JPEG 2000"}, {33004, "JPEG 2000"},
+      {33005, "JPEG 2000"}, {33007, "JPEG"},       {34661, "JBIG"},      {34676, "SGILog"},    {34712, "JPEG 2000"},
+      {34887, "LERC"},      {34892, "lossy JPEG"}, {34925, "LZMA"},      {34926, "Zstandard"}, {34927, "WebP"},
+      {34933, "PNG"},       {34934, "JPEG XR"},    {50000, "Zstandard"}, {50001, "WebP"},      {50002, "JPEG XL"},
+      {52546, "JPEG XL"},   {65000, "EER"},        {65001, "EER"},       {65002, "EER"}};
+  const auto* const found = std::ranges::find(kNames, scheme, [](const auto& each) { return each.first; });
+  const TIFFCodec* const known = TIFFFindCODEC(scheme);
+  const std::string number = std::to_string(scheme);
+  if (found != std::end(kNames)) return std::string(found->second) + " (" + number + ")";
+  return known != nullptr ? std::string(known->name) + " (" + number + ")" : "the unknown scheme " + number;
+}
 
-  Result<void> start(const ImportOptions& options);
-  [[nodiscard]] const ImageInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] std::uint64_t pages() const noexcept override { return stack_ ? stack_->planes() : pages_.size(); }
-  [[nodiscard]] std::optional<PageAxes> page_axes() const override {
-    return stack_ ? std::optional(PageAxes{stack_->axes, stack_->lengths}) : std::nullopt;
-  }
-  [[nodiscard]] Json attributes() const override;
-  Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;
-
- private:
-  // How the present page is divided: a band is a row of tiles, or one strip.
-  struct Layout {
-    bool tiled = false, planar = false;
-    std::uint64_t piece_width = 0, piece_rows = 0, piece_bytes = 0;
-  };
-  TIFF* tiff() noexcept { return session_.tiff(); }
-  Result<ImageInfo> describe();
-  Result<void> find_pages();
-  Result<std::uint64_t> read_number(std::uint64_t at, std::size_t size);
-  Result<void> check_last_directory(std::uint64_t at);
-  Result<std::string> read_description();
-  void find_facts();
-  Result<void> find_stack(const std::string& description);
-  Result<void> find_imagej_stack(const std::string& description);
-  Result<void> find_ome_stack(const std::string& description);
-  Result<void> find_joined(const ImagejDescription& description);
-  void read_imagej_tags();
-  Result<void> enter(std::uint64_t page);
-  Result<void> read_band(std::uint64_t band);
-  Result<void> read_piece(std::uint64_t y, std::uint64_t x, std::uint64_t plane);
-  void place_piece(std::uint64_t y, std::uint64_t x, std::uint64_t plane);
-  Result<void> read_pixels(std::uint64_t page, std::uint64_t first, std::span<std::byte> into);
-  Error failure(std::string_view otherwise) { return session_.failure(otherwise); }
-
-  std::unique_ptr<InputFile> file_;
-  TiffSession session_;
-  Limits limits_;
-  ImageInfo info_;                    ///< of the planes
-  ImageInfo page_info_;               ///< of the pages
-  std::vector<std::uint64_t> pages_;  ///< offsets of their directories, without thumbnails
-  std::vector<std::uint64_t> all_;    ///< of all directories
-  std::optional<Error> odd_page_;     ///< says which page differs from the first
-  std::optional<Hyperstack> stack_;
-  PageFacts facts_;                     ///< of the first page
-  double millimetres_ = 0;              ///< in the resolution's unit; 0: it has none
-  std::vector<std::byte> imagej_data_;  ///< the tags IJMetadata and IJMetadataByteCounts
-  std::vector<std::uint32_t> imagej_counts_;
-  std::uint64_t joined_ = 0;  ///< consecutive pages without directories; 0: none
-  std::uint64_t joined_at_ = 0;
-  std::optional<std::uint64_t> page_;
-  std::optional<std::uint64_t> band_at_;
-  Layout layout_;
-  Buffer band_, piece_, pixels_;
-};
+}  // namespace
 
 Result<ImageInfo> TiffFile::describe() {
   std::uint32_t width = 0, height = 0;
   if (TIFFGetField(tiff(), TIFFTAG_IMAGEWIDTH, &width) != 1 || TIFFGetField(tiff(), TIFFTAG_IMAGELENGTH, &height) != 1)
     return failure("a page without width or height");
+  const auto compression = tag_or_default<std::uint16_t>(tiff(), TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  if (TIFFIsCODECConfigured(compression) == 0)
+    return unsupported("tiff: its pages are compressed with " + compression_name(compression) +
+                       ", which libtiff cannot decode here; convert the file to deflate, LZW or no compression first");
   const auto photometric = tag_or_default<std::uint16_t>(tiff(), TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   if (photometric == PHOTOMETRIC_YCBCR) {
-    if (tag_or_default<std::uint16_t>(tiff(), TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_JPEG)
+    if (compression != COMPRESSION_JPEG)
       return unsupported("tiff: YCbCr colours are supported only with JPEG compression");
     TIFFSetField(tiff(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
@@ -130,8 +83,12 @@ Result<ImageInfo> TiffFile::describe() {
   return info;
 }
 
+Result<void> TiffFile::open() {
+  return session_.open(file_->descriptor(), "rm", std::max(limits_.chunk_bytes, limits_.metadata_bytes));
+}
+
 Result<void> TiffFile::start(const ImportOptions& options) {
-  SHERD_TRY(session_.open(file_->descriptor(), "rm", std::max(limits_.chunk_bytes, limits_.metadata_bytes)));
+  SHERD_TRY(open());
   auto description = read_description();
   if (description && ImagejDescription::is_one(*description)) read_imagej_tags();
   SHERD_TRY(find_pages());
@@ -146,60 +103,6 @@ Result<void> TiffFile::start(const ImportOptions& options) {
   if (stack_ && stack_->samples > 1) info_.channels = 1;
   if (stack_ && options.note && !stack_->left_out.empty()) options.note(file_->path() + ": " + stack_->left_out);
   return {};
-}
-
-Result<void> TiffFile::find_stack(const std::string& description) {
-  if (is_ome_xml(description)) return find_ome_stack(description);
-  if (ImagejDescription::is_one(description)) return find_imagej_stack(description);
-  return {};
-}
-
-// OME-XML counts all directories, and those of its other images may have different pixels.
-Result<void> TiffFile::find_ome_stack(const std::string& description) {
-  facts_.pages = all_.size();
-  SHERD_TRY(stack, ome_hyperstack(description, facts_, limits_));
-  const bool all_alike = !odd_page_ && all_.size() == pages_.size();
-  for (const std::uint64_t page : all_alike ? std::vector<std::uint64_t>() : stack.pages) {
-    if (TIFFSetSubDirectory(tiff(), all_[page]) != 1) return failure("damaged directory");
-    SHERD_TRY(info, describe());
-    if (info != page_info_)
-      return invalid_argument("page " + std::to_string(page) + " is " + to_string(info) + ", but the first is " +
-                              to_string(page_info_));
-  }
-  pages_ = std::move(all_);
-  stack_ = std::move(stack);
-  return {};
-}
-
-Result<void> TiffFile::find_imagej_stack(const std::string& description) {
-  facts_.pages = pages_.size();
-  const ImagejDescription parsed = ImagejDescription::parse(description, facts_);
-  if (odd_page_) return *odd_page_;
-  if (pages_.size() == 1 && parsed.pages(facts_.samples) != 1) SHERD_TRY(find_joined(parsed));
-  if (joined_ > 0) facts_.pages = joined_;
-  SHERD_TRY(stack, imagej_hyperstack(parsed, facts_));
-  add_imagej_tags(stack, {imagej_data_, imagej_counts_});
-  stack_ = std::move(stack);
-  return {};
-}
-
-// libtiff does not know either tag, and takes their types from the file.
-void TiffFile::read_imagej_tags() {
-  constexpr std::uint32_t kCounts = 50838, kData = 50839;
-  const auto get = [&](std::uint32_t tag, TIFFDataType type, std::uint64_t size, auto& values) {
-    const TIFFField* field = TIFFFindField(tiff(), tag, TIFF_ANY);
-    if (field == nullptr || TIFFFieldDataType(field) != type || TIFFFieldPassCount(field) == 0 ||
-        TIFFFieldReadCount(field) != TIFF_VARIABLE2)
-      return;
-    std::uint32_t count = 0;
-    const void* data = nullptr;
-    if (TIFFGetField(tiff(), tag, &count, &data) != 1 || data == nullptr || count * size > limits_.metadata_bytes)
-      return;
-    values.resize(count);
-    std::memcpy(values.data(), data, count * size);
-  };
-  get(kCounts, TIFF_LONG, 4, imagej_counts_);
-  get(kData, TIFF_BYTE, 1, imagej_data_);
 }
 
 void TiffFile::find_facts() {
@@ -257,86 +160,6 @@ Result<void> TiffFile::check_last_directory(std::uint64_t at) {
   if (!end || *end > file_->size_bound()) return corrupt("tiff: damaged directory").in_key(file_->path());
   SHERD_TRY(read_number(at + (big ? 8 : 2) + *end, big ? 8 : 4));
   return {};
-}
-
-// Of the first directory, the only one that describes the pages. libtiff ignores text that it cannot read, and the
-// pages would be taken for slices.
-Result<std::string> TiffFile::read_description() {
-  const char* text = nullptr;
-  if (TIFFGetField(tiff(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) return std::string(text);
-  const bool big = TIFFIsBigTIFF(tiff()) != 0;
-  const std::uint64_t at = TIFFCurrentDirOffset(tiff());
-  SHERD_TRY(entries, read_number(at, big ? 8 : 2));
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65535); ++i) {
-    const std::uint64_t entry = at + (big ? 8 + 20 * i : 2 + 12 * i);
-    SHERD_TRY(tag, read_number(entry, 2));
-    if (tag != TIFFTAG_IMAGEDESCRIPTION) continue;
-    SHERD_TRY(type, read_number(entry + 2, 2));
-    SHERD_TRY(count, read_number(entry + 4, big ? 8 : 4));
-    if (type != TIFF_ASCII || count == 0) continue;
-    return corrupt(
-        "tiff: its description cannot be read; name the dimensions of the pages with 'axes' to import without it");
-  }
-  return std::string();
-}
-
-// Above 4 GiB ImageJ writes one directory, and all planes after the first, uncompressed.
-Result<void> TiffFile::find_joined(const ImagejDescription& description) {
-  SHERD_TRY(enter(0));
-  const auto count = description.pages(facts_.samples);
-  const auto plane = checked_mul(page_info_.row_bytes(), page_info_.height);
-  const auto size = plane && count ? checked_mul(*plane, *count) : std::nullopt;
-  joined_at_ = TIFFGetStrileOffset(tiff(), 0);
-  const auto end = size ? checked_add(*size, joined_at_) : std::nullopt;
-  const bool plain = tag_or_default<std::uint16_t>(tiff(), TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_NONE &&
-                     !layout_.tiled && !layout_.planar && page_info_.dtype != DType::bool_;
-  // Bio-Formats may count samples as images.
-  const bool agrees = description.images == 1 || description.images == count || facts_.samples > 1;
-  if (plain && agrees && end && *end <= file_->size_bound()) {
-    // A sparse file may have any size, and each page needs a number in memory.
-    if (*count > limits_.metadata_bytes / sizeof(std::uint64_t))
-      return unsupported("tiff: its description says " + std::to_string(*count) +
-                         " images, whose numbers are larger than the limit 'metadata_bytes' of " +
-                         std::to_string(limits_.metadata_bytes));
-    joined_ = *count;
-    return {};
-  }
-  return corrupt("tiff: its description says " + std::to_string(std::max(description.images, count.value_or(0))) +
-                 " images, the file has one page and " + std::to_string(file_->size_bound()) +
-                 " bytes; name the dimensions of the page with 'axes' to ignore the description");
-}
-
-// Resolution is pixels per centimetre or inch; without a unit it is unrelated to space.
-Json TiffFile::attributes() const {
-  std::map<char, AxisStep> steps;
-  if (millimetres_ > 0 && facts_.x_resolution > 0) {
-    steps['x'] = {millimetres_ / facts_.x_resolution, "mm"};
-    steps['y'] = {millimetres_ / facts_.y_resolution, "mm"};
-  }
-  std::string axes;
-  if (stack_) {
-    for (const std::string& axis : stack_->axes) axes += axis;
-    for (const auto& [axis, step] : stack_->steps)
-      if (step.size > 0) steps[axis] = step;
-  }
-  axes += "yx";
-  Json::Array spacing, units, offsets;
-  bool any = false, displaced = false;
-  for (const char axis : axes) {
-    const AxisStep& step = steps[axis];
-    any = any || step.size > 0;
-    spacing.push_back(step.size > 0 ? Json(step.size) : Json());
-    units.push_back(step.unit.empty() ? Json() : Json(step.unit));
-    offsets.push_back(step.size > 0 ? Json(tidy(step.origin / step.size)) : Json());
-    displaced = displaced || step.origin != 0;
-  }
-  Json attributes;
-  if (any) attributes = Json::Object{{"spacing", std::move(spacing)}, {"units", std::move(units)}};
-  if (displaced) attributes.set("voxel_offset", std::move(offsets));
-  if (stack_ && !stack_->channels.is_null()) attributes.set("channels", stack_->channels);
-  if (stack_ && !stack_->labels.is_null()) attributes.set("slice_labels", stack_->labels);
-  if (stack_ && !stack_->name.empty()) attributes.set("image_name", stack_->name);
-  return attributes;
 }
 
 Result<void> TiffFile::enter(std::uint64_t page) {
@@ -432,6 +255,13 @@ Result<void> TiffFile::read_pixels(std::uint64_t page, std::uint64_t first, std:
     if (TIFFIsByteSwapped(tiff()) != 0) swap_elements(into, page_info_.dtype.size(), word_swaps(page_info_.dtype));
     return {};
   }
+  if (page >= pages_.size()) {
+    const auto at = std::ranges::upper_bound(facts_.others, page, {}, &OtherFile::first) - 1;
+    SHERD_TRY(file, other(static_cast<std::size_t>(at - facts_.others.begin())));
+    if (file->page_info_ != page_info_ || file->pages_.size() != at->pages)
+      return conflict("changed while it was imported").in_key(file->file_->path());
+    return file->read_pixels(page - at->first, first, into);
+  }
   SHERD_TRY(enter(page));
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, page_info_.row_bytes());  // never 0: check_image()
   while (!into.empty()) {
@@ -468,9 +298,11 @@ Result<void> TiffFile::read_rows(std::uint64_t page, std::uint64_t first, std::s
   return {};
 }
 
+namespace {
+
 Result<std::unique_ptr<ImageFile>> open_tiff(const std::string& path, const ImportOptions& options) {
   SHERD_TRY(file, InputFile::open(path));
-  auto image = std::make_unique<TiffFile>(std::move(file), options);
+  auto image = std::make_unique<TiffFile>(std::move(file), options.create.config.limits);
   SHERD_TRY(image->start(options));
   return std::unique_ptr<ImageFile>(std::move(image));
 }

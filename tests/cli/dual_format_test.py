@@ -96,3 +96,10 @@ def test_values_by_id_are_refused(sherd, tmp_path):
     (tmp_path / "value").write_bytes(b"x")
     ran = sherd("kv", "put", "em.zarr/1_1_1", "0", "-i", "value")
     assert ran.code == 5 and "'sherd_layout'" in ran.stderr, ran.stderr
+
+
+@pytest.mark.parametrize(("option", "value", "advice"), [("--dtype", "uint16", "convert the elements"), ("--select", "0:3,:,:", "copy the part")])
+def test_a_copy_with_the_layout_says_what_comes_first(sherd, option, value, advice):
+    sherd.ok("create", "a.zarr", "--shape", "16,32,64", "--dtype", "uint8")
+    ran = sherd("copy", "a.zarr", "b.zarr", "--layout", "zarr+neuroglancer", option, value)
+    assert ran.code == 5 and ran.stderr.startswith(f"sherd: {option}: ") and advice in ran.stderr

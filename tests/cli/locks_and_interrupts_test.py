@@ -90,12 +90,15 @@ def test_an_interrupted_copy_without_output_does_not_mention_resume(sherd, stopp
     assert waiting.stderr.read() == b"sherd: interrupted\n"
 
 
-def test_an_interrupted_copy_mentions_resume(sherd):
+def test_an_interrupted_copy_and_what_opens_it_mention_resume(sherd):
     (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
     sherd.ok("import", "noise.bin", "b.zarr", "--from", "raw", "--shape", f"{2**20}", "--dtype", "uint8")
     ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "copy", "b.zarr", "a.zarr"],
                          cwd=sherd.folder, capture_output=True, text=True, preexec_fn=heed_interrupts)
     assert ran.returncode == 7 and "the same command with --resume" in ran.stderr, ran.stderr
+    for command in (["info"], ["tree"], ["check"], ["read", "--format", "raw"]):
+        ran = sherd(command[0], "a.zarr", *command[1:])
+        assert ran.code == 3 and "unfinished" in ran.stderr and "--resume" in ran.stderr, ran.stderr
     sherd.ok("copy", "b.zarr", "a.zarr", "--resume")
 
 

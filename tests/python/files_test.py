@@ -171,3 +171,28 @@ def test_a_plane_that_png_cannot_store_is_named_by_its_own_path(tmp_path):
     with pytest.raises(sherd.Unsupported, match="out/0.png': PNG holds uint8 and uint16"):
         sherd.export(array, tmp_path / "out", to="png")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_image_in_several_files_is_imported(tmp_path):
+    values = np.arange(2 * 3 * 5 * 6, dtype=np.uint16).reshape(2, 3, 5, 6)
+    planes = "".join(f'<TiffData FirstC="{i}" IFD="0" PlaneCount="3"><UUID FileName="c{i}.ome.tif">urn:uuid:{i}</UUID></TiffData>'
+                     for i in (0, 1))
+    for i in (0, 1):
+        xml = (f'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="urn:uuid:{i}"><Image ID="Image:0"><Pixels '
+               f'ID="Pixels:0" Type="uint16" DimensionOrder="XYZCT" SizeX="6" SizeY="5" SizeZ="3" SizeC="2" SizeT="1">{planes}'
+               '</Pixels></Image></OME>')
+        tifffile.imwrite(tmp_path / f"c{i}.ome.tif", values[i], metadata=None, description=xml, ome=False)
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "c1.ome.tif"), values)
+    array = sherd.import_(tmp_path / "c1.ome.tif", tmp_path / "a.zarr")
+    np.testing.assert_array_equal(array[...], values)
+    (tmp_path / "c0.ome.tif").unlink()
+    with pytest.raises(sherd.NotFound, match="'c0.ome.tif' is missing"):
+        sherd.import_(tmp_path / "c1.ome.tif", tmp_path / "b.zarr")
+
+
+def test_a_compression_that_libtiff_lacks_is_unsupported(tmp_path):
+    tifffile.imwrite(tmp_path / "a.tif", np.zeros((5, 6), np.uint8), metadata=None)
+    with tifffile.TiffFile(tmp_path / "a.tif", mode="r+b") as file:
+        file.pages[0].tags["Compression"].overwrite(33005)
+    with pytest.raises(sherd.Unsupported, match="JPEG 2000"):
+        sherd.import_(tmp_path / "a.tif", tmp_path / "a.zarr")

@@ -157,7 +157,7 @@ def test_an_image_of_0_3_is_opened_and_copied(tmp_path):
     sherd.copy(tmp_path / "i", tmp_path / "o", zarr_format=3)
     assert sherd.ome.open(tmp_path / "o").version == "0.5" and sherd.check(tmp_path / "o")["faults"] == []
     group.attrs["multiscales"] = [attributes["multiscales"][0] | {"axes": list("zyx")}]
-    with pytest.raises(sherd.CorruptError, match=r"'.zattrs' multiscales\[0\].datasets\[0\].path: .* 4 dimensions"):
+    with pytest.raises(sherd.Corrupt, match=r"'.zattrs' multiscales\[0\].datasets\[0\].path: .* 4 dimensions"):
         sherd.ome.open(tmp_path / "i")
 
 
