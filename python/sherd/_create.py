@@ -13,16 +13,27 @@ from ._errors import Error, InvalidArgument
 
 
 def is_stored(data: Any) -> bool:
-    """Whether the data are read in parts: an array of Sherd, zarr-python or dask."""
+    """Whether the data are read in parts: an array of Sherd, zarr-python, dask or xarray, or a dataset of h5py."""
     return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
 
 
-def _write(array: Array, data: Any) -> None:
+def _decoded(values: Any) -> Any:
+    """Texts that h5py has read."""
+    found = np.empty(np.shape(values), object)
+    try:
+        found.flat = [each.decode() if isinstance(each, bytes) else each for each in np.ravel(np.asarray(values, object))]
+    except UnicodeDecodeError as error:
+        text = f'text that is not UTF-8 ({error.object!r}); use dtype="bytes" to store it as it is'
+        raise InvalidArgument(text, member="data") from error
+    return found
+
+
+def _write(array: Array, data: Any, *, decode: bool) -> None:
     if not is_stored(data):
         array[...] = data
         return
     for box in _blocks.boxes(array):
-        array[box] = np.asarray(data[box])
+        array[box] = _decoded(data[box]) if decode else np.asarray(data[box])
 
 
 def make_array(
@@ -61,6 +72,8 @@ def make_array(
         if np.ma.is_masked(data):
             raise InvalidArgument("masked elements have no value to store; set one with filled()", member="data")
         data = np.asarray(data)
+    if data is not None and data.shape is None:
+        raise InvalidArgument("has no elements, but an empty dataspace of HDF5", member="data")
     if data is not None and shape is not None and tuple(np.atleast_1d(shape)) != tuple(data.shape):
         raise InvalidArgument(f"data has shape {data.shape}, shape says {shape}", member="shape")
     options = _options.node(
@@ -91,7 +104,9 @@ def make_array(
     if order == "F":
         options["fortran_order"] = True
     if data is not None:
-        options["contents"] = lambda array: _write(array, data)
+        is_text = is_stored(data) and not isinstance(data, Array) and _options.is_hdf5_text(data)
+        decode = is_text and _sherd.describe_dtype(options["dtype"])[0] == "string"
+        options["contents"] = lambda array: _write(array, data, decode=decode)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}
     try:
         return cast(Array, create(options))

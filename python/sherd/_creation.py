@@ -12,7 +12,7 @@ from ._create import is_stored
 from ._errors import InvalidArgument
 from ._group import Group
 from ._nodes import StoreLike, create_array, open, open_group
-from ._options import has_edges
+from ._options import data_dtype, has_edges
 
 # The keywords that describe how the chunks of an array are stored; if one is given, the others are those of the source.
 _PARTS = ("chunks", "shards", "filters", "serializer", "compressors", "index_location", "index_codecs")
@@ -100,7 +100,7 @@ def _chunks_of(a: Any) -> dict[str, Any]:
 def _like(a: Any, options: dict[str, Any], fill_value: bool) -> Array:
     """An array with the shape and type of `a`, and its chunks and codecs if it has them."""
     shape = options.pop("shape", None)
-    found: dict[str, Any] = {"dtype": getattr(a, "dtype", None)}
+    found: dict[str, Any] = {"dtype": data_dtype(a) if hasattr(a, "dtype") else None}
     if isinstance(a, Array):
         found = {"dtype": a.info["dtype"], **_kept(a, options)}
         if fill_value:
@@ -151,7 +151,8 @@ def from_array(
 ) -> Array:
     """Creates an array with the elements of another one. It appears with all of its elements, or not at all.
 
-    data: array-like. An array of Sherd, zarr-python or dask is read one stored object at a time. Shape, type, chunks,
+    data: array-like. An array of Sherd, zarr-python, dask or xarray, or a dataset of h5py, is read one stored object at
+    a time. Shape, type, chunks,
     shards, codecs, fill value and dimension names are kept, as far as the source has them.
     write_data: False: only the metadata document is written.
     options: keywords of create_array, which take precedence; "keep" has the same effect as omitting one. Attributes are
@@ -169,7 +170,7 @@ def from_array(
         data = np.asanyarray(data)
     if _arguments.flag(write_data, "write_data"):
         return create_array(store, name=name, data=data, **(found | options))
-    return create_array(store, name=name, **({"shape": data.shape, "dtype": data.dtype} | found | options))
+    return create_array(store, name=name, **({"shape": data.shape, "dtype": data_dtype(data)} | found | options))
 
 
 def save_array(store: StoreLike, arr: Any, *, path: str = "", **options: Any) -> None:

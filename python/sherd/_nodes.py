@@ -246,7 +246,8 @@ def create_array(
     dimension_names: a str or None per dimension. attributes: a dict.
     volume: with config={"layout": "zarr+neuroglancer"}, the metadata for Neuroglancer: a dict with any of "type",
     "key", "resolution", "voxel_offset" and "sharding".
-    data: array-like; an array of Sherd, zarr-python or dask is read one stored object at a time.
+    data: array-like; an array of Sherd, zarr-python, dask or xarray, or a dataset of h5py, is read one stored object at a
+    time. Texts of h5py become strings, unless dtype is "bytes".
     order: short for config={"order": …}, the order in memory of arrays that are read. In Zarr v2 it is also the order
     of stored elements; there, a dtype such as ">i4" also sets their byte order. format, zarr_format: as for open().
     overwrite: erase an existing node, which is otherwise a Conflict. Files that are not part of it are always a

@@ -147,11 +147,20 @@ def object_dtype(data: np.ndarray[Any, Any]) -> str:
     raise InvalidArgument('data of objects needs dtype="string" or dtype="bytes"', member="dtype")
 
 
-def _dtype_of(data: Any) -> Any:
-    """The element type of data that has a shape."""
+def is_hdf5_text(data: Any) -> bool:
+    """Whether h5py reads the elements as bytes that are text."""
+    return (data.dtype.metadata or {}).get("vlen") in (str, bytes)
+
+
+def data_dtype(data: Any) -> Any:
+    """The element type of data that has a shape. Of objects that are read in parts, the first one determines it."""
     if isinstance(data, Array):
         return info(data)["dtype"]
-    return object_dtype(data) if data.dtype == object else data.dtype
+    if data.dtype != object:
+        return data.dtype
+    if is_hdf5_text(data):
+        return "string"
+    return object_dtype(data if isinstance(data, np.ndarray) else np.asarray(data[(slice(0, 1),) * data.ndim]))
 
 
 def has_edges(lengths: Any) -> bool:
@@ -219,7 +228,7 @@ def node(
     """The properties of an array other than its chunks and codecs."""
     if data is not None:
         shape = data.shape if shape is None else shape
-        dtype = _dtype_of(data) if dtype is None else dtype
+        dtype = data_dtype(data) if dtype is None else dtype
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is None:
             raise InvalidArgument(f"{name} is missing; pass it, or data", member=name)
