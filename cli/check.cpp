@@ -39,6 +39,9 @@ struct Check {
 
   Result<int> run(Session& session) const {
     CheckOptions options{.data = data, .config = session.watched("check")};
+    // Objects are listed while others are checked, so the total so far would say little.
+    if (const auto show = options.config.progress)
+      options.config.progress = [show](const Progress& progress) { show({progress.done, 0}); };
     if (!sharding.empty()) {
       SHERD_TRY(parameters, in_option(parse_json_argument(sharding), "--sharding"));
       options.sharding = std::move(parameters);

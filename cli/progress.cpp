@@ -55,9 +55,10 @@ void ProgressBar::clear() {
 }
 
 std::string ProgressBar::line(const Progress& progress, double seconds) const {
-  const double share =
-      progress.total == 0 ? 1 : static_cast<double>(progress.done) / static_cast<double>(progress.total);
   const double rate = static_cast<double>(progress.done) / seconds;
+  if (progress.total == 0)
+    return label_ + "  " + print_bytes(progress.done) + "  " + print_bytes(static_cast<std::uint64_t>(rate)) + "/s";
+  const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
   std::array<char, 16> percent;
   std::snprintf(percent.data(), percent.size(), "%3.0f%%", std::min(share, 1.0) * 100);
   std::string right = percent.data() + ("  " + print_bytes(progress.done)) + " of " + print_bytes(progress.total) +

@@ -16,6 +16,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
+  /// A total of 0 is unknown.
   void update(const Progress& progress);
   /// Erases the bar before anything else is printed.
   void clear();

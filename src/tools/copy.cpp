@@ -36,7 +36,9 @@ class TreeCopy {
         options_(options),
         new_format_(*destination.format),
         plan_(std::move(plan)),
-        total_(plan_.bytes) {}
+        total_(plan_.bytes) {
+    for (const NodeCopy& node : plan_.nodes) total_ += most_bytes(node);
+  }
 
   Result<CopyReport> run() {
     SHERD_TRY(renew_consolidated_metadata(plan_.nodes, new_format_));
@@ -59,6 +61,18 @@ class TreeCopy {
   }
 
  private:
+  /// The bytes of an array that is not a copy of one in the source. Chunks that are not stored make a coarser one
+  /// cheaper.
+  static std::uint64_t most_bytes(const NodeCopy& node) {
+    if ((!node.reduced && !node.fill) || !node.document.array) return 0;
+    return element_count(node.document.array->shape).value_or(0) * node.document.array->dtype.size();
+  }
+
+  [[nodiscard]] ReportProgress progress_of_fill() const {
+    if (!options_.config.progress) return {};
+    return [this](const Progress& each) { options_.config.progress({counts_.bytes + each.done, total_}); };
+  }
+
   // Makes what does not exist yet, the root's document last.
   Result<void> make(const NodeLocation& root) {
     for (NodeCopy& node : plan_.nodes) {
@@ -73,13 +87,11 @@ class TreeCopy {
         SHERD_TRY(source, make_array(location_below(root, finer.path), finer.document));
         SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination),
                                      std::make_shared<CoarserElements>(node.reduced->how)));
-        total_ += reduced.bytes;
+        total_ -= most_bytes(node) - std::min(most_bytes(node), reduced.bytes);
         SHERD_TRY(copy_objects(reduced));
       } else if (node.fill) {
-        const std::uint64_t bytes = element_count(destination.shape()).value_or(0) * destination.dtype().size();
-        SHERD_TRY(node.fill(destination));
-        total_ += bytes;
-        counts_.bytes += bytes;
+        SHERD_TRY(node.fill(destination, progress_of_fill()));
+        counts_.bytes += most_bytes(node);
       } else {
         node.array->destination = std::move(destination);
         SHERD_TRY(copy_objects(*node.array));

@@ -26,6 +26,10 @@ namespace sherd {
 /// The cheapest way of copying from one array to the other that is not cheaper than `best`.
 CopyWay copy_way(const Array::State& source, const Array::State& destination, CopyWay best);
 
+using ReportProgress = std::function<void(const Progress&)>;
+/// Writes the elements of an array. The function for progress may be empty.
+using FillArray = std::function<Result<void>(const Array&, const ReportProgress&)>;
+
 /// An array being copied.
 struct ArrayCopy {
   Array source;
@@ -62,7 +66,7 @@ struct NodeCopy {
   std::vector<Document> stored = {};  ///< the documents to write; empty until they are made from `document`
   std::optional<ArrayCopy> array = {};
   std::optional<ReducedFrom> reduced = {};
-  std::function<Result<void>(const Array&)> fill = {};  ///< for an array made from a file
+  FillArray fill = {};  ///< for an array made from a file
 };
 
 /// Whether a copy treats an image as a whole, instead of copying nodes one by one.
@@ -83,7 +87,7 @@ Result<ImageCopy> plan_image(const NodeLocation& source, const NodeLocation& des
 struct FilledImage {
   Image image;
   NodeDocument array;
-  std::function<Result<void>(const Array&)> fill;
+  FillArray fill;
 };
 Result<std::vector<NodeCopy>> plan_filled(FilledImage image, const NodeLocation& destination,
                                           const CopyOptions& options);
@@ -92,7 +96,7 @@ struct FilledVolume {
   Image image;
   Shape shape;
   DType dtype;
-  std::function<Result<void>(const Array&)> fill;
+  FillArray fill;
 };
 Result<std::vector<NodeCopy>> plan_filled(FilledVolume volume, const NodeLocation& destination,
                                           const CopyOptions& options);

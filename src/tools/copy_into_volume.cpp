@@ -295,7 +295,7 @@ class VolumePlan {
   std::vector<Array> arrays_;  ///< of the source
   std::vector<Shape> shapes_;  ///< of the scales that are not made from finer ones
   DType dtype_;
-  std::function<Result<void>(const Array&)> fill_;  ///< the data of the finest scale, if not from a source
+  FillArray fill_;  ///< the data of the finest scale, if not from a source
   std::optional<VolumeInfo> kept_;
   VolumeInfo info_;
   std::vector<Reduction> reductions_;

@@ -130,7 +130,10 @@ Result<void> import_volume(const std::string& source, const ImportOptions& optio
   if (copy.pyramid) name_factors(*copy.pyramid, image.axes);
   FilledVolume volume = as_volume(image, import, options);
   const std::string& url = destination.store->url();
-  volume.fill = [&](const Array& made) { return fill_array(import, made, url); };
+  volume.fill = [&](const Array& made, const ReportProgress& progress) {
+    import.create.config.progress = progress;
+    return fill_array(import, made, url);
+  };
   SHERD_TRY(nodes, plan_filled(std::move(volume), destination, copy));
   note_space(image, create, options);
   SHERD_TRY(make_nodes(std::move(nodes), destination, copy));
@@ -165,7 +168,10 @@ Result<void> import_pyramid(const std::string& source, const ImportOptions& opti
   const std::string& url = destination.store->url();
   const NodeLocation array = at_path(destination, join_path(destination.path, "0"));
   SHERD_TRY(document, in_store(new_document(array, create), url));
-  const auto fill = [&](const Array& made) { return fill_array(import, made, url); };
+  const auto fill = [&](const Array& made, const ReportProgress& progress) {
+    import.create.config.progress = progress;
+    return fill_array(import, made, url);
+  };
   SHERD_TRY(nodes, plan_filled({std::move(image), std::move(document), fill}, destination, copy));
   if (labelled) SHERD_TRY(check_levels(*labelled, nodes.size() - 1));
   SHERD_TRY(make_nodes(std::move(nodes), destination, copy));

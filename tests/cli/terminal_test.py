@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -99,6 +100,27 @@ def test_progress_without_a_terminal_is_lines_on_request(sherd, huge, start):
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert line.startswith("read  ") and " of 2.46 TiB  " in line and "\x1b" not in line
+
+
+@pytest.mark.parametrize("into", [["v", "--to", "precomputed"], ["p.zarr", "--codec", "gzip:9"]], ids=["volume", "image"])
+def test_progress_of_an_import_has_one_total_for_all_levels(sherd, tmp_path, into):
+    with open(tmp_path / "zeros.bin", "wb") as file:
+        file.truncate(2**28)
+    code, shown = on_terminal(sherd, "import", "zeros.bin", *into, "--from", "raw", "--shape", "64,2048,2048", "--dtype", "uint8", "--axes", "z,y,x",
+                              "--resolution", "8,8,8", "--write-empty-chunks", "--pyramid", "mean", "--threads", "1", "--no-durable")
+    assert code == 0
+    totals = re.findall(r"import  .*? of (\S+ [KMGT]?i?B)  ", shown)
+    assert totals and set(totals) == {"293 MiB"}
+
+
+def test_progress_of_a_check_has_no_total_as_that_is_not_known(sherd, tmp_path):
+    with open(tmp_path / "zeros.bin", "wb") as file:
+        file.truncate(2**28)
+    sherd.ok("import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", "64,2048,2048", "--dtype", "uint8", "--chunks", "64,64,64", "--codec", "gzip:1",
+             "--write-empty-chunks", "--no-durable")
+    code, shown = on_terminal(sherd, "check", "a.zarr", "--data", "--threads", "1")
+    assert code == 0 and "ok: " in shown
+    assert "check  " in shown and "%" not in shown and " of " not in shown
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -54,6 +54,22 @@ TEST(Pyramid, MeansAreExactAndRoundedHalfToEven) {
   EXPECT_THAT((half_of<float>({0.5F, 1.0F, 3e38F, 3e38F}, kMean)), ElementsAre(0.75F, 3e38F));
 }
 
+TEST(Pyramid, ProgressHasOneTotalForAllLevelsAndEndsThere) {
+  const auto store = memory_store();
+  const Array array =
+      create_array(store, "", {.shape = {1, 512, 512}, .dtype = DType::uint8, .chunks = {1, 64, 64}}).value();
+  array.write(Box{{0, 0, 0}, array.shape()}, std::span<const std::uint8_t>(std::vector<std::uint8_t>(512 * 512, 7)))
+      .value();
+  CopyOptions options{.axes = kZyx, .pyramid = kMean};
+  std::vector<Progress> seen;
+  options.config.progress = [&](const Progress& progress) { seen.push_back(progress); };
+  copy(store, memory_store(), options).value();
+  ASSERT_FALSE(seen.empty());
+  EXPECT_GT(seen.back().total, 512U * 512U);
+  EXPECT_EQ(seen.back().done, seen.back().total);
+  for (const Progress& each : seen) EXPECT_EQ(each.total, seen.back().total);
+}
+
 TEST(Pyramid, ModesAreTheSmallestOfTheMostFrequent) {
   EXPECT_THAT((half_of<std::uint32_t>({9, 4, 0, 7, 5, 5, 6}, kMode)), ElementsAre(4, 0, 5, 6));
   Pyramid ignoring = kMode;
