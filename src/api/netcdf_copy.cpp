@@ -73,16 +73,18 @@ Result<void> check_file_options(const std::string& kind, const DatasetCopyOption
   return {};
 }
 
-Result<DatasetCopyReport> copy_to_file(const Dataset& source, const std::string& path, std::string kind,
-                                       const DatasetCopyOptions& options) {
-  SHERD_TRY(check_file_options(kind, options));
-  DatasetCopyReport report{.kind = kind};
-  const FilterForm form = kind.starts_with("netCDF-4") ? FilterForm::hdf5 : FilterForm::none;
-  NewNetcdfFile file{.path = path, .kind = std::move(kind), .mode = {options.overwrite, options.config.durable}};
-  file.fills = !options.data_variables.empty() || !options.data_groups.empty();
+/// `sparse`: as in CopyTask.
+Result<DatasetCopyReport> copy_to_file(const Dataset& source, NewNetcdfFile file, const DatasetCopyOptions& options,
+                                       bool sparse) {
+  SHERD_TRY(check_file_options(file.kind, options));
+  DatasetCopyReport report{.kind = file.kind};
+  const FilterForm form = file.kind.starts_with("netCDF-4") ? FilterForm::hdf5 : FilterForm::none;
+  file.mode = {options.overwrite, options.config.durable};
+  file.fills = sparse || !options.data_variables.empty() || !options.data_groups.empty();
   file.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
   SHERD_TRY(sink, create_netcdf_file(file));
-  return copy_dataset({source, *sink, form, options}, std::move(report));
+  return copy_dataset({.source = source, .sink = *sink, .form = form, .options = options, .sparse = sparse},
+                      std::move(report));
 }
 
 /// The destination of a copy. The dataset that it replaces may be in the other version of Zarr.
@@ -155,7 +157,7 @@ Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to, const 
     SHERD_TRY(cdl.write(writer));
     SHERD_TRY(dataset, Dataset::open(store));
     SHERD_TRY(kind, netcdf_kind(options.kind));
-    return copy_to_file(dataset, path, kind, options);
+    return copy_to_file(dataset, {.path = path, .kind = kind}, options, true);
   });
 }
 
@@ -174,7 +176,7 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
       return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
     if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
     SHERD_TRY(path, new_file_path(to));
-    return copy_to_file(dataset, path, std::move(kind), options);
+    return copy_to_file(dataset, {.path = path, .kind = kind}, options, false);
   });
 }
 

@@ -189,7 +189,7 @@ class Copier {
     to.attributes = copied_attributes(source.attributes(), task_.form, source.full_name(), report_.warnings);
     drop_wrong_fill(to, source);
     if (task_.form == FilterForm::zarr3) keep_array_fill(to, source);
-    const bool has_data = selection_.has_data(group, source);
+    SHERD_TRY(has_data, has_elements(group, source));
     if (has_data && task_.form == FilterForm::zarr2) to.no_fill |= needs_no_fill(task_.mode, to);
     StringSizes strings;
     if (source.type() == Type::string) {
@@ -208,6 +208,13 @@ class Copier {
     SHERD_TRY(task_.sink.define_variable(group.path(), std::move(to), std::move(filters)));
     ++report_.variables;
     return has_data ? add_part(source, objects, strings) : Result<void>();
+  }
+
+  [[nodiscard]] Result<bool> has_elements(const Group& group, const Variable& source) const {
+    if (!selection_.has_data(group, source)) return false;
+    if (!task_.sparse || !source.has_array()) return true;
+    SHERD_TRY(stored, source.array().nchunks_initialized());
+    return stored > 0;
   }
 
   /// A fill value of another type, which only classic files can have, is ignored.

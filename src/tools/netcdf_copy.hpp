@@ -81,7 +81,8 @@ struct CopyTask {
   Sink& sink;
   FilterForm form;
   const DatasetCopyOptions& options;
-  Mode mode = {};  ///< of a copy in Zarr
+  Mode mode = {};       ///< of a copy in Zarr
+  bool sparse = false;  ///< variables without stored chunks are only defined: their elements are fill values
 };
 [[nodiscard]] Result<DatasetCopyReport> copy_dataset(const CopyTask& task, DatasetCopyReport report);
 

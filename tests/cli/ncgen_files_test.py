@@ -3,6 +3,7 @@
 import subprocess
 
 import netCDF4
+import numpy as np
 import pytest
 from nczarr import cdl
 from netcdf_datasets import DATASETS
@@ -43,6 +44,14 @@ def test_the_kind_of_file_is_chosen_as_with_netcdf_c(sherd, tmp_path, options, m
     sherd.ok("ncgen", *options, "-o", f"x.{suffix}", input=text.encode())
     with netCDF4.Dataset(tmp_path / f"x.{suffix}") as dataset:
         assert dataset.data_model == model and dataset["v"][:].tolist() == [1, 2] and dataset["none"][:].mask.all()
+
+
+def test_a_variable_without_data_costs_nothing(sherd, tmp_path):
+    text = b"netcdf x { dimensions: t = 1000000 ; y = 1000 ; x = 1000 ; variables: float v(t, y, x) ; int z ; data: z = 1 ; }"
+    sherd.ok("ncgen", "-o", "x.nc", input=text)
+    with netCDF4.Dataset(tmp_path / "x.nc") as dataset:
+        assert dataset["v"].shape == (1000000, 1000, 1000) and dataset["v"][7, 8, 9] is np.ma.masked and dataset["z"][...] == 1
+    assert (tmp_path / "x.nc").stat().st_size < 100000
 
 
 def test_no_file_is_replaced_and_a_failure_leaves_none(sherd, tmp_path):
