@@ -299,7 +299,8 @@ class CommandLine {
       const CLI::Option* option = chosen()->get_option_no_throw(name);
       return option != nullptr && option->count() > 0;
     };
-    Error named = name_option(done.error(), is_given);
+    const bool overwrites = chosen()->get_option_no_throw("--overwrite") != nullptr;
+    Error named = name_overwrite(name_option(done.error(), is_given), overwrites);
     // Programs read the member; users see the option.
     if (everywhere_.json && named.member().empty()) named = std::move(named).in_member(done.error().member());
     report(named, everywhere_.json, everywhere_.typed);

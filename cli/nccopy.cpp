@@ -81,7 +81,7 @@ struct Nccopy {
   std::vector<std::string> chunks, shards, filters, variables, data_variables, groups, data_groups;
   std::optional<std::uint64_t> deflate;
   bool nc3 = false, nc4 = false, nc5 = false, nc6 = false, nc7 = false;  ///< other spellings of `kind`
-  bool shuffle = false, fixed = false, diskless = false, overwrite = false, no_durable = false;
+  bool shuffle = false, fixed = false, diskless = false, overwrite = false, skip_damaged = false, no_durable = false;
 
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
@@ -107,8 +107,11 @@ struct Nccopy {
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"chunks", "-c"},    {"shards", "--shards"},   {"filters", "-F"}, {"deflate_level", "-d"}, {"kind", "-k"},
-        {"variables", "-V"}, {"data_variables", "-v"}, {"groups", "-G"},  {"data_groups", "-g"}};
+        {"chunks", "-c"},         {"shards", "--shards"},
+        {"filters", "-F"},        {"deflate_level", "-d"},
+        {"kind", "-k"},           {"variables", "-V"},
+        {"data_variables", "-v"}, {"groups", "-G"},
+        {"data_groups", "-g"},    {"skip_damaged", "--skip-damaged"}};
     const Error& error = copied.error();
     for (const auto& [member, option] : names)
       if (error.member() == member) return Error(error.code(), std::string(option) + ": " + error.message());
@@ -147,6 +150,7 @@ struct Nccopy {
     options.shuffle = shuffle;
     options.fixed_dimensions = fixed;
     options.overwrite = overwrite;
+    options.skip_damaged = skip_damaged;
     options.config.durable = !no_durable;
     if (!cache.empty()) SHERD_TRY(parse_size(cache).in([] { return "-h"; }));
     if (!cache_elements.empty()) SHERD_TRY(parse_size(cache_elements).in([] { return "-e"; }));
@@ -202,6 +206,8 @@ Run add_nccopy(Arguments& arguments) {
       "Memory that the copy may use, at least 8MiB, and enough for a chunk of DST and the chunks of SRC that "
       "overlap it; default: 256MiB");
   arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
+  arguments.flag("--skip-damaged", copy->skip_damaged,
+                 "Leave out variables and groups of SRC that cannot be read, with a warning; default: an error");
   arguments.flag("--no-durable", copy->no_durable, "Do not wait until the copy has reached the disk");
   arguments.flag("-w", copy->diskless, "Accepted and ignored, as are -h and -e: chunks are read once");
   arguments.text("-h", "SIZE", copy->cache, "netcdf-c's size of the chunk cache");

@@ -60,4 +60,17 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   return {error.code(), option + ": " + rest + error.message()};
 }
 
+Error name_overwrite(const Error& error, bool has_option) {
+  constexpr std::string_view advice = "; overwrite it";
+  std::string message = error.message();
+  const std::size_t at = message.find(advice);
+  if (error.code() != ErrorCode::conflict || at == message.npos) return error;
+  const std::string_view rest = std::string_view(message).substr(at + advice.size());
+  if (has_option)
+    message.insert(at + advice.size(), " with --overwrite");
+  else
+    message.replace(at, advice.size() + (rest.starts_with(" or") ? 3 : 0), ";");
+  return Error(error.code(), std::move(message)).in_key(error.key()).in_member(error.member());
+}
+
 }  // namespace sherd::cli

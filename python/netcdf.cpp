@@ -104,8 +104,9 @@ nb::object read(const Variable& self, const std::vector<std::uint64_t>& origin,
   return self.type() == netcdf::Type::character ? made.array.attr("view")("S1") : made.array;
 }
 
-Dataset open(nb::handle store, const std::string& path, bool pure, bool noxarray, bool seed, nb::handle settings) {
-  netcdf::OpenOptions options{.path = path, .mode = {pure, noxarray, seed}, .config = config_from(settings)};
+Dataset open(nb::handle store, const std::string& path, netcdf::Mode mode, bool consolidated, nb::handle settings) {
+  const netcdf::OpenOptions options{
+      .path = path, .mode = mode, .config = config_from(settings), .consolidated = consolidated};
   if (is_store(store)) {
     const auto opened = store_from(store, options.config);
     return call(*opened, [&] { return Dataset::open(opened, options); });
@@ -217,11 +218,23 @@ void bind_netcdf(nb::module_& module) {
       .def_prop_ro("kind", [](const Dataset& self) { return std::string(self.kind()); })
       .def_prop_ro("generation", [](const Dataset& self) { return std::string(to_string(self.generation())); })
       .def_prop_ro("properties", [](const Dataset& self) { return self.properties(); })
-      .def_prop_ro("warnings", [](const Dataset& self) { return self.warnings(); });
-  module.def("netcdf_open", open, nb::arg("store"), nb::arg("path"), nb::arg("pure"), nb::arg("noxarray"),
-             nb::arg("seed"), nb::arg("config").none(),
-             nb::sig("def netcdf_open(store: typing.Any, path: str, pure: bool, noxarray: bool, seed: bool,"
-                     " config: typing.Any) -> NetcdfDataset"));
+      .def_prop_ro("warnings", [](const Dataset& self) { return self.warnings(); })
+      .def_prop_ro(
+          "unread",
+          [](const Dataset& self) {
+            nb::dict parts;
+            for (const netcdf::Unread& each : self.unread()) parts[text_to(each.path)] = text_to(each.error.text());
+            return parts;
+          },
+          nb::sig("def unread(self) -> dict[str, str]"));
+  module.def(
+      "netcdf_open",
+      [](nb::handle store, const std::string& path, bool pure, bool noxarray, bool seed, bool consolidated,
+         nb::handle settings) { return open(store, path, {pure, noxarray, seed}, consolidated, settings); },
+      nb::arg("store"), nb::arg("path"), nb::arg("pure"), nb::arg("noxarray"), nb::arg("seed"), nb::arg("consolidated"),
+      nb::arg("config").none(),
+      nb::sig("def netcdf_open(store: typing.Any, path: str, pure: bool, noxarray: bool, seed: bool,"
+              " consolidated: bool, config: typing.Any) -> NetcdfDataset"));
   module.def(
       "netcdf_dump",
       [](const Dataset& dataset, bool header_only) {

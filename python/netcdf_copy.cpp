@@ -58,6 +58,7 @@ nb::dict copy(const std::string& source, const std::string& destination, const n
   options.data_groups = nb::cast<std::vector<std::string>>(given["data_groups"]);
   options.fixed_dimensions = nb::cast<bool>(given["fixed_dimensions"]);
   options.overwrite = nb::cast<bool>(given["overwrite"]);
+  options.skip_damaged = nb::cast<bool>(given["skip_damaged"]);
   options.consolidated = nb::cast<bool>(given["consolidated"]);
   const auto report = call([&] { return netcdf::copy(source, destination, options); });
   nb::dict counts;

@@ -115,6 +115,14 @@ struct OpenOptions {
   std::string path = {};  ///< of the dataset's root group, inside the store
   Mode mode = {};         ///< in addition to what the URL says
   Config config = {};
+  /// Use consolidated metadata if they exist. false: read the documents of all nodes. Writers always do.
+  bool consolidated = true;
+};
+
+/// A variable or group that exists, or should exist, but cannot be read.
+struct Unread {
+  std::string path;  ///< "/v", "/g1/v"
+  Error error;
 };
 
 class Group;
@@ -208,6 +216,9 @@ class SHERD_API Dataset {
   [[nodiscard]] const std::string& properties() const noexcept;
   /// One sentence for each part that was left out, or read despite an error.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept;
+  /// Variables and groups that were left out because their metadata are damaged, missing or not supported. Those of
+  /// types that netCDF does not have are not among them.
+  [[nodiscard]] const std::vector<Unread>& unread() const noexcept;
 
  private:
   std::shared_ptr<const State> state_;

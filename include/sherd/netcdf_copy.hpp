@@ -47,7 +47,10 @@ struct DatasetCopyOptions {
   std::vector<std::string> data_variables = {}, data_groups = {};
   bool fixed_dimensions = false;  ///< unlimited dimensions become fixed ones
   bool overwrite = false;         ///< replace an existing destination, which is otherwise a `conflict`
-  bool consolidated = true;       ///< consolidated metadata in Zarr
+  /// Copy the rest of a source that has unread() parts; otherwise these are an error, unless `variables` or `groups`
+  /// leave them out. Damaged elements are an error in any case.
+  bool skip_damaged = false;
+  bool consolidated = true;  ///< consolidated metadata in Zarr
   /// memory_budget bounds the memory, except for one chunk of the copy with all source chunks that it overlaps. Strings
   /// of any length are therefore read twice, the first time to measure them.
   Config config = {};

@@ -70,6 +70,7 @@ def copy(
     data_groups: str | Sequence[str] | None = None,
     fixed_dimensions: bool = False,
     overwrite: bool = False,
+    skip_damaged: bool = False,
     consolidated: bool = True,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -87,7 +88,8 @@ def copy(
     (number, parameter, …) with HDF5's numbers, for all variables or by name; "none": no filters.
     variables, groups: copy only these variables, or the variables of these groups, by names or paths. data_variables,
     data_groups: likewise, but everything is defined, and variables that are not named have fill values.
-    fixed_dimensions: unlimited dimensions become fixed.
+    fixed_dimensions: unlimited dimensions become fixed. skip_damaged: leave out variables and groups of the source that
+    cannot be read (see Dataset.unread), with a sentence in the report; otherwise they are an error.
 
     Raises Conflict if the destination exists, unless overwrite is set; Unsupported if the destination cannot have a
     filter of the source, or for files in a build without libnetcdf. A failed copy leaves nothing behind.
@@ -108,6 +110,7 @@ def copy(
         "data_groups": _names(data_groups, "data_groups"),
         "fixed_dimensions": _arguments.flag(fixed_dimensions, "fixed_dimensions"),
         "overwrite": _arguments.flag(overwrite, "overwrite"),
+        "skip_damaged": _arguments.flag(skip_damaged, "skip_damaged"),
         "consolidated": _arguments.flag(consolidated, "consolidated"),
     }
     return _sherd.netcdf_copy(os.fspath(source), os.fspath(destination), options, config)

@@ -220,6 +220,12 @@ class Dataset(Group):
         """One sentence for each part that was left out, or read despite an error."""
         return self._dataset.warnings
 
+    @property
+    def unread(self) -> dict[str, str]:
+        """Variables and groups that were left out because their metadata are damaged, missing or not supported: the
+        reasons by path."""
+        return self._dataset.unread
+
     def dump(self, *, header_only: bool = False) -> str:
         """The dataset as CDL, as `sherd ncdump` prints it."""
         return _sherd.netcdf_dump(self._dataset, header_only)
@@ -231,15 +237,18 @@ def open_dataset(
     mode: str = "",
     compat: str | None = None,
     path: str = "",
+    consolidated: bool = True,
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> Dataset:
     """Opens a dataset for reading. `mode` and `compat` are those of a URL's fragment, such as "zarr" or
-    "nczarr,noxarray", and are added to those of the URL. storage_options: of the store that a path or URL names."""
+    "nczarr,noxarray", and are added to those of the URL. storage_options: of the store that a path or URL names.
+    consolidated: False: consolidated metadata are not used, and the documents of all nodes are read."""
     _arguments.store(store)
     config = _arguments.settings(config, storage_options, store)
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)
-    return Dataset(_sherd.netcdf_open(store, path, pure, noxarray, seed, config))
+    _arguments.flag(consolidated, "consolidated")
+    return Dataset(_sherd.netcdf_open(store, path, pure, noxarray, seed, consolidated, config))
 
 
 def _adopt(writer: DatasetWriter, group: Group) -> None:

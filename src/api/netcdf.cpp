@@ -1,6 +1,7 @@
 // Finds a netCDF dataset: in a store, or at a URL whose fragment has options.
 #include "api/netcdf.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <type_traits>
 
@@ -13,6 +14,7 @@
 #include "io/netcdf_file.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/writer.hpp"
+#include "os/calls.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "sherd/netcdf_zmap.hpp"
@@ -69,6 +71,13 @@ Result<void> make_room(const std::shared_ptr<Store>& store, const NewDataset& op
   return erase_node(*other);
 }
 
+/// A better error than that nothing was found in a directory.
+Result<void> check_exists(const ParsedUrl& url) {
+  const std::string path = file_path_of(url);
+  if (path.empty() || os::exists(path.c_str()) || errno == EACCES) return {};
+  return not_found("file or directory does not exist: " + path);
+}
+
 /// Opens a dataset in the store of its URL, with the URL's modes added to those of the options.
 template <class Options, class Open>
 std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(const ParsedUrl& parsed, Options options,
@@ -85,7 +94,7 @@ Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& o
   return as_call(options.config, [&]() -> Result<Dataset> {
     SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
     SHERD_TRY(mode, with_environment(options.mode));
-    return read_dataset(std::move(location), mode);
+    return read_dataset(std::move(location), mode, options.consolidated);
   });
 }
 
@@ -96,6 +105,7 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
     return invalid_argument("a netCDF file cannot be opened with a path; open the file, and then the group in it")
         .in_member("path");
   }
+  SHERD_TRY(check_exists(parsed));
   return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
 }
 
@@ -113,6 +123,7 @@ Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (is_netcdf_file(file_path_of(parsed)))
     return unsupported(std::string(url) + " is a netCDF file, which can only be read; copy it into Zarr first");
+  SHERD_TRY(check_exists(parsed));
   return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
 }
 

@@ -63,6 +63,36 @@ void add_members(const Group& group, std::vector<std::string>& paths) {  // NOLI
   }
 }
 
+/// Whether the options leave out a part of the source. Its members are unknown.
+bool is_left_out(const std::string& path, const DatasetCopyOptions& options) {
+  const std::size_t slash = path.rfind('/');
+  const std::string name = path.substr(slash + 1), group = path.substr(0, std::max<std::size_t>(slash, 1));
+  const auto is_path = [](const std::string& named, const std::string& whole) {
+    return named == whole || "/" + named == whole;
+  };
+  const auto is_variable = [&](const std::string& each) { return each == name || is_path(each, path); };
+  const auto is_group = [&](const std::string& each) {
+    return is_variable(each) || is_path(each, group) || each == group.substr(group.rfind('/') + 1);
+  };
+  return (!options.variables.empty() && std::ranges::none_of(options.variables, is_variable)) ||
+         (!options.groups.empty() && std::ranges::none_of(options.groups, is_group));
+}
+
+/// A copy that lacks something must not look complete.
+Result<void> check_complete(const Dataset& source, const DatasetCopyOptions& options) {
+  if (options.skip_damaged) return {};
+  std::string parts;
+  std::optional<ErrorCode> code;
+  for (const Unread& each : source.unread()) {
+    if (each.path != "/" && is_left_out(each.path, options)) continue;
+    parts += (parts.empty() ? "" : "; ") + each.path + ": " + each.error.text();
+    if (!code) code = each.error.code();
+  }
+  if (!code) return {};
+  return Error(*code, "is needed to copy only the rest of " + source.url() + ", without " + parts)
+      .in_member("skip_damaged");
+}
+
 Result<void> check_file_options(const std::string& kind, const DatasetCopyOptions& options) {
   if (kind.starts_with("netCDF-4")) return {};
   const bool filtered =
@@ -171,6 +201,7 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
     reading.progress = nullptr;
     reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
     SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
+    SHERD_TRY(check_complete(dataset, options));
     SHERD_TRY(kind, kind_of_copy(dataset, to, options));
     if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
       return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");

@@ -300,7 +300,8 @@ Result<void> find_stale(Stack& stack, const Numbered& planes, bool overwrite) {
     const std::string_view name = entry->d_name;
     const bool is_one = names.contains(name);
     if (!is_one && (!planes.matches(name) || os::is_directory((stack.folder / name).c_str()))) continue;
-    if (!overwrite) return conflict("exists already").in_key((stack.folder / name).string());
+    if (!overwrite)
+      return conflict("exists already; overwrite it or choose another path").in_key((stack.folder / name).string());
     if (!is_one) stack.stale.emplace_back(name);
   }
   if (entries.error() != 0) return file_error("cannot list the directory", stack.folder.string(), entries.error());

@@ -233,7 +233,7 @@ Result<std::unique_ptr<Sink>> create_netcdf_file(const NewNetcdfFile& file) {
   struct stat status{};
   if (os::fstatat(AT_FDCWD, file.path.c_str(), status) == 0) {
     if (!S_ISREG(status.st_mode)) return invalid_argument("exists and is not a file; name a file").in_key(file.path);
-    if (!file.mode.overwrite) return conflict("exists already").in_key(file.path);
+    if (!file.mode.overwrite) return conflict("exists already; overwrite it or choose another path").in_key(file.path);
   }
   SHERD_TRY(folder, TemporaryDirectory::make(file.path, 0700));
   auto sink = std::make_unique<FileSink>(*library, file, std::move(folder));

@@ -171,7 +171,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
     direct->direct_ = true;
     return direct;
   }
-  if (exists && !mode.overwrite) return conflict("exists already").in_key(path);
+  if (exists && !mode.overwrite) return conflict("exists already; overwrite it or choose another path").in_key(path);
   remove_leftovers(parent_of(real));
   // A file that other users may not read is also hidden while it is written.
   const mode_t access = exists ? status.st_mode & 0777 : 0666;

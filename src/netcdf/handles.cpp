@@ -106,5 +106,6 @@ std::string_view Dataset::format() const noexcept { return state_->format; }
 std::string_view Dataset::kind() const noexcept { return state_->kind; }
 const std::string& Dataset::properties() const noexcept { return state_->properties; }
 const std::vector<std::string>& Dataset::warnings() const noexcept { return state_->warnings; }
+const std::vector<Unread>& Dataset::unread() const noexcept { return state_->unread; }
 
 }  // namespace sherd::netcdf

@@ -77,6 +77,7 @@ class Builder {
       add_single(root);
     else
       SHERD_TRY(add_group(root_, root, 0));
+    if (root_.arrays.empty() && root_.groups.empty()) SHERD_TRY(check_empty());
     SHERD_TRY(resolve(root_));
     auto state = std::make_shared<Dataset::State>();
     state->url = url_below(reading_.location.store->url(), reading_.location.path);
@@ -89,6 +90,8 @@ class Builder {
     if (properties != nullptr) state->properties = properties->text();
     state->warnings = reader_.warnings();
     std::ranges::move(warnings_, std::back_inserter(state->warnings));
+    state->unread = reader_.unread();
+    std::ranges::move(unread_, std::back_inserter(state->unread));
     finish(root_, state->root, nullptr);
     return state;
   }
@@ -103,6 +106,19 @@ class Builder {
   }
 
   void warn(const std::string& place, const std::string& what) { warnings_.push_back(place + ": " + what); }
+
+  void leave_out(const std::string& place, Error error) { unread_.push_back({place, std::move(error)}); }
+
+  /// A stray zarr.json hides a whole dataset of Zarr v2.
+  Result<void> check_empty() {
+    SHERD_TRY(hides, reader_.hides_zarr2());
+    if (!hides) return {};
+    const std::string fault =
+        "the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if the dataset is Zarr v2";
+    warn("/", fault);
+    leave_out("/", corrupt(fault));
+    return {};
+  }
 
   /// Called on all threads.
   void make(StoredNode& node) const {
@@ -132,8 +148,9 @@ class Builder {
         continue;
       }
       if (depth == kMaxGroupDepth) {
-        warn("/" + member.path,
-             "the group is left out: it is nested more than " + std::to_string(kMaxGroupDepth) + " deep");
+        const std::string fault = "it is nested more than " + std::to_string(kMaxGroupDepth) + " deep";
+        warn("/" + member.path, "the group is left out: " + fault);
+        leave_out(member_path(branch.path, member.name), unsupported(fault));
         continue;
       }
       auto group = std::make_unique<Branch>(
@@ -149,10 +166,12 @@ class Builder {
       MadeArray& made = *each.made;
       const std::string& path = each.path;
       std::ranges::move(made.warnings, std::back_inserter(warnings_));
+      const bool is_other = !made.others.empty();
       std::ranges::move(made.others, std::back_inserter(branch.other_arrays));
       if (!made.variable && !is_stored_fault(made.variable.error())) return made.variable.error();
       if (!made.variable) {
         warn("/" + path, "the variable is left out: " + made.variable.error().text());
+        if (!is_other) leave_out(member_path(branch.path, each.name), made.variable.error());
         continue;
       }
       made.variable->state->group = branch.path;
@@ -305,6 +324,7 @@ class Builder {
   Branch root_;
   std::map<std::uint64_t, Dimension*> anonymous_;
   Warnings warnings_;
+  std::vector<Unread> unread_;
 };
 
 }  // namespace
@@ -313,13 +333,13 @@ std::string member_path(const std::string& group, std::string_view name) {
   return group == "/" ? "/" + std::string(name) : group + "/" + std::string(name);
 }
 
-Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode) {
-  SHERD_TRY(reader, NodeReader::open(std::move(location)));
+Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode, bool consolidated) {
+  SHERD_TRY(reader, NodeReader::open(std::move(location), consolidated));
   return Builder(reader, mode).run();
 }
 
-Result<Dataset> read_dataset(NodeLocation location, const Mode& mode) {
-  SHERD_TRY(state, read_state(std::move(location), mode));
+Result<Dataset> read_dataset(NodeLocation location, const Mode& mode, bool consolidated) {
+  SHERD_TRY(state, read_state(std::move(location), mode, consolidated));
   return Dataset(std::move(state));
 }
 

@@ -68,6 +68,7 @@ struct Dataset::State {
   bool consolidated = false;
   std::optional<std::array<int, 3>> release;  ///< of netcdf-c that wrote it
   Warnings warnings;
+  std::vector<Unread> unread;
   Group::State root;
 };
 
@@ -77,9 +78,9 @@ inline constexpr std::uint64_t kLongestDimension = std::uint64_t{1} << 62U;
 
 /// The dataset for a writer, if the location is writable: consolidated metadata are not used, and documents of Zarr v2
 /// are kept as stored, except for element types that represent others.
-Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode);
+Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode, bool consolidated = true);
 /// Reads the dataset whose root group, or only array, is at `location`; determines its format.
-Result<Dataset> read_dataset(NodeLocation location, const Mode& mode);
+Result<Dataset> read_dataset(NodeLocation location, const Mode& mode, bool consolidated = true);
 
 /// The path of a member: "/" and "g" give "/g".
 [[nodiscard]] std::string member_path(const std::string& group, std::string_view name);

@@ -159,7 +159,7 @@ Result<std::vector<Reply>> read_member(const NodeLocation& location, const std::
 
 /// The existing documents of the root. Consolidated metadata of Zarr v2 contain the others, which are then not read. If
 /// requests have latency, both versions of Zarr are requested together.
-Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
+Result<std::vector<Reply>> read_root_documents(const NodeLocation& location, bool consolidated) {
   std::vector<Reply> found;
   const auto read_more = [&](std::initializer_list<std::string_view> names) -> Result<void> {
     SHERD_TRY(more, read_node(location, prefix_of_path(location.path), names));
@@ -173,7 +173,7 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location) {
     return found;
   }
   if (!at_once) SHERD_TRY(read_more({kConsolidated}));
-  auto own = found.empty() || location.writable ? std::nullopt : root_in(found.front().json);
+  auto own = found.empty() || !consolidated ? std::nullopt : root_in(found.front().json);
   if (own)
     std::ranges::move(*own, std::back_inserter(found));
   else
@@ -216,8 +216,14 @@ void NodeReader::warn(const std::string& path, const std::string& what) {
   warned_.insert(path);
 }
 
-Result<NodeReader> NodeReader::open(NodeLocation location) {
-  NodeReader reader(std::move(location));
+void NodeReader::leave_out(const std::string& path, const Error& error) {
+  const auto below = root_.path.empty() ? path : path_from(root_.path, path).value_or(path);
+  unread_.push_back({"/" + std::string(below), error});
+}
+
+Result<NodeReader> NodeReader::open(NodeLocation location, bool consolidated) {
+  consolidated = consolidated && !location.writable;
+  NodeReader reader(std::move(location), consolidated);
   SHERD_TRY(found, reader.read_root());
   if (!found)
     return not_found("no dataset of Zarr or NCZarr is at " + reader.location_.store->url() +
@@ -226,7 +232,7 @@ Result<NodeReader> NodeReader::open(NodeLocation location) {
 }
 
 Result<bool> NodeReader::read_root() {
-  SHERD_TRY(replies, read_root_documents(location_));
+  SHERD_TRY(replies, read_root_documents(location_, may_use_consolidated_));
   const bool is_v3 = !replies.empty() && replies.front().name == kZarrJson;
   const auto format = std::ranges::find(location_.tables.formats, is_v3 ? "zarr3" : "zarr2", &Format::name);
   location_.format = std::shared_ptr<const Format>(std::shared_ptr<void>(), *format);
@@ -248,13 +254,19 @@ Result<bool> NodeReader::read_root() {
   return exists;
 }
 
+Result<bool> NodeReader::hides_zarr2() const {
+  if (location_.format->name() != "zarr3") return false;
+  SHERD_TRY(found, location_.store->open(joined(prefix_of_path(root_.path), kGroupDocument)));
+  return found != nullptr;
+}
+
 void NodeReader::use_consolidated() {
   const auto* consolidation = capability<Consolidation>(*location_.format);
   auto entries = consolidation != nullptr ? consolidation->take_entries(root_.document) : std::nullopt;
   consolidated_ = entries.has_value();
   if (!entries && root_.document.find(kConsolidated) != nullptr)
     warn(root_.path, std::string(kConsolidated) + " is ignored: it has another version or no list of documents");
-  if (!entries || location_.writable) return;
+  if (!entries || !may_use_consolidated_) return;
   entries_.emplace();
   for (auto& [path, json] : *entries)
     if (entries_->emplace(path, std::move(json)).second)
@@ -285,6 +297,7 @@ Result<std::vector<StoredNode>> NodeReader::collect(const StoredNode& group, con
   std::vector<StoredNode> nodes;
   for (Member& member : members) {
     for (const std::string& warning : member.warnings) warn(member.node.path, warning);
+    if (member.fault) leave_out(member.node.path, *member.fault);
     if (member.exists) nodes.push_back(std::move(member.node));
   }
   return nodes;
@@ -367,6 +380,7 @@ Result<void> NodeReader::Member::settle(const Result<bool>& found, const OnArray
   if (found.has_value()) return {};
   if (!is_stored_fault(found.error())) return found.error();  // it exists, and may be readable later
   warnings.push_back("left out: " + found.error().text());
+  fault = found.error();
   return {};
 }
 
@@ -378,10 +392,13 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
   if (listed != nullptr)
     for (const ListedMember& member : *listed) {
       if (!known.insert(member.name).second) continue;
-      if (location_.format->check_name(member.name))
+      if (location_.format->check_name(member.name)) {
         names.push_back(member.name);
-      else
-        warn(group.path, "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node");
+        continue;
+      }
+      const std::string fault = "lists '" + member.name.substr(0, 80) + "', which cannot be the name of a node";
+      warn(group.path, fault);
+      leave_out(group.path, corrupt(fault));
     }
   const std::size_t count = names.size();
   for (std::string& name : stored)
@@ -397,7 +414,9 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
       if (i >= count) warn(node->path, "is not listed by its group's metadata");
       ++node;
     } else if (const std::string path = join_path(group.path, names[i]); i < count && !warned_.contains(path)) {
-      warn(path, "is listed by its group's metadata, but not stored");
+      const std::string fault = "is listed by its group's metadata, but not stored";
+      warn(path, fault);
+      leave_out(path, corrupt(fault));
     }
   }
   return nodes;

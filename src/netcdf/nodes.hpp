@@ -16,6 +16,7 @@
 #include "base/lenient.hpp"
 #include "base/recent.hpp"
 #include "sherd/json.hpp"
+#include "sherd/netcdf.hpp"
 
 namespace sherd::netcdf {
 
@@ -78,15 +79,20 @@ class ParsedTexts {
 
 class NodeReader {
  public:
-  /// Determines the format and reads the root; not_found if there is no node.
-  static Result<NodeReader> open(NodeLocation location);
+  /// Determines the format and reads the root; not_found if there is no node. Consolidated metadata are not used if the
+  /// location is writable.
+  static Result<NodeReader> open(NodeLocation location, bool consolidated);
 
   [[nodiscard]] const StoredNode& root() const noexcept { return root_; }
   [[nodiscard]] const NodeLocation& location() const noexcept { return location_; }
   [[nodiscard]] bool is_v1() const noexcept { return v1_; }
-  /// Whether the root has consolidated metadata; they are used unless the location is writable.
+  /// Whether the root has consolidated metadata.
   [[nodiscard]] bool is_consolidated() const noexcept { return consolidated_; }
+  /// Whether the root, which is read as Zarr v3, is also a group of Zarr v2.
+  [[nodiscard]] Result<bool> hides_zarr2() const;
   [[nodiscard]] const Warnings& warnings() const noexcept { return warnings_; }
+  /// The members that were left out because of a fault; each has a warning.
+  [[nodiscard]] const std::vector<Unread>& unread() const noexcept { return unread_; }
   /// Called on all threads for each array as soon as it is read, while its documents are in the processor's cache.
   using OnArray = std::function<void(StoredNode&)>;
   /// The members of a group: listed ones in the order of the list, then all others by name, each with a warning if
@@ -95,13 +101,15 @@ class NodeReader {
                                           const OnArray& on_array);
 
  private:
-  explicit NodeReader(NodeLocation location) : location_(std::move(location)) {}
+  NodeReader(NodeLocation location, bool consolidated)
+      : location_(std::move(location)), may_use_consolidated_(consolidated) {}
 
   /// A node while it is being read.
   struct Member {
     StoredNode node = {};
     bool exists = false;
     std::vector<std::string> warnings = {};
+    std::optional<Error> fault = {};
 
     /// Decides whether the member exists, and passes it on if it is an array. One that is damaged or unsupported is
     /// left out, with a warning; other errors are returned.
@@ -122,14 +130,17 @@ class NodeReader {
   Result<bool> add_documents(Member& member, std::vector<Reply> replies) const;
   Result<std::vector<std::string>> names_in(const StoredNode& group) const;
   void warn(const std::string& path, const std::string& what);
+  void leave_out(const std::string& path, const Error& error);
 
   NodeLocation location_;
+  bool may_use_consolidated_;
   std::unique_ptr<ParsedTexts> parsed_ = std::make_unique<ParsedTexts>();
   bool v1_ = false, consolidated_ = false;
   StoredNode root_;
   std::optional<std::map<std::string, Json>> entries_;        ///< of consolidated metadata, by paths from the root
   std::map<std::string, std::vector<std::string>> children_;  ///< the names of its entries, by the path of each group
   Warnings warnings_;
+  std::vector<Unread> unread_;
   std::set<std::string, std::less<>> warned_;  ///< paths
 };
 

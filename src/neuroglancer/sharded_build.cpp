@@ -254,7 +254,7 @@ Result<void> ShardedBuilder::Build::check_absent(std::span<const StoredKey> sort
     // The older form of a shard is two objects.
     for (const std::string& name : {shard_key(format_.sharding, shard), format_.sharding.name(shard) + ".index"})
       if (existing_.contains(name))
-        return std::move(conflict("the shard exists already; build with overwrite to replace it")).in_key(name);
+        return std::move(conflict("the shard exists already; overwrite it or choose another path")).in_key(name);
   }
   return {};
 }

@@ -52,8 +52,8 @@ class TreeCheck {
     }
     for (Listing& listing : listings_) {
       for (const auto& [path, document] : listing.unseen)
-        listing.findings.warning("consolidated_stale", {},
-                                 "consolidated metadata names '" + path + "', which does not exist");
+        listing.findings.error("consolidated_stale", {},
+                               "consolidated metadata names '" + path + "', which does not exist");
       merge(listing.findings);
     }
     lists_.end(report_);

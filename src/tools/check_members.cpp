@@ -64,9 +64,9 @@ void MemberLists::met(const std::string& path, const NodeDocument* node) {
 void MemberLists::end(CheckReport& report) {
   for (auto& [path, list] : lists_) {
     for (const auto& [name, type] : list->unmet)
-      list->findings.warning(kCode, {},
-                             std::string(list->notes->name()) + "'s list of members has '" + name +
-                                 "', which does not exist; programs that follow the list may not open the dataset");
+      list->findings.error(kCode, {},
+                           std::string(list->notes->name()) + "'s list of members has '" + name +
+                               "', which does not exist; programs that follow the list may not open the dataset");
     add_findings(report, list->findings);
   }
   for (Findings& each : faults_) add_findings(report, each);

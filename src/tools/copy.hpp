@@ -15,6 +15,7 @@
 #include "array/core.hpp"
 #include "array/hierarchy.hpp"
 #include "array/storage.hpp"
+#include "base/url.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "ome/image.hpp"
 #include "sherd/tools.hpp"
@@ -316,6 +317,11 @@ class ObjectCopy {
                                     const WriteSource& from);
   Result<std::vector<Slot>> touched(Slots& all);
   Result<std::shared_ptr<ByteSource>> open_again(const LeafFinder::Object& object);
+  /// An error in reading names the source's store; callers add that of the destination to all others.
+  template <class T>
+  Result<T> of_source(Result<T> read) const {
+    return in_store(std::move(read), task_.source.store()->url());
+  }
 
   const ArrayCopy& task_;
   const Array::State& to_;

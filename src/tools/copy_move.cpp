@@ -38,9 +38,8 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
     SHERD_TRY(generation, source->generation());
     if (generation == object.generation) return source;
   }
-  return in_store(
-      std::move(conflict("another writer has changed the source while it was copied; copy again")).in_key(object.key),
-      task_.source.store()->url());
+  return of_source<std::shared_ptr<ByteSource>>(
+      conflict("another writer has changed the source while it was copied; copy again").in_key(object.key));
 }
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
@@ -74,10 +73,10 @@ Result<void> ObjectCopy::move_one(const CellAccess& at) {
 
 // Copies a part of an object as an object, or as a value.
 Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Extent part) {
-  if (!to_.layout.shard) SHERD_TRY(check_length(to_.layout, at.shape, part.length).in_key(source.name()));
+  if (!to_.layout.shard) SHERD_TRY(of_source(check_length(to_.layout, at.shape, part.length).in_key(source.name())));
   if (collected_) {
     Buffer bytes;
-    SHERD_TRY(read_into(source, part, bytes).in_key(source.name()));
+    SHERD_TRY(of_source(read_into(source, part, bytes).in_key(source.name())));
     SHERD_TRY(collected_->put(at.key, std::move(bytes)));
   } else {
     SHERD_TRY(object, to_.location.store->write(at.key, part.length));
@@ -146,7 +145,7 @@ Result<void> ObjectCopy::move_slots(const Slots& all, std::span<const Slot> slot
     const auto share = under_way_.take(bytes);
     SHERD_TRY(writer.put(last - first, shares_.config, [&](std::size_t i) {
       const auto part = batches[first + i].slots;
-      return part.front().edge ? encode_one_slot(all, part.front()) : fetch(all, part, finder);
+      return part.front().edge ? encode_one_slot(all, part.front()) : of_source(fetch(all, part, finder));
     }));
     first = last;
   }
@@ -178,7 +177,7 @@ Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> s
         reads.push_back({slot.extent.offset, batch.bytes->span().subspan(at, slot.extent.length)});
       at += slot.extent.length;
     }
-    SHERD_TRY(in_store(source->read(reads).in_key(finder.objects()[object].key), task_.source.store()->url()));
+    SHERD_TRY(source->read(reads).in_key(finder.objects()[object].key));
     if (shard.second)
       for (const RangeRead& read : reads)
         SHERD_TRY(check_trailer(*shard.second, read.into).in_key(finder.objects()[object].key));

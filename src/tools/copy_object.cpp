@@ -234,8 +234,8 @@ std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots
 
 // Reads the elements of a box of the copy, dense.
 Result<void> ObjectCopy::read_elements(const Box& box, std::byte* to, VarBytesArena& arena) {
-  if (task_.map) return task_.map->read(source_, box, {to, arena, shares_.config});
-  return in_store(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena), source_.store()->url());
+  if (task_.map) return of_source(task_.map->read(source_, box, {to, arena, shares_.config}));
+  return of_source(source_.read(box, AnyView::dense(to, to_.dtype, box.shape), &arena));
 }
 
 // Reads the elements around some slots, with strides in stored order.

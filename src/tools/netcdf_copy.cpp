@@ -13,6 +13,7 @@
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl_lexer.hpp"
@@ -251,7 +252,7 @@ class Copier {
     auto sizes = known_sizes(source);
     const bool fits = !fixed || (sizes && sizes->longest <= usual);
     if (!fits || (!sizes && has_data)) {
-      SHERD_TRY(measured, measured_sizes(source, options_.config));
+      SHERD_TRY(measured, of_source(measured_sizes(source, options_.config)));
       sizes = measured;
     }
     if (!sizes) return StringSizes();
@@ -351,7 +352,7 @@ class Copier {
     const Budget::Share share = budget_.take(count * part.element_bytes);
     if (part.variable.type() == Type::string) {
       std::vector<std::uint64_t> nulls;
-      SHERD_TRY(values, part.variable.read(box, nulls));
+      SHERD_TRY(values, of_source(part.variable.read(box, nulls)));
       if (!nulls.empty()) {
         const std::scoped_lock lock(nulls_mutex_);
         nulls_[name] += nulls.size();
@@ -362,8 +363,13 @@ class Copier {
     }
     Buffer elements;
     SHERD_TRY(elements.resize(count * part.element_bytes));
-    SHERD_TRY(part.variable.read(box, elements.span()));
+    SHERD_TRY(of_source(part.variable.read(box, elements.span())));
     return task_.sink.write(name, box, elements.span());
+  }
+
+  template <class T>
+  Result<T> of_source(Result<T> read) const {
+    return in_store(std::move(read), task_.source.url());
   }
 
   const CopyTask& task_;

@@ -82,6 +82,31 @@ TEST(OneBadVariable, WithADamagedDocumentIsLeftOut) {
                    "fill_value");
 }
 
+TEST(ConsolidatedMetadata, AreNotUsedIfTheCallerSaysSo) {
+  const auto store = store_of({kGroup, kGood});
+  open_group(store, {.writable = true}).value().consolidate().value();
+  store->set("late/.zarray", zarray("[3]", "<i4")).value();
+  EXPECT_FALSE(Dataset::open(store).value().root().variable("late"));
+  EXPECT_TRUE(Dataset::open(store, {.consolidated = false}).value().root().variable("late"));
+}
+
+TEST(OneBadVariable, IsUnreadIfItIsDamagedOrGoneButNotIfNetcdfLacksItsType) {
+  const Dataset dataset = open_texts({{".zgroup", R"({"zarr_format": 2, "_nczarr_superblock": {}, "_nczarr_group":
+                                  {"dimensions": {}, "arrays": ["good", "bad", "gone", "complex"], "groups": ["g"]}})"},
+                                      kGood,
+                                      {"bad/.zarray", "{"},
+                                      {"complex/.zarray", zarray("[2]", "<c16")},
+                                      {"g/.zgroup", R"({"zarr_format": 2})"},
+                                      {"g/half/.zarray", zarray("[2]", "<f16")}})
+                              .value();
+  std::vector<std::pair<std::string, ErrorCode>> unread;
+  for (const Unread& each : dataset.unread()) unread.emplace_back(each.path, each.error.code());
+  EXPECT_THAT(unread, testing::UnorderedElementsAre(std::pair("/bad", ErrorCode::corrupt),
+                                                    std::pair("/gone", ErrorCode::corrupt),
+                                                    std::pair("/g/half", ErrorCode::unsupported)));
+  EXPECT_EQ(dataset.root().other_arrays().size(), 1U);
+}
+
 TEST(OneBadVariable, ThatCannotBeReadIsAnErrorAndIsNotLeftOut) {
   const auto store = std::make_shared<tools_testing::FailingStore>(
       store_of({kGroup, {"bad/.zarray", zarray("[2]", "<i4")}, {"good/.zarray", zarray("[2]", "<i4")}}));

@@ -210,13 +210,13 @@ std::shared_ptr<Store> consolidated_store() {
 }
 
 /// The store's only faults: one of each of the two groups, which both begin so.
-std::string stale(const std::shared_ptr<Store>& store) {
+std::string stale(const std::shared_ptr<Store>& store, Fault::Severity severity = Fault::Severity::warning) {
   const CheckReport report = checked(store);
   EXPECT_EQ(report.faults.size(), 2U);
   std::vector<std::string> keys;
   for (const Fault& fault : report.faults) {
     EXPECT_EQ(fault.code, "consolidated_stale");
-    EXPECT_EQ(fault.severity, Fault::Severity::warning);
+    EXPECT_EQ(fault.severity, severity);
     keys.push_back(fault.key);
   }
   EXPECT_THAT(keys, ::testing::UnorderedElementsAre("zarr.json", "g/zarr.json"));
@@ -231,10 +231,10 @@ TEST(Check, ConsolidatedMetadataThatDiffersFromADocumentIsStale) {
   EXPECT_THAT(stale(store), ::testing::HasSubstr("'g/a' differs from its document"));
 }
 
-TEST(Check, ConsolidatedMetadataThatNamesWhatDoesNotExistIsStale) {
+TEST(Check, ConsolidatedMetadataThatNamesWhatDoesNotExistIsAnError) {
   auto store = consolidated_store();
   store->erase_prefix("g/a/").value();
-  EXPECT_THAT(stale(store), ::testing::HasSubstr("names 'g/a', which does not exist"));
+  EXPECT_THAT(stale(store, Fault::Severity::error), ::testing::HasSubstr("names 'g/a', which does not exist"));
 }
 
 TEST(Check, ConsolidatedMetadataThatLeavesOutANodeIsStale) {

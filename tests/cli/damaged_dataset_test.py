@@ -1,0 +1,143 @@
+"""Datasets of which a part cannot be read: a copy that would lack it is an error, and errors name what is at fault."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+import sherd as package
+
+CDL = """netcdf o { dimensions: t = UNLIMITED; x = 3;
+variables: float temp(t,x); int salt(x); double x(x); string name(x);
+data: temp = 1,2,3,4,5,6; salt = 1,2,3; x = 0,1,2; name = "a","b","c";
+group: g { variables: int deep(x); data: deep = 7,8,9; } }"""
+FORMS = {"nczarr": ("zarr2", ""), "pure": ("zarr2", "#mode=zarr"), "v3": ("zarr3", "")}
+NEEDED = "--skip-damaged: is needed to copy only the rest of "
+
+
+@pytest.fixture(params=FORMS)
+def dataset(sherd, tmp_path, request):
+    """A dataset without consolidated metadata, which would hide that a document is damaged."""
+    format, mode = FORMS[request.param]
+    (tmp_path / "o.cdl").write_text(CDL)
+    sherd.ok("--store-format", format, "ncgen", "-o", f"o.zarr{mode}", "o.cdl")
+    folder = tmp_path / "o.zarr"
+    (folder / ".zmetadata").unlink(missing_ok=True)
+    if format == "zarr3":
+        root = json.loads((folder / "zarr.json").read_text())
+        del root["consolidated_metadata"]
+        (folder / "zarr.json").write_text(json.dumps(root))
+    return folder
+
+
+def document(folder):
+    return next(path for name in (".zarray", "zarr.json") if (path := folder / name).exists())
+
+
+def header(*arguments):
+    return subprocess.run(["ncdump", "-h", *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("copy", ["copy.zarr", "copy.nc"])
+def test_a_copy_without_a_damaged_variable_is_an_error_unless_it_is_skipped(sherd, tmp_path, dataset, copy):
+    document(dataset / "salt").write_text('{"x')
+    ran = sherd("nccopy", "--quiet", "o.zarr", copy)
+    assert ran.code == 4 and f"{NEEDED}o.zarr, without /salt: 'salt/" in ran.stderr
+    assert not (tmp_path / copy).exists()
+    report = sherd.ok("nccopy", "--skip-damaged", "--json", "o.zarr", copy).json
+    assert report["variables"] == 4 and any(each.startswith("/salt: left out: ") for each in report["warnings"])
+    sherd.ok("nccopy", "-V", "temp,x,/g/deep", "o.zarr", f"part-{copy}")
+    ran = sherd("nccopy", "-V", "temp,salt", "o.zarr", f"two-{copy}")
+    assert ran.code == 4 and NEEDED in ran.stderr
+    if copy == "copy.nc":
+        assert "temp" in header(tmp_path / copy) and "salt" not in header(tmp_path / copy)
+
+
+def test_all_that_a_copy_would_lack_is_listed(sherd, dataset):
+    document(dataset / "salt").write_text("[]")
+    document(dataset / "g" / "deep").write_text("")
+    ran = sherd("nccopy", "o.zarr", "copy.zarr")
+    assert ran.code == 4 and "/salt: 'salt/" in ran.stderr and "; /g/deep: 'g/deep/" in ran.stderr
+    sherd.ok("nccopy", "-G", "/", "-V", "temp,x", "o.zarr", "part.zarr")
+    ran = sherd("nccopy", "-G", "g", "o.zarr", "group.zarr")
+    assert ran.code == 4 and "/g/deep" in ran.stderr and "/salt" not in ran.stderr
+
+
+def test_python_refuses_such_a_copy_and_lists_what_is_missing(tmp_path, dataset):
+    document(dataset / "salt").write_text('{"x')
+    with pytest.raises(package.Corrupt, match="skip_damaged: is needed to copy only the rest of .*, without /salt: "):
+        package.netcdf.copy(dataset, tmp_path / "copy.zarr")
+    assert list(package.netcdf.open_dataset(dataset).unread) == ["/salt"]
+    report = package.netcdf.copy(dataset, tmp_path / "copy.zarr", skip_damaged=True)
+    assert report["variables"] == 4 and any("/salt: left out" in each for each in report["warnings"])
+    assert package.netcdf.open_dataset(tmp_path / "copy.zarr").unread == {}
+
+
+def test_a_listed_variable_that_is_gone_is_an_error_of_copies_and_of_check(sherd, tmp_path, dataset):
+    shutil.rmtree(dataset / "salt")
+    lists = "_nczarr" in "".join(path.read_text() for name in (".zgroup", ".zattrs", "zarr.json") if (path := dataset / name).exists())
+    ran = sherd("nccopy", "o.zarr", "copy.zarr")
+    assert ran.code == (4 if lists else 0)
+    if lists:
+        assert "without /salt: is listed by its group's metadata, but not stored" in ran.stderr
+        report = json.loads(sherd("check", "--json", "o.zarr").stdout)
+        assert [(each["code"], each["severity"]) for each in report["faults"]] == [("member_list", "error")]
+        assert sherd("check", "o.zarr").code == 1
+
+
+@pytest.mark.parametrize("format", ["zarr2", "zarr3"])
+def test_check_reports_a_consolidated_variable_that_is_gone_as_an_error(sherd, tmp_path, format):
+    root = package.create_group(tmp_path / "c.zarr", format=format)
+    root.create_array("a", data=[1, 2])
+    package.consolidate_metadata(tmp_path / "c.zarr")
+    assert sherd.ok("check", "c.zarr")
+    shutil.rmtree(tmp_path / "c.zarr/a")
+    assert sherd("check", "c.zarr").code == 1
+    (fault,) = package.check(tmp_path / "c.zarr")["faults"]
+    assert (fault["code"], fault["severity"]) == ("consolidated_stale", "error") and "'a', which does not exist" in fault["message"]
+
+
+def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, tmp_path):
+    (tmp_path / "o.cdl").write_text(CDL)
+    sherd.ok("ncgen", "-o", "o.zarr", "o.cdl")
+    (tmp_path / "o.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "group", "attributes": {}}')
+    fault = "the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if the dataset is Zarr v2"
+    assert f"warning: /: {fault}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    ran = sherd("nccopy", "o.zarr", "copy.zarr")
+    assert ran.code == 4 and f"without /: {fault}" in ran.stderr
+    package.create_array(tmp_path / "o.zarr", name="both", data=[1])
+    assert package.netcdf.open_dataset(tmp_path / "o.zarr").unread == {}
+
+
+def test_damage_of_the_source_is_not_said_to_be_in_the_destination(sherd, tmp_path, dataset):
+    shutil.copytree(dataset, tmp_path / "plain.zarr")
+    chunk = next(path for path in sorted((dataset / "temp").rglob("*")) if path.is_file() and path.name not in (".zarray", ".zattrs", "zarr.json"))
+    chunk.write_bytes(b"x")
+    for command in (["nccopy", "o.zarr", "d.zarr"], ["nccopy", "o.zarr", "d.nc"], ["copy", "o.zarr/temp", "d.zarr"],
+                    ["copy", "o.zarr/temp", "d.zarr", "--chunks", "1,1"], ["copy", "o.zarr/temp", "d.zarr", "--select", "0:1,1"]):
+        ran = sherd(*command)
+        assert ran.code == 4 and "(in o.zarr" in ran.stderr and "d.zarr" not in ran.stderr, (command, ran.stderr)
+    with pytest.raises(package.Corrupt, match=r"\(in file://.*/o\.zarr"):
+        package.netcdf.copy(dataset, tmp_path / "d.zarr")
+
+
+def test_a_path_that_does_not_exist_is_said_not_to_exist(sherd, tmp_path):
+    for command in (["ncdump", "none.nc"], ["ncdump", "none.zarr#mode=zarr"], ["nccopy", "none.nc", "d.zarr"], ["nccopy", "none.zarr", "d.nc"]):
+        ran = sherd(*command)
+        assert ran.code == 3 and "file or directory does not exist: none." in ran.stderr, command
+    (tmp_path / "empty").mkdir()
+    assert "no dataset of Zarr or NCZarr is at empty" in sherd("ncdump", "empty").stderr
+    for open_it in (package.netcdf.open_dataset, package.netcdf.edit_dataset):
+        with pytest.raises(package.NotFound, match="file or directory does not exist: .*none.nc"):
+            open_it(tmp_path / "none.nc")
+
+
+def test_an_existing_destination_names_the_option_that_replaces_it(sherd, tmp_path):
+    (tmp_path / "o.cdl").write_text(CDL)
+    sherd.ok("ncgen", "-o", "o.zarr", "o.cdl")
+    sherd.ok("nccopy", "-V", "temp,x,salt", "-G", "/", "-3", "o.zarr", "o.nc")
+    for command in (["nccopy", "o.zarr", "o.nc"], ["copy", "o.zarr/salt", "o.zarr/x"], ["create", "o.zarr/x", "--shape", "3", "--dtype", "u1"]):
+        ran = sherd(*command)
+        assert ran.code == 6 and "; overwrite it with --overwrite or choose another path" in ran.stderr, (command, ran.stderr)
+    ran = sherd("rename", "o.zarr/salt", "x")
+    assert ran.code == 6 and "a node exists here already; choose another path" in ran.stderr
