@@ -7,9 +7,13 @@ are stored; xarray decodes CF conventions.
 from __future__ import annotations
 
 import base64
+import importlib.util
+import json
 import os
 import pathlib
+import re
 import struct
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,9 +24,10 @@ from xarray.core import indexing
 
 from . import _arguments, _sherd
 from ._array import codec_parts
+from ._errors import NotFound
 from ._xarray_source import Group, Lazy, Node, Opened, without_fragment
 
-_DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata", ".nczarr")
+_DOCUMENTS = (".zarray", "zarr.json", ".zgroup", ".zattrs", ".nczarr")
 _TEXT_FILTERS = {"vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"}
 
 
@@ -133,6 +138,37 @@ class SherdDataStore(AbstractDataStore):
         return {"unlimited_dims": self._group.unlimited} if self._group.unlimited else {}
 
 
+def _is_only_for_sherd(folder: pathlib.Path) -> bool:
+    """Whether the directory is a dataset of NCZarr, a volume, or an array without a group. Zarr-python opens all other
+    groups, if it is installed."""
+    documents = {name: (folder / name).read_bytes() for name in _DOCUMENTS if (folder / name).is_file()}
+    if not documents:
+        return (folder / "info").is_file() and b'"scales"' in (folder / "info").read_bytes()
+    if ".zarray" in documents or ".nczarr" in documents or importlib.util.find_spec("zarr") is None:
+        return True
+    if any(b"_nczarr_" in each.lower() for each in documents.values()):
+        return True
+    root = json.loads(documents.get("zarr.json", b"{}"))
+    return isinstance(root, dict) and root.get("node_type") == "array"
+
+
+def _opened(
+    address: Any, mode: str, compat: str | None, consolidated: bool | None, zarr_format: int | None, settings: Any
+) -> Opened:
+    mode = "" if mode == "r" else mode  # that of engine="zarr"
+    opened = Opened(address, mode, compat, settings, consolidated=consolidated is not False)
+    if zarr_format is not None and zarr_format != opened.zarr_format:
+        kind = "a Neuroglancer volume" if opened.is_volume else f"Zarr v{opened.zarr_format}"
+        raise NotFound(f"no dataset of Zarr v{zarr_format} is at {opened.url}, which is {kind}")
+    return opened
+
+
+def _warn(opened: Opened, group: str, *, below: bool) -> None:
+    """A dataset that lacks something must not look complete."""
+    for path, reason in opened.unread(group, below=below).items():
+        warnings.warn(f"{path} of {opened.url} cannot be read and is left out: {reason}", stacklevel=4)
+
+
 def _group_path(group: Any) -> str:
     names = ("" if group is None else _arguments.text(group, "group")).split("/")
     return "/" + "/".join(filter(None, names))
@@ -151,21 +187,18 @@ class SherdBackendEntrypoint(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether it is a Store, a URL with modes of NCZarr, a name that ends in ".zarr", or a directory with
-        metadata."""
+        """Whether it is a Store, or a path that only Sherd opens: one with modes of NCZarr, a dataset of NCZarr, a
+        volume, or an array without a group. All other Zarr is left to engine="zarr"."""
         if isinstance(filename_or_obj, _sherd.Store):
             return True
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         path, fragment = without_fragment(str(os.fspath(filename_or_obj)))
-        if fragment or path.rstrip("/").endswith(".zarr"):
-            return True
-        folder = pathlib.Path(path.removeprefix("file://"))
-        if any((folder / name).is_file() for name in _DOCUMENTS):
-            return True
+        if re.match("(?!file:)[A-Za-z][A-Za-z0-9+.-]*:", path):
+            return False
         try:
-            return b'"scales"' in (folder / "info").read_bytes()
-        except OSError:
+            return bool(fragment) or _is_only_for_sherd(pathlib.Path(path.removeprefix("file://")))
+        except (OSError, ValueError):
             return False
 
     def open_dataset(
@@ -183,14 +216,21 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         mode: str = "",
         compat: str | None = None,
         storage_options: dict[str, Any] | None = None,
+        consolidated: bool | None = None,
+        zarr_format: int | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
+        cache_members: bool = True,
         config: dict[str, Any] | None = None,
     ) -> xarray.Dataset:
         """Opens one group of a dataset, or one scale of a volume: the finest, or the one with the key `group`.
 
-        mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. Raises NotFound, which
-        is a FileNotFoundError, if the dataset or the group does not exist."""
-        opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
+        mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. The others are those of
+        engine="zarr". consolidated: False: the documents of all nodes are read. zarr_format: the version of Zarr that
+        the dataset must have. mode="r" and cache_members have no effect. Raises NotFound, which is a FileNotFoundError,
+        if the dataset or the group does not exist. Variables and groups that cannot be read are left out with a
+        UserWarning."""
+        settings = _arguments.settings(config, storage_options, filename_or_obj)
+        opened = _opened(filename_or_obj, mode, compat, consolidated, zarr_format, settings)
         decoding = {
             "drop_variables": drop_variables,
             "mask_and_scale": mask_and_scale,
@@ -201,6 +241,7 @@ class SherdBackendEntrypoint(BackendEntrypoint):
             "decode_timedelta": decode_timedelta,
         }
         store = SherdDataStore(opened, _group_path(group), use_zarr_fill_value_as_mask)
+        _warn(opened, _group_path(group), below=False)
         return _decoded(store, decoding)
 
     def open_groups_as_dict(
@@ -211,14 +252,18 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         mode: str = "",
         compat: str | None = None,
         storage_options: dict[str, Any] | None = None,
+        consolidated: bool | None = None,
+        zarr_format: int | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
         config: dict[str, Any] | None = None,
         **decoding: Any,
     ) -> dict[str, xarray.Dataset]:
         """All groups by their paths, or `group` and the groups below it. Of a volume the root has its attributes, and
         each scale is a group. Arguments are those of open_dataset()."""
-        opened = Opened(filename_or_obj, mode, compat, _arguments.settings(config, storage_options, filename_or_obj))
+        settings = _arguments.settings(config, storage_options, filename_or_obj)
+        opened = _opened(filename_or_obj, mode, compat, consolidated, zarr_format, settings)
         above = _group_path(group)
+        _warn(opened, above, below=True)
         found = {}
         for path in opened.groups(above):
             empty = opened.is_volume and path == "/"

@@ -167,10 +167,12 @@ class Opened:
 
     _all: weakref.WeakValueDictionary[str, Opened] = weakref.WeakValueDictionary()
 
-    def __init__(self, store: Any, mode: str, compat: str | None, config: Any, token: str = "") -> None:
+    def __init__(
+        self, store: Any, mode: str, compat: str | None, config: Any, token: str = "", *, consolidated: bool = True
+    ) -> None:
         # Variables opened together are opened once when unpickled, so that they are not mixed with a replacement.
         self.token = token or uuid.uuid4().hex
-        self._mode, self._compat, self._config = mode, compat, config
+        self._mode, self._compat, self._config, self._consolidated = mode, compat, config, consolidated
         fragment = ""
         if not isinstance(store, _sherd.Store):
             store = _arguments.store(store, "filename_or_obj")
@@ -178,7 +180,9 @@ class Opened:
             fragment = without_fragment(store)[1]
         self._scales: dict[str, Any] = {}
         try:
-            self._dataset: netcdf.Dataset | None = netcdf.open_dataset(store, mode=mode, compat=compat, config=config)
+            self._dataset: netcdf.Dataset | None = netcdf.open_dataset(
+                store, mode=mode, compat=compat, consolidated=consolidated, config=config
+            )
             self.url = self._dataset.url
             if self._dataset.format == "netcdf":
                 raise Unsupported(f"{self.url} is a netCDF file; open it by engine='netcdf4', or copy it by sherd.netcdf.copy()")
@@ -193,7 +197,8 @@ class Opened:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._address is None:
             raise InvalidArgument("a dataset of a Store cannot be pickled; open it by its path or URL")
-        return _reopened, (self.token, self._address, self._mode, self._compat, _public(self._config))
+        settings = _public(self._config)
+        return _reopened, (self.token, self._address, self._mode, self._compat, settings, self._consolidated)
 
     @property
     def is_volume(self) -> bool:
@@ -202,6 +207,21 @@ class Opened:
     @property
     def noted(self) -> bool:
         return self._dataset is not None and self._dataset.generation != "pure"
+
+    @property
+    def zarr_format(self) -> int | None:
+        """None for a volume."""
+        return None if self._dataset is None else int(self._dataset.format.removeprefix("zarr"))
+
+    def unread(self, group: str, *, below: bool) -> dict[str, str]:
+        """Why members of the group, or of all groups in it, could not be read, by their paths."""
+        parts = {} if self._dataset is None else self._dataset.unread
+        inside = "/" if group == "/" else group + "/"
+
+        def is_in(path: str) -> bool:
+            return path.startswith(inside) and (below or "/" not in path.removeprefix(inside))
+
+        return {path: reason for path, reason in parts.items() if is_in(path)}
 
     def lazy(self, group: str, name: str) -> Lazy | None:
         source = self._source(group, name)
@@ -274,8 +294,11 @@ def _absolute(address: str) -> str:
     return address if re.match("[A-Za-z][A-Za-z0-9+.-]*:", address) else os.path.abspath(address)
 
 
-def _reopened(token: str, address: str, mode: str, compat: str | None, config: dict[str, Any]) -> Opened:
-    return Opened._all.get(token) or Opened(address, mode, compat, _completed(config), token)
+def _reopened(
+    token: str, address: str, mode: str, compat: str | None, config: dict[str, Any], consolidated: bool
+) -> Opened:
+    found = Opened._all.get(token)
+    return found or Opened(address, mode, compat, _completed(config), token, consolidated=consolidated)
 
 
 def _scales(store: Any, config: Any) -> dict[str, Any]:

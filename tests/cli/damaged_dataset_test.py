@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 import sherd as package
+import xarray
 
 CDL = """netcdf o { dimensions: t = UNLIMITED; x = 3;
 variables: float temp(t,x); int salt(x); double x(x); string name(x);
@@ -73,6 +74,19 @@ def test_python_refuses_such_a_copy_and_lists_what_is_missing(tmp_path, dataset)
     assert package.netcdf.open_dataset(tmp_path / "copy.zarr").unread == {}
 
 
+def test_engine_sherd_warns_of_what_it_leaves_out(dataset):
+    with xarray.open_dataset(dataset, engine="sherd") as whole:
+        assert "salt" in whole
+    document(dataset / "salt").write_text('{"x')
+    document(dataset / "g" / "deep").write_text('{"x')
+    with pytest.warns(UserWarning, match="/salt of file:.*o.zarr cannot be read and is left out: 'salt/") as caught:
+        assert "salt" not in xarray.open_dataset(dataset, engine="sherd")
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="/g/deep") as caught:
+        xarray.open_datatree(dataset, engine="sherd")
+    assert len(caught) == 2
+
+
 def test_a_listed_variable_that_is_gone_is_an_error_of_copies_and_of_check(sherd, tmp_path, dataset):
     shutil.rmtree(dataset / "salt")
     lists = "_nczarr" in "".join(path.read_text() for name in (".zgroup", ".zattrs", "zarr.json") if (path := dataset / name).exists())
@@ -105,6 +119,8 @@ def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, tmp_path
     assert f"warning: /: {fault}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
     ran = sherd("nccopy", "o.zarr", "copy.zarr")
     assert ran.code == 4 and f"without /: {fault}" in ran.stderr
+    with pytest.warns(UserWarning, match="the group of zarr.json is empty"):
+        assert not xarray.open_dataset(tmp_path / "o.zarr", engine="sherd").variables
     package.create_array(tmp_path / "o.zarr", name="both", data=[1])
     assert package.netcdf.open_dataset(tmp_path / "o.zarr").unread == {}
 

@@ -262,7 +262,7 @@ def test_what_replaced_a_pickled_dataset_is_a_conflict(path):
 
 
 def test_errors_are_those_that_users_of_xarray_expect(path):
-    with pytest.raises(FileNotFoundError, match="no dataset"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         opened(path.parent / "none.zarr")
     with pytest.raises(FileNotFoundError, match="no group '/g' .* its groups: none"):
         opened(path, group="g")
@@ -278,17 +278,49 @@ def test_errors_are_those_that_users_of_xarray_expect(path):
         opened(path, storage_options={"durabel": True})
 
 
-def test_a_dataset_is_recognized_by_its_name_or_its_metadata(path, tmp_path, noted):
+def test_only_what_no_other_engine_opens_is_claimed_without_engine(path, tmp_path, noted):
     from sherd._xarray import SherdBackendEntrypoint
 
     guess = SherdBackendEntrypoint().guess_can_open
     sherd.neuroglancer.create_precomputed(tmp_path / "em", type="image", dtype="uint8", scales=[{"size": [1, 1, 1], "resolution": [1, 1, 1]}])
     (tmp_path / "other").mkdir()
-    for yes in (path, "https://host/a.zarr", "https://host/a#mode=nczarr,s3", noted, str(noted), f"file://{noted}", tmp_path / "em", sherd.MemoryStore()):
+    for zarr_format in (2, 3):
+        sherd.create_array(tmp_path / f"array{zarr_format}", data=VALUES, zarr_format=zarr_format)
+    for yes in (noted, str(noted), f"file://{noted}", f"{path}#mode=zarr", tmp_path / "em", tmp_path / "array2", tmp_path / "array3", sherd.MemoryStore()):
         assert guess(yes), yes
-    for no in (tmp_path / "other", tmp_path / "none", "a.nc", "https://host/a", "https://host/a#b=c", b"", 7, None):
+    for no in (path, f"file://{path}", tmp_path / "other", tmp_path / "none", "a.nc", "none.zarr", "https://host/a", "https://host/a.zarr", "s3://a/b.zarr",
+               "https://host/a#mode=nczarr,s3", "memory://a.zarr", b"", 7, None):
         assert not guess(no), no
-    assert xarray.open_dataset(noted)["v"].dims == ("t", "x")  # no other engine knows the directory
+    assert xarray.open_dataset(noted)["v"].dims == ("t", "x")
+    assert xarray.open_dataset(noted, consolidated=False)["v"].dims == ("t", "x")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_zarr_without_engine_is_left_to_zarr_python(tmp_path, zarr_format):
+    dataset = xarray.Dataset({"a": (("y", "x"), VALUES)})
+    for url in (str(tmp_path / "x.zarr"), f"memory://{tmp_path.name}/{zarr_format}.zarr"):
+        dataset.to_zarr(url, zarr_format=zarr_format)
+        assert xarray.backends.plugins.guess_engine(url) == "zarr"
+        for options in ({}, {"consolidated": False}, {"consolidated": True}, {"chunks": {}}):
+            xarray.testing.assert_identical(xarray.open_dataset(url, **options).load(), dataset)
+
+
+def test_sherd_opens_all_zarr_where_zarr_python_is_missing(path):
+    text = "import sys; sys.modules['zarr'] = None; import xarray; print(xarray.open_dataset(sys.argv[1])['a'].sum().item())"
+    assert run(text, str(path)) == str(VALUES.sum())
+
+
+def test_arguments_of_engine_zarr_are_accepted(path, tmp_path):
+    shown = opened(path, mode="r", consolidated=True, zarr_format=3, cache_members=False)
+    xarray.testing.assert_identical(shown, xarray.open_dataset(path, engine="zarr", mode="r", consolidated=True, zarr_format=3, cache_members=False))
+    sherd.create_array(path, name="late", data=VALUES, dimension_names=("y", "x"))
+    (path / "zarr.json").write_text((path / "zarr.json").read_text().replace('"late"', '"lost"'))  # not in the consolidated metadata
+    assert sorted(opened(path, consolidated=False)) == sorted(xarray.open_dataset(path, engine="zarr", consolidated=False)) == ["a", "late"]
+    assert sorted(xarray.open_datatree(path, engine="sherd", consolidated=False, zarr_format=3)) == ["a", "late"]
+    assert sorted(pickle.loads(pickle.dumps(opened(path, consolidated=False)))) == ["a", "late"]
+    for engine in ("sherd", "zarr"):
+        with pytest.raises(FileNotFoundError):
+            xarray.open_dataset(path, engine=engine, zarr_format=2)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
