@@ -121,8 +121,20 @@ struct AnnotationsBuild {
     return builder.finish();
   }
 
+  /// Each index has a progress of its own; how many bytes the next ones have is not known.
+  static Config in_one(Config config) {
+    const auto sum = std::make_shared<std::pair<std::uint64_t, std::uint64_t>>();  // of earlier indexes, of this one
+    if (const auto show = config.progress)
+      config.progress = [show, sum](const Progress& progress) {
+        if (progress.done < sum->second) sum->first += sum->second;
+        sum->second = progress.done;
+        show({sum->first + sum->second, 0});
+      };
+    return config;
+  }
+
   Result<int> run(Session& session) const {
-    SHERD_TRY(report, at(url, build(session, session.guarded("annotations"))));
+    SHERD_TRY(report, at(url, build(session, in_one(session.guarded("annotations")))));
     session.note("wrote " + print_count(report.annotations, "annotation") + " into " + url + ": " +
                  print_count(report.levels, "spatial level") + " with " + print_count(report.cells, "cell") + ", " +
                  print_count(report.related, "related object"));

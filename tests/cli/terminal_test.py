@@ -26,10 +26,12 @@ def huge(sherd):
     return "huge"
 
 
-def on_terminal(sherd, *arguments, until=None, env=None):
-    """What a terminal shows of the command; Ctrl-C once `until` was seen."""
+def on_terminal(sherd, *arguments, until=None, env=None, stdin=None):
+    """What a terminal shows of the command; Ctrl-C once `until` was seen. Standard input may be a file instead."""
     pid, terminal = pty.fork()
     if pid == 0:
+        if stdin is not None:
+            os.dup2(os.open(stdin, os.O_RDONLY), 0)
         heed_interrupts()
         os.chdir(sherd.folder)
         os.execve(sherd.binary, ["sherd", *arguments], sherd.environment | {"TERM": "xterm"} | (env or {}))
@@ -121,6 +123,16 @@ def test_progress_of_a_check_has_no_total_as_that_is_not_known(sherd, tmp_path):
     code, shown = on_terminal(sherd, "check", "a.zarr", "--data", "--threads", "1")
     assert code == 0 and "ok: " in shown
     assert "check  " in shown and "%" not in shown and " of " not in shown
+
+
+def test_progress_of_annotations_is_one_for_all_indexes(sherd, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y,z,r\n" + "".join(f"{i % 997},{i % 991},{i % 983},{i % 97}\n" for i in range(300000)))
+    code, shown = on_terminal(sherd, "annotations", "build", "a", "--type", "point", "--resolution", "8,8,8", "--relationship", "r",
+                              "--threads", "1", stdin=tmp_path / "rows.csv")
+    assert code == 0 and "wrote 300000 annotations" in shown
+    assert "annotations  " in shown and "%" not in shown and " of " not in shown
+    done = [float(number) * {"K": 1, "M": 1024}[unit] for number, unit in re.findall(r"annotations  ([0-9.]+) ([KM])iB", shown)]
+    assert done == sorted(done)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
