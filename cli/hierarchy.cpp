@@ -3,6 +3,8 @@
 
 #include "api/location.hpp"
 #include "base/try.hpp"
+#include "format/zarr2.hpp"
+#include "store/key.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -25,6 +27,18 @@ Result<std::optional<MemberPath>> find_member(const std::string& url, const Conf
   else
     member.root.clear();
   return std::optional(std::move(member));
+}
+
+Result<void> note_hidden_group(Session& session, const Node& node) {
+  const Group* const group = std::get_if<Group>(&node);
+  if (group == nullptr || group->format() != "zarr3") return {};
+  SHERD_TRY(members, group->members());
+  if (!members.empty()) return {};
+  SHERD_TRY(hidden, group->store()->open(prefix_of(group->path()) + std::string(zarr2::kGroup)));
+  if (hidden != nullptr)
+    session.note(
+        "warning: the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if this is Zarr v2");
+  return {};
 }
 
 }  // namespace sherd::cli

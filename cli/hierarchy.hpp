@@ -18,4 +18,7 @@ struct MemberPath {
 /// Nullopt if the URL names the root of a hierarchy.
 Result<std::optional<MemberPath>> find_member(const std::string& url, const Config& config);
 
+/// Warns of a `zarr.json` without members that hides a group of Zarr v2.
+Result<void> note_hidden_group(Session& session, const Node& node);
+
 }  // namespace sherd::cli

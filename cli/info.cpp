@@ -7,6 +7,7 @@
 #include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 
@@ -62,6 +63,7 @@ struct Info {
     Totals totals;
     if (!no_stored) SHERD_TRY(at(url, add_node(node, totals)));
     SHERD_TRY(print(session, node, totals));
+    SHERD_TRY(at(url, note_hidden_group(session, node)));
     if (totals.failure) return at(url, Result<int>(*totals.failure));
     return 0;
   }

@@ -5,6 +5,7 @@
 #include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 #include "sherd/collection.hpp"
@@ -100,6 +101,7 @@ struct Ls {
     std::optional<Error> failure;
     SHERD_TRY(list, entries(node, failure));
     SHERD_TRY(print(session, list));
+    if (list.empty()) SHERD_TRY(at(url, note_hidden_group(session, node)));
     if (failure) return at(url, Result<int>(*failure));
     return 0;
   }

@@ -6,6 +6,7 @@
 #include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"
+#include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
 
@@ -81,6 +82,7 @@ struct Tree {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(root, at(url, open(url, session.opening(session.config()))));
+    SHERD_TRY(at(url, note_hidden_group(session, root)));
     const NodeType type = std::holds_alternative<Array>(root) ? NodeType::array : NodeType::group;
     Grower grower;
     const Branch tree = grower.grow(last_component(url), type, std::move(root));

@@ -117,6 +117,9 @@ def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, tmp_path
     (tmp_path / "o.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "group", "attributes": {}}')
     fault = "the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if the dataset is Zarr v2"
     assert f"warning: /: {fault}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    for command in ("info", "ls", "tree"):
+        assert "warning: the group of zarr.json is empty, but .zgroup is beside it" in sherd.ok(command, "o.zarr").stderr
+        assert not sherd.ok(command, "o.zarr/salt", "--store-format", "zarr2").stderr
     ran = sherd("nccopy", "o.zarr", "copy.zarr")
     assert ran.code == 4 and f"without /: {fault}" in ran.stderr
     with pytest.warns(UserWarning, match="the group of zarr.json is empty"):
