@@ -13,6 +13,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "io/netcdf_library.hpp"
+#include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
@@ -218,7 +219,7 @@ class Reader {
       SHERD_TRY(values, attribute(group, variable, name.data(), static_cast<Type>(type), length, nulls).in([&] {
         return path + ": the attribute '" + name.data() + "'";
       }));
-      all.push_back({name.data(), std::move(values), std::move(nulls)});
+      netcdf::cut_final_nuls(all.emplace_back(Attribute{name.data(), std::move(values), std::move(nulls)}));
     }
     return all;
   }

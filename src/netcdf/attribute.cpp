@@ -265,6 +265,11 @@ Result<Json> attribute_json(const Values& values, TextForm form) {
       values);
 }
 
+void cut_final_nuls(Attribute& attribute) {
+  auto* const text = std::get_if<std::string>(&attribute.values);
+  if (text != nullptr && attribute.name != kFillValue) text->resize(text->find_last_not_of('\0') + 1);
+}
+
 bool is_hidden_attribute(std::string_view name) noexcept {
   constexpr std::string_view names[] = {
       "_NCProperties", "_nczarr_group",       "_nczarr_array",    "_nczarr_superblock",

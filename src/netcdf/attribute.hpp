@@ -27,6 +27,10 @@ enum class TextForm : std::uint8_t {
 /// The JSON that is stored for values. Text that is not UTF-8 is invalid_argument.
 [[nodiscard]] Result<Json> attribute_json(const Values& values, TextForm form);
 
+/// Removes the NULs at the end of a text, which programs in C store and netcdf-c drops. `_FillValue` is one character,
+/// which may be a NUL.
+void cut_final_nuls(Attribute& attribute);
+
 /// A decimal number, NaN or an infinity, rounded once; nullopt for other text. For float and double.
 template <class T>
 [[nodiscard]] std::optional<T> parse_float(std::string_view text);

@@ -33,10 +33,10 @@ Result<Json> typed_attributes(const Form& form, const std::vector<Attribute>& at
   Json stored{Json::Object{}};
   types = Json(Json::Object{});
   const TextForm text = form.mode.compat_seed ? TextForm::literal : form.mode.pure ? TextForm::plain : TextForm::same;
-  for (const Attribute& each : attributes) {
+  for (Attribute each : attributes) {
     if (touched && !touched->contains(each.name)) continue;
+    cut_final_nuls(each);  // netcdf-c reads their escapes as letters
     SHERD_TRY(json, attribute_json(each.values, text).in_member(each.name));
-    // Several libraries store an empty text as a NUL character, and netcdf-c reads its escape as letters.
     if (const auto* own = std::get_if<std::string>(&each.values); own != nullptr && *own == kNul) json = "";
     stored.set(each.name, std::move(json));
     types.set(each.name, attribute_type_name(each.values));

@@ -330,7 +330,8 @@ std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& n
   std::vector<Attribute> attributes;
   for (const auto& [name, json] : node.attributes().members())
     if (!is_hidden_attribute(name))
-      attributes.push_back({name, values_of(json, notes.type_of(name), fill, name, node, warnings)});
+      cut_final_nuls(
+          attributes.emplace_back(Attribute{name, values_of(json, notes.type_of(name), fill, name, node, warnings)}));
   if (fill == Type::string) add_text_fill(node, notes, attributes);
   return attributes;
 }

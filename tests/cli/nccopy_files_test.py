@@ -4,6 +4,7 @@ import subprocess
 
 import netCDF4
 import pytest
+import xarray
 
 
 def dumped(*command, cwd):
@@ -47,3 +48,22 @@ def test_netcdf_c_4_9_0_reads_a_copy_without_compression(sherd, tmp_path):
         file.createVariable("v", "i4", ("x",), zlib=True, shuffle=True)[:] = [1, 2, 3, 4]
     sherd.ok("nccopy", "-d", "0", "x.nc", "x.zarr")
     assert " v = 1, 2, 3, 4 ;" in dumped("ncdump", f"file://{tmp_path}/x.zarr#mode=nczarr,file", cwd=tmp_path)
+
+
+NULS = r"""netcdf x { dimensions: t = 3; variables: double t(t); t:units = "days since 2000-01-01\000"; t:calendar = "standard\000\000";
+    t:inner = "a\000b\000"; t:none = "\000\000"; :title = "x\000"; data: t = 0, 1, 2; }"""
+
+
+@pytest.mark.parametrize("kind", ["nc3", "nc4"])
+@pytest.mark.parametrize("store_format", ["zarr2", "zarr3"])
+def test_nuls_at_the_end_of_a_text_are_cut_as_netcdf_c_does(sherd, tmp_path, kind, store_format):
+    (tmp_path / "x.cdl").write_text(NULS)
+    subprocess.run(["ncgen", "-k", kind, "-o", "x.nc", "x.cdl"], cwd=tmp_path, check=True)
+    sherd.ok("nccopy", "--store-format", store_format, "x.nc", "x.zarr")
+    attributes = sherd.ok("attrs", "x.zarr/t").json
+    assert attributes["calendar"] == "standard" and attributes["none"] == "" and attributes["inner"] == "a\0b"
+    with xarray.open_dataset(tmp_path / "x.zarr", engine="zarr") as opened:
+        assert opened["t"].dt.day.values.tolist() == [1, 2, 3] and opened.attrs["title"] == "x"
+    sherd.ok("nccopy", "x.zarr", "y.nc")
+    assert sherd.ok("ncdump", "x.zarr").text == dumped("ncdump", "x.nc", cwd=tmp_path)
+    assert dumped("ncdump", "-n", "x", "y.nc", cwd=tmp_path) == dumped("ncdump", "x.nc", cwd=tmp_path)
