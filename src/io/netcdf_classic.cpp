@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -16,7 +17,6 @@ namespace {
 constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
 constexpr std::uint64_t kLastSuperblock = std::uint64_t{1} << 26U;  ///< where HDF5's signature is searched for
 constexpr std::uint64_t kDimensionTag = 10, kVariableTag = 11, kAttributeTag = 12;
-constexpr std::uint64_t kStreaming = 0xFFFFFFFF;
 
 bool is_classic(std::span<const std::byte> start) {
   const auto version = static_cast<unsigned>(start[3]);
@@ -41,17 +41,21 @@ class Header {
  public:
   explicit Header(InputFile& file) : file_(file) {}
 
-  Result<void> check() {
+  Result<ClassicFile> check() {
     SHERD_TRY(start, word(4));
     const std::uint64_t version = start & 0xFFU;
     wide_ = version == 5 ? 8 : 4;
     offset_bytes_ = version == 1 ? 4 : 8;
     SHERD_TRY(records, word(wide_));
-    records_ = records == kStreaming && wide_ == 4 ? 0 : records;
     SHERD_TRY(dimensions());
     SHERD_TRY(attributes());
     SHERD_TRY(variables());
-    return check_length();
+    SHERD_TRY(size, record_size());
+    // Programs that write to a pipe cannot go back to store the number of records.
+    const bool streaming = records == ~std::uint64_t{0} >> (64 - 8 * wide_);
+    const std::uint64_t count = streaming ? whole_records(size) : records;
+    SHERD_TRY(check_length(size, count));
+    return ClassicFile{streaming ? std::optional(count) : std::nullopt};
   }
 
  private:
@@ -157,7 +161,7 @@ class Header {
     return shape;
   }
 
-  Result<void> check_length() const {
+  [[nodiscard]] Result<std::uint64_t> record_size() const {
     std::uint64_t record = 0, count = 0, single = 0;
     for (const ClassicVariable& each : variables_) {
       if (!each.record) continue;
@@ -167,10 +171,24 @@ class Header {
       single = each.bytes;
       ++count;
     }
-    if (count == 1) record = single;  // a single record variable is not padded
+    return count == 1 ? single : record;  // a single record variable is not padded
+  }
+
+  /// The number of records of which the file has every byte.
+  [[nodiscard]] std::uint64_t whole_records(std::uint64_t record) const {
+    std::uint64_t most = record == 0 ? 0 : file_.size_bound() / record;
     for (const ClassicVariable& each : variables_) {
-      if (each.bytes == 0 || (each.record && records_ == 0)) continue;
-      const auto before = checked_mul(record, each.record ? records_ - 1 : 0);
+      if (!each.record || each.bytes == 0) continue;
+      const std::uint64_t after = file_.size_bound() - std::min(each.begin, file_.size_bound());
+      most = std::min(most, after < each.bytes ? 0 : (after - each.bytes) / record + 1);
+    }
+    return most;
+  }
+
+  [[nodiscard]] Result<void> check_length(std::uint64_t record, std::uint64_t records) const {
+    for (const ClassicVariable& each : variables_) {
+      if (each.bytes == 0 || (each.record && records == 0)) continue;
+      const auto before = checked_mul(record, each.record ? records - 1 : 0);
       const auto end = before ? checked_add(*before, each.bytes) : std::nullopt;
       const auto last = end ? checked_add(*end, each.begin) : std::nullopt;
       if (!last || *last > file_.size_bound())
@@ -184,7 +202,6 @@ class Header {
   std::vector<std::byte> window_ = {};
   std::uint64_t window_begin_ = 0, position_ = 0;
   std::size_t wide_ = 4, offset_bytes_ = 4;
-  std::uint64_t records_ = 0;
   std::vector<std::uint64_t> lengths_ = {};
   std::vector<ClassicVariable> variables_ = {};
 };
@@ -204,12 +221,13 @@ bool is_netcdf_file(const std::string& path) {
   return false;
 }
 
-Result<void> check_classic_file(const std::string& path) {
+Result<std::optional<ClassicFile>> check_classic_file(const std::string& path) {
   SHERD_TRY(file, InputFile::open(path));
   std::array<std::byte, 4> start{};
   SHERD_TRY(file->read_at(0, start));
-  if (!is_classic(start)) return {};
-  return Header(*file).check().in_key(path);
+  if (!is_classic(start)) return std::optional<ClassicFile>();
+  SHERD_TRY(classic, Header(*file).check().in_key(path));
+  return std::optional(classic);
 }
 
 Result<std::string> netcdf_kind(std::string_view word) {

@@ -1,7 +1,9 @@
 // netCDF files, classic and netCDF-4, through the optional libnetcdf: without it they are recognized and refused.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,12 @@ struct NewNetcdfFile {
 /// Creates a file, which appears under its name when it is finished. `conflict` if it exists.
 Result<std::unique_ptr<netcdf::Sink>> create_netcdf_file(const NewNetcdfFile& file);
 
-/// Refuses a classic file that is shorter than its header says, because libnetcdf would read zeros.
-Result<void> check_classic_file(const std::string& path);
+struct ClassicFile {
+  /// The number of records, if the header leaves it open; libnetcdf would read 4,294,967,295.
+  std::optional<std::uint64_t> records;
+};
+/// Refuses a classic file that is shorter than its header says, because libnetcdf would read zeros. nullopt for other
+/// files.
+Result<std::optional<ClassicFile>> check_classic_file(const std::string& path);
 
 }  // namespace sherd

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "base/call.hpp"
 #include "base/checked.hpp"
@@ -122,8 +123,9 @@ std::size_t single_dimensions(const std::vector<Dimension>& dimensions) {
 /// Reads the definitions. The caller holds the lock.
 class Reader {
  public:
-  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits)
-      : file_(std::move(file)), library_(file_->library), limits_(limits) {}
+  /// `records`: the length of the unlimited dimension, if it is not the one that libnetcdf reports.
+  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits, std::optional<std::uint64_t> records)
+      : file_(std::move(file)), library_(file_->library), limits_(limits), records_(records) {}
 
   Result<netcdf::Dataset> run() {
     auto state = std::make_shared<netcdf::Dataset::State>();
@@ -187,10 +189,11 @@ class Reader {
       std::array<char, NC_MAX_NAME + 1> name{};
       std::size_t length = 0;
       SHERD_TRY(check(library_.nc_inq_dim(group, id, name.data(), &length)));
+      const bool grows = std::ranges::find(unlimited, id) != unlimited.end();
       to.dimensions.push_back({.name = name.data(),
                                .group = to.path,
-                               .length = length,
-                               .unlimited = std::ranges::find(unlimited, id) != unlimited.end()});
+                               .length = grows ? records_.value_or(length) : length,
+                               .unlimited = grows});
       known_.insert_or_assign(id, to.dimensions.back());
     }
     return {};
@@ -336,6 +339,7 @@ class Reader {
   std::shared_ptr<const OpenFile> file_;
   const NetcdfLibrary& library_;
   const Limits& limits_;
+  std::optional<std::uint64_t> records_;
   std::map<int, Dimension> known_;
   std::vector<std::string> warnings_;
 };
@@ -344,7 +348,7 @@ class Reader {
 
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config) {
   SHERD_TRY(library, NetcdfLibrary::load());
-  SHERD_TRY(check_classic_file(path));
+  SHERD_TRY(classic, check_classic_file(path));
   std::shared_ptr<const OpenFile> file;
   {
     const Lock lock(NetcdfLibrary::mutex());
@@ -354,7 +358,7 @@ Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& 
   }
   auto read = [&] {
     const Lock lock(NetcdfLibrary::mutex());
-    return Reader(file, config.limits).run();
+    return Reader(file, config.limits, classic ? classic->records : std::nullopt).run();
   }();
   return std::move(read).in_key(path);
 }

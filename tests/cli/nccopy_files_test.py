@@ -50,6 +50,50 @@ def test_netcdf_c_4_9_0_reads_a_copy_without_compression(sherd, tmp_path):
     assert " v = 1, 2, 3, 4 ;" in dumped("ncdump", f"file://{tmp_path}/x.zarr#mode=nczarr,file", cwd=tmp_path)
 
 
+KINDS = {"NETCDF3_CLASSIC": 4, "NETCDF3_64BIT_OFFSET": 4, "NETCDF3_64BIT_DATA": 8}
+
+
+def make_records(path, kind, variables):
+    with netCDF4.Dataset(path, "w", format=kind) as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 3)
+        file.createVariable("fixed", "f8", ("x",))[:] = [1, 2, 3]
+        for name, dtype, dimensions in variables:
+            variable = file.createVariable(name, dtype, dimensions)
+            for record in range(5):
+                variable[record] = record
+
+
+def leave_open(path, width):
+    """Stores the number of records as programs do that write to a pipe."""
+    stored = path.read_bytes()
+    path.write_bytes(stored[:4] + b"\xff" * width + stored[4 + width:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("variables", [
+    [],
+    [("one", "i2", ("t", "x"))],  # a single variable, whose records have no padding
+    [("a", "i2", ("t",)), ("b", "i1", ("t", "x")), ("c", "f8", ("t",))],
+], ids=["none", "one", "three"])
+def test_a_number_of_records_that_is_left_open_follows_from_the_length(sherd, tmp_path, kind, variables):
+    make_records(tmp_path / "x.nc", kind, variables)
+    expected = dumped("ncdump", "x.nc", cwd=tmp_path)
+    leave_open(tmp_path / "x.nc", KINDS[kind])
+    assert sherd.ok("ncdump", "x.nc").text == expected
+    sherd.ok("nccopy", "x.nc", "x.zarr")
+    assert sherd.ok("ncdump", "x.zarr").text == expected
+
+
+def test_only_whole_records_count_if_their_number_is_left_open(sherd, tmp_path):
+    make_records(tmp_path / "x.nc", "NETCDF3_CLASSIC", [("a", "i2", ("t",)), ("b", "f8", ("t",))])
+    leave_open(tmp_path / "x.nc", 4)
+    stored = (tmp_path / "x.nc").read_bytes()
+    for missing, records in ((1, 4), (12, 4), (13, 3), (12 * 4, 1), (12 * 5, 0)):
+        (tmp_path / "x.nc").write_bytes(stored[:-missing])
+        assert f"t = UNLIMITED ; // ({records} currently)" in sherd.ok("ncdump", "-h", "x.nc").text
+
+
 NULS = r"""netcdf x { dimensions: t = 3; variables: double t(t); t:units = "days since 2000-01-01\000"; t:calendar = "standard\000\000";
     t:inner = "a\000b\000"; t:none = "\000\000"; :title = "x\000"; data: t = 0, 1, 2; }"""
 
