@@ -6,34 +6,13 @@
 #include <dlfcn.h>
 
 #include <cerrno>
+#include <string_view>
 
 #include "base/try.hpp"
 
 namespace sherd {
 
 namespace {
-
-struct Loaded {
-  NetcdfLibrary library;
-  std::string fault;
-};
-
-Loaded load_library() {
-  Loaded loaded;
-  // Never unloaded, because libhdf5 has handlers that run when the process exits.
-  void* handle = dlopen(SHERD_NETCDF, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    loaded.fault = reason != nullptr ? reason : SHERD_NETCDF;
-    return loaded;
-  }
-#define SHERD_NETCDF_FIND(name)                                                    \
-  loaded.library.name = reinterpret_cast<decltype(&::name)>(dlsym(handle, #name)); \
-  if (loaded.library.name == nullptr) loaded.fault = std::string(SHERD_NETCDF " lacks the function ") + #name;
-  SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_FIND)
-#undef SHERD_NETCDF_FIND
-  return loaded;
-}
 
 ErrorCode code_of(int code, bool reading) {
   switch (code) {
@@ -58,16 +37,68 @@ ErrorCode code_of(int code, bool reading) {
 
 }  // namespace
 
+struct NetcdfLibrary::Loaded {
+  NetcdfLibrary library;
+  std::string fault;
+};
+
+NetcdfLibrary::Loaded NetcdfLibrary::load_once() {
+  Loaded loaded;
+  // Never unloaded, because libhdf5 may have handlers that run when the process exits.
+  void* handle = dlopen(SHERD_NETCDF, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* reason = dlerror();
+    loaded.fault = reason != nullptr ? reason : SHERD_NETCDF;
+    return loaded;
+  }
+#define SHERD_NETCDF_FIND(name)                                                    \
+  loaded.library.name = reinterpret_cast<decltype(&::name)>(dlsym(handle, #name)); \
+  if (loaded.library.name == nullptr) loaded.fault = std::string(SHERD_NETCDF " lacks the function ") + #name;
+  SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_FIND)
+#undef SHERD_NETCDF_FIND
+  Hdf5Library& hdf5 = loaded.library.hdf5_;
+  std::string& missing = loaded.library.missing_;
+#define SHERD_HDF5_FIND(name)                                              \
+  hdf5.name = reinterpret_cast<decltype(hdf5.name)>(dlsym(handle, #name)); \
+  if (hdf5.name == nullptr && missing.empty()) missing = #name;
+#define SHERD_HDF5_FIND_FUNCTION(result, name, arguments) SHERD_HDF5_FIND(name)
+  SHERD_HDF5_FUNCTIONS(SHERD_HDF5_FIND_FUNCTION)
+  SHERD_HDF5_TYPES(SHERD_HDF5_FIND)
+#undef SHERD_HDF5_FIND_FUNCTION
+  // At the end of the process it would close files whose last write failed, and crash. All others are closed before.
+  if (hdf5.H5dont_atexit != nullptr) hdf5.H5dont_atexit();
+#undef SHERD_HDF5_FIND
+  return loaded;
+}
+
 Result<const NetcdfLibrary*> NetcdfLibrary::load() {
-  static const Loaded loaded = load_library();
+  static const Loaded loaded = load_once();
   if (!loaded.fault.empty())
     return unsupported("netCDF files need libnetcdf, which cannot be loaded: " + loaded.fault + "; install it");
   return &loaded.library;
 }
 
-std::mutex& NetcdfLibrary::mutex() {
+Result<const Hdf5Library*> NetcdfLibrary::hdf5() const {
+  unsigned major = 0, minor = 0, release = 0;
+  if (!missing_.empty())
+    return unsupported("netCDF-4 files need a libnetcdf that links libhdf5; " SHERD_NETCDF " has no function " +
+                       missing_);
+  // Before 1.10, identifiers had 32 bits.
+  if (hdf5_.H5open() < 0 || hdf5_.H5get_libversion(&major, &minor, &release) < 0 || (major == 1 && minor < 10))
+    return unsupported("netCDF-4 files need libhdf5 1.10 or later");
+  return &hdf5_;
+}
+
+bool NetcdfLibrary::is_first() const { return std::string_view(nc_inq_libvers()).starts_with("4.9.0"); }
+
+std::mutex& NetcdfLock::mutex() {
   static std::mutex mutex;
   return mutex;
+}
+
+NetcdfLock::NetcdfLock(const NetcdfLibrary& library) : lock_(mutex()) {
+  // libhdf5 prints its errors on every thread on which that has not been turned off.
+  if (library.hdf5_.H5Eset_auto2 != nullptr) library.hdf5_.H5Eset_auto2(0, nullptr, nullptr);
 }
 
 Result<void> NetcdfLibrary::check(int code, bool reading) const {

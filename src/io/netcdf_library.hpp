@@ -10,10 +10,12 @@
 #include <mutex>
 #include <string>
 
+#include "io/netcdf_hdf5.hpp"
 #include "sherd/result.hpp"
 
 #define SHERD_NETCDF_FUNCTIONS(X) \
   X(nc_strerror)                  \
+  X(nc_inq_libvers)               \
   X(nc_open)                      \
   X(nc_create)                    \
   X(nc_close)                     \
@@ -26,6 +28,7 @@
   X(nc_inq_dimids)                \
   X(nc_inq_dim)                   \
   X(nc_inq_unlimdims)             \
+  X(nc_inq_varid)                 \
   X(nc_inq_varids)                \
   X(nc_inq_var)                   \
   X(nc_inq_natts)                 \
@@ -55,20 +58,39 @@
 
 namespace sherd {
 
-/// The functions that Sherd uses, by name.
+/// The functions that Sherd uses, by name. A NetcdfLock is held during every call.
 class NetcdfLibrary {
  public:
   /// `unsupported` if it is not installed.
   static Result<const NetcdfLibrary*> load();
-  /// Held during every call of a function below.
-  static std::mutex& mutex();
 
 #define SHERD_NETCDF_MEMBER(name) decltype(&::name) name = nullptr;
   SHERD_NETCDF_FUNCTIONS(SHERD_NETCDF_MEMBER)
 #undef SHERD_NETCDF_MEMBER
 
+  /// The functions of libhdf5, under the same lock; `unsupported` if libnetcdf has been built without it.
+  [[nodiscard]] Result<const Hdf5Library*> hdf5() const;
+  /// Whether the release is 4.9.0, which misreads texts of fixed length.
+  [[nodiscard]] bool is_first() const;
+
   /// The error for a code of the library. While reading, data that the library cannot interpret are `corrupt`.
   [[nodiscard]] Result<void> check(int code, bool reading) const;
+
+ private:
+  struct Loaded;
+  static Loaded load_once();
+  friend class NetcdfLock;
+  Hdf5Library hdf5_;
+  std::string missing_;  ///< the first function of libhdf5 that could not be found
+};
+
+class NetcdfLock {
+ public:
+  explicit NetcdfLock(const NetcdfLibrary& library);
+
+ private:
+  static std::mutex& mutex();
+  std::scoped_lock<std::mutex> lock_;
 };
 
 }  // namespace sherd

@@ -9,12 +9,17 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/call.hpp"
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/netcdf_library.hpp"
+#include "io/netcdf_look.hpp"
+#include "io/netcdf_texts.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
@@ -23,7 +28,6 @@ namespace sherd {
 namespace {
 
 using netcdf::Attribute, netcdf::Dimension, netcdf::ElementSource, netcdf::Filter, netcdf::Type, netcdf::Values;
-using Lock = std::scoped_lock<std::mutex>;
 
 struct OpenFile {
   const NetcdfLibrary& library;
@@ -34,7 +38,7 @@ struct OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library);
     library.nc_close(id);
   }
 };
@@ -62,13 +66,16 @@ class FileElements final : public ElementSource {
     return get(box, to.data(), netcdf::element_size(type_));
   }
 
+  void use(FixedTexts texts) { fixed_texts_ = std::move(texts); }
+
   Result<std::vector<std::string>> read_strings(const Box& box, std::vector<std::uint64_t>& nulls) const override {
+    if (fixed_texts_) return read_fixed_texts(box);
     std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
     if (texts.empty()) return std::vector<std::string>();
     auto read = get(box, reinterpret_cast<std::byte*>(texts.data()), sizeof(char*));
     std::vector<std::string> strings;
     if (read) strings = owned(texts, nulls);
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(file_->library);
     file_->library.nc_free_string(texts.size(), texts.data());
     if (!read) return std::move(read).error();
     return strings;
@@ -97,17 +104,45 @@ class FileElements final : public ElementSource {
     const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
     const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
     const std::size_t none = 0;
-    const Lock lock(NetcdfLibrary::mutex());
-    return file_->library
-        .check(file_->library.nc_get_vara(group_, variable_, start.empty() ? &none : start.data(),
-                                          count.empty() ? &none : count.data(), to),
-               true)
+    const NetcdfLock lock(file_->library);
+    const int code = file_->library.nc_get_vara(group_, variable_, start.empty() ? &none : start.data(),
+                                                count.empty() ? &none : count.data(), to);
+    return with_filters(file_->library.check(code, true));
+  }
+
+  Result<std::vector<std::string>> read_fixed_texts(const Box& box) const {
+    SHERD_TRY(check_interrupted());
+    const NetcdfLock lock(file_->library);
+    return with_filters(fixed_texts_->read(box));
+  }
+
+  /// If reading has failed because of filters that are not installed, the error names them. The caller holds the lock.
+  template <class T>
+  Result<T> with_filters(Result<T> read) const {
+    const std::string missing = read ? std::string() : missing_filters();
+    if (missing.empty()) return std::move(read).in_key(file_->path);
+    return unsupported("HDF5 has no plugin for the filter " + missing +
+                       "; install it and name its folder in HDF5_PLUGIN_PATH")
         .in_key(file_->path);
+  }
+
+  [[nodiscard]] std::string missing_filters() const {
+    const NetcdfLibrary& library = file_->library;
+    std::size_t count = 0;
+    if (library.nc_inq_var_filter_ids(group_, variable_, &count, nullptr) != NC_NOERR) return {};  // a classic file
+    std::vector<unsigned> ids(count);
+    if (count > 0 && library.nc_inq_var_filter_ids(group_, variable_, &count, ids.data()) != NC_NOERR) return {};
+    std::string names;
+    for (const unsigned id : ids)
+      if (library.nc_inq_filter_avail(group_, id) != NC_NOERR)
+        names += (names.empty() ? "" : ", ") + netcdf::filter_name(id);
+    return names;
   }
 
   std::shared_ptr<const OpenFile> file_;
   int group_, variable_;
   Type type_;
+  std::optional<FixedTexts> fixed_texts_ = {};
   std::size_t single_;  ///< how many dimensions, from the first one on, are read one index at a time
 };
 
@@ -124,8 +159,9 @@ std::size_t single_dimensions(const std::vector<Dimension>& dimensions) {
 class Reader {
  public:
   /// `records`: the length of the unlimited dimension, if it is not the one that libnetcdf reports.
-  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits, std::optional<std::uint64_t> records)
-      : file_(std::move(file)), library_(file_->library), limits_(limits), records_(records) {}
+  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits, NetcdfLook look,
+         std::optional<std::uint64_t> records)
+      : file_(std::move(file)), library_(file_->library), limits_(limits), look_(std::move(look)), records_(records) {}
 
   Result<netcdf::Dataset> run() {
     auto state = std::make_shared<netcdf::Dataset::State>();
@@ -139,6 +175,8 @@ class Reader {
       return unsupported("is a netCDF file of a kind that is not known");
     state->kind = kinds[static_cast<std::size_t>(format)];
     SHERD_TRY(group(file_->id, state->root, 0));
+    for (const auto& [path, variable] : look_.variables)
+      warn(path, "the variable is left out: its elements are " + variable.elements);
     state->warnings = std::move(warnings_);
     return netcdf::Dataset(std::move(state));
   }
@@ -156,7 +194,9 @@ class Reader {
     SHERD_TRY(check(library_.nc_inq_varids(id, &count, nullptr)));
     std::vector<int> variables(static_cast<std::size_t>(count));
     SHERD_TRY(check(library_.nc_inq_varids(id, &count, variables.data())));
-    for (const int each : variables) SHERD_TRY(variable(id, each, to));
+    const std::set<int> faulty = faulty_variables(id, to.path);
+    for (const int each : variables)
+      if (!faulty.contains(each)) SHERD_TRY(variable(id, each, to));
     SHERD_TRY(check(library_.nc_inq_grps(id, &count, nullptr)));
     std::vector<int> groups(static_cast<std::size_t>(count));
     SHERD_TRY(check(library_.nc_inq_grps(id, &count, groups.data())));
@@ -177,6 +217,20 @@ class Reader {
     return {};
   }
 
+  /// Variables that may not be touched.
+  std::set<int> faulty_variables(int group, const std::string& path) {
+    std::set<int> ids;
+    std::erase_if(look_.variables, [&](const auto& each) {
+      const std::string name(last_segment(each.first));
+      int id = 0;
+      if (each.second.fault.empty() || netcdf::member_path(path, name) != each.first) return false;
+      if (library_.nc_inq_varid(group, name.c_str(), &id) == NC_NOERR) ids.insert(id);
+      warn(each.first, "the variable is left out: " + each.second.fault);
+      return true;
+    });
+    return ids;
+  }
+
   Result<void> dimensions(int group, netcdf::Group::State& to) {
     int count = 0, unlimited_count = 0;
     SHERD_TRY(check(library_.nc_inq_unlimdims(group, &unlimited_count, nullptr)));
@@ -190,7 +244,14 @@ class Reader {
       std::size_t length = 0;
       SHERD_TRY(check(library_.nc_inq_dim(group, id, name.data(), &length)));
       const bool grows = std::ranges::find(unlimited, id) != unlimited.end();
-      to.dimensions.push_back({.name = name.data(),
+      const std::string path = first_link(to.path, name.data());
+      const auto known =
+          std::ranges::find_if(known_, [&](const auto& each) { return each.second.full_name() == path; });
+      if (known != known_.end()) {
+        known_.insert_or_assign(id, Dimension(known->second));
+        continue;
+      }
+      to.dimensions.push_back({.name = std::string(last_segment(path)),
                                .group = to.path,
                                .length = grows ? records_.value_or(length) : length,
                                .unlimited = grows});
@@ -199,7 +260,35 @@ class Reader {
     return {};
   }
 
+  /// The path of a dimension, which libnetcdf names by any of the links to its scale.
+  [[nodiscard]] std::string first_link(const std::string& group, const std::string& name) const {
+    const auto is_in_group = [&](const std::string& path) {
+      return netcdf::member_path(group, last_segment(path)) == path;
+    };
+    for (const auto& [link, first] : look_.second_links)
+      if (last_segment(link) == name && (is_in_group(link) || is_in_group(first))) return first;
+    return netcdf::member_path(group, name);
+  }
+
   Result<std::vector<Attribute>> attributes(int group, int variable, const std::string& path) {
+    const auto looked = look_.attributes.find(path);
+    if (looked != look_.attributes.end()) {
+      for (const Attribute& each : looked->second) is_listed(path, each.name);
+    } else {
+      SHERD_TRY(read, listed_attributes(group, variable, path));
+      look_.attributes.insert_or_assign(path, std::move(read));
+    }
+    for (const NetcdfLook::Attribute& each : look_.listed[path])
+      warn(path, "the attribute '" + each.name + "' is left out: " + each.fault);
+    return look_.attributes[path];
+  }
+
+  /// What remains in the look is missing from the dataset.
+  void is_listed(const std::string& path, std::string_view attribute) {
+    std::erase_if(look_.listed[path], [&](const auto& each) { return each.name == attribute; });
+  }
+
+  Result<std::vector<Attribute>> listed_attributes(int group, int variable, const std::string& path) {
     std::vector<Attribute> all;
     int count = 0;
     if (variable == NC_GLOBAL) {
@@ -212,6 +301,7 @@ class Reader {
       nc_type type = NC_NAT;
       std::size_t length = 0;
       SHERD_TRY(check(library_.nc_inq_attname(group, variable, i, name.data())));
+      is_listed(path, name.data());
       SHERD_TRY(check(library_.nc_inq_att(group, variable, name.data(), &type, &length)));
       if (type < NC_BYTE || type > NC_STRING) {
         warn(path, std::string("the attribute '") + name.data() +
@@ -256,6 +346,7 @@ class Reader {
     int rank = 0;
     SHERD_TRY(check(library_.nc_inq_var(group, id, name.data(), &type, &rank, nullptr, nullptr)));
     const std::string path = netcdf::member_path(to.path, name.data());
+    const auto looked = look_.variables.extract(path);
     if (type < NC_BYTE || type > NC_STRING) {
       warn(path, "the variable is left out: it is of a user-defined type, which Zarr does not have");
       return {};
@@ -271,14 +362,23 @@ class Reader {
     state->scalar = rank == 0;
     for (const int each : ids) {
       const auto known = known_.find(each);
-      if (known == known_.end()) return corrupt(path + " has a dimension that no group around it has");
+      if (known == known_.end()) {
+        warn(path,
+             "the variable is left out: it has no dimension scales for some of its dimensions, which libnetcdf "
+             "cannot read");
+        return {};
+      }
       state->dimensions.push_back(known->second);
     }
     SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
     SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
-    state->elements =
-        std::make_shared<FileElements>(file_, group, id, state->type, single_dimensions(state->dimensions));
+    auto elements = std::make_shared<FileElements>(file_, group, id, state->type, single_dimensions(state->dimensions));
+    if (looked && !looked.mapped().fixed_texts.empty()) {
+      SHERD_TRY(texts, FixedTexts::open(library_, file_->path, looked.mapped().fixed_texts));
+      elements->use(std::move(texts));
+    }
+    state->elements = std::move(elements);
     to.variables.push_back(std::move(state));
     return {};
   }
@@ -339,6 +439,7 @@ class Reader {
   std::shared_ptr<const OpenFile> file_;
   const NetcdfLibrary& library_;
   const Limits& limits_;
+  NetcdfLook look_;
   std::optional<std::uint64_t> records_;
   std::map<int, Dimension> known_;
   std::vector<std::string> warnings_;
@@ -350,15 +451,25 @@ Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& 
   SHERD_TRY(library, NetcdfLibrary::load());
   SHERD_TRY(classic, check_classic_file(path));
   std::shared_ptr<const OpenFile> file;
+  NetcdfLook look;
   {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(*library);
+    if (!classic) {
+      SHERD_TRY(taken, NetcdfLook::take(*library, path, config.limits).in_key(path));
+      look = std::move(taken);
+    }
     int id = -1;
-    SHERD_TRY(library->check(library->nc_open(path.c_str(), NC_NOWRITE, &id), true).in_key(path));
+    const int code = library->nc_open(path.c_str(), NC_NOWRITE, &id);
+    if (code < 0 && !look.suspects.empty())
+      return unsupported("libnetcdf cannot open the file, perhaps because " + look.suspects.front() +
+                         "; read it with h5py")
+          .in_key(path);
+    SHERD_TRY(library->check(code, true).in_key(path));
     file = std::make_shared<OpenFile>(*library, id, path);
   }
   auto read = [&] {
-    const Lock lock(NetcdfLibrary::mutex());
-    return Reader(file, config.limits, classic ? classic->records : std::nullopt).run();
+    const NetcdfLock lock(*library);
+    return Reader(file, config.limits, std::move(look), classic ? classic->records : std::nullopt).run();
   }();
   return std::move(read).in_key(path);
 }

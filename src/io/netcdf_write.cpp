@@ -19,7 +19,6 @@ namespace sherd {
 namespace {
 
 using netcdf::Attribute, netcdf::Filter, netcdf::NewVariable, netcdf::Sink, netcdf::Type, netcdf::Values;
-using Lock = std::scoped_lock<std::mutex>;
 
 int flags_of(const std::string& kind) {
   if (kind == "64-bit offset") return NC_64BIT_OFFSET;
@@ -49,13 +48,14 @@ class FileSink final : public Sink {
   FileSink(const NetcdfLibrary& library, NewNetcdfFile file, TemporaryDirectory folder)
       : library_(library), file_(std::move(file)), folder_(std::move(folder)) {}
   ~FileSink() override {
-    if (id_ < 0) return;
-    const Lock lock(NetcdfLibrary::mutex());
-    library_.nc_abort(id_);
+    const NetcdfLock lock(library_);
+    if (id_ >= 0 && !is_broken_) library_.nc_abort(id_);
+    // A broken file stays open in libhdf5, which crashes when it closes one; its blocks are freed nevertheless.
+    if (is_broken_) os::close(os::openat(AT_FDCWD, hidden().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   }
 
   Result<void> open() {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     const int flags = flags_of(file_.kind) | NC_NOCLOBBER;
     SHERD_TRY(check(library_.nc_create(hidden().c_str(), flags, &id_)));
     groups_.emplace("/", id_);
@@ -65,7 +65,7 @@ class FileSink final : public Sink {
   }
 
   Result<void> define_group(const std::string& path, std::vector<Attribute> attributes) override {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     if (file_.kind != "netCDF-4")
       return invalid_argument("files of the kind '" + file_.kind + "' have no groups, such as '" + path +
                               "'; choose netCDF-4");
@@ -79,7 +79,7 @@ class FileSink final : public Sink {
   }
 
   Result<void> define_dimension(const netcdf::Dimension& dimension) override {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     SHERD_TRY(group, group_at(dimension.group));
     if (dimension.length == 0 && !dimension.unlimited && file_.kind != "netCDF-4")
       return invalid_argument("the dimension '" + dimension.name + "' has the length 0, which files of the kind '" +
@@ -97,7 +97,7 @@ class FileSink final : public Sink {
   }
 
   Result<void> define_variable(const std::string& group, NewVariable variable, std::vector<Filter> filters) override {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     SHERD_TRY(parent, group_at(group));
     SHERD_TRY(check_type(variable.type, file_.kind));
     std::vector<int> ids;
@@ -119,7 +119,7 @@ class FileSink final : public Sink {
   }
 
   Result<void> end_definitions() override {
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     return check(library_.nc_enddef(id_)).in([&] { return "a file of the kind '" + file_.kind + "'"; });
   }
 
@@ -136,7 +136,7 @@ class FileSink final : public Sink {
 
   Result<void> finish() override {
     {
-      const Lock lock(NetcdfLibrary::mutex());
+      const NetcdfLock lock(library_);
       const int id = std::exchange(id_, -1);
       SHERD_TRY(check(library_.nc_close(id)));
     }
@@ -156,7 +156,15 @@ class FileSink final : public Sink {
 
  private:
   [[nodiscard]] std::string hidden() const { return folder_.path() + "/file"; }
-  [[nodiscard]] Result<void> check(int code) const { return library_.check(code, false).in_key(file_.path); }
+
+  /// Called directly after a function of the library: libhdf5 leaves the reason of a failed write in errno.
+  [[nodiscard]] Result<void> check(int code) {
+    const int reason = errno;
+    const bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
+    if (code == NC_NOERR || !is_hdf5(file_.kind) || !is_full) return library_.check(code, false).in_key(file_.path);
+    is_broken_ = true;
+    return file_error("cannot be written", file_.path, reason);
+  }
 
   [[nodiscard]] Result<int> group_at(const std::string& path) const {
     const auto found = groups_.find(path);
@@ -213,7 +221,7 @@ class FileSink final : public Sink {
     const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
     const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
     const std::size_t none = 0;
-    const Lock lock(NetcdfLibrary::mutex());
+    const NetcdfLock lock(library_);
     return check(library_.nc_put_vara(found->second.group, found->second.variable, start.empty() ? &none : start.data(),
                                       count.empty() ? &none : count.data(), elements));
   }
@@ -222,6 +230,7 @@ class FileSink final : public Sink {
   NewNetcdfFile file_;
   TemporaryDirectory folder_;
   int id_ = -1;
+  bool is_broken_ = false;  ///< a write of libhdf5 has failed
   std::map<std::string, int> groups_, dimensions_;
   std::map<std::string, Location> variables_;
 };

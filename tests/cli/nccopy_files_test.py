@@ -1,8 +1,11 @@
 """Files of netCDF-4 that libnetcdf itself reads wrongly in boxes: the dump and the copy have what ncdump prints."""
 
+import resource
+import signal
 import subprocess
 
 import netCDF4
+import numpy
 import pytest
 import xarray
 
@@ -111,3 +114,23 @@ def test_nuls_at_the_end_of_a_text_are_cut_as_netcdf_c_does(sherd, tmp_path, kin
     sherd.ok("nccopy", "x.zarr", "y.nc")
     assert sherd.ok("ncdump", "x.zarr").text == dumped("ncdump", "x.nc", cwd=tmp_path)
     assert dumped("ncdump", "-n", "x", "y.nc", cwd=tmp_path) == dumped("ncdump", "x.nc", cwd=tmp_path)
+
+
+def limit_files(size):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("kind", ["nc3", "nc4", "nc7"])
+@pytest.mark.parametrize("deflate", [[], ["-d", "1"]], ids=["plain", "deflate"])
+def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(sherd, tmp_path, kind, deflate):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("x", 50_000)
+        for name in ("v", "w"):
+            file.createVariable(name, "f8", ("x",))[:] = numpy.random.default_rng(0).random(50_000)
+    for size in (100, 5_000, 300_000, 600_000):  # at the first call, in the definitions, at an element, at the end
+        ran = subprocess.run([sherd.binary, "nccopy", "-k", kind, *(deflate if kind != "nc3" else []), "x.nc", "y.nc"],
+                             cwd=tmp_path, capture_output=True, text=True, preexec_fn=lambda: limit_files(size))
+        assert ran.returncode == 7 and ran.stderr.count("\n") == 1, (size, ran.returncode, ran.stderr)
+        assert "'y.nc'" in ran.stderr and "File too large" in ran.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["x.nc"]

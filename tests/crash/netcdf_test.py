@@ -31,6 +31,17 @@ def lengths_agree(folder):
     return json.loads((folder / "v/.zarray").read_text())["shape"][0] == note["dims"]["t"]
 
 
+def test_a_disk_that_is_full_is_one_line_and_leaves_nothing(tmp_path):
+    folder, log = tmp_path / "x.zarr", tmp_path / "log"
+    points(folder, log, "netcdf", 0)
+    stored = sorted(tmp_path.iterdir())
+    for call in (2, 5, 8):  # libhdf5 is given the superblock, the definitions, the elements
+        ran = strace([f"pwrite64:error=ENOSPC:when={call}+"], log, COMMAND, "nccopy", "-k", "nc4", folder, tmp_path / "y.nc", calls=["pwrite64"], follow=True)
+        assert ran.returncode == 7, ran.stderr
+        assert ran.stderr.count("\n") == 1 and "No space left on device" in ran.stderr and "y.nc" in ran.stderr
+        assert sorted(tmp_path.iterdir()) == stored
+
+
 def test_a_writer_killed_after_sync_loses_nothing(tmp_path, record_property):
     folder, log = tmp_path / "x.zarr", tmp_path / "log"
     all_points = points(folder, log, "netcdf", 0)

@@ -1,0 +1,368 @@
+#include "io/netcdf_look.hpp"
+
+#ifdef SHERD_NETCDF
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "netcdf/model.hpp"
+#include "netcdf/type.hpp"
+
+namespace sherd {
+
+namespace {
+
+using netcdf::Attribute, netcdf::Type, netcdf::Values;
+using Id = Hdf5Library::Id;
+using Names = std::vector<std::string>;
+
+constexpr std::string_view kInstead = "; read the file with h5py, or remove it from a copy of the file";
+constexpr std::string_view kOnlyDimension = "This is a netCDF dimension but not a netCDF variable";
+constexpr std::string_view kHomonym = "_nc4_non_coord_";  ///< in front of a variable with the name of a dimension
+/// Attributes that libnetcdf does not list.
+constexpr std::array<std::string_view, 9> kHidden = {
+    "CLASS",         "NAME",        "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Coordinates",
+    "_Netcdf4Dimid", "_nc3_strict", "_NCProperties",  "_NCCOPY"};
+constexpr std::size_t kLargestNumber = 8;
+constexpr const char* kNoType = ", for which netCDF has no simple type";
+
+/// Called by libhdf5 for each link or attribute.
+int add_name(const char* name, void* names) noexcept {
+  try {
+    static_cast<Names*>(names)->emplace_back(name);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
+}
+
+/// The type and the extent of a dataset or an attribute.
+struct Elements {
+  int kind = -1;  ///< Hdf5Library::Class
+  std::size_t size = 0;
+  bool is_signed = false, is_variable = false, is_null = false;
+  int rank = 0;
+  std::uint64_t count = 0;
+
+  [[nodiscard]] bool is_number() const { return kind == Hdf5Library::integer || kind == Hdf5Library::floating; }
+  [[nodiscard]] bool is_text() const { return kind == Hdf5Library::text; }
+
+  /// The type of netCDF for numbers.
+  [[nodiscard]] Type number() const {
+    if (kind == Hdf5Library::floating) return size <= sizeof(float) ? Type::float32 : Type::float64;
+    if (size == 1) return is_signed ? Type::int8 : Type::uint8;
+    if (size == 2) return is_signed ? Type::int16 : Type::uint16;
+    if (size <= 4) return is_signed ? Type::int32 : Type::uint32;
+    return is_signed ? Type::int64 : Type::uint64;
+  }
+
+  [[nodiscard]] std::string description() const {
+    constexpr std::array<const char*, 12> kinds = {"integers",
+                                                   "floating-point numbers",
+                                                   "times",
+                                                   "texts",
+                                                   "bit fields",
+                                                   "opaque bytes",
+                                                   "compounds (such as complex numbers)",
+                                                   "references",
+                                                   "enumerations (such as booleans)",
+                                                   "lists of any length",
+                                                   "arrays",
+                                                   "complex numbers"};
+    const std::string name = kind >= 0 && kind < static_cast<int>(kinds.size())
+                                 ? kinds.at(static_cast<std::size_t>(kind))
+                                 : "of an unknown class";
+    return is_number() ? name + " of " + std::to_string(size) + " bytes" : name;
+  }
+};
+
+/// The links to one dimension scale.
+struct ScaleLink {
+  std::string path;
+  bool is_named = false;  ///< as the scale itself says
+  bool is_hard = false;
+};
+
+struct Facts {
+  bool is_scale = false, has_coordinates = false;
+  std::string name;   ///< of the scale
+  std::string table;  ///< an attribute with more than one dimension, because of which libnetcdf can read none
+};
+
+std::string parent_of(const std::string& path) {
+  const auto above = parent_path(path);
+  return above.empty() ? "/" : std::string(above);
+}
+
+class Look {
+ public:
+  Look(const NetcdfLibrary& library, const Hdf5Library& hdf5, const Limits& limits)
+      : hdf5_(hdf5), limits_(limits), is_first_(library.is_first()) {}
+
+  Result<NetcdfLook> run(const std::string& path) {
+    const Hdf5Handle file(hdf5_.H5Fopen(path.c_str(), 0, 0), hdf5_.H5Fclose);
+    Hdf5Library::ObjectInfo info{};
+    if (file.failed() || hdf5_.H5Gget_objinfo(file.id(), "/", true, &info) < 0) return NetcdfLook();
+    const Hdf5Handle root(hdf5_.H5Oopen(file.id(), "/", 0), hdf5_.H5Oclose);
+    above_.push_back(identity_of(info));
+    SHERD_TRY(group(root.id(), "/"));
+    for (const auto& [object, links] : scales_) choose_link(links);
+    return std::move(look_);
+  }
+
+ private:
+  Result<void> group(Id id, const std::string& path) {  // NOLINT(misc-no-recursion)
+    if (!attributes(id, path).table.empty()) {
+      SHERD_TRY(values, read_attributes(id, look_.listed.at(path)).in([&] { return path; }));
+      look_.attributes.insert_or_assign(path, std::move(values));
+    }
+    Names names;
+    const auto visit = [](Id, const char* name, void* to) { return add_name(name, to); };
+    if (hdf5_.H5Giterate(id, ".", nullptr, visit, &names) < 0) return {};  // libnetcdf will report the damage
+    for (const std::string& name : names) SHERD_TRY(link(id, name, path));
+    return {};
+  }
+
+  Result<void> link(Id group_id, const std::string& name, const std::string& group_path) {  // NOLINT(misc-no-recursion)
+    const std::string shown = name.starts_with(kHomonym) ? name.substr(kHomonym.size()) : name;
+    const std::string path = netcdf::member_path(group_path, shown);
+    if (name.size() >= NC_MAX_NAME)
+      return unsupported("the name '" + name.substr(0, 32) + "…' in '" + group_path + "' has " +
+                         std::to_string(name.size()) + " bytes, and libnetcdf reads names of at most 255" +
+                         std::string(kInstead));
+    Hdf5Library::ObjectInfo info{}, own{};
+    const bool is_hard =
+        hdf5_.H5Gget_objinfo(group_id, name.c_str(), false, &own) < 0 || own.kind <= Hdf5Library::kDatatype;
+    const Hdf5Handle object(hdf5_.H5Oopen(group_id, name.c_str(), 0), hdf5_.H5Oclose);
+    if (object.failed() || hdf5_.H5Gget_objinfo(group_id, name.c_str(), true, &info) < 0) {
+      if (!is_hard) look_.suspects.push_back("the link '" + path + "' leads to nothing");
+      return {};  // libnetcdf will report the damage
+    }
+    if (info.kind == Hdf5Library::kDataset)
+      return dataset(object.id(), netcdf::member_path(group_path, name), {.path = path, .is_hard = is_hard},
+                     identity_of(info));
+    if (info.kind != Hdf5Library::kGroup) {
+      look_.suspects.push_back("'" + path + "' is a data type");
+      return {};
+    }
+    if (std::ranges::find(above_, identity_of(info)) != above_.end())
+      return unsupported("'" + path + "' is a link to a group that contains it, in which libnetcdf would never end" +
+                         std::string(kInstead));
+    if (above_.size() > netcdf::kMaxGroupDepth) return {};
+    above_.push_back(identity_of(info));
+    auto result = group(object.id(), path);
+    above_.pop_back();
+    return result;
+  }
+
+  Result<void> dataset(Id id, const std::string& stored, ScaleLink link, const Hdf5Identity& object) {
+    const std::string path = link.path;
+    const Facts facts = attributes(id, path);
+    const Hdf5Handle type(hdf5_.H5Dget_type(id), hdf5_.H5Tclose);
+    const Hdf5Handle space(hdf5_.H5Dget_space(id), hdf5_.H5Sclose);
+    const Elements elements = elements_of(type.id(), space.id());
+    if (facts.is_scale && elements.rank == 0)
+      return unsupported("'" + path + "' is a dimension scale without a dimension, on which libnetcdf crashes" +
+                         std::string(kInstead));
+    if (elements.is_null && !is_first_)
+      return unsupported("'" + path + "' has no elements at all (a null dataspace), on which libnetcdf crashes" +
+                         std::string(kInstead));
+    if (facts.is_scale && elements.rank > 1 && !facts.has_coordinates)
+      look_.suspects.push_back("'" + path + "' is a dimension scale with more than one dimension");
+    if (elements.kind == Hdf5Library::time) look_.suspects.push_back("'" + path + "' has elements of the class time");
+    if (facts.is_scale) {
+      link.is_named = last_segment(path) == facts.name;
+      scales_[object].push_back(std::move(link));
+    }
+    if (facts.name.starts_with(kOnlyDimension)) return {};
+    NetcdfLook::Variable variable{.elements = elements.description() + kNoType, .fault = fault(elements)};
+    if (!facts.table.empty())
+      variable.fault = "its attribute '" + facts.table + "' has more than one dimension, so libnetcdf cannot read it";
+    if (elements.is_text() && !elements.is_variable && elements.size > 1) variable.fixed_texts = stored;
+    look_.variables.insert_or_assign(path, std::move(variable));
+    return {};
+  }
+
+  /// Why libnetcdf may not read elements that it lists.
+  [[nodiscard]] std::string fault(const Elements& elements) const {
+    if (elements.is_null) return "it has no elements at all (a null dataspace)";
+    if (elements.is_number() && elements.size > kLargestNumber)
+      return "its elements are " + elements.description() + ", which libnetcdf misreads";
+    if (elements.is_text() && elements.size > limits_.element_bytes)
+      return "its texts have " + std::to_string(elements.size) + " bytes each, which exceeds the limit element_bytes";
+    return {};
+  }
+
+  [[nodiscard]] Elements elements_of(Id type, Id space) const {
+    Elements elements;
+    elements.kind = hdf5_.H5Tget_class(type);
+    elements.size = hdf5_.H5Tget_size(type);
+    elements.is_signed = elements.kind == Hdf5Library::integer && hdf5_.H5Tget_sign(type) > 0;
+    elements.is_variable = elements.is_text() && hdf5_.H5Tis_variable_str(type) > 0;
+    elements.is_null = hdf5_.H5Sget_simple_extent_type(space) == Hdf5Library::kNoElements;
+    elements.rank = std::max(0, hdf5_.H5Sget_simple_extent_ndims(space));
+    elements.count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, hdf5_.H5Sget_simple_extent_npoints(space)));
+    return elements;
+  }
+
+  Facts attributes(Id object, const std::string& path) {
+    Names names;
+    const auto visit = [](Id, const char* name, const void*, void* to) { return add_name(name, to); };
+    constexpr int kCreated = 1, kName = 0, kIncreasing = 0;
+    if (hdf5_.H5Aiterate2(object, kCreated, kIncreasing, nullptr, visit, &names) < 0) {
+      names.clear();
+      hdf5_.H5Aiterate2(object, kName, kIncreasing, nullptr, visit, &names);
+    }
+    Facts facts;
+    std::vector<NetcdfLook::Attribute> listed;
+    for (const std::string& name : names) {
+      const Hdf5Handle attribute(hdf5_.H5Aopen(object, name.c_str(), 0), hdf5_.H5Aclose);
+      const Hdf5Handle type(hdf5_.H5Aget_type(attribute.id()), hdf5_.H5Tclose);
+      const Hdf5Handle space(hdf5_.H5Aget_space(attribute.id()), hdf5_.H5Sclose);
+      const Elements elements = elements_of(type.id(), space.id());
+      if (name == "CLASS") facts.is_scale = text(attribute.id(), type.id(), elements) == "DIMENSION_SCALE";
+      if (name == "NAME") facts.name = text(attribute.id(), type.id(), elements);
+      if (name == "_Netcdf4Coordinates") facts.has_coordinates = true;
+      if (std::ranges::find(kHidden, name) != kHidden.end()) continue;
+      const bool is_table = elements.is_number() && elements.rank > 1;
+      if (is_table) facts.table = name;
+      listed.push_back({name, is_table ? "it has " + std::to_string(elements.rank) + " dimensions"
+                                       : "its values are " + elements.description() + kNoType});
+    }
+    look_.listed.insert_or_assign(path, std::move(listed));
+    return facts;
+  }
+
+  /// The attributes that netCDF has types for.
+  Result<std::vector<Attribute>> read_attributes(Id object, const std::vector<NetcdfLook::Attribute>& listed) const {
+    std::vector<Attribute> all;
+    for (const NetcdfLook::Attribute& each : listed) {
+      const Hdf5Handle attribute(hdf5_.H5Aopen(object, each.name.c_str(), 0), hdf5_.H5Aclose);
+      const Hdf5Handle type(hdf5_.H5Aget_type(attribute.id()), hdf5_.H5Tclose);
+      const Hdf5Handle space(hdf5_.H5Aget_space(attribute.id()), hdf5_.H5Sclose);
+      const Elements elements = elements_of(type.id(), space.id());
+      const bool is_number = elements.is_number() && elements.size <= kLargestNumber && elements.rank < 2;
+      if (!is_number && !elements.is_text()) continue;
+      const auto bytes = checked_mul(elements.count, std::max(elements.size, sizeof(std::string)));
+      if (!bytes || *bytes > limits_.metadata_bytes)
+        return unsupported("the attribute '" + each.name + "' has " + std::to_string(elements.count) +
+                           " values, which exceeds the limit metadata_bytes");
+      Attribute read{.name = each.name, .values = netcdf::no_values(elements.number())};
+      const bool is_read =
+          is_number ? numbers(attribute.id(), elements, read.values) : texts(attribute.id(), type.id(), elements, read);
+      if (!is_read) return corrupt("the attribute '" + each.name + "' cannot be read by libhdf5");
+      all.push_back(std::move(read));
+    }
+    return all;
+  }
+
+  [[nodiscard]] bool numbers(Id attribute, const Elements& elements, Values& to) const {
+    return std::visit(
+        [&](auto& list) {
+          list.resize(elements.count);
+          return list.empty() || hdf5_.H5Aread(attribute, memory_type(elements.number()), list.data()) >= 0;
+        },
+        to);
+  }
+
+  /// As libnetcdf does it: a single text of fixed length is of the type `character`, and others are strings.
+  bool texts(Id attribute, Id type, const Elements& elements, Attribute& to) const {
+    Names list;
+    if (elements.is_variable) {
+      std::vector<char*> pointers(elements.count, nullptr);
+      if (!pointers.empty() && hdf5_.H5Aread(attribute, type, pointers.data()) < 0) return false;
+      for (char* const each : pointers) {
+        if (each == nullptr) to.nulls.push_back(list.size());
+        list.emplace_back(each != nullptr ? each : "");
+        hdf5_.H5free_memory(each);
+      }
+    } else {
+      std::string bytes(elements.count * elements.size, '\0');
+      if (!bytes.empty() && hdf5_.H5Aread(attribute, type, bytes.data()) < 0) return false;
+      for (std::size_t at = 0; at < bytes.size(); at += elements.size)
+        list.emplace_back(bytes.c_str() + at, strnlen(bytes.c_str() + at, elements.size));
+    }
+    if (elements.is_variable || elements.rank > 0)
+      to.values = std::move(list);
+    else
+      to.values = list.empty() ? std::string() : std::move(list.front());
+    return true;
+  }
+
+  /// A text that describes a dimension scale; empty if it is not a single one of fixed length.
+  [[nodiscard]] std::string text(Id attribute, Id type, const Elements& elements) const {
+    constexpr std::size_t kLongest = 1024;
+    Attribute read;
+    const bool is_single = elements.is_text() && !elements.is_variable && elements.count == 1;
+    if (!is_single || elements.size > kLongest || !texts(attribute, type, elements, read)) return {};
+    const auto* found = std::get_if<std::string>(&read.values);
+    return found != nullptr ? *found : std::get<Names>(read.values).front();
+  }
+
+  [[nodiscard]] Id memory_type(Type type) const {
+    switch (type) {
+      case Type::int8:
+        return *hdf5_.H5T_NATIVE_INT8_g;
+      case Type::int16:
+        return *hdf5_.H5T_NATIVE_INT16_g;
+      case Type::int32:
+        return *hdf5_.H5T_NATIVE_INT32_g;
+      case Type::int64:
+        return *hdf5_.H5T_NATIVE_INT64_g;
+      case Type::uint8:
+        return *hdf5_.H5T_NATIVE_UINT8_g;
+      case Type::uint16:
+        return *hdf5_.H5T_NATIVE_UINT16_g;
+      case Type::uint32:
+        return *hdf5_.H5T_NATIVE_UINT32_g;
+      case Type::uint64:
+        return *hdf5_.H5T_NATIVE_UINT64_g;
+      case Type::float32:
+        return *hdf5_.H5T_NATIVE_FLOAT_g;
+      default:
+        return *hdf5_.H5T_NATIVE_DOUBLE_g;
+    }
+  }
+
+  /// Decides by which of its links a dimension scale is read. Links elsewhere in the tree are other dimensions.
+  void choose_link(const std::vector<ScaleLink>& links) {
+    const auto rank = [](const ScaleLink& link) {
+      return std::tuple(link.is_named, link.is_hard, -std::ranges::count(link.path, '/'));
+    };
+    const ScaleLink& first = *std::ranges::max_element(links, {}, rank);
+    const std::string group = netcdf::member_path(parent_of(first.path), "");
+    for (const ScaleLink& each : links) {
+      if (each.path == first.path || !each.path.starts_with(group)) continue;
+      look_.second_links.emplace(each.path, first.path);
+      const auto variable = look_.variables.find(each.path);
+      if (variable != look_.variables.end())
+        variable->second.fault = "it is a second link to '" + first.path + "', which is read once";
+    }
+  }
+
+  const Hdf5Library& hdf5_;
+  const Limits& limits_;
+  bool is_first_;
+  NetcdfLook look_;
+  std::vector<Hdf5Identity> above_;  ///< the groups on the way to the present one
+  std::map<Hdf5Identity, std::vector<ScaleLink>> scales_;
+};
+
+}  // namespace
+
+Result<NetcdfLook> NetcdfLook::take(const NetcdfLibrary& library, const std::string& path, const Limits& limits) {
+  SHERD_TRY(hdf5, library.hdf5());
+  return Look(library, *hdf5, limits).run(path);
+}
+
+}  // namespace sherd
+
+#endif

@@ -1,0 +1,106 @@
+"""Files that libnetcdf itself misreads, in Python: what sherd.netcdf.open_dataset and the engine of xarray read."""
+
+import os
+import subprocess
+import sys
+
+import h5py
+import netCDF4
+import numpy
+import pytest
+import sherd
+import xarray
+
+
+def test_a_number_of_records_that_is_left_open_follows_from_the_length(tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("t", None)
+        file.createVariable("v", "i4", ("t",))[:] = [1, 2, 3]
+    stored = (tmp_path / "x.nc").read_bytes()
+    (tmp_path / "x.nc").write_bytes(stored[:4] + b"\xff" * 4 + stored[8:])
+    variable = sherd.netcdf.open_dataset(tmp_path / "x.nc")["v"]
+    assert variable.shape == (3,) and numpy.array_equal(variable[:], [1, 2, 3])
+
+
+def test_nuls_at_the_end_of_a_stored_text_are_not_read(tmp_path):
+    import zarr
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=2)
+    array = group.create_array("t", shape=(3,), dtype="i4")
+    array.attrs.update({"_ARRAY_DIMENSIONS": ["t"], "calendar": "standard\0", "inner": "a\0b"})
+    group.attrs["title"] = "x\0\0"
+    dataset = sherd.netcdf.open_dataset(tmp_path / "x.zarr")
+    assert dataset.attributes["title"] == "x"
+    assert dataset["t"].attributes == {"calendar": "standard", "inner": "a\0b"}
+
+
+def test_texts_of_fixed_length_are_read_beside_h5py(tmp_path):
+    texts = numpy.array([b"text %d" % i for i in range(1000)], "S20")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["v"], file["empty"] = texts, numpy.array([b"ab", b"c", b""])
+    with h5py.File(tmp_path / "x.h5") as file:
+        dataset = sherd.netcdf.open_dataset(tmp_path / "x.h5")
+        assert dataset.warnings == []
+        assert dataset["v"][10:990:7].tolist() == [text.decode() for text in file["v"][10:990:7]]
+        assert dataset["empty"][:].tolist() == ["ab", "c", ""]
+        assert file["v"][999] == b"text 999"
+    with xarray.open_dataset(tmp_path / "x.h5", engine="sherd") as opened:
+        assert opened["empty"].values.tolist() == ["ab", "c", ""]
+
+
+def test_texts_of_a_file_that_has_been_replaced_are_not_those_of_another(tmp_path):
+    for name, text in (("x.h5", b"first"), ("y.h5", b"other")):
+        with h5py.File(tmp_path / name, "w") as file:
+            file["v"] = numpy.array([text])
+    dataset = sherd.netcdf.open_dataset(tmp_path / "x.h5")
+    os.replace(tmp_path / "y.h5", tmp_path / "x.h5")
+    with pytest.raises(sherd.Conflict, match="replaced"):
+        dataset["v"][:]
+
+
+def test_what_is_left_out_of_a_file_is_a_warning_with_its_name(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["ok"], file["boolean"], file["wide"] = numpy.arange(3.0), numpy.array([True]), numpy.zeros(2, numpy.longdouble)
+        file["ok"].attrs["complex"], file["ok"].attrs["units"], file.attrs["table"] = 1j, "m", numpy.zeros((2, 2))
+    dataset = sherd.netcdf.open_dataset(tmp_path / "x.h5")
+    assert list(dataset.variables) == ["ok"] and dataset["ok"].attributes == {"units": "m"}
+    assert sorted(warning.partition(" is left out: ")[0] for warning in dataset.warnings) == [
+        "/: the attribute 'table'", "/boolean: the variable", "/ok: the attribute 'complex'", "/wide: the variable"]
+
+
+def test_a_file_that_libnetcdf_would_not_survive_is_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["g/self"] = file.create_group("g")
+    with pytest.raises(sherd.Unsupported, match="/g/self"):
+        sherd.netcdf.open_dataset(tmp_path / "x.h5")
+
+
+FULL = """
+import resource, signal, sys
+import sherd
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+try:
+    sherd.netcdf.copy("x.zarr", "full.nc", kind="netCDF-4", overwrite=True)
+except sherd.Error as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+sherd.netcdf.copy("x.zarr", "whole.nc", kind="netCDF-4", overwrite=True)
+"""
+
+
+@pytest.mark.parametrize("deflate", [None, 1])
+def test_after_a_file_that_cannot_be_written_the_next_one_is_written(tmp_path, deflate):
+    values = numpy.random.default_rng(0).random(50_000)
+    with sherd.netcdf.create_dataset(tmp_path / "x.zarr") as writer:
+        writer.create_dimension("x", len(values))
+        for name in ("v", "w"):
+            writer.create_variable(name, "f8", ("x",), deflate=deflate)
+            writer[name][:] = values
+    for limit in (100, 5_000, 300_000, 600_000):
+        ran = subprocess.run([sys.executable, "-c", FULL, str(limit)], cwd=tmp_path, capture_output=True, text=True)
+        assert (ran.returncode, ran.stderr) == (0, ""), (limit, ran.stderr)
+        assert "File too large" in ran.stdout and "full.nc" in ran.stdout
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["whole.nc", "x.zarr"]
+        with netCDF4.Dataset(tmp_path / "whole.nc") as file:
+            numpy.testing.assert_array_equal(file["w"][:], values)
