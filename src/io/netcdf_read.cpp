@@ -1,25 +1,20 @@
-// A netCDF file as a dataset: definitions are read when it is opened, elements through an ElementSource, under the
-// library's single lock.
+// A netCDF file as a dataset: the definitions, which are read when it is opened, under the library's single lock.
 #include "io/netcdf_file.hpp"
 
 #ifdef SHERD_NETCDF
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "io/netcdf_library.hpp"
+#include "io/netcdf_elements.hpp"
 #include "io/netcdf_look.hpp"
-#include "io/netcdf_texts.hpp"
 #include "netcdf/attribute.hpp"
-#include "netcdf/filters.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
@@ -27,139 +22,13 @@ namespace sherd {
 
 namespace {
 
-using netcdf::Attribute, netcdf::Dimension, netcdf::ElementSource, netcdf::Filter, netcdf::Type, netcdf::Values;
-
-struct OpenFile {
-  const NetcdfLibrary& library;
-  int id;
-  std::string path;
-
-  OpenFile(const NetcdfLibrary& with, int file, std::string at) : library(with), id(file), path(std::move(at)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    const NetcdfLock lock(library);
-    library.nc_close(id);
-  }
-};
-
-/// `nulls` receives the positions of null pointers.
-std::vector<std::string> owned(const std::vector<char*>& texts, std::vector<std::uint64_t>& nulls) {
-  std::vector<std::string> strings;
-  strings.reserve(texts.size());
-  for (const char* text : texts) {
-    if (text == nullptr) nulls.push_back(strings.size());
-    strings.emplace_back(text != nullptr ? text : "");
-  }
-  return strings;
-}
-
-class FileElements final : public ElementSource {
- public:
-  FileElements(std::shared_ptr<const OpenFile> file, int group, int variable, Type type, std::size_t single)
-      : file_(std::move(file)), group_(group), variable_(variable), type_(type), single_(single) {}
-
-  Result<void> read(const Box& box, std::span<std::byte> to) const override {
-    if (to.size() / netcdf::element_size(type_) < element_count(box.shape).value_or(~std::uint64_t{0}))
-      return invalid_argument("the memory is smaller than the box");
-    std::memset(to.data(), 0, to.size());  // elements without fill values that were never written are left unchanged
-    return get(box, to.data(), netcdf::element_size(type_));
-  }
-
-  void use(FixedTexts texts) { fixed_texts_ = std::move(texts); }
-
-  Result<std::vector<std::string>> read_strings(const Box& box, std::vector<std::uint64_t>& nulls) const override {
-    if (fixed_texts_) return read_fixed_texts(box);
-    std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
-    if (texts.empty()) return std::vector<std::string>();
-    auto read = get(box, reinterpret_cast<std::byte*>(texts.data()), sizeof(char*));
-    std::vector<std::string> strings;
-    if (read) strings = owned(texts, nulls);
-    const NetcdfLock lock(file_->library);
-    file_->library.nc_free_string(texts.size(), texts.data());
-    if (!read) return std::move(read).error();
-    return strings;
-  }
-
- private:
-  /// One part for each index of the dimensions that are read one at a time.
-  Result<void> get(const Box& box, std::byte* to, std::size_t element) const {
-    Box part = box;
-    std::uint64_t parts = 1;
-    for (std::size_t d = 0; d < single_; ++d) {
-      parts *= box.shape[d];
-      part.shape[d] = 1;
-    }
-    const std::uint64_t bytes = element_count(part.shape).value_or(0) * element;
-    for (std::uint64_t i = 0; i < parts; ++i) {
-      std::uint64_t rest = i;
-      for (std::size_t d = single_; d-- > 0; rest /= box.shape[d]) part.origin[d] = box.origin[d] + rest % box.shape[d];
-      SHERD_TRY(get_part(part, to + i * bytes));
-    }
-    return {};
-  }
-
-  Result<void> get_part(const Box& box, std::byte* to) const {
-    SHERD_TRY(check_interrupted());
-    const std::vector<std::size_t> start(box.origin.begin(), box.origin.end());
-    const std::vector<std::size_t> count(box.shape.begin(), box.shape.end());
-    const std::size_t none = 0;
-    const NetcdfLock lock(file_->library);
-    const int code = file_->library.nc_get_vara(group_, variable_, start.empty() ? &none : start.data(),
-                                                count.empty() ? &none : count.data(), to);
-    return with_filters(file_->library.check(code, true));
-  }
-
-  Result<std::vector<std::string>> read_fixed_texts(const Box& box) const {
-    SHERD_TRY(check_interrupted());
-    const NetcdfLock lock(file_->library);
-    return with_filters(fixed_texts_->read(box));
-  }
-
-  /// If reading has failed because of filters that are not installed, the error names them. The caller holds the lock.
-  template <class T>
-  Result<T> with_filters(Result<T> read) const {
-    const std::string missing = read ? std::string() : missing_filters();
-    if (missing.empty()) return std::move(read).in_key(file_->path);
-    return unsupported("HDF5 has no plugin for the filter " + missing +
-                       "; install it and name its folder in HDF5_PLUGIN_PATH")
-        .in_key(file_->path);
-  }
-
-  [[nodiscard]] std::string missing_filters() const {
-    const NetcdfLibrary& library = file_->library;
-    std::size_t count = 0;
-    if (library.nc_inq_var_filter_ids(group_, variable_, &count, nullptr) != NC_NOERR) return {};  // a classic file
-    std::vector<unsigned> ids(count);
-    if (count > 0 && library.nc_inq_var_filter_ids(group_, variable_, &count, ids.data()) != NC_NOERR) return {};
-    std::string names;
-    for (const unsigned id : ids)
-      if (library.nc_inq_filter_avail(group_, id) != NC_NOERR)
-        names += (names.empty() ? "" : ", ") + netcdf::filter_name(id);
-    return names;
-  }
-
-  std::shared_ptr<const OpenFile> file_;
-  int group_, variable_;
-  Type type_;
-  std::optional<FixedTexts> fixed_texts_ = {};
-  std::size_t single_;  ///< how many dimensions, from the first one on, are read one index at a time
-};
-
-/// libnetcdf misplaces elements if a box ends beyond what is stored along any of its dimensions but the first that is
-/// longer than 1. Variables can be shorter than unlimited dimensions, so those before the last of them are read one
-/// index at a time.
-std::size_t single_dimensions(const std::vector<Dimension>& dimensions) {
-  for (std::size_t d = dimensions.size(); d-- > 0;)
-    if (dimensions[d].unlimited) return d;
-  return 0;
-}
+using netcdf::Attribute, netcdf::Dimension, netcdf::Type, netcdf::Values;
 
 /// Reads the definitions. The caller holds the lock.
 class Reader {
  public:
   /// `records`: the length of the unlimited dimension, if it is not the one that libnetcdf reports.
-  Reader(std::shared_ptr<const OpenFile> file, const Limits& limits, NetcdfLook look,
+  Reader(std::shared_ptr<const OpenNetcdfFile> file, const Limits& limits, NetcdfLook look,
          std::optional<std::uint64_t> records)
       : file_(std::move(file)), library_(file_->library), limits_(limits), look_(std::move(look)), records_(records) {}
 
@@ -194,7 +63,7 @@ class Reader {
     SHERD_TRY(check(library_.nc_inq_varids(id, &count, nullptr)));
     std::vector<int> variables(static_cast<std::size_t>(count));
     SHERD_TRY(check(library_.nc_inq_varids(id, &count, variables.data())));
-    const std::set<int> faulty = faulty_variables(id, to.path);
+    SHERD_TRY(faulty, faulty_variables(id, to.path));
     for (const int each : variables)
       if (!faulty.contains(each)) SHERD_TRY(variable(id, each, to));
     SHERD_TRY(check(library_.nc_inq_grps(id, &count, nullptr)));
@@ -218,16 +87,20 @@ class Reader {
   }
 
   /// Variables that may not be touched.
-  std::set<int> faulty_variables(int group, const std::string& path) {
+  Result<std::set<int>> faulty_variables(int group, const std::string& path) {
     std::set<int> ids;
-    std::erase_if(look_.variables, [&](const auto& each) {
-      const std::string name(last_segment(each.first));
+    for (auto at = look_.variables.begin(); at != look_.variables.end();) {
+      const auto each = at++;
+      const std::string name(last_segment(each->first));
       int id = 0;
-      if (each.second.fault.empty() || netcdf::member_path(path, name) != each.first) return false;
-      if (library_.nc_inq_varid(group, name.c_str(), &id) == NC_NOERR) ids.insert(id);
-      warn(each.first, "the variable is left out: " + each.second.fault);
-      return true;
-    });
+      if (each->second.fault.empty() || netcdf::member_path(path, name) != each->first) continue;
+      if (library_.nc_inq_varid(group, name.c_str(), &id) != NC_NOERR)
+        return unsupported("'" + each->first + "' cannot be left out, because libnetcdf does not find its name; " +
+                           each->second.fault);
+      ids.insert(id);
+      warn(each->first, "the variable is left out: " + each->second.fault);
+      look_.variables.erase(each);
+    }
     return ids;
   }
 
@@ -302,7 +175,13 @@ class Reader {
       std::size_t length = 0;
       SHERD_TRY(check(library_.nc_inq_attname(group, variable, i, name.data())));
       is_listed(path, name.data());
-      SHERD_TRY(check(library_.nc_inq_att(group, variable, name.data(), &type, &length)));
+      const int code = library_.nc_inq_att(group, variable, name.data(), &type, &length);
+      if (code == NC_ENOTATT) {
+        warn(path,
+             std::string("the attribute '") + name.data() + "' is left out: its name is not in the normal form NFC");
+        continue;
+      }
+      SHERD_TRY(check(code));
       if (type < NC_BYTE || type > NC_STRING) {
         warn(path, std::string("the attribute '") + name.data() +
                        "' is left out: it is of a user-defined type, which Zarr does not have");
@@ -326,7 +205,7 @@ class Reader {
     if (auto* strings = std::get_if<std::vector<std::string>>(&values)) {
       std::vector<char*> texts(length, nullptr);
       if (length > 0) SHERD_TRY(check(library_.nc_get_att(group, variable, name, texts.data())));
-      *strings = owned(texts, nulls);
+      *strings = owned_texts(texts, nulls);
       if (length > 0) library_.nc_free_string(length, texts.data());
       return values;
     }
@@ -373,12 +252,12 @@ class Reader {
     SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
     SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
-    auto elements = std::make_shared<FileElements>(file_, group, id, state->type, single_dimensions(state->dimensions));
+    NetcdfElements elements{.file = file_, .group = group, .variable = id, .type = state->type};
     if (looked && !looked.mapped().fixed_texts.empty()) {
       SHERD_TRY(texts, FixedTexts::open(library_, file_->path, looked.mapped().fixed_texts));
-      elements->use(std::move(texts));
+      elements.fixed_texts = std::move(texts);
     }
-    state->elements = std::move(elements);
+    state->elements = make_elements(std::move(elements), state->dimensions);
     to.variables.push_back(std::move(state));
     return {};
   }
@@ -436,7 +315,7 @@ class Reader {
     return check(library_.nc_set_var_chunk_cache(group, id, *bytes, kSlots, 0.75F));
   }
 
-  std::shared_ptr<const OpenFile> file_;
+  std::shared_ptr<const OpenNetcdfFile> file_;
   const NetcdfLibrary& library_;
   const Limits& limits_;
   NetcdfLook look_;
@@ -450,7 +329,7 @@ class Reader {
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config) {
   SHERD_TRY(library, NetcdfLibrary::load());
   SHERD_TRY(classic, check_classic_file(path));
-  std::shared_ptr<const OpenFile> file;
+  std::shared_ptr<const OpenNetcdfFile> file;
   NetcdfLook look;
   {
     const NetcdfLock lock(*library);
@@ -465,7 +344,7 @@ Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& 
                          "; read it with h5py")
           .in_key(path);
     SHERD_TRY(library->check(code, true).in_key(path));
-    file = std::make_shared<OpenFile>(*library, id, path);
+    file = std::make_shared<OpenNetcdfFile>(*library, id, path);
   }
   auto read = [&] {
     const NetcdfLock lock(*library);

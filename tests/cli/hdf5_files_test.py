@@ -234,3 +234,17 @@ def test_a_filter_that_hdf5_lacks_is_named(sherd, tmp_path, values):
         assert ran.code == 5 and "lzf (32000)" in ran.stderr and "shuffle" not in ran.stderr, ran.stderr
         assert "/v" in ran.stderr and "HDF5_PLUGIN_PATH" in ran.stderr
     assert sherd.ok("ncdump", "-v", "ok", "x.h5").text.endswith(" ok = 0, 1, 2 ;\n}\n")
+
+
+def test_names_that_libnetcdf_does_not_find_are_named(sherd, tmp_path):
+    def fill(file):
+        file["ok"].attrs["bo\u0308"] = 1  # an umlaut of two characters, as file systems of Apple have it
+        file["ok"].attrs["b\u00e4"] = 2
+
+    make(tmp_path / "x.h5", fill)
+    ran = sherd.ok("ncdump", "x.h5")
+    assert [warning.partition(" is left out: ")[0] for warning in warned(ran)] == ["/ok: the attribute 'bo\u0308'"]
+    assert "ok:b\u00e4 = 2LL ;" in ran.text
+    make(tmp_path / "y.h5", lambda file: file.update({"o\u0308": numpy.zeros(2, numpy.longdouble)}))
+    ran = sherd("ncdump", "y.h5")
+    assert ran.code == 5 and "/o\u0308" in ran.stderr

@@ -1,4 +1,4 @@
-"""Files that libnetcdf itself misreads, in Python: what sherd.netcdf.open_dataset and the engine of xarray read."""
+"""netCDF and HDF5 files that libnetcdf itself misreads or cannot finish, in Python."""
 
 import os
 import subprocess
@@ -9,7 +9,6 @@ import netCDF4
 import numpy
 import pytest
 import sherd
-import xarray
 
 
 def test_a_number_of_records_that_is_left_open_follows_from_the_length(tmp_path):
@@ -30,7 +29,7 @@ def test_nuls_at_the_end_of_a_stored_text_are_not_read(tmp_path):
     group.attrs["title"] = "x\0\0"
     dataset = sherd.netcdf.open_dataset(tmp_path / "x.zarr")
     assert dataset.attributes["title"] == "x"
-    assert dataset["t"].attributes == {"calendar": "standard", "inner": "a\0b"}
+    assert dataset["t"].attributes["calendar"] == "standard" and dataset["t"].attributes["inner"] == "a\0b"
 
 
 def test_texts_of_fixed_length_are_read_beside_h5py(tmp_path):
@@ -43,8 +42,6 @@ def test_texts_of_fixed_length_are_read_beside_h5py(tmp_path):
         assert dataset["v"][10:990:7].tolist() == [text.decode() for text in file["v"][10:990:7]]
         assert dataset["empty"][:].tolist() == ["ab", "c", ""]
         assert file["v"][999] == b"text 999"
-    with xarray.open_dataset(tmp_path / "x.h5", engine="sherd") as opened:
-        assert opened["empty"].values.tolist() == ["ab", "c", ""]
 
 
 def test_texts_of_a_file_that_has_been_replaced_are_not_those_of_another(tmp_path):
@@ -89,13 +86,12 @@ sherd.netcdf.copy("x.zarr", "whole.nc", kind="netCDF-4", overwrite=True)
 """
 
 
-@pytest.mark.parametrize("deflate", [None, 1])
-def test_after_a_file_that_cannot_be_written_the_next_one_is_written(tmp_path, deflate):
+def test_after_a_file_that_cannot_be_written_the_next_one_is_written(tmp_path):
     values = numpy.random.default_rng(0).random(50_000)
     with sherd.netcdf.create_dataset(tmp_path / "x.zarr") as writer:
         writer.create_dimension("x", len(values))
-        for name in ("v", "w"):
-            writer.create_variable(name, "f8", ("x",), deflate=deflate)
+        for name, level in (("v", None), ("w", 1)):
+            writer.create_variable(name, "f8", ("x",), deflate_level=level)
             writer[name][:] = values
     for limit in (100, 5_000, 300_000, 600_000):
         ran = subprocess.run([sys.executable, "-c", FULL, str(limit)], cwd=tmp_path, capture_output=True, text=True)
