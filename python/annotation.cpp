@@ -104,9 +104,9 @@ void bind_annotation_info(nb::module_& module) {
       .def_prop_ro(
           "rank", [](const Info& info) { return info.dimensions.size(); }, "The number of dimensions.",
           nb::sig("def rank(self) -> int"))
-      .def_prop_ro("annotation_type", part("annotation_type"),
-                   "point, line, axis_aligned_bounding_box, ellipsoid or polyline.",
-                   nb::sig("def annotation_type(self) -> str"))
+      .def_prop_ro(
+          "annotation_type", [](const Info& info) { return document_of(info)["annotation_type"].attr("lower")(); },
+          "point, line, axis_aligned_bounding_box, ellipsoid or polyline.", nb::sig("def annotation_type(self) -> str"))
       .def_prop_ro("dimensions", part("dimensions"), "Scale and unit by name.",
                    nb::sig("def dimensions(self) -> dict[str, list[typing.Any]]"))
       .def_prop_ro("properties", part("properties"), "Dicts with id, type, description, enum_values and enum_labels.",

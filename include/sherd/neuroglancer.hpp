@@ -288,7 +288,7 @@ struct SHERD_API AnnotationInfo {
   std::vector<AnnotationDimension> dimensions;  ///< at least one; their number is the rank
   std::vector<double> lower_bound, upper_bound;
   AnnotationType type = AnnotationType::point;
-  std::vector<AnnotationProperty> properties;
+  std::vector<AnnotationProperty> properties;  ///< any order; parse() and print() sort them as stored, by size
   std::vector<AnnotationRelationship> relationships;
   AnnotationIndex by_id;
   std::vector<AnnotationSpatialLevel> spatial;  ///< coarse to fine

@@ -4,7 +4,7 @@
 //
 // An object of the index by id is a record and, for each relationship, u32 n | u64 id[n]. An object of the other
 // indexes is u64 count | record[count] | u64 id[count]. Source: Neuroglancer's docs/datasource/precomputed, "Annotation
-// format". cloud-volume 12.15 keeps the properties in the info's order: it agrees if that order is by size.
+// format".
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,7 +1,9 @@
 // The info document of annotations. Neuroglancer requires every member except `properties` (and `relationships` may be
 // an empty list). cloud-volume omits by_id, relationships and spatial if the index does not exist, so they may be
 // missing, and by_id is printed only if it has a key. A spatial level's `chunk_size` is required: the published schema
-// calls it chunk_shape, which no reader knows.
+// calls it chunk_shape, which no reader knows. cloud-volume and Neuroglancer's Python reader take the order of
+// `properties` for the order of the bytes, which is by size.
+#include <algorithm>
 #include <set>
 
 #include "base/whole_number.hpp"
@@ -12,15 +14,15 @@ namespace sherd::neuroglancer {
 namespace {
 
 constexpr std::string_view kAnnotationsType = "neuroglancer_annotations_v1";
-constexpr std::array<std::string_view, 5> kTypes{"point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"};
+// The specification has them in lower case. Neuroglancer reads them in any case, cloud-volume in upper case only.
+constexpr std::array<std::string_view, 5> kTypes{"POINT", "LINE", "AXIS_ALIGNED_BOUNDING_BOX", "ELLIPSOID", "POLYLINE"};
 
 Result<AnnotationType> parse_type(const std::string& name) {
-  // cloud-volume's own names are in upper case.
-  std::string lower = name;
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  std::string upper = name;
+  for (char& letter : upper)
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
   for (std::size_t i = 0; i < kTypes.size(); ++i)
-    if (lower == kTypes[i]) return static_cast<AnnotationType>(i);
+    if (upper == kTypes[i]) return static_cast<AnnotationType>(i);
   return member_error("annotation_type", "\"" + name + "\" is not a type of annotation");
 }
 
@@ -81,6 +83,14 @@ Result<Json> print_property(const AnnotationProperty& property) {
     json.set("enum_labels", texts_json(property.enum_labels));
   }
   return with_others(std::move(json), property.other);
+}
+
+// In the order in which they are stored.
+std::vector<AnnotationProperty> by_size(std::vector<AnnotationProperty> properties) {
+  std::ranges::stable_sort(properties, std::greater(), [](const AnnotationProperty& property) {
+    return property_kind(property.type).dtype->word_size();
+  });
+  return properties;
 }
 
 // Reads the members key and sharding; the caller, who knows the other members, sets `other`.
@@ -220,6 +230,7 @@ Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
     const std::string& id = info.properties.back().id;
     return ids.insert(id).second ? Result<void>() : member_error("id", "'" + id + "' is repeated");
   }));
+  info.properties = by_size(std::move(info.properties));
   SHERD_TRY(parse_indices(members, info));
   SHERD_TRY(check_directories(info));
   SHERD_TRY(properties, members.text("segment_properties", ""));
@@ -236,7 +247,7 @@ Result<Json> AnnotationInfo::print() const {
   document.set("lower_bound", numbers_json(lower_bound));
   document.set("upper_bound", numbers_json(upper_bound));
   document.set("annotation_type", kTypes[static_cast<std::size_t>(type)]);
-  SHERD_TRY(property_list, print_each(properties, print_property));
+  SHERD_TRY(property_list, print_each(by_size(properties), print_property));
   document.set("properties", std::move(property_list));
   SHERD_TRY(relationship_list, print_each(relationships, print_relationship));
   document.set("relationships", std::move(relationship_list));

@@ -204,7 +204,7 @@ def test_cloud_volume_reads_our_annotations_by_every_index(cloudvolume, tmp_path
         "@type": "neuroglancer_annotations_v1",
         "dimensions": {"x": [1e-9, "m"], "y": [1e-9, "m"], "z": [1e-9, "m"]},
         "lower_bound": [0, 0, 0], "upper_bound": [100, 100, 100], "annotation_type": "point",
-        "properties": [{"id": "score", "type": "float32"}],
+        "properties": [{"id": "kind", "type": "uint8"}, {"id": "score", "type": "float32"}],
         "relationships": [{"id": "cells", "key": "cells", "sharding": how}],
         "by_id": {"key": "by_id", "sharding": how},
         "spatial": [{"key": "spatial0", "grid_shape": [2, 1, 1], "chunk_size": [50, 100, 100], "limit": 10, "sharding": how}],
@@ -212,37 +212,38 @@ def test_cloud_volume_reads_our_annotations_by_every_index(cloudvolume, tmp_path
     info = ng.AnnotationInfo.from_json(document)
     marks = ng.Collection.create(tmp_path, info)
     points = np.array([[10, 20, 30], [60, 20, 30]], "f4")
-    everything = ng.Annotations(np.array([5, 6], "u8"), points, {"score": np.array([0.5, 1], "f4")})
+    everything = ng.Annotations(
+        np.array([5, 6], "u8"), points, {"kind": np.array([3, 4], "u1"), "score": np.array([0.5, 1], "f4")}
+    )
     for number in range(2):
-        score = {"score": everything.properties["score"][number : number + 1]}
-        marks.write(5 + number, ng.Annotation(points[number], score, {"cells": [77]}))
-        cell = ng.Annotations(everything.ids[number : number + 1], points[number : number + 1], score)
+        properties = {name: values[number : number + 1] for name, values in everything.properties.items()}
+        marks.write(5 + number, ng.Annotation(points[number], properties, {"cells": [77]}))
+        cell = ng.Annotations(everything.ids[number : number + 1], points[number : number + 1], properties)
         marks.write_cell(0, (number, 0, 0), cell)
     marks.write_related("cells", 77, everything)
-    # cloud-volume knows the type in capitals only.
-    (tmp_path / "info").write_text(json.dumps(info.to_json() | {"annotation_type": "POINT"}))
     peer = cloudvolume.from_cloudpath(f"file://{tmp_path}")
     related = peer.get_by_relationship("cells", 77)
     np.testing.assert_array_equal(related.geometry, points)
     np.testing.assert_array_equal(np.sort(peer.get_all().ids), [5, 6])
     np.testing.assert_array_equal(np.ravel(peer.get_by_id(6).geometry), points[1])
+    assert [related.properties[name].tolist() for name in ("kind", "score")] == [[3, 4], [0.5, 1]]
+    assert [peer.get_by_id(6).properties[name].item() for name in ("kind", "score")] == [4, 1]
     assert sherd.check(tmp_path, data=True)["faults"] == []
 
 
 def test_cloud_volume_reads_annotations_that_were_built_from_columns(cloudvolume, tmp_path):
     points = np.random.default_rng(7).random((300, 3), "f4") * 100
-    score = np.arange(300, dtype="f4")
+    properties = {"kind": (np.arange(300) % 200).astype("u1"), "score": np.arange(300, dtype="f4") / 8}
     report = ng.write_annotations(
-        tmp_path, points, kind="point", dimensions=(1, 1, 1), properties={"score": score},
+        tmp_path, points, kind="point", dimensions=(1, 1, 1), properties=properties,
         relationships={"cells": np.arange(300) % 4}, limit=20,
     )  # fmt: skip
     assert report["levels"] > 2
-    info = json.loads((tmp_path / "info").read_text())
-    # cloud-volume knows the type in capitals only.
-    (tmp_path / "info").write_text(json.dumps(info | {"annotation_type": "POINT"}))
     peer = cloudvolume.from_cloudpath(f"file://{tmp_path}")
     np.testing.assert_array_equal(np.sort(peer.get_by_relationship("cells", 3).ids), np.arange(3, 300, 4))
-    np.testing.assert_array_equal(np.ravel(peer.get_by_id(6).geometry), points[6])
+    one = peer.get_by_id(6)
+    np.testing.assert_array_equal(np.ravel(one.geometry), points[6])
+    assert [one.properties[name].item() for name in ("kind", "score")] == [6, 0.75]
 
 
 def test_cloud_volume_reads_and_writes_the_same_swc(cloudvolume, tmp_path):

@@ -1,6 +1,8 @@
 // Annotations: every geometry, properties of every type with their order and padding, relationships, and the info.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/neuroglancer/precomputed_testing.hpp"
 
 namespace sherd::neuroglancer {
@@ -204,7 +206,20 @@ TEST(AnnotationInfo, MayLackItsIndices) {
   ASSERT_TRUE(info) << info.error().text();
   EXPECT_EQ(info->type, AnnotationType::point);
   EXPECT_EQ(info->print().value().find("by_id"), nullptr);
-  EXPECT_EQ(info->print().value().find("annotation_type")->text(), "point");
+  EXPECT_EQ(info->print().value().find("annotation_type")->text(), "POINT");
+}
+
+TEST(AnnotationInfo, ListsPropertiesBySizeAsTheyAreStored) {
+  const auto ids = [](const AnnotationInfo& info) {
+    std::string all;
+    for (const AnnotationProperty& property : info.properties) all += property.id;
+    return all;
+  };
+  const Json printed = info_of(AnnotationType::point, every_property()).print().value();
+  EXPECT_EQ(ids(AnnotationInfo::parse(printed).value()), "cehbfadgij");
+  Json others = printed;  // in another writer's order
+  std::ranges::reverse(others.find("properties")->elements());
+  EXPECT_EQ(ids(AnnotationInfo::parse(others).value()), "hecfbjigda");
 }
 
 TEST(AnnotationInfo, NamesTheMemberThatIsWrong) {
