@@ -95,10 +95,13 @@ class SpaceOptions {
     if (Json* nifti = space_.attributes.find("nifti"); nifti != nullptr && name == "affine") nifti->erase("qform");
   }
 
-  // The location of the first element depends on the spacing in the file.
-  void forget_location() {
+  // Replaces an affine, which would contradict a new spacing, by the offset in elements that it contains.
+  void keep_location() {
+    const auto offset = offset_of_affine(space_.attributes);
+    if (offset && *offset != std::array<double, 3>{} && space_.attributes.find("voxel_offset") == nullptr)
+      for (std::size_t d = 0; d < rank(); ++d)
+        if (is_spatial_axis(axes_[d])) entry("voxel_offset", d) = (*offset)[std::string_view("xyz").find(axes_[d])];
     forget("affine");
-    forget("voxel_offset");
   }
 
   Result<void> set_resolution() {
@@ -108,12 +111,13 @@ class SpaceOptions {
       entry("units", d) = "nanometer";
       return set("spacing", d, (*options_.resolution)[axis]);
     }));
-    forget_location();
+    keep_location();
     return {};
   }
 
   Result<void> set_voxel_offset() {
-    forget_location();
+    forget("affine");
+    forget("voxel_offset");
     return for_each_axis([&](std::size_t d, std::size_t axis) -> Result<void> {
       entry("voxel_offset", d) = (*options_.voxel_offset)[axis];
       return {};
@@ -137,7 +141,7 @@ class SpaceOptions {
   Result<void> set_spacing() {
     SHERD_TRY(dimensions, dimensions_for(options_.spacing.size()));
     for (std::size_t i = 0; i < dimensions.size(); ++i) SHERD_TRY(set("spacing", dimensions[i], options_.spacing[i]));
-    forget_location();
+    keep_location();
     // The file's units are kept only if they can apply: a resolution in dots per inch says nothing about slices.
     if (!options_.units.empty() || space_.attributes.find("units") == nullptr) return {};
     const Json first = spatial_.empty() ? Json() : entry("units", spatial_.front());

@@ -102,10 +102,10 @@ Result<void> check_axes(std::vector<std::string> axes, bool named) {
 }
 
 // Reports the parts of the file's spatial metadata that the volume lacks.
-void note_space(const Image& image, const CreateOptions& create, const ImportOptions& options) {
+void note_space(const Image& image, const Json& file_attributes, const ImportOptions& options) {
   if (!options.note) return;
   if (const auto assumed = assumed_unit(image)) options.note(*assumed);
-  if (create.attributes && create.attributes->find("affine") != nullptr && !offset_of_affine(*create.attributes))
+  if (!options.voxel_offset && file_attributes.find("affine") != nullptr && !offset_of_affine(file_attributes))
     options.note(
         "the affine mirrors or turns the image, and a volume does not: its voxels keep their order, and it "
         "begins at 0");
@@ -135,7 +135,7 @@ Result<void> import_volume(const std::string& source, const ImportOptions& optio
     return fill_array(import, made, url);
   };
   SHERD_TRY(nodes, plan_filled(std::move(volume), destination, copy));
-  note_space(image, create, options);
+  note_space(image, import.reader->array().attributes, options);
   SHERD_TRY(make_nodes(std::move(nodes), destination, copy));
   return {};
 }

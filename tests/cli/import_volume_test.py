@@ -50,11 +50,32 @@ def test_a_nifti_file_gives_its_spacing_and_position_in_nanometres(sherd, tmp_pa
     assert numpy.allclose(again.affine[:3] * 1, affine[:3] * factor)
 
 
-def test_an_affine_that_mirrors_is_left_out_and_named(sherd, tmp_path):
+ATLAS = "/usr/share/mricron/templates/aal.nii.gz"  # 1 unit per voxel, of an unknown unit; begins at -90, -125, -71
+
+
+@pytest.mark.parametrize(("options", "resolution"), [
+    ([], 1), (["--units", "mm"], 1e6), (["--resolution", "1e6,1e6,1e6"], 1e6), (["--spacing", "2,2,2", "--units", "mm"], 2e6),
+])
+def test_a_given_resolution_keeps_the_position(sherd, tmp_path, options, resolution):
+    sherd.ok("import", ATLAS, "v", "--to", "precomputed", *options)
+    volume = CloudVolume(f"file://{tmp_path}/v", progress=False, fill_missing=True)
+    assert volume.bounds.minpt.tolist() == [-90, -125, -71] and volume.resolution.tolist() == [resolution] * 3
+    assert (volume[:, :, :][..., 0] == nibabel.load(ATLAS).get_fdata()).all()
+    # The same in two steps, and back.
+    sherd.ok("import", ATLAS, "a.zarr", *options)
+    sherd.ok("copy", "a.zarr", "two", "--to", "precomputed", "--chunks", "64,64,64")
+    assert info_of(tmp_path / "two")["scales"] == info_of(tmp_path / "v")["scales"]
+    sherd.ok("export", "a.zarr", "again.nii")
+    again = nibabel.load(tmp_path / "again.nii").affine
+    assert (again[:3, 3] / numpy.diag(again)[:3]).tolist() == [-90, -125, -71]
+
+
+@pytest.mark.parametrize("options", [[], ["--resolution", "2e6,2e6,2e6"]])
+def test_an_affine_that_mirrors_is_left_out_and_named(sherd, tmp_path, options):
     image = nibabel.Nifti1Image(ZYX.T, numpy.diag([-2, 2, 2, 1.0]))
     image.header.set_xyzt_units("mm")
     nibabel.save(image, tmp_path / "a.nii")
-    assert "the affine mirrors or turns the image" in sherd.ok("import", "a.nii", "em", "--to", "precomputed").stderr
+    assert "the affine mirrors or turns the image" in sherd.ok("import", "a.nii", "em", "--to", "precomputed", *options).stderr
     (scale,) = info_of(tmp_path / "em")["scales"]
     assert (scale["resolution"], scale["voxel_offset"]) == ([2e6] * 3, [0, 0, 0])
 

@@ -134,6 +134,13 @@ def test_what_of_a_file_is_left_out_is_warned_of(tmp_path):
     assert warned[0].filename == __file__ and array.shape == (4, 4) and (array[...] == 1).all()
 
 
+@pytest.mark.parametrize("given", [{"units": "mm"}, {"resolution": (1e6, 1e6, 1e6)}, {"spacing": (1, 1, 1), "units": "mm"}])
+def test_a_given_resolution_keeps_the_position(tmp_path, given):
+    array = sherd.import_("/usr/share/mricron/templates/aal.nii.gz", tmp_path / "v", to="precomputed", **given)
+    seen = cloudvolume.CloudVolume(f"file://{tmp_path}/v", progress=False)
+    assert seen.bounds.minpt.tolist() == [-90, -125, -71] == list(array.voxel_offset[:3]) and seen.resolution.tolist() == [1e6] * 3
+
+
 def test_a_file_becomes_a_volume_of_neuroglancers(tmp_path):
     data = np.random.default_rng(5).integers(1, 9, (9, 10, 11), dtype="u4")
     np.save(tmp_path / "in.npy", data)
