@@ -1,5 +1,6 @@
 // SWC, a tree as lines of text: `id type x y z radius parent`, with # before comments and -1 as the parent of a root.
-// Ids are any integers and lines may be in any order; several roots are several trees.
+// Some programs write 0 instead, and begin with the id 1. Ids are any integers and lines may be in any order; several
+// roots are several trees.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -79,6 +80,7 @@ class SwcReader {
     const Line& line = parents_[vertex];
     if (line.parent == -1) return {};
     const auto parent = vertices_.find(line.parent);
+    if (line.parent == 0 && parent == vertices_.end()) return {};
     if (parent != vertices_.end() && parent->second != vertex) {
       skeleton_.edges.push_back({vertex, parent->second});
       return {};

@@ -153,6 +153,13 @@ def test_a_skeleton_goes_from_swc_into_a_collection_and_back(sherd, tmp_path):
     assert sherd("export", "bones", "x.swc").code == 2
 
 
+def test_the_root_of_an_swc_file_may_have_the_parent_0(sherd, tmp_path):
+    (tmp_path / "7.swc").write_text(SWC.replace(" -1\n", " 0\n"))
+    assert "2 vertices, 1 edge" in sherd.ok("import", "7.swc", "bones").stderr
+    sherd.ok("export", "bones", "out.swc", "--id", "7")
+    assert (tmp_path / "out.swc").read_text().endswith(SWC)
+
+
 def test_a_mesh_goes_from_obj_and_ply_into_a_collection_and_back(sherd, tmp_path):
     (tmp_path / "7.obj").write_text(OBJ)
     sherd.ok("import", "7.obj", "meshes")

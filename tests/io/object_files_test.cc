@@ -34,6 +34,12 @@ TEST(Swc, LinesComeInAnyOrderAndMayHaveSeveralRoots) {
   EXPECT_THAT(skeleton.attributes[1].as<std::uint8_t>(), ElementsAre(1, 3, 3, 0));
 }
 
+TEST(Swc, AParentZeroIsThatOfARootUnlessAVertexHasThisId) {
+  using Edge = std::array<std::uint32_t, 2>;
+  EXPECT_THAT(parse_swc("1 1 0 0 0 1 0\n2 3 1 0 0 1 1\n3 1 5 0 0 1 0\n").value().edges, ElementsAre(Edge{1, 0}));
+  EXPECT_THAT(parse_swc("0 1 0 0 0 1 -1\n1 3 1 0 0 1 0\n").value().edges, ElementsAre(Edge{1, 0}));
+}
+
 TEST(Swc, WhatIsWrittenHasParentsFirstAndReadsBack) {
   const Skeleton skeleton = parse_swc(kTree).value();
   const SwcText printed = print_swc(skeleton, swc_attributes()).value();

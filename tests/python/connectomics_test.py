@@ -154,6 +154,11 @@ def test_a_copy_has_the_chosen_position_and_reports_dangling_links(tmp_path, vol
         sherd.copy(tmp_path / "em", tmp_path / "three", resolution=(4, -4, 40))
 
 
+def test_the_root_of_an_swc_file_may_have_the_parent_0():
+    assert ng.Skeleton.from_swc("1 1 0 0 0 1 0\n2 3 1 0 0 1 1\n3 1 5 0 0 1 0\n").edges.tolist() == [[1, 0]]
+    assert ng.Skeleton.from_swc("0 1 0 0 0 1 -1\n1 3 1 0 0 1 0\n").edges.tolist() == [[1, 0]]
+
+
 def test_skeletons_and_meshes_are_files_of_other_programs(tmp_path):
     skeleton = ng.Skeleton([[1, 2, 3], [4, 5, 6]], [[0, 1]], {"radius": np.array([1, 2], "f4")})
     again = ng.Skeleton.from_swc(skeleton.to_swc())
