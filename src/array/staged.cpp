@@ -3,7 +3,7 @@
 // was left by a process that has ended. `.sherd-new-HASH/moving` exists while the node is moved to its path: only then
 // may objects at the path without a node be part of it, rather than foreign objects. Everything that can fail
 // before what existed there is erased is tried first. Afterwards the new node is the only copy, and only success
-// erases it.
+// erases it. Where a store can exchange two directories, what existed there is exchanged with the new node instead.
 //
 // In a store without locks each maker has its own name, and creates its node below `.sherd-new-HASH/MAKER/node/`.
 // Each may continue until it stores `moving`, with its name and on condition that this does not exist. The one that
@@ -22,6 +22,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
@@ -59,6 +60,32 @@ std::string prefix_of_maker(const NodeLocation& location, const std::string& mak
 
 std::string note_of_maker(const NodeLocation& location, const std::string& maker) {
   return prefix_of_maker(location, maker) + std::string(kNote);
+}
+
+/// Identifies the node below `prefix` that is to be exchanged with the one at `location`.
+Result<std::string> identity_below(const NodeLocation& location, const std::string& prefix) {
+  std::string identity = "exchange";
+  for (const std::string& key : location.format->keys(location.path).documents) {
+    SHERD_TRY(document, location.store->open(prefix + key));
+    SHERD_TRY(version, document != nullptr ? document->generation() : Generation());
+    identity += "/" + version.token;
+  }
+  return identity;
+}
+
+/// Whether all objects of a new node are below its path, and are all that is below `prefix`; those of another node
+/// might be elsewhere, too.
+Result<bool> is_one_directory(const NodeLocation& location, std::string prefix) {
+  const NodeKeys keys = location.format->keys(location.path);
+  const std::string path = prefix_of(location.path);
+  const auto is_inside = [&](const std::string& key) { return key.starts_with(path); };
+  if (keys.contents != std::vector{path} || !std::ranges::all_of(keys.documents, is_inside)) return false;
+  for (std::size_t begin = 0; begin < path.size(); begin = path.find('/', begin) + 1) {
+    SHERD_TRY(listing, location.store->list_dir(prefix));
+    if (!listing.objects.empty() || listing.prefixes.size() != 1) return false;
+    prefix += listing.prefixes.front() + "/";
+  }
+  return true;
 }
 
 /// What the note of a node contains: the name of its maker, or nothing. nullopt if there is no note.
@@ -309,6 +336,10 @@ Result<StagedLeftover> StagedLeftover::find(const NodeLocation& destination, std
   SHERD_TRY(moved, store.visit(prefix_of_maker(destination, left.maker_) + std::string(kNode), ListDepth::all,
                                [](const ListEntry&) { return false; }));
   left.in_place_ = moving && moved && (moving->empty() || *moving == left.maker_);
+  if (!has_locks(destination) || !moving || moving->empty()) return left;
+  // They were to be exchanged. With a root, this note is moved away, too.
+  SHERD_TRY(identity, identity_below(destination, prefix_of_maker(destination, "") + std::string(kNode)));
+  left.in_place_ = !destination.path.empty() && identity != *moving;
   return left;
 }
 
@@ -342,8 +373,28 @@ Result<void> erase_staged(const NodeLocation& location) {
   return {};
 }
 
+// The note of the move then identifies the new node: it shows whether a killed maker has left that or the old one.
+Result<bool> StagedNode::exchange() const {
+  auto* const store = dynamic_cast<ExchangingStore*>(destination_.store.get());
+  const std::string prefix = prefix_ + std::string(kNode), path = prefix_of(destination_.path);
+  if (store == nullptr || !store->can_exchange()) return false;
+  SHERD_TRY(is_one, is_one_directory(destination_, prefix));
+  if (!is_one) return false;
+  SHERD_TRY(identity, identity_below(destination_, prefix));
+  SHERD_TRY(destination_.store->set(moving_key(destination_.path), identity));
+  SHERD_TRY(unlist_member(destination_));
+  SHERD_TRY(unlist(destination_));
+  SHERD_TRY(exchanged, store->exchange(prefix + path, path));
+  if (!exchanged) SHERD_TRY(destination_.store->set(moving_key(destination_.path), ""));
+  return exchanged;
+}
+
 Result<void> StagedNode::put_in_place(bool occupied) const {
-  if (occupied) SHERD_TRY(clear_location(destination_));
+  if (occupied) {
+    SHERD_TRY(exchanged, exchange());
+    if (exchanged) return {};
+    SHERD_TRY(clear_location(destination_));
+  }
   return destination_.store->move_prefix(prefix_ + std::string(kNode), "");
 }
 

@@ -43,6 +43,7 @@ class StagedNode {
  private:
   StagedNode() = default;
   [[nodiscard]] std::string note_key() const;
+  [[nodiscard]] Result<bool> exchange() const;
   Result<void> put_in_place(bool occupied) const;
   [[nodiscard]] Result<void> refuse_erased() const;
 

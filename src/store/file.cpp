@@ -61,9 +61,11 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/file_amender.hpp"
 #include "store/file_entries.hpp"
+#include "store/file_exchange.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_move.hpp"
 #include "store/file_source.hpp"
@@ -140,7 +142,7 @@ void sweep(int directory, bool is_root) {
 
 Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options);
 
-class FileStore final : public Store {
+class FileStore final : public Store, public ExchangingStore, public LinkingStore {
  public:
   FileStore(std::string root, FileTree::Options options)
       : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), std::move(options)) {}
@@ -165,6 +167,9 @@ class FileStore final : public Store {
   Result<void> wait_for_writers(const std::string& prefix) override;
   Result<bool> move_at_once(const std::string& from, const std::string& to) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
+  [[nodiscard]] bool can_exchange() const noexcept override { return true; }
+  Result<bool> exchange(const std::string& from, const std::string& to) override;
+  Result<bool> is_link_pending(const std::string& first, const std::string& second) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
 
@@ -326,6 +331,30 @@ Result<bool> FileStore::move_at_once(const std::string& from, const std::string&
 }
 
 Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
+Result<bool> FileStore::exchange(const std::string& from, const std::string& to) {
+  SHERD_TRY(check_prefix(from));
+  SHERD_TRY(check_prefix(to));
+  if (!to.empty()) return exchange_directories(tree_, from, to);
+  const auto neighbor = neighbor_of_root(tree_);
+  if (!neighbor) return false;
+  SHERD_TRY(around, open_files(neighbor->directory, tree_.options()));
+  SHERD_TRY(around->erase_prefix(neighbor->name + "/"));  // left by a process that was killed
+  SHERD_TRY(held, hold_object(*locks_, tree_, from.substr(0, from.find('/'))));
+  return exchange_root(tree_, from, *neighbor, *held->file_lock);
+}
+
+Result<bool> FileStore::is_link_pending(const std::string& first, const std::string& second) {
+  SHERD_TRY(check_key(first));
+  SHERD_TRY(check_key(second));
+  const auto [prefix, name] = split_key(second);
+  const std::string next = tree_.path(prefix) + side_file_of(name, kLinkSuffix);
+  struct stat stored{};
+  struct stat pending{};
+  return os::fstatat(AT_FDCWD, tree_.path(first).c_str(), stored, AT_SYMLINK_NOFOLLOW) == 0 &&
+         os::fstatat(AT_FDCWD, next.c_str(), pending, AT_SYMLINK_NOFOLLOW) == 0 && stored.st_dev == pending.st_dev &&
+         stored.st_ino == pending.st_ino;
+}
+
   const auto moved = move_at_once(from, to);
   if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
   if (!moved.has_value() || *moved) return {};

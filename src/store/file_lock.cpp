@@ -33,6 +33,14 @@ int check_named(int directory, const std::string& name, int fd) noexcept {
 
 bool is_held(int code) noexcept { return code == EAGAIN || code == EACCES; }
 
+/// False if the directory of a lock has been exchanged for another one, in which this lock excludes nobody.
+bool is_in_place(const FileTree& tree, std::string_view prefix, const FileLock& lock) noexcept {
+  struct stat opened{};
+  struct stat named{};
+  return os::fstat(lock.directory(), opened) == 0 && os::fstatat(AT_FDCWD, tree.path(prefix).c_str(), named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 /// For messages. A scratch directory belongs to a node of the store, and its name means nothing to the user.
 std::string locked_object(const FileTree& tree, const std::string& key) {
   const bool is_scratch = split_key(key).name.starts_with(kScratchPrefix);
@@ -58,8 +66,8 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
     SHERD_TRY(lock, take_in(std::move(directory), name, tree.options().lock, &wait));
-    if (lock) return lock;
-    SHERD_TRY(backoff.wait());  // the directory was removed before the lock was taken
+    if (lock && (!name.starts_with(kScratchPrefix) || is_in_place(tree, prefix, *lock))) return lock;
+    SHERD_TRY(backoff.wait());  // the directory was removed or replaced before the lock was taken
   }
   return system_error("lock", tree.path(key), ENOENT);
 }
@@ -146,6 +154,12 @@ FileLock::~FileLock() {
 int FileLock::link(int to_directory, const std::string& name) const noexcept {
   if (const int code = check_named(directory(), side_file_, fd())) return code;
   return os::linkat(directory(), side_file_.c_str(), to_directory, name.c_str(), 0) == 0 ? 0 : errno;
+}
+
+void FileLock::move_to(Fd directory) noexcept {
+  os::unlinkat(this->directory(), side_file_.c_str(), 0);
+  directory_.keep();
+  directory_.fd = std::move(directory);
 }
 
 int FileLock::claim(const std::string& name) {

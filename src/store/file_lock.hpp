@@ -40,6 +40,8 @@ class FileLock {
   [[nodiscard]] int publish(const std::string& name);
   /// The same for a new object; EEXIST if it exists, even if no lock prevents others from creating it.
   [[nodiscard]] int publish_new(const std::string& name);
+  /// Removes the side file's name from its directory. It has the same name in `directory`, by link().
+  void move_to(Fd directory) noexcept;
 
  private:
   FileLock(MadeDirectory directory, std::string side_file, LockFile file);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 
 namespace sherd {
 
@@ -67,7 +68,7 @@ class ForwardingWriter : public ObjectWriter {
 
 /// Batches are answered through open() and erase(), as in Store, so that they see the objects as the wrapper changes
 /// them. Wrappers that pass on batches override read() and erase_all().
-class ForwardingStore : public Store {
+class ForwardingStore : public Store, public ExchangingStore, public LinkingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -93,6 +94,18 @@ class ForwardingStore : public Store {
   }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     return store_->move_prefix(from, to);
+  }
+  [[nodiscard]] bool can_exchange() const noexcept override {
+    const auto* const store = dynamic_cast<const ExchangingStore*>(store_.get());
+    return store != nullptr && store->can_exchange();
+  }
+  Result<bool> exchange(const std::string& from, const std::string& to) override {
+    auto* const store = dynamic_cast<ExchangingStore*>(store_.get());
+    return store != nullptr ? store->exchange(from, to) : Result<bool>(false);
+  }
+  Result<bool> is_link_pending(const std::string& first, const std::string& second) override {
+    auto* const store = dynamic_cast<LinkingStore*>(store_.get());
+    return store != nullptr ? store->is_link_pending(first, second) : Result<bool>(false);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     return store_->visit(prefix, depth, visit);

@@ -85,6 +85,16 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_prefix(to));
     return store_->move_prefix(prefix_ + from, prefix_ + to);
   }
+  Result<bool> exchange(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    return to.empty() ? false : ForwardingStore::exchange(prefix_ + from, prefix_ + to);
+  }
+  Result<bool> is_link_pending(const std::string& first, const std::string& second) override {
+    SHERD_TRY(check_key(first));
+    SHERD_TRY(check_key(second));
+    return ForwardingStore::is_link_pending(prefix_ + first, prefix_ + second);
+  }
   Result<void> erase_all(std::span<const std::string> keys) override {
     std::vector<std::string> beneath;
     beneath.reserve(keys.size());

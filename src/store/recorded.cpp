@@ -102,6 +102,11 @@ class RecordedStore final : public ForwardingStore {
     recorder_->request("move", from, 0, 0);
     return store_->move_prefix(from, to);
   }
+  Result<bool> exchange(const std::string& from, const std::string& to) override {
+    SHERD_TRY(exchanged, ForwardingStore::exchange(from, to));
+    if (exchanged) recorder_->request("move", from, 0, 0);
+    return exchanged;
+  }
   Result<void> erase_all(std::span<const std::string> keys) override {
     for (const std::string& key : keys) recorder_->request("erase", key, 0, 0);
     return store_->erase_all(keys);

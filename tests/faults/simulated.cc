@@ -206,7 +206,8 @@ int linkat(int from_directory, const char* from, int to_directory, const char* t
 }
 
 int renameat(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) noexcept {
-  return change("renameat", [&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
+  return change((flags & RENAME_EXCHANGE) != 0 ? "exchange" : "renameat",
+                [&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
 }
 
 ssize_t getdents(int fd, std::span<std::byte> into) noexcept {
