@@ -27,7 +27,8 @@ from ._nodes import open_array
 
 # The storage options that a pickle keeps. All others may be secrets; they are looked up where the pickle is loaded.
 _PUBLIC_OPTIONS = {
-    "durable", "follow_symlinks", "lock", "endpoint", "region", "profile", "anonymous", "ca_bundle", "missing_status",
+    "durable", "follow_symlinks", "lock", "standalone", "endpoint", "region", "profile", "anonymous", "ca_bundle",
+    "missing_status",
 }  # fmt: skip
 _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
 _NOT_JSON = ("NaN", "Infinity", "-Infinity")

@@ -17,6 +17,23 @@ namespace sherd {
 
 namespace {
 
+constexpr std::string_view kStandalone =
+    ": choose another directory, or make the node standalone (--standalone, storage_options={\"standalone\": True})";
+
+/// Whether a node at `path` is created apart from the group at the store's root: below a directory that exists already
+/// and is not a node, while nothing shows that the group has contents.
+Result<bool> is_apart(const NodeLocation& group, const std::string& path) {
+  const auto slash = path.find('/');
+  if (slash == path.npos || !group.store->traits().can_list) return false;
+  const auto node = group.format->open(*group.store, "", group.config.limits);
+  if (!node || !*node || (*node)->type != NodeType::group || !(*node)->attributes.members().empty()) return false;
+  const auto is_other = [&](const ListEntry& entry) { return !entry.is_prefix || entry.name != path.substr(0, slash); };
+  SHERD_TRY(is_new, group.store->visit("", ListDepth::children, is_other));
+  if (is_new) return false;
+  SHERD_TRY(members, group.format->members(*group.store, "", group.config.limits, {}));
+  return members.empty();
+}
+
 /// By convention a hierarchy begins at a directory with such a name.
 bool is_named_zarr(std::string_view url) {
   if (url.ends_with('/')) url.remove_suffix(1);
@@ -113,7 +130,7 @@ Result<std::optional<NodeLocation>> try_location(std::shared_ptr<Store> store, s
   if (expected != nullptr && (!root || root->format->name() != expected->name())) return std::optional<NodeLocation>();
   if (root && !format.empty() && root->format->name() != format)
     return conflict("a hierarchy of the format " + std::string(root->format->name()) + " exists here; the format " +
-                    format + " needs a store of its own")
+                    format + " needs a store of its own" + (expected != nullptr ? std::string(kStandalone) : ""))
         .in_key(root->format->likeliest_key(""));
   if (root) {
     location.format = root->format;
@@ -162,6 +179,10 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
     if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
     if (!hierarchy) return true;
     const bool is_there = hierarchy->has_value();
+    if (is_there && !is_named_zarr(outer->url())) {
+      SHERD_TRY(apart, is_apart(**hierarchy, path));
+      if (apart) return false;
+    }
     if (is_there || (!around && is_named_zarr(outer->url())))
       around = Enclosure{outer, path, is_there ? (*hierarchy)->format : nullptr};
     return is_there;

@@ -68,6 +68,7 @@
 #include "store/file_exchange.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_move.hpp"
+#include "store/file_options.hpp"
 #include "store/file_source.hpp"
 #include "store/file_tree.hpp"
 #include "store/file_writer.hpp"
@@ -166,10 +167,10 @@ class FileStore final : public Store, public ExchangingStore, public LinkingStor
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
   Result<bool> move_at_once(const std::string& from, const std::string& to) override;
-  Result<void> move_prefix(const std::string& from, const std::string& to) override;
   [[nodiscard]] bool can_exchange() const noexcept override { return true; }
   Result<bool> exchange(const std::string& from, const std::string& to) override;
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override;
+  Result<void> move_prefix(const std::string& from, const std::string& to) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
 
@@ -330,7 +331,6 @@ Result<bool> FileStore::move_at_once(const std::string& from, const std::string&
   return move_directory(tree_, from, to);
 }
 
-Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
 Result<bool> FileStore::exchange(const std::string& from, const std::string& to) {
   SHERD_TRY(check_prefix(from));
   SHERD_TRY(check_prefix(to));
@@ -355,6 +355,7 @@ Result<bool> FileStore::is_link_pending(const std::string& first, const std::str
          stored.st_ino == pending.st_ino;
 }
 
+Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
   const auto moved = move_at_once(from, to);
   if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
   if (!moved.has_value() || *moved) return {};
@@ -428,6 +429,7 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
 
 /// The parent directory, by name: if the root ends in `..`, it has none with such a name.
 Result<std::optional<ParentStore>> FileStore::parent() const {
+  if (tree_.options().standalone) return std::optional<ParentStore>();
   std::filesystem::path at = tree_.path("");
   while (at.has_relative_path() && (at.filename().empty() || at.filename() == ".")) at = at.parent_path();
   if (!at.has_relative_path() || at.filename() == "..") return std::optional<ParentStore>();
@@ -450,11 +452,12 @@ Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options op
 Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config) {
   if (directory.empty()) return invalid_argument("the directory of a file store has an empty name");
   if (directory.find('\0') != std::string::npos) return invalid_argument("a directory's name contains a NUL byte");
+  SHERD_TRY(standalone, is_standalone(config));
   std::error_code failed;
   std::string root = std::filesystem::absolute(directory, failed).string();
   if (failed) return system_error("find", directory, failed.value());
   return open_files(std::move(root), {config.follow_symlinks, config.durable, config.lock,
-                                      std::make_shared<const LockPatience>(config)});
+                                      std::make_shared<const LockPatience>(config), standalone});
 }
 
 }  // namespace sherd

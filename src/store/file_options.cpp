@@ -36,4 +36,10 @@ Result<Config> with_file_options(Config config) {
   return config;
 }
 
+Result<bool> is_standalone(const Config& config) {
+  bool standalone = false;
+  SHERD_TRY(choose(config, "standalone", kSwitch, standalone));
+  return standalone;
+}
+
 }  // namespace sherd

@@ -70,6 +70,7 @@ class FileTree {
     bool durable = true;          ///< directories are synced to disk before anything is put into them
     Locking lock = Locking::automatic;
     std::shared_ptr<const LockPatience> patience = std::make_shared<LockPatience>();  ///< of writers that wait
+    bool standalone = false;                                                          ///< Store::parent() is none
   };
   /// `root` is absolute, without a trailing `/`.
   FileTree(std::string root, Options options) : root_(std::move(root)), options_(std::move(options)) {}

@@ -1,0 +1,46 @@
+"""Nodes that are created below groups to which they may not belong."""
+
+import json
+
+import numpy
+import pytest
+import zarr
+
+EMPTY = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+
+
+@pytest.fixture
+def stray(tmp_path):
+    """A document that a viewer has left above a directory of data."""
+    (tmp_path / "work/data").mkdir(parents=True)
+    (tmp_path / "work/zarr.json").write_text(json.dumps(EMPTY))
+    (tmp_path / "x.raw").write_bytes(bytes(range(64)))
+    return tmp_path / "work"
+
+
+RAW = ("--shape", "4,4,4", "--dtype", "uint8")
+
+
+@pytest.mark.parametrize("format", ["precomputed", "zarr2", "zarr3"])
+def test_an_empty_group_does_not_capture_what_is_below_other_directories(sherd, stray, format):
+    sherd.ok("import", "x.raw", "work/data/v", "--to", format, *RAW,
+             *(["--resolution", "1,1,1"] if format == "precomputed" else []))
+    assert sorted(path.name for path in (stray / "data").iterdir()) == ["v"]
+    assert sherd.ok("read", "work/data/v", "--format", "raw").stdout == bytes(range(64))
+
+
+def test_a_group_contains_what_is_created_through_its_path(sherd, stray):
+    sherd.ok("import", "x.raw", "work/images/left", *RAW)
+    assert (stray / "images/zarr.json").exists()
+    (stray / "data/notes.txt").write_text("")
+    sherd.ok("import", "x.raw", "work/data/v", *RAW)  # the group is not empty any more
+    assert (stray / "data/zarr.json").exists()
+    assert numpy.array_equal(zarr.open_group(stray)["images/left"][:].ravel(), range(64))
+
+
+def test_the_error_of_another_hierarchy_says_how_to_go_on(sherd, stray):
+    ran = sherd("import", "x.raw", "work/v", "--to", "zarr2", *RAW)
+    assert ran.code == 6 and "--standalone" in ran.stderr
+    sherd.ok("import", "x.raw", "work/v", "--to", "zarr2", "--standalone", *RAW)
+    assert zarr.open_array(stray / "v", mode="r").metadata.zarr_format == 2
+    assert json.loads((stray / "zarr.json").read_text()) == EMPTY
