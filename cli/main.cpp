@@ -1,11 +1,18 @@
 // The sherd command: parses the command line, runs the subcommand, and turns the outcome into an exit code. Lists every
 // subcommand by name; each one is in the file of that name.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+#include <string_view>
 
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
@@ -13,6 +20,7 @@
 #include "cli/options.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
+#include "os/calls.hpp"
 #include "sherd/version.hpp"
 
 namespace sherd::cli {
@@ -327,6 +335,24 @@ char* tool_called(char* program) {
   char* name = slash != nullptr ? slash + 1 : program;
   const std::string_view text = name;
   return text == "ncdump" || text == "ncgen" || text == "nccopy" ? name : nullptr;
+}
+
+[[noreturn]] void report_bad_alloc() noexcept;
+const std::terminate_handler abort_by_default = std::set_terminate(report_bad_alloc);
+
+// Without allocating anything. An allocation may also fail where no handler is reached, such as before the command line
+// is known.
+[[noreturn]] void report_bad_alloc() noexcept {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view text = "sherd: out of memory\n";
+    (void)os::write_all(STDERR_FILENO, std::as_bytes(std::span(text)));
+    ::_exit(exit_code(ErrorCode::unavailable));
+  } catch (...) {  // reported below
+  }
+  abort_by_default();
+  std::abort();
 }
 
 }  // namespace

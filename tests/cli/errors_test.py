@@ -180,3 +180,22 @@ def test_a_suffix_of_another_format_causes_a_warning(sherd, volume, source, tmp_
     for line in (["copy", volume, "y.zarr", "--to", "zarr3"], ["copy", source, "z.zarr"], ["copy", volume, "plain"],
                  ["copy", volume, "w.zarr", "--quiet"]):
         assert "warning" not in sherd.ok(*line).stderr
+
+
+@pytest.mark.parametrize("arguments", [("info", "a"), ("read", "a"), ("check", "a"), ("--version",), ("ncdump", "a"),
+                                       ("create", "b", "--shape", "4", "--dtype", "uint8")])
+def test_a_command_without_memory_ends_with_the_code_for_that(sherd, tmp_path, arguments):
+    """At each limit of the address space up to one that suffices, from the first at which the program can be loaded."""
+    sherd.ok("create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2")
+    codes = []
+    for kibibytes in range(16 << 10, 64 << 10, 512):
+        ran = subprocess.run(["sh", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"', sherd.binary, *arguments],
+                             cwd=tmp_path, capture_output=True)
+        if ran.returncode == 127:
+            continue  # the libraries do not fit
+        codes.append(ran.returncode)
+        assert ran.returncode in (0, 8), (kibibytes, ran)
+        assert ran.returncode == 0 or ran.stderr == b"sherd: out of memory\n", (kibibytes, ran)
+        if ran.returncode == 0:
+            break
+    assert codes[-1] == 0
