@@ -16,6 +16,16 @@ namespace sherd {
 
 namespace {
 
+/// In consolidated metadata zarr-python before 3.1.2 and other writers in Python have fill values such as NaN without
+/// quotes.
+void quote_fills(Json& document) {
+  Json* const consolidated = document.find("consolidated_metadata");
+  Json* const entries = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
+  if (entries == nullptr) return;
+  for (auto& [path, entry] : entries->members())
+    if (Json* const fill = entry.find("fill_value")) *fill = with_quoted_numbers(std::move(*fill));
+}
+
 Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Limits& limits, BareNumbers bare) {
   if (!reply) return std::move(reply).error();
   if (reply->source == nullptr) return std::optional<StoredJson>();
@@ -28,6 +38,7 @@ Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Lim
   auto json = Json::parse(text, limits.json_depth, limits.json_values);
   if (!json && bare != BareNumbers::refused) {
     auto lenient = parse_lenient(text, limits, {.tails = false, .points = bare == BareNumbers::anywhere});
+    if (lenient && bare == BareNumbers::in_attributes) quote_fills(lenient->json);
     if (lenient && (bare == BareNumbers::anywhere || !has_bare_number(lenient->json, "attributes")))
       json = std::move(lenient->json);
   }

@@ -2,7 +2,9 @@
 
 import json
 
+import numpy
 import pytest
+import zarr
 
 FULL = ["--shape", "10,20", "--dtype", "float32", "--chunks", "2,5", "--shards", "10,10", "--codec", "gzip:6",
         "--codec", '{"name": "crc32c"}', "--fill-value", "NaN", "--index-location", "start",
@@ -292,3 +294,17 @@ def test_codecs_may_be_given_as_one_list(sherd, tmp_path):
     assert codecs_of(tmp_path / "both") == codecs_of(tmp_path / "each")
     ran = sherd("create", "nested", *shape, "--codec", "[[]]")
     assert ran.code == 2 and "codec" in ran.stderr
+
+
+def test_fill_values_without_quotes_in_consolidated_metadata_are_read(sherd, tmp_path):
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("a", shape=(4,), chunks=(2,), dtype="float32", fill_value=numpy.nan)
+    group.attrs["scale"] = float("nan")
+    zarr.consolidate_metadata(tmp_path / "g")
+    document = tmp_path / "g/zarr.json"
+    text = document.read_text()
+    assert '"fill_value": "NaN"' in text
+    document.write_text(text.replace('"fill_value": "NaN"', '"fill_value": NaN'))
+    assert numpy.isnan(zarr.open_consolidated(tmp_path / "g")["a"][:]).all()
+    assert "a" in sherd.ok("ls", "g").text
+    assert sherd.ok("read", "g/a", "--format", "json").text.count("NaN") == 4
