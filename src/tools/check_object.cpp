@@ -30,6 +30,12 @@ const Extent* overlapped(std::span<const Extent> sorted, Extent extent) {
   return next != sorted.end() && overlap(*next, extent) ? &*next : nullptr;
 }
 
+// Whether only the elements of a chunk cannot be decoded.
+bool are_bytes_decoded(const ChunkLayout& layout, std::span<const std::byte> encoded, const Limits& limits) {
+  Buffer decoded;
+  return layout.chain.decode_bytes(encoded, limits.chunk_bytes, decoded).has_value();
+}
+
 }  // namespace
 
 Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
@@ -229,12 +235,12 @@ Result<void> ObjectCheck::run(const Spot& spot, std::span<const Found> found, Fi
     bytes = buffer->span();
   }
   for (const Found& each : found) {
-    auto decoded =
-        decode(leaf, spot.chunk_shape(each.slot), bytes.subspan(each.extent.offset - all.offset, each.extent.length));
+    const auto encoded = bytes.subspan(each.extent.offset - all.offset, each.extent.length);
+    auto decoded = decode(leaf, spot.chunk_shape(each.slot), encoded);
     if (decoded) continue;
     const bool supported = decoded.error().code() != ErrorCode::unsupported;
-    // Objects that are not texts, which json2 may have, are not damage. Numbers that cannot be decoded may be.
-    if (!supported && state_.dtype.is_variable())
+    // Objects that are not texts, which json2 may have, are not damage. Anything else that cannot be decoded may be.
+    if (!supported && state_.dtype.is_variable() && are_bytes_decoded(leaf, encoded, config_.limits))
       to.warning("chunk_unsupported", location(each), decoded.error().message());
     else
       SHERD_TRY(

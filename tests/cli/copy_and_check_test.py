@@ -231,3 +231,17 @@ def test_a_copy_to_thousands_of_objects_needs_the_memory_that_it_is_allowed(sher
         (tmp_path / "in.raw").write_bytes(numpy.random.default_rng(1).integers(0, 9, length * 2**15, "u1").tobytes())
         sherd.ok("import", "in.raw", name, "--shape", f"{length},128,256", "--dtype", "u1", "--chunks", "32,64,64", "--shards", "32,128,256")
     assert peak("large") - peak("small") < 24
+
+
+def test_check_reports_a_chunk_of_texts_that_reading_refuses(sherd, tmp_path):
+    texts = zarr.create_array(tmp_path / "t", shape=(4,), chunks=(4,), dtype=str,
+                              compressors=[zarr.codecs.ZstdCodec()])
+    texts[:] = numpy.array(["a", "bc", "def", "ghij"], dtype=object)
+    chunk = tmp_path / "t/c/0"
+    frame = chunk.read_bytes()
+    assert frame[4] & 0xE0 == 0x20, "one segment, whose size has one byte"
+    chunk.write_bytes(frame[:4] + bytes([frame[4] | 0xC0]) + (1 << 40).to_bytes(8, "little") + frame[6:])
+    assert sherd("read", "t").code != 0
+    ran = sherd("check", "t", "--data", "--json")
+    assert ran.code == 1
+    assert [(fault["severity"], fault["key"]) for fault in ran.json["faults"]] == [("error", "c/0")]
