@@ -5,6 +5,7 @@
 
 #include "base/try.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "store/capabilities.hpp"
 #include "tools/check.hpp"
 
 namespace sherd {
@@ -50,6 +51,8 @@ class DualFormatCheck {
     if (!second) return to.failed(std::move(second).error(), "unreadable", {});
     if (*first == nullptr && *second == nullptr) return {};  // erased since it was listed
     if (*first == nullptr || *second == nullptr) {
+      SHERD_TRY(pending, is_pending(names, **(*first == nullptr ? second : first), to));
+      if (pending) return {};
       const std::string& there = *first == nullptr ? names.second : names.first;
       to.error("counterpart_missing", {},
                "the shard exists only under the name '" + there + "'; add the other one as a hard link");
@@ -59,15 +62,35 @@ class DualFormatCheck {
     SHERD_TRY(generation, (*first)->generation());
     SHERD_TRY(other, (*second)->generation());
     if (generation == other) return extents(names.cell, **first, to);
+    SHERD_TRY(pending, is_pending(names, **first, to));
+    if (pending) return {};
     to.error(
         "counterpart_differs", {},
-        "is no longer the same file as '" + names.second +
-            "': a write was interrupted, which the next one repairs, or a program that knows only one of the names has "
-            "written");
+        "is no longer the same file as '" + names.second + "': a program that knows only one of the names has written");
     return {};
   }
 
  private:
+  // Both versions are whole between the two renames of a writer, which is about to end or was killed. `conflict` if it
+  // has ended meanwhile.
+  Result<bool> is_pending(const Names& names, ByteSource& opened, Findings& to) const {
+    auto* const store = dynamic_cast<LinkingStore*>(state_.location.store.get());
+    SHERD_TRY(pending, store != nullptr ? store->is_link_pending(names.first, names.second) : Result<bool>(false));
+    if (pending) {
+      to.warning("counterpart_differs", {},
+                 "is not yet the same file as '" + names.second +
+                     "': a write is under way, or was interrupted, which the next write of this shard repairs");
+      return true;
+    }
+    SHERD_TRY(first, state_.location.store->open(names.first));
+    SHERD_TRY(second, state_.location.store->open(names.second));
+    if (first == nullptr || second == nullptr) return false;
+    SHERD_TRY(one, first->generation());
+    SHERD_TRY(other, second->generation());
+    if (!(one == other)) return false;
+    return conflict("was replaced while it was checked").in_key(opened.name());
+  }
+
   // Unreadable indexes are reported by the check of their own format.
   Result<void> extents(const Shape& cell, ByteSource& source, Findings& to) const {
     const ShardLayout& layout = *state_.layout.shard;

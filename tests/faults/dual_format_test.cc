@@ -91,6 +91,7 @@ TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenKilledAtAnyCall)
   for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
     (void)faults_.run(fault);
     expect_old_or_new();
+    EXPECT_TRUE(sherd::check(faults_.folder()).value().ok()) << "both versions of a shard are whole";
     expect_one_file_after_the_next();
   });
 }
