@@ -8,6 +8,7 @@
 #include "api/recognized.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "netcdf/member_notes.hpp"
 #include "store/file_options.hpp"
 
 namespace sherd {
@@ -26,9 +27,6 @@ const Format& zarr2_format(CodecTable codecs) noexcept;
 const Format& zarr3_format() noexcept;
 const StorageKind& dual_format_storage() noexcept;
 const StorageKind& volume_storage() noexcept;
-namespace netcdf {
-const MemberNotes& nczarr_notes() noexcept;
-}  // namespace netcdf
 
 namespace {
 
@@ -111,14 +109,11 @@ std::span<const StorageKind* const> storage_table() noexcept {
   return storages;
 }
 
-std::span<const MemberNotes* const> notes_table() noexcept {
-  static const std::array notes{&netcdf::nczarr_notes()};
-  return notes;
-}
-
 }  // namespace
 
-Tables tables() noexcept { return {codec_table, format_table(), storage_table(), notes_table()}; }
+Tables tables() noexcept {
+  return {codec_table, format_table(), storage_table(), netcdf::member_changed, netcdf::kModelDocuments};
+}
 
 std::span<const StoreEntry> store_table() noexcept { return stores; }
 

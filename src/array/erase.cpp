@@ -6,7 +6,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -56,13 +55,14 @@ Result<void> wait_for_writers(const NodeLocation& location) {
 // after the documents are gone, including those below, this waits for active writers, and what they have stored is
 // erased too (docs/decisions/0014).
 Result<void> clear_location(const NodeLocation& location) {
-  SHERD_TRY(listed, unlist_member(location));
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::leaving));
   SHERD_TRY(unlist(location));
   SHERD_TRY(erase_documents(location));
   SHERD_TRY(erase_contents(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(erase_contents(location));
-  return listed ? list_member(location) : Result<void>();
+  if (listed) SHERD_TRY(location.tables.changed(location, MemberChange::made));  // its creator may have listed it late
+  return {};
 }
 
 Result<void> erase_node(const NodeLocation& location) {

@@ -9,7 +9,6 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/member_notes.hpp"
 #include "array/storage.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -40,7 +39,7 @@ Own own_of_array(const NodeLocation& location, const NodeDocument& node) {
   if (!node.array) return nothing;
   return [grid = ChunkGrid(*node.array), keys = location.format->keys(location.path),
           tables = location.tables](std::string_view name) {
-    return grid.parse_key(name) || keys.is_document(keys.chunks + std::string(name)) || is_model_document(tables, name);
+    return grid.parse_key(name) || keys.is_document(keys.chunks + std::string(name)) || tables.is_model_document(name);
   };
 }
 
@@ -116,7 +115,7 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
     SHERD_TRY(listing, location.store->list_dir(prefix));
     for (const auto& object : listing.objects) {
       const bool known = keys.is_document(prefix + object.name) || is_ours(object.name) ||
-                         is_model_document(location.tables, object.name) ||
+                         location.tables.is_model_document(object.name) ||
                          (prefix != keys.chunks && member_of(*location.format, object.name));
       if (!known) return foreign_object_error(prefix + object.name);
     }

@@ -4,6 +4,8 @@
 // are capabilities: separate interfaces that a format may also implement.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,16 +22,32 @@
 namespace sherd {
 
 class Format;
-class MemberNotes;
 class StorageKind;
 struct NodeLocation;
+
+/// What has happened, or is about to happen, to a node at its path.
+enum class MemberChange : std::uint8_t {
+  made,     ///< created, replaced, erased, or moved here from another group: whatever is there now
+  renamed,  ///< moved here within its group, whose metadata about it are still right
+  leaving,  ///< about to be erased or moved away
+};
+/// Called for each such change, so that a data model above the formats can keep lists of members in groups' metadata
+/// (docs/decisions/0037). Returns whether the group around the node keeps one; then the metadata of the node and of
+/// everything below it may have changed, too. The caller must call renew_consolidated() afterwards.
+using MemberHook = Result<bool> (*)(const NodeLocation& node, MemberChange change);
+inline Result<bool> no_lists(const NodeLocation&, MemberChange) { return false; }
 
 /// The tables of src/api/registry.cpp, passed down.
 struct Tables {
   CodecTable codecs;
   std::span<const Format* const> formats;
   std::span<const StorageKind* const> storages;  ///< the first one that applies to an array stores it
-  std::span<const MemberNotes* const> notes = {};
+  MemberHook changed = no_lists;
+  std::span<const std::string_view> model_documents = {};  ///< of such a model, in the directories of nodes
+
+  [[nodiscard]] bool is_model_document(std::string_view name) const noexcept {
+    return std::ranges::find(model_documents, name) != model_documents.end();
+  }
 };
 using FormatTable = std::span<const Format* const>;
 
@@ -248,45 +266,6 @@ class Spelling {
 
  protected:
   ~Spelling() = default;
-};
-
-/// A group's metadata, and its path in the store.
-struct StoredGroup {
-  std::string path;
-  Json document;
-};
-
-/// What a data model above the formats stores in a group's metadata about its members, so that its readers need not
-/// list the store, and in the members' metadata. No format knows about it, so it has its own table
-/// (array/member_notes.hpp, docs/decisions/0037).
-class MemberNotes {
- public:
-  using Members = std::vector<std::pair<std::string, NodeType>>;
-  virtual ~MemberNotes() = default;
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;  ///< of the model, for messages
-  /// The members that a group lists; nullopt if the model keeps no list there.
-  [[nodiscard]] virtual std::optional<Members> listed(const Json& group) const = 0;
-  /// Whether an object in a node's directory is a document of the model, judging by its name there.
-  [[nodiscard]] virtual bool is_document(std::string_view name) const noexcept = 0;
-  /// Names of documents that the model may store next to those of this node. Copies of nodes leave them out.
-  [[nodiscard]] virtual std::span<const std::string_view> documents_next_to(const Json& node) const noexcept = 0;
-  /// What such documents contain, and what copies them; for messages.
-  [[nodiscard]] virtual std::string_view said_there() const noexcept = 0;
-  /// The names of an array's dimensions in its metadata, without their groups; empty if it has none.
-  [[nodiscard]] virtual std::vector<std::string> dimension_names(const NodeDocument& array) const = 0;
-  /// Where the copies of the model's metadata in this group differ from each other, if it has several.
-  [[nodiscard]] virtual std::vector<std::string> differences(const Json& group) const = 0;
-  /// Whether a group must list this node: false if the model's readers cannot open it.
-  [[nodiscard]] virtual bool lists(const NodeDocument& node) const = 0;
-  /// What is wrong with the metadata of a member of the last of `groups` (outermost first) that keeps readers of the
-  /// model from opening it.
-  using Faults = std::function<std::vector<std::string>(const NodeDocument& member)>;
-  [[nodiscard]] virtual Faults faults(std::span<StoredGroup> groups) const = 0;
-  /// The group's metadata with this member in the list; without a type, with no member of this name.
-  [[nodiscard]] virtual Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const = 0;
-  /// The metadata of a node as a member of the last of `groups` (outermost first). What the node refers to is added to
-  /// the metadata of that group.
-  [[nodiscard]] virtual Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const = 0;
 };
 
 /// This capability of a format; nullptr if it does not have it.

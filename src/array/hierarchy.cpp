@@ -8,7 +8,6 @@
 #include "array/consolidated.hpp"
 #include "array/create.hpp"
 #include "array/document.hpp"
-#include "array/member_notes.hpp"
 #include "array/new_documents.hpp"
 #include "array/prepared.hpp"
 #include "array/slow_move.hpp"
@@ -185,13 +184,16 @@ Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, 
   return lock_node(location);
 }
 
-/// Creates a group unless another process does, and lists it as a member if it is to be `listed`.
-Result<void> make_parent(const NodeLocation& parent, const Json& document, bool listed) {
+/// Creates a group unless another process does.
+Result<void> make_parent(const NodeLocation& parent, const Json& document) {
   const bool has_locks = parent.store->traits().locks;
   SHERD_TRY(lock, lock_documents(parent, document));
   for (;;) {
     const auto written = create_documents(parent, document, has_locks && lock != nullptr);
-    if (written.has_value()) return listed ? list_member(parent) : Result<void>();
+    if (written.has_value()) {
+      SHERD_TRY(parent.tables.changed(parent, MemberChange::made));
+      return {};
+    }
     if (written.error().code() != ErrorCode::conflict) return written.error();
     SHERD_TRY(is_there, is_group(parent));
     if (is_there) return {};
@@ -205,19 +207,16 @@ Result<void> make_parents(const NodeLocation& location, const std::vector<std::s
   for (const std::string& path : missing) {
     const NodeLocation parent = at_path(location, path);
     SHERD_TRY(document, location.format->group_document(Json()));
-    SHERD_TRY(group, location.format->lower(std::move(document), location.config.limits));
-    SHERD_TRY(listed, introduce(parent, group));
-    SHERD_TRY(make_parent(parent, group.document, listed));
+    SHERD_TRY(make_parent(parent, document));
   }
   return {};
 }
 
-/// Adds to `node` its group's notes about a member.
-Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Site& site, NodeDocument& node) {
+/// Updates `node` to what is stored: the group around it may add to the metadata of its members.
+Result<void> write_node(NodeLocation& location, const Site& site, NodeDocument& node) {
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site.missing_groups));
   location.begins_with_group = false;  // a handle that exists longer may make the group again
-  SHERD_TRY(listed, introduce(location, node));
   const bool must_clear = site.occupied || site.foreign;
   SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
   if (lock == nullptr) SHERD_TRY(lock_if_staged(location, lock));
@@ -240,11 +239,16 @@ Result<std::vector<DocumentVersion>> write_node(NodeLocation& location, const Si
   SHERD_TRY(write_counterpart(location, node));
   const bool is_alone = note != nullptr || (lock != nullptr && location.store->traits().locks);
   SHERD_TRY(versions, create_documents(location, node.document, is_alone));
-  if (listed) SHERD_TRY(list_member(location));
+  node.versions = std::move(versions);
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made));
+  if (listed) {
+    SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
+    if (now) node = *std::move(now);
+  }
   SHERD_TRY(renew_consolidated(location));
   if (note != nullptr) SHERD_TRY(note->end());
   if (note == nullptr && is_alone) SHERD_TRY(erase_staged(location));
-  return versions;
+  return {};
 }
 
 }  // namespace
@@ -339,8 +343,7 @@ Result<Group> create_group_of(NodeLocation location, NodeDocument node, bool ove
 Result<Array> create_array_of(NodeLocation location, NodeDocument node, bool overwrite) {
   SHERD_TRY(site, inspect_location(location, {.overwrite = overwrite}));
   SHERD_TRY(check_links(location, node));
-  SHERD_TRY(versions, write_node(location, site, node));
-  node.versions = std::move(versions);
+  SHERD_TRY(write_node(location, site, node));
   return make_array(std::move(location), std::move(node));
 }
 

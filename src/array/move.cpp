@@ -8,7 +8,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
@@ -80,10 +79,8 @@ struct BothLocks {
 
 /// Updates the lists around a node that was moved, at both paths.
 Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const std::vector<std::string>& below) {
-  // A node that is moved alone within its group keeps its notes.
-  if (!below.empty() || split_key(from.path).prefix != split_key(to.path).prefix)
-    SHERD_TRY(introduce_stored(to, to, below));
-  SHERD_TRY(list_member(to));
+  const bool is_alone = below.empty() && split_key(from.path).prefix == split_key(to.path).prefix;
+  SHERD_TRY(to.tables.changed(to, is_alone ? MemberChange::renamed : MemberChange::made));
   SHERD_TRY(renew_consolidated(from));
   return renew_consolidated(to, below);
 }
@@ -94,7 +91,7 @@ Result<void> list_what_stayed(const NodeLocation& from) {
     SHERD_TRY(present, own_presence(there));
     if (present != Presence::stored) return false;
     SHERD_TRY(below, members_below(there));
-    SHERD_TRY(list_member(there));
+    SHERD_TRY(there.tables.changed(there, MemberChange::renamed));
     SHERD_TRY(renew_consolidated(there, below));
     return true;
   }));
@@ -116,7 +113,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(check_clearable(destination, {}));
   SHERD_TRY(below, members_below(from));  // before the locks were held, another process may have moved or erased it
   SHERD_TRY(wait_for_writers(from));
-  SHERD_TRY(unlist_member(from));
+  SHERD_TRY(from.tables.changed(from, MemberChange::leaving));
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));

@@ -16,7 +16,6 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/checksum.hpp"
@@ -303,7 +302,6 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   if (!has_locks(destination_)) SHERD_TRY(refuse_changes_above(destination_));  // otherwise a store moves it at once
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_location(destination_, clear_));
-  SHERD_TRY(listed, introduce_stored(destination_, location_, below));
   committing_ = true;
   SHERD_TRY(put_in_place(occupied).in([&] {
     return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
@@ -316,7 +314,7 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   if (is_refused) return around;
   SHERD_TRY(std::move(around).in([] { return "the node is at its path, but groups around it may be missing"; }));
   if (replacing_) destination_.format = replacing_;
-  if (listed) SHERD_TRY(list_member(destination_));
+  SHERD_TRY(destination_.tables.changed(destination_, MemberChange::made));
   return renew_consolidated(destination_, below);
 }
 

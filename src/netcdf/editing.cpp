@@ -121,8 +121,7 @@ Result<Writer> open_writer(NodeLocation location, const Mode& mode) {
   auto state = std::make_shared<Writer::State>();
   state->opened.emplace(dataset);
   state->form.location = *dataset->location;
-  state->notes = state->form.location.tables.notes;
-  state->form.location.tables.notes = {};  // the writer makes its own notes
+  state->form.location.tables.changed = no_lists;  // the writer makes its own notes
   state->form.mode = dataset->mode;
   state->consolidated = dataset->consolidated;
   SHERD_TRY(present, edit_document(state->form.location, NodeType::group, [](const NodeDocument& root) -> Result<Json> {

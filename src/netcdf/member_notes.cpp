@@ -1,11 +1,15 @@
 // NCZarr's metadata of nodes that are created, moved and erased as Zarr nodes. Each group shows where the notes of its
 // generation are: in `.zgroup` and `.zarray`, in attributes, or, for readers of several generations, in both. Nodes
 // that netcdf-c cannot open are not listed, because it cannot open a dataset that lists one.
-#include <algorithm>
-#include <array>
-#include <map>
+#include "netcdf/member_notes.hpp"
 
+#include <algorithm>
+
+#include "array/consolidated.hpp"
+#include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
@@ -13,23 +17,12 @@
 #include "netcdf/names.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
-#include "store/key.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
 
 bool in_upper_case(const NoteForm& form) { return form.group[1] == 'N'; }
-
-/// The forms in which a group has its notes.
-std::vector<const NoteForm*> forms_of(const Json& group) {
-  std::vector<const NoteForm*> forms;
-  for (const NoteForm& form : forms_for(group)) {
-    const Json* note = part_of(group, form.group_part, form.group);
-    if (note != nullptr && note->is_object()) forms.push_back(&form);
-  }
-  return forms;
-}
 
 Json& attributes_of(Json& document) { return object_in(document, attributes_part(document)); }
 
@@ -70,8 +63,8 @@ class Scope {
   }
 
   /// All dimensions by their full names.
-  [[nodiscard]] std::map<std::string, DimensionNote, std::less<>> dimensions() const {
-    std::map<std::string, DimensionNote, std::less<>> all;
+  [[nodiscard]] DimensionsByName dimensions() const {
+    DimensionsByName all;
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (DimensionNote& each : group_note_of(groups_[i].document).dimensions) {
         std::string name = full_name(i, each.name);
@@ -190,14 +183,19 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
   return document;
 }
 
-/// A group, which keeps the dimensions that it defines. Its members are listed when they are added.
-Json introduced_group(const Json& parent, const NodeDocument& node) {
+/// A group, which keeps the dimensions that it defines, and of its list what is among its `members`, if these are
+/// known.
+Json introduced_group(const Json& parent, const NodeDocument& node, const std::optional<Members>& members) {
   Json document = node.document;
-  const GroupNote note = group_note_of(document);
+  GroupNote note = group_note_of(document);
+  if (members)
+    std::erase_if(note.members, [&](const ListedMember& each) {
+      return std::ranges::find(*members, std::pair(each.name, each.type)) == members->end();
+    });
   erase_notes(document);
   for (const NoteForm* form : forms_of(parent)) {
     Json& part = in_attributes(*form) ? attributes_of(document) : *document.find(form->group_part);
-    part.set(form->group, group_note_json(*form, {note.dimensions, {}}));
+    part.set(form->group, group_note_json(*form, note));
   }
   note_types(document, in_upper_case(*forms_of(parent).front()));
   return document;
@@ -217,160 +215,180 @@ bool is_readable(const Json& array, const ArraySpec& spec) {
     if (grid->chunk_shape[d] > std::max<std::uint64_t>(spec.shape[d], 1)) return false;
   return true;
 }
-
-/// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset.
-std::vector<std::string> faults_of(const NodeDocument& node,
-                                   const std::map<std::string, DimensionNote, std::less<>>& dimensions) {
-  Warnings ignored;
-  const auto note = node.array ? array_note(stored(node.document), ignored) : std::nullopt;
-  if (!note || note->scalar || note->dimensions.empty()) return {};
-  const Shape& shape = node.array->shape;
-  if (note->dimensions.size() != shape.size())
-    return {"NCZarr's metadata name " + std::to_string(note->dimensions.size()) + " dimensions, and the array has " +
-            std::to_string(shape.size())};
-  std::vector<std::string> faults;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const std::string& name = note->dimensions[d];
-    const auto found = dimensions.find(name);
-    if (found == dimensions.end()) continue;  // anonymous ones need not be defined
-    const DimensionNote& dimension = found->second;
-    if (shape[d] == dimension.length) continue;
-    const bool grows = dimension.unlimited;  // then a writer finishes a growth that was cut short
-    faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose " +
-                     (grows ? "recorded length is " : "length is ") + std::to_string(dimension.length) +
-                     "; netcdf-c does not open the dataset" +
-                     (grows ? "; open it with edit_dataset (Writer::open) and sync it" : ""));
-  }
-  return faults;
+/// The metadata of a node as a member of the last of `groups`, which are around it, outermost first. What the node
+/// refers to is added to the metadata of that group.
+Json introduced(std::span<StoredGroup> groups, const NodeDocument& node, const std::optional<Members>& members) {
+  if (forms_of(groups.back().document).empty()) return node.document;
+  return node.type == NodeType::array ? introduced_array(groups, node)
+                                      : introduced_group(groups.back().document, node, members);
 }
 
-/// What a group has in its notes of one form: dimensions and members, with the lengths of dimensions.
-std::map<std::string, std::string> contents_in(const Json& group, const NoteForm& form) {
-  const Json& note = *part_of(group, form.group_part, form.group);
-  const auto read = note_of_group(Json::Object{{form.group_part, Json::Object{{form.group, note}}}});
-  std::map<std::string, std::string> contents;
-  if (!read) return contents;
-  for (const DimensionNote& each : read->dimensions)
-    contents.emplace("dimension '" + each.name + "'", " of length " + std::to_string(each.length));
-  for (const ListedMember& each : read->members)
-    contents.emplace((each.type == NodeType::array ? "variable '" : "group '") + each.name + "'", "");
-  return contents;
-}
-
-/// Where the notes in the first two of a group's forms differ. Each release of netcdf-c reads one of them.
-std::vector<std::string> differences_of(const Json& group) {
-  const auto forms = forms_of(group);
-  if (forms.size() < 2) return {};
-  const auto first = contents_in(group, *forms[0]), second = contents_in(group, *forms[1]);
-  const auto phrase = [](const NoteForm& form, const std::string& what, const auto& contents) {
-    const auto found = contents.find(what);
-    return std::string(form.group_part) + " has " + (found != contents.end() ? "the " : "no ") + what +
-           (found != contents.end() ? found->second : "");
-  };
-  auto all = first;
-  all.insert(second.begin(), second.end());
-  std::vector<std::string> differences;
-  for (const auto& [what, ignored] : all) {
-    if (first.contains(what) && second.contains(what) && first.at(what) == second.at(what)) continue;
-    differences.push_back("NCZarr's metadata differ: " + phrase(*forms[0], what, first) + ", " +
-                          phrase(*forms[1], what, second) + "; each release of netcdf-c reads one of the two");
-  }
-  return differences;
-}
-
-/// Faults in the name of a stored node.
-std::vector<std::string> faults_of_name(const NodeDocument& node) {
-  if (node.versions.empty()) return {};
-  std::string_view path = split_key(node.versions.back().key).prefix;
-  if (path.empty()) return {};
-  path.remove_suffix(1);
-  const std::string_view name = split_key(path).name;
-  const auto fault = fault_of_name(name);
-  if (!fault) return {};
-  return {"netCDF does not allow the name '" + shown_name(name) + "': " + *fault +
-          "; netcdf-c opens nothing of a dataset that lists it"};
-}
-
-class NczarrNotes final : public MemberNotes {
- public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "NCZarr"; }
-
-  [[nodiscard]] std::optional<Members> listed(const Json& group) const override {
-    if (forms_of(group).empty()) return std::nullopt;
-    Members members;
-    for (const ListedMember& each : group_note_of(group).members) members.emplace_back(each.name, each.type);
-    return members;
-  }
-
-  [[nodiscard]] bool is_document(std::string_view name) const noexcept override {
-    return name == kSuperblockDocument || std::ranges::find(kLegacyDocuments, name) != std::end(kLegacyDocuments);
-  }
-
-  /// Documents of the first generation.
-  [[nodiscard]] std::span<const std::string_view> documents_next_to(const Json& node) const noexcept override {
-    static constexpr std::string_view of_group[] = {".nczgroup"}, of_array[] = {".nczarray", ".nczvar"};
-    if (node.find(zarr2::kArray) != nullptr) return of_array;
-    return node.find(zarr2::kGroup) != nullptr && forms_of(node).empty() ? std::span(of_group)
-                                                                         : std::span<const std::string_view>();
-  }
-  [[nodiscard]] std::string_view said_there() const noexcept override {
-    return "the names of dimensions and the types of attributes; sherd nccopy (in Python sherd.netcdf.copy) copies "
-           "them, too";
-  }
-
-  [[nodiscard]] std::vector<std::string> dimension_names(const NodeDocument& array) const override {
-    Warnings ignored;
-    auto note = array_note(stored(array.document), ignored);
-    if (!note) return {};
-    for (std::string& name : note->dimensions) name.erase(0, name.rfind('/') + 1);
-    return std::move(note->dimensions);
-  }
-
-  [[nodiscard]] std::vector<std::string> differences(const Json& group) const override { return differences_of(group); }
-
-  [[nodiscard]] bool lists(const NodeDocument& node) const override {
-    if (node.implicit) return false;
-    if (!node.array) return node.type == NodeType::group;
-    if (const Json* array = node.document.find(zarr2::kArray)) return is_readable(*array, *node.array);
-    return is_v3(node.document) && variable_type(node.array->dtype, false).has_value();
-  }
-
-  [[nodiscard]] Faults faults(std::span<StoredGroup> groups) const override {
-    return [dimensions = Scope(groups).dimensions()](const NodeDocument& node) {
-      auto faults = faults_of(node, dimensions);
-      for (std::string& each : faults_of_name(node)) faults.push_back(std::move(each));
-      return faults;
-    };
-  }
-
-  [[nodiscard]] Json with_member(Json group, const std::string& member, std::optional<NodeType> type) const override {
-    if (fault_of_name(member)) type.reset();
-    for (const NoteForm* form : forms_of(group)) {
-      Json& note = *part_of(group, form->group_part, form->group);
-      for (const auto& [list, of] :
-           {std::pair(form->arrays, NodeType::array), std::pair(form->groups, NodeType::group)}) {
-        if (type == of)
-          add_name(note, list, member);
-        else if (Json* names = note.find(list))
-          remove_name(*names, member);
-      }
+/// The group's metadata with this member in the list; without a type, with no member of this name.
+Json with_member(Json group, const std::string& member, std::optional<NodeType> type) {
+  for (const NoteForm* form : forms_of(group)) {
+    Json& note = *part_of(group, form->group_part, form->group);
+    for (const auto& [list, of] :
+         {std::pair(form->arrays, NodeType::array), std::pair(form->groups, NodeType::group)}) {
+      if (type == of)
+        add_name(note, list, member);
+      else if (Json* names = note.find(list))
+        remove_name(*names, member);
     }
-    return group;
   }
+  return group;
+}
 
-  [[nodiscard]] Json introduced(std::span<StoredGroup> groups, const NodeDocument& node) const override {
-    if (groups.empty() || forms_of(groups.back().document).empty()) return node.document;
-    return node.type == NodeType::array ? introduced_array(groups, node)
-                                        : introduced_group(groups.back().document, node);
+Result<std::optional<NodeDocument>> open(const NodeLocation& location) {
+  return location.format->open(*location.store, location.path, location.config.limits);
+}
+
+NodeLocation group_around(const NodeLocation& node) { return at_path(node, std::string(parent_path(node.path))); }
+
+/// The metadata of the group at `location`; null if there is no readable group.
+Result<Json> group_at(const NodeLocation& location) {
+  auto node = open(location);
+  if (!node && !is_stored_fault(node.error())) return std::move(node).error();
+  if (!node || !*node || (*node)->type != NodeType::group) return Json();
+  return std::move((*node)->document);
+}
+
+/// A node as seen from the outermost store; nullopt if the group around it keeps no list.
+Result<std::optional<NodeLocation>> find_listed(const NodeLocation& location) {
+  NodeLocation node = location;
+  if (node.path.empty()) {
+    SHERD_TRY(outer, from_around(location));
+    if (!outer) return std::optional<NodeLocation>();
+    node = *std::move(outer);
   }
-};
+  SHERD_TRY(group, group_at(group_around(node)));
+  if (forms_of(group).empty()) return std::optional<NodeLocation>();
+  SHERD_TRY(outermost, from_outermost(std::move(node)));
+  return std::optional(std::move(outermost));
+}
+
+/// The groups around a node of a store, outermost first.
+Result<std::vector<StoredGroup>> groups_around(const NodeLocation& node) {
+  std::vector<StoredGroup> groups;
+  for (std::string& path : ancestors(node.path)) {
+    SHERD_TRY(document, group_at(at_path(node, path)));
+    groups.push_back({std::move(path), std::move(document)});
+  }
+  return groups;
+}
+
+/// Changes a node's metadata, including the copy in its own consolidated metadata.
+Result<NodeDocument> edit(const NodeLocation& node, NodeType type, const DocumentEdit& change) {
+  return edit_document(node, type, [&](const NodeDocument& now) -> Result<Json> {
+    SHERD_TRY(next, change(now));
+    auto entries =
+        type == NodeType::group && next != now.document ? consolidated_entries(*node.format, next) : std::nullopt;
+    if (!entries) return next;
+    return capability<Consolidation>(*node.format)->with_entries(std::move(next), *std::move(entries));
+  });
+}
+
+/// Lists a node in the last of `groups`, which are around it, outermost first, if it is stored and netcdf-c can open
+/// it; otherwise removes it from the list. A node that was made has the notes of a member, and so everything below it.
+Result<void> update(const NodeLocation& node, std::vector<StoredGroup> groups,  // NOLINT(misc-no-recursion)
+                    MemberChange change) {
+  const std::string name(last_segment(node.path));
+  std::optional<NodeDocument> made;
+  std::optional<Members> members;
+  SHERD_TRY(edit(group_around(node), NodeType::group, [&](const NodeDocument& group) -> Result<Json> {
+    made.reset();
+    members.reset();
+    SHERD_TRY(present, change == MemberChange::leaving ? std::optional<NodeDocument>() : open(node));
+    if (!present || !is_listed(name, *present)) return with_member(group.document, name, std::nullopt);
+    if (change == MemberChange::renamed) return with_member(group.document, name, present->type);
+    if (present->type == NodeType::group && node.store->traits().can_list) {
+      SHERD_TRY(found, members_of(node));
+      members = std::move(found);
+    }
+    SHERD_TRY(stored, edit(node, present->type, [&](const NodeDocument& now) -> Result<Json> {
+                groups.back().document = group.document;
+                return introduced(groups, now, members);
+              }));
+    made = std::move(stored);
+    return with_member(groups.back().document, name, made->type);
+  }));
+  if (!made || !members) return {};
+  groups.push_back({node.path, std::move(made->document)});
+  for (const auto& [member, type] : *members)
+    SHERD_TRY(update(at_path(node, join_path(node.path, member)), groups, change));
+  return {};
+}
 
 }  // namespace
 
-const MemberNotes& nczarr_notes() noexcept;
-const MemberNotes& nczarr_notes() noexcept {
-  static const NczarrNotes instance;
-  return instance;
+std::optional<std::vector<ListedMember>> listed_members(const Json& group) {
+  if (forms_of(group).empty()) return std::nullopt;
+  return group_note_of(group).members;
+}
+
+bool is_listed(std::string_view name, const NodeDocument& node) {
+  if (node.implicit || fault_of_name(name)) return false;
+  if (!node.array) return node.type == NodeType::group;
+  if (const Json* array = node.document.find(zarr2::kArray)) return is_readable(*array, *node.array);
+  return is_v3(node.document) && variable_type(node.array->dtype, false).has_value();
+}
+
+DimensionsByName dimensions_of(std::span<StoredGroup> groups) { return Scope(groups).dimensions(); }
+
+std::vector<std::string> dimension_names(const NodeDocument& array) {
+  Warnings ignored;
+  auto note = array_note(stored(array.document), ignored);
+  if (!note) return {};
+  for (std::string& name : note->dimensions) name.erase(0, name.rfind('/') + 1);
+  return std::move(note->dimensions);
+}
+
+Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& location, const Json& node) {
+  std::vector<std::string_view> names;
+  if (node.find(zarr2::kArray) != nullptr)
+    names = {".nczarray", ".nczvar"};
+  else if (node.find(zarr2::kGroup) != nullptr && forms_of(node).empty())
+    names = {".nczgroup"};
+  for (const std::string_view name : names) {
+    const std::string key = join_path(location.path, name);
+    SHERD_TRY(found, location.store->open(key).in_key(key));
+    if (found != nullptr)
+      return std::optional("documents of NCZarr, such as " + key +
+                           ", are not part of the copy: the names of dimensions and the types of attributes; sherd "
+                           "nccopy (in Python sherd.netcdf.copy) copies them, too");
+  }
+  return std::optional<std::string>();
+}
+
+Result<void> introduce_planned(const NodeLocation& location,
+                               std::span<const std::pair<std::string, NodeDocument*>> nodes) {
+  SHERD_TRY(listed, find_listed(location));
+  if (!listed) return {};
+  SHERD_TRY(outer, groups_around(*listed));
+  std::map<std::string, NodeDocument*, std::less<>> planned;
+  for (const auto& [path, node] : nodes) {
+    const std::string full_path = join_path(listed->path, path), name(last_segment(full_path));
+    std::vector<StoredGroup> groups = outer;
+    if (!path.empty())
+      for (const std::string& each : ancestors(path))
+        groups.push_back({join_path(listed->path, each), planned[each] ? planned[each]->document : Json()});
+    if (!is_listed(name, *node)) continue;
+    planned[path] = node;
+    Json made = introduced(groups, *node, Members());
+    if (NodeDocument* const group = path.empty() ? nullptr : planned[std::string(parent_path(path))])
+      group->document = with_member(std::move(groups.back().document), name, node->type);
+    node->document = std::move(made);
+  }
+  return {};
+}
+
+Result<bool> member_changed(const NodeLocation& node, MemberChange change) {
+  SHERD_TRY(listed, find_listed(node));
+  if (!listed) return false;
+  SHERD_TRY(groups, groups_around(*listed));
+  auto updated = update(*listed, std::move(groups), change);
+  if (updated) return true;
+  if (change == MemberChange::leaving) return std::move(updated).error();
+  return std::move(updated).error().in("the node is stored, but its group's list of members could not be updated");
 }
 
 }  // namespace sherd::netcdf

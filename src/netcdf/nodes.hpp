@@ -22,7 +22,9 @@ namespace sherd::netcdf {
 
 /// The objects of netcdf-c 4.8.0: the one that marks the root of a dataset, and those next to a node's documents.
 inline constexpr std::string_view kSuperblockDocument = ".nczarr";
-inline constexpr std::string_view kLegacyDocuments[] = {".nczgroup", ".nczarray", ".nczvar", ".nczattr", ".nczattrs"};
+inline constexpr std::string_view kModelDocuments[] = {kSuperblockDocument, ".nczgroup", ".nczarray",
+                                                       ".nczvar",           ".nczattr",  ".nczattrs"};
+inline constexpr std::span kLegacyDocuments = std::span(kModelDocuments).subspan(1);
 
 struct MadeArray;
 

@@ -13,6 +13,15 @@ void add_list(std::vector<Json*>& found, Json* note, const char* list) {
 
 }  // namespace
 
+std::vector<const NoteForm*> forms_of(const Json& group) {
+  std::vector<const NoteForm*> forms;
+  for (const NoteForm& form : forms_for(group)) {
+    const Json* note = part_of(group, form.group_part, form.group);
+    if (note != nullptr && note->is_object()) forms.push_back(&form);
+  }
+  return forms;
+}
+
 std::vector<Json*> lists_of_group(Json& document, const char* NoteForm::* list) {
   std::vector<Json*> found;
   for (const NoteForm& form : forms_for(document))

@@ -60,6 +60,9 @@ inline Json& object_in(Json& json, const char* member) {
   return found != nullptr && found->is_object() ? *found : json.set(member, Json::Object{});
 }
 
+/// The forms in which a group has its notes.
+[[nodiscard]] std::vector<const NoteForm*> forms_of(const Json& group);
+
 /// A list in a group's notes, or in an array's, in every form that the node has.
 [[nodiscard]] std::vector<Json*> lists_of_group(Json& document, const char* NoteForm::* list);
 [[nodiscard]] std::vector<Json*> lists_of_array(Json& document, const char* NoteForm::* list);

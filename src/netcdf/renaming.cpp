@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
+#include "netcdf/member_notes.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/variables.hpp"
@@ -247,7 +248,7 @@ Result<void> follow_path(const Writer::State& state, GroupDefinition& group) {  
 Result<void> move_member(const Writer::State& state, const GroupDefinition& group, const std::string& from,
                          const std::string& to) {
   NodeLocation location = state.form.at(member_path(group.path, from));
-  location.tables.notes = state.notes;
+  location.tables.changed = member_changed;
   return move_or_finish(std::move(location), state.form.at(member_path(group.path, to)).path);
 }
 

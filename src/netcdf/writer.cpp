@@ -282,8 +282,7 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   auto state = std::make_shared<Writer::State>();
   state->form.location = std::move(location);
   state->form.shards = options.shards;
-  state->notes = state->form.location.tables.notes;
-  state->form.location.tables.notes = {};  // the writer makes its own notes
+  state->form.location.tables.changed = no_lists;  // the writer makes its own notes
   state->form.mode = options.mode;
   state->overwrite = options.overwrite;
   state->consolidated = options.consolidated;

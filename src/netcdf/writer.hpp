@@ -10,8 +10,7 @@ namespace sherd::netcdf {
 struct Writer::State {
   std::mutex mutex;  ///< guards everything below; elements are written without it
   Form form;
-  decltype(Tables::notes) notes = {};  ///< for nodes that are moved; `form` has none, since the writer makes its own
-  std::optional<Dataset> opened;       ///< as it was found
+  std::optional<Dataset> opened;  ///< as it was found
   bool overwrite = false, consolidated = true;
   bool defined = false;  ///< something is not stored yet; lengths that have grown do not count
   bool behind = false;   ///< it was opened with lengths of arrays and dimensions that differ, as after a kill

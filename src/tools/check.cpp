@@ -12,7 +12,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/member_notes.hpp"
 #include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -40,7 +39,7 @@ class TreeCheck {
         store_(*root.store),
         format_(*root.format),
         budget_(root.config.memory_budget),
-        lists_(root.tables, format_) {}
+        lists_(format_) {}
 
   Result<CheckReport> run() {
     std::vector<Member> members{{root_.path, true, nullptr}};
@@ -262,7 +261,7 @@ class TreeCheck {
         if (member && !member->empty())
           names.insert(*member);
         else if (group.expected && !mixed && !member && !keys.is_document(prefix + object.name) &&
-                 !is_ours(object.name) && !is_model_document(root_.tables, object.name))
+                 !is_ours(object.name) && !root_.tables.is_model_document(object.name))
           SHERD_TRY(report_foreign(prefix + object.name, "neither a document nor a chunk"));
       }
     }
@@ -391,7 +390,7 @@ class TreeCheck {
               if (!outcome) return false;
               const bool is_document = keys.is_document(key) || key == keys.array;  // which may be its group's
               const std::string_view name = std::string_view(key).substr(state.prefix.size());
-              if (is_document || is_ours(name) || is_model_document(root_.tables, name)) return true;
+              if (is_document || is_ours(name) || root_.tables.is_model_document(name)) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // A directory at the key of a chunk is neither a chunk nor a missing one: reading it is an error.

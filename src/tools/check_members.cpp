@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "array/consolidated.hpp"
-#include "array/member_notes.hpp"
-#include "store/key.hpp"
+#include "base/text.hpp"
+#include "netcdf/names.hpp"
+#include "netcdf/note_forms.hpp"
 
 namespace sherd {
 
@@ -13,59 +14,112 @@ namespace {
 
 constexpr std::string_view kCode = "member_list";
 
-/// Whether the group's list can contain the node.
-bool would_list(const MemberNotes& notes, const Json& group, const std::string& name, const NodeDocument& node) {
-  if (!notes.lists(node)) return false;
-  const auto members = notes.listed(notes.with_member(group, name, node.type));
-  return members && std::ranges::find(*members, std::pair(name, node.type)) != members->end();
+/// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset.
+std::vector<std::string> faults_of(const NodeDocument& node, const netcdf::DimensionsByName& dimensions) {
+  netcdf::Warnings ignored;
+  const netcdf::StoredNode stored{.path = {}, .name = {}, .document = node.document};
+  const auto note = node.array ? array_note(stored, ignored) : std::nullopt;
+  if (!note || note->scalar || note->dimensions.empty()) return {};
+  const Shape& shape = node.array->shape;
+  if (note->dimensions.size() != shape.size())
+    return {"NCZarr's metadata name " + std::to_string(note->dimensions.size()) + " dimensions, and the array has " +
+            std::to_string(shape.size())};
+  std::vector<std::string> faults;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::string& name = note->dimensions[d];
+    const auto found = dimensions.find(name);
+    if (found == dimensions.end()) continue;  // anonymous ones need not be defined
+    const netcdf::DimensionNote& dimension = found->second;
+    if (shape[d] == dimension.length) continue;
+    const bool grows = dimension.unlimited;  // then a writer finishes a growth that was cut short
+    faults.push_back("the array is " + std::to_string(shape[d]) + " long along '" + name + "', whose " +
+                     (grows ? "recorded length is " : "length is ") + std::to_string(dimension.length) +
+                     "; netcdf-c does not open the dataset" +
+                     (grows ? "; open it with edit_dataset (Writer::open) and sync it" : ""));
+  }
+  return faults;
+}
+
+/// What a group has in its notes of one form: dimensions and members, with the lengths of dimensions.
+std::map<std::string, std::string> contents_in(const Json& group, const netcdf::NoteForm& form) {
+  const Json& note = *netcdf::part_of(group, form.group_part, form.group);
+  const auto read = netcdf::note_of_group(Json::Object{{form.group_part, Json::Object{{form.group, note}}}});
+  std::map<std::string, std::string> contents;
+  if (!read) return contents;
+  for (const netcdf::DimensionNote& each : read->dimensions)
+    contents.emplace("dimension '" + each.name + "'", " of length " + std::to_string(each.length));
+  for (const netcdf::ListedMember& each : read->members)
+    contents.emplace((each.type == NodeType::array ? "variable '" : "group '") + each.name + "'", "");
+  return contents;
+}
+
+/// Where the notes in the first two of a group's forms differ. Each release of netcdf-c reads one of them.
+std::vector<std::string> differences_of(const Json& group) {
+  const auto forms = netcdf::forms_of(group);
+  if (forms.size() < 2) return {};
+  const auto first = contents_in(group, *forms[0]), second = contents_in(group, *forms[1]);
+  const auto phrase = [](const netcdf::NoteForm& form, const std::string& what, const auto& contents) {
+    const auto found = contents.find(what);
+    return std::string(form.group_part) + " has " + (found != contents.end() ? "the " : "no ") + what +
+           (found != contents.end() ? found->second : "");
+  };
+  auto all = first;
+  all.insert(second.begin(), second.end());
+  std::vector<std::string> differences;
+  for (const auto& [what, ignored] : all) {
+    if (first.contains(what) && second.contains(what) && first.at(what) == second.at(what)) continue;
+    differences.push_back("NCZarr's metadata differ: " + phrase(*forms[0], what, first) + ", " +
+                          phrase(*forms[1], what, second) + "; each release of netcdf-c reads one of the two");
+  }
+  return differences;
 }
 
 }  // namespace
 
 void MemberLists::begin(const std::string& path, const Json& group) {
-  const MemberNotes* const notes = notes_in(tables_, group);
-  const auto members = notes != nullptr ? notes->listed(group) : std::nullopt;
+  const auto members = netcdf::listed_members(group);
   if (!members) return;
   auto list = std::make_unique<List>(format_.document_key(path, NodeType::group));
-  list->notes = notes;
-  for (const std::string& difference : notes->differences(group)) list->findings.warning(kCode, {}, difference);
+  for (const std::string& difference : differences_of(group)) list->findings.warning(kCode, {}, difference);
   for (const auto& [name, type] : *members) list->unmet.emplace(name, type);
-  std::vector<StoredGroup> groups;
+  std::vector<netcdf::StoredGroup> groups;
   for (const std::string& above : ancestors(path))
     if (const auto found = groups_.find(above); found != groups_.end()) groups.push_back({above, found->second});
   const auto* consolidation = capability<Consolidation>(format_);
   groups.push_back({path, consolidation != nullptr ? consolidation->without_entries(group) : group});
-  list->faults_of = notes->faults(groups);
+  list->dimensions = netcdf::dimensions_of(groups);
   groups_.emplace(path, std::move(groups.back().document));
   lists_.emplace(path, std::move(list));
 }
 
 void MemberLists::met(const std::string& path, const NodeDocument* node) {
-  const KeyParts parts = split_key(path);
-  const std::string_view above = parts.prefix.substr(0, parts.prefix.empty() ? 0 : parts.prefix.size() - 1);
-  const auto found = path.empty() ? lists_.end() : lists_.find(std::string(above));
+  const auto found = path.empty() ? lists_.end() : lists_.find(std::string(parent_path(path)));
   if (found == lists_.end()) return;
   List& list = *found->second;
-  if (node != nullptr)
-    for (const std::string& fault : list.faults_of(*node))
+  const std::string name(last_segment(path));
+  if (node != nullptr) {
+    std::vector<std::string> faults = faults_of(*node, list.dimensions);
+    if (const auto fault = netcdf::fault_of_name(name))
+      faults.push_back("netCDF does not allow the name '" + netcdf::shown_name(name) + "': " + *fault +
+                       "; netcdf-c opens nothing of a dataset that lists it");
+    for (const std::string& fault : faults)
       faults_.emplace_back(format_.document_key(path, node->type)).warning("member_metadata", {}, fault);
-  const std::string name(parts.name);
+  }
   const auto listed = list.unmet.extract(name);
   if (node == nullptr || (!listed.empty() && listed.mapped() == node->type)) return;
-  const std::string whose(list.notes->name());
   if (!listed.empty())
-    list.findings.warning(kCode, {}, whose + "'s list of members has '" + name + "' with another type");
-  else if (would_list(*list.notes, groups_.at(found->first), name, *node))
+    list.findings.warning(kCode, {}, "NCZarr's list of members has '" + name + "' with another type");
+  else if (netcdf::is_listed(name, *node))
     list.findings.warning(
         kCode, {},
-        whose + "'s list of members leaves out '" + name + "', so that programs that follow the list do not see it");
+        "NCZarr's list of members leaves out '" + name + "', so that programs that follow the list do not see it");
 }
 
 void MemberLists::end(CheckReport& report) {
   for (auto& [path, list] : lists_) {
     for (const auto& [name, type] : list->unmet)
       list->findings.error(kCode, {},
-                           std::string(list->notes->name()) + "'s list of members has '" + name +
+                           "NCZarr's list of members has '" + name +
                                "', which does not exist; programs that follow the list may not open the dataset");
     add_findings(report, list->findings);
   }

@@ -1,5 +1,5 @@
-// Compares what groups record about their members (MemberNotes) with the nodes that are found: lists, and the
-// references in members' metadata.
+// Compares what NCZarr's groups record about their members with the nodes that are found: lists, and the references in
+// members' metadata.
 #pragma once
 
 #include <deque>
@@ -7,15 +7,15 @@
 #include <memory>
 #include <string>
 
-#include "array/format.hpp"
+#include "netcdf/member_notes.hpp"
 #include "tools/check.hpp"
 
 namespace sherd {
 
 class MemberLists {
  public:
-  /// References must outlive it.
-  MemberLists(const Tables& tables, const Format& format) : tables_(tables), format_(format) {}
+  /// The format must outlive it.
+  explicit MemberLists(const Format& format) : format_(format) {}
 
   /// Records the list of a group, if it keeps one. Its members are found later.
   void begin(const std::string& path, const Json& group);
@@ -28,13 +28,11 @@ class MemberLists {
   struct List {
     explicit List(std::string key) : findings(std::move(key)) {}
 
-    const MemberNotes* notes = nullptr;
-    MemberNotes::Faults faults_of;
+    netcdf::DimensionsByName dimensions;  ///< that members can have
     std::map<std::string, NodeType> unmet;
     Findings findings;
   };
 
-  const Tables& tables_;
   const Format& format_;
   std::map<std::string, std::unique_ptr<List>> lists_;  ///< by the paths of groups
   std::map<std::string, Json> groups_;                  ///< the metadata of these groups

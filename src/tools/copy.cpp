@@ -46,8 +46,7 @@ class TreeCopy {
     const auto making = [&](const NodeLocation& location) { return make(location); };
     const StagedCopy copy{
         {.overwrite = options_.overwrite}, fingerprint(source_, plan_.nodes, options_), paths_below(), making};
-    // They show whether a copy is finished, and belong to consolidated metadata.
-    if (options_.resume || is_consolidated(plan_.nodes, new_format_)) SHERD_TRY(add_notes(plan_.nodes, destination_));
+    SHERD_TRY(add_notes(plan_.nodes, destination_));
     SHERD_TRY(make_texts());
     SHERD_TRY(is_there, has_documents(*destination_.store, plan_.nodes.front()));
     bool completed = false;

@@ -105,8 +105,6 @@ Result<std::vector<NodeCopy>> plan_filled(FilledVolume volume, const NodeLocatio
 Result<void> renew_consolidated_metadata(std::vector<NodeCopy>& nodes, const Format& format);
 /// Whether the stored documents of a node are the planned ones.
 Result<bool> are_stored(Store& store, const NodeCopy& node, const Limits& limits);
-/// Whether any of the groups has consolidated metadata.
-[[nodiscard]] bool is_consolidated(const std::vector<NodeCopy>& nodes, const Format& format);
 /// Adds the notes of the group around the destination about its new members, if it keeps a list of members.
 Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destination);
 /// The identity of a copy: the source, all documents that will be written, and everything else that affects its bytes.

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "array/consolidated.hpp"
-#include "array/member_notes.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "netcdf/member_notes.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {
@@ -49,12 +49,6 @@ Result<bool> are_stored(Store& store, const NodeCopy& node, const Limits& limits
   return true;
 }
 
-bool is_consolidated(const std::vector<NodeCopy>& nodes, const Format& format) {
-  return std::ranges::any_of(nodes, [&](const NodeCopy& node) {
-    return node.document.type == NodeType::group && consolidated_entries(format, node.document.document);
-  });
-}
-
 Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destination) {
   std::vector<Json> before;
   std::vector<std::pair<std::string, NodeDocument*>> documents;
@@ -62,7 +56,7 @@ Result<void> add_notes(std::vector<NodeCopy>& nodes, const NodeLocation& destina
     before.push_back(node.document.document);
     documents.emplace_back(node.path, &node.document);
   }
-  SHERD_TRY(introduce_planned(destination, documents));
+  SHERD_TRY(netcdf::introduce_planned(destination, documents));
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (!(before[i] == nodes[i].document.document)) nodes[i].stored.clear();
   return renew_consolidated_metadata(nodes, *destination.format);

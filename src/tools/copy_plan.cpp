@@ -7,11 +7,11 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/member_notes.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
+#include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "ome/ome.hpp"
 #include "store/key.hpp"
@@ -112,7 +112,7 @@ class TreePlanner {
   // Once, however many nodes have documents that are left out. Arrays of a group are not checked; the group has one.
   Result<void> warn(const NodeLocation& location, const NodeDocument& document) {
     if (!plan_.warnings.empty() || (document.type == NodeType::array && !plan_.nodes.empty())) return {};
-    SHERD_TRY(left_out, left_out_of_copies(location, document.document));
+    SHERD_TRY(left_out, netcdf::left_out_of_copies(location, document.document));
     if (left_out) plan_.warnings.push_back(*std::move(left_out));
     return {};
   }
@@ -249,8 +249,7 @@ class TreePlanner {
       if (names.size() == spec.shape.size()) spec.dimension_names.assign(names.begin(), names.end());
     };
     if (const auto axes = axes_.find(path); axes != axes_.end()) return assign(axes->second);
-    for (const MemberNotes* const notes : source_.tables.notes)
-      if (spec.dimension_names.empty()) assign(notes->dimension_names(document));
+    if (spec.dimension_names.empty()) assign(netcdf::dimension_names(document));
   }
 
   // A resolution copied without its group stores the description of the image itself. Parts of the group's metadata

@@ -116,6 +116,20 @@ TEST_P(Member, WithAttributesHasTheirTypes) {
   EXPECT_EQ(notes->find("_nczarr_attr")->find("types")->find("scale")->text(), "<f8");
 }
 
+TEST_P(Member, IsWrittenThroughTheHandleThatMadeIt) {
+  const auto store = written(GetParam());
+  Array made = open_group(store, {.writable = true}).value().create_array("g/made", ints({4}, {"x"})).value();
+  std::vector<std::int32_t> values{1, 2, 3, 4};
+  made.write(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_EQ(made.attributes(), open_array(store, {.path = "g/made"}).value().attributes());
+  EXPECT_NE(made.attributes().find("_nczarr_attr"), nullptr);
+  made.update_attributes(Json::parse(R"({"units": "K"})").value()).value();
+  const Variable variable = *Dataset::open(store).value().root().variable("g/made");
+  EXPECT_EQ(variable.read().value(), Values(values));
+  EXPECT_EQ(*variable.attribute("units"), Values("K"));
+  EXPECT_THAT(names(variable.dimensions()), ElementsAre("/x"));
+}
+
 TEST_P(Member, CopiedFromAnotherDatasetRefersToDimensionsOfThisOne) {
   const auto from = memory_store();
   Writer writer = Writer::create(from, {.format = GetParam()}).value();
