@@ -73,8 +73,8 @@ class SHERD_API Group {
   /// Erases a member and everything below it, and its entries in OME-NGFF metadata; not_found if it does not exist.
   Result<void> erase(std::string_view path);
   /// Moves the member at `path`, with everything below it, to `to`: a path below this group or, if it begins with `/`,
-  /// below the root. Missing groups are created. Waits for active writers. If Store::move_at_once() cannot move it, the
-  /// member is at neither path until the move is complete; after a kill, call this again. not_found if it does not
+  /// below the root. Missing groups are created. Waits for active writers. `unsupported` if the store cannot move it in
+  /// one step, also because of a link or another file system: copy it, then erase it. not_found if it does not
   /// exist; `conflict` if anything exists at `to`. OME-NGFF metadata of its former group get the new name, or no longer
   /// list it; a label image that is moved to IMAGE/labels/NAME is listed there.
   Result<void> move(std::string_view path, std::string_view to);

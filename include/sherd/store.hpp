@@ -213,9 +213,9 @@ class SHERD_API Store {
   /// one atomically. Deeper keys are moved first, so that a document follows what it describes. There must be no other
   /// writers below either prefix: what they store meanwhile may be lost.
   virtual Result<void> move_prefix(const std::string& from, const std::string& to);
-  /// Moves them in one step, together with the locks of active writers below `from`; what these commit appears below
-  /// `to`. Returns false, having changed nothing, if the store cannot do that or if anything exists at `to`;
-  /// `not_found` if a store that can do that has nothing at `from`. The default returns false.
+  /// Moves them in one step, with the locks of active writers below `from`: what these commit appears below `to`. It is
+  /// a `conflict` if such a lock cannot move. Returns false, having changed nothing, if the store cannot do that or if
+  /// anything exists at `to`; `not_found` if a store that can has nothing at `from`. The default returns false.
   virtual Result<bool> move_at_once(const std::string& from, const std::string& to);
   /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
   /// one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to be

@@ -2,7 +2,6 @@
 #include "api/location.hpp"
 #include "api/members.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -50,8 +49,7 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
     SHERD_TRY(found, find_erasable(location, formats));
     if (!found) {
       SHERD_TRY(refuse_collection(location));
-      return not_found("no node exists here" + hint_at_slow_move(location))
-          .in_key(formats.front()->likeliest_key(location.path));
+      return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
     }
     // An interrupted erase has already examined the objects, and may have left some without their documents.
     if (!found->cut_short) SHERD_TRY(refuse_foreign_objects(found->location));

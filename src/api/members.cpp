@@ -4,7 +4,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "ome/ome.hpp"
@@ -95,7 +94,7 @@ Result<void> Group::move(std::string_view path, std::string_view to) {
     SHERD_TRY(member, writable_below(path));
     SHERD_TRY(normal, normal_path(to));
     const std::string target = to.starts_with('/') ? normal : join_path(this->path(), normal);
-    SHERD_TRY(move_or_finish(member, target));
+    SHERD_TRY(move_node(member, target));
     return follow(*this, member, target);
   });
 }

@@ -8,9 +8,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/consolidated.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "array/staged.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
@@ -187,16 +185,16 @@ std::optional<Error> no_file_to_import(const std::string& source) {
 
 namespace {
 
-/// Says that a copy to this path is not complete, or that a move of the node was interrupted.
+/// Says that a copy to this path is not complete.
 std::string hint_at_unfinished(const NodeLocation& location) {
   const auto copy = StagedLeftover::find(location, {});
   if (copy && copy->is_other())
     return "; a copy to this path is unfinished: the command that began it continues it with --resume";
-  return hint_at_slow_move(location);
+  return {};
 }
 
 /// The same in this store, or in one inside or around it.
-std::string hint_at_moves_and_copies(const NodeLocation& location) {
+std::string hint_at_copies(const NodeLocation& location) {
   std::string hint = hint_at_unfinished(location);
   for (const std::string& root : ancestors(location.path)) {
     if (!hint.empty()) return hint;
@@ -223,7 +221,7 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
   if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = recognized_file(where)) return *std::move(file);
-    return not_found("directory does not exist: " + where + hint_at_moves_and_copies(location));
+    return not_found("directory does not exist: " + where + hint_at_copies(location));
   }
   std::string looked_for;
   for (const Format* format : formats) {
@@ -236,7 +234,7 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
       return in_store(*std::move(other), location.store->url());
   std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
   hint += hint_at_objects(location);
-  hint += hint_at_moves_and_copies(location);
+  hint += hint_at_copies(location);
   if (hint.empty()) hint = "; looked for " + looked_for;
   const std::string what =
       directory ? "directory exists, but contains no array or group" : "no array or group at " + where;

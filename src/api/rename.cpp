@@ -2,7 +2,6 @@
 #include "api/location.hpp"
 #include "api/members.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -37,15 +36,10 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
     location.writable = true;
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(target, target_path(location.path, to));
-    const std::string old_path = location.path;
-    SHERD_TRY(cut_short, finish_move(location, target));
-    if (cut_short) location.path = *cut_short;
     SHERD_TRY(found, find_format_of(location, formats));
-    if (!found)
-      return not_found("no node exists here" + hint_at_slow_move(location))
-          .in_key(formats.front()->likeliest_key(location.path));
-    if (found->path != target || !cut_short) SHERD_TRY(move_node(*found, target));
-    SHERD_TRY(follow_in_metadata(at_path(*found, old_path), target));
+    if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    SHERD_TRY(move_node(*found, target));
+    SHERD_TRY(follow_in_metadata(*found, target));
     return {};
   });
 }

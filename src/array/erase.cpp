@@ -6,7 +6,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "store/listing.hpp"
@@ -75,10 +74,8 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
-  SHERD_TRY(refuse_slow_moves_below(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(note, MovingNote::store(location, new_maker(), true));
-  SHERD_TRY(note->refuse_moves_below());
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));

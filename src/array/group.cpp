@@ -14,7 +14,6 @@
 #include "array/document.hpp"
 #include "array/group_location.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"

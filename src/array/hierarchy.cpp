@@ -10,7 +10,6 @@
 #include "array/document.hpp"
 #include "array/new_documents.hpp"
 #include "array/prepared.hpp"
-#include "array/slow_move.hpp"
 #include "array/staged.hpp"
 #include "array/storage.hpp"
 #include "base/buffer.hpp"
@@ -108,7 +107,6 @@ Result<bool> must_create_group(const NodeLocation& group) {
   if (is_there)
     return conflict("this is a volume, and its only members are its scales")
         .in_key(group.format->document_key(group.path, NodeType::group));
-  SHERD_TRY(refuse_slow_move(group));
   SHERD_TRY(find_document(
       group, [&](const Format&, const NodeDocument& node) { return has_members || node.type == NodeType::array; }));
   return has_members;
@@ -142,7 +140,6 @@ struct Site {
 Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   SHERD_TRY(require_writable(location));
   SHERD_TRY(check_names(location));
-  SHERD_TRY(refuse_slow_move(location));
   Site site;
   SHERD_TRY(missing, missing_groups(location));
   site.missing_groups = std::move(missing);
@@ -152,10 +149,7 @@ Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   site.occupied = document.has_value();
   if (document && !overwrite)
     return conflict("a node exists here already; overwrite it or choose another path").in_key(*document);
-  if (document) {
-    SHERD_TRY(refuse_slow_moves_below(location));
-    SHERD_TRY(refuse_foreign_objects(location));
-  }
+  if (document) SHERD_TRY(refuse_foreign_objects(location));
   return site;
 }
 
@@ -222,7 +216,6 @@ Result<void> write_node(NodeLocation& location, const Site& site, NodeDocument& 
   if (lock == nullptr) SHERD_TRY(lock_if_staged(location, lock));
   std::unique_ptr<MovingNote> note;
   if (must_clear) {
-    SHERD_TRY(refuse_slow_move(location));
     if (site.leftovers) {
       SHERD_TRY(refuse_all_but_chunks(location));
     } else if (site.foreign) {
@@ -232,7 +225,6 @@ Result<void> write_node(NodeLocation& location, const Site& site, NodeDocument& 
     SHERD_TRY(wait_for_writers(location));
     SHERD_TRY(noted, MovingNote::store(location, new_maker()));
     note = std::move(noted);
-    SHERD_TRY(note->refuse_moves_below());
     if (!site.occupied) SHERD_TRY(note->refuse_node());
     SHERD_TRY(clear_location(location));
   }
@@ -295,6 +287,10 @@ Result<Node> make_node(NodeLocation location, NodeDocument document) {
   auto array = make_array(std::move(location), std::move(document));
   if (!array) return stored_error(std::move(array).error()).in_key(format->document_key(path, NodeType::array));
   return Node(*std::move(array));
+}
+
+Error no_node_at(const NodeLocation& location) {
+  return not_found("no node exists here").in_key(location.format->likeliest_key(location.path));
 }
 
 Result<std::optional<Node>> find_node(NodeLocation location, Store& documents) {

@@ -27,6 +27,8 @@ namespace sherd {
 /// prefetched_store() for it.
 Result<std::optional<Node>> find_node(NodeLocation location, Store& documents);
 Result<std::optional<Node>> find_node(NodeLocation location);
+/// The error for a path where there is no node, in the format of the location.
+[[nodiscard]] Error no_node_at(const NodeLocation& location);
 /// A handle from a stored document.
 Result<Node> make_node(NodeLocation location, NodeDocument document);
 [[nodiscard]] Group make_group(NodeLocation location, NodeDocument document);
@@ -85,16 +87,12 @@ class MovingNote {
   Result<void> withdraw();
   /// `conflict`, and the note is withdrawn, if a node exists at the path by now.
   Result<void> refuse_node();
-  /// The same if a node at or below the path is being moved, object by object: its mover stores a note, too, and then
-  /// looks for this one. A note that replaced another one stays.
-  Result<void> refuse_moves_below();
 
  private:
   explicit MovingNote(const NodeLocation& location) : location_(location) {}
 
   const NodeLocation location_;
   std::optional<Generation> stored_;  ///< set while it excludes others
-  bool replaces_another_ = false;     ///< of an operation that was cut short, whose leftovers it still marks
 };
 Result<bool> is_moving(const NodeLocation& location);
 /// `conflict` if another maker's note exists.
@@ -130,15 +128,9 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location);
 /// document. An interrupted call can be repeated; creating a node there also completes it.
 Result<void> erase_node(const NodeLocation& location);
 /// Moves the node at `location` (writable, its format given), with everything below it, to the path `to` of its store,
-/// and creates missing groups above. If the store can move it at once, readers find it at one of the two paths
-/// (otherwise see slow_move.hpp). `conflict` if anything exists at `to`; invalid_argument if `to` is inside the node,
-/// or the node is the root; `unsupported` if the format stores nodes in several locations.
+/// and creates missing groups above. Readers find it at one of the two paths. `not_found` if it does not exist;
+/// `conflict` if anything exists at `to`; invalid_argument if `to` is inside the node, or the node is the root;
+/// `unsupported` if the store cannot move it in one step, or if the format stores nodes in several locations.
 Result<void> move_node(const NodeLocation& location, const std::string& to);
-/// Continues an interrupted move_node() of the node at `from`, if there is one, and returns its new path. The node need
-/// not be found at `from`, and `from` needs no format. `conflict` if the path is not `target` and the store has no
-/// locks: another program may be moving it.
-Result<std::optional<std::string>> finish_move(const NodeLocation& from, const std::string& target);
-/// Moves a node, or continues an interrupted move of it to this path. `not_found` if it does not exist.
-Result<void> move_or_finish(NodeLocation from, const std::string& target);
 
 }  // namespace sherd

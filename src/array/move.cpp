@@ -1,17 +1,16 @@
-// Moves a node to another path of its store. If all objects of a node are below one prefix, stores that can do so
-// move it at once. Readers then find the node at the old or the new path, and active writers, whose locks move
-// along, store at the new one. Otherwise see slow_move.cpp. As when a node is erased, it is removed from
-// consolidated metadata first, so that a kill leaves a node that is not listed, instead of a listed one that does
-// not exist.
+// Moves a node to another path of its store in one step: readers find it at the old or the new path, and active
+// writers, whose locks move along, store at the new one. What the store cannot move in one step is refused
+// (docs/decisions/0048). As when a node is erased, it is removed from consolidated metadata first, so that a kill
+// leaves a node that is not listed, instead of a listed one that does not exist.
 #include <algorithm>
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/try.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -86,76 +85,60 @@ Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const
 }
 
 /// Lists a node again that was not moved after all.
-Result<void> list_what_stayed(const NodeLocation& from) {
-  SHERD_TRY(any_format(from, [](const NodeLocation& there) -> Result<bool> {
-    SHERD_TRY(present, own_presence(there));
-    if (present != Presence::stored) return false;
-    SHERD_TRY(below, members_below(there));
-    SHERD_TRY(there.tables.changed(there, MemberChange::renamed));
-    SHERD_TRY(renew_consolidated(there, below));
-    return true;
-  }));
-  return {};
+void list_what_stayed(const NodeLocation& from, const std::vector<std::string>& below) {
+  // The reason why it was not moved is the failure to report.
+  (void)from.tables.changed(from, MemberChange::renamed);
+  (void)renew_consolidated(from, below);
+}
+
+Error cannot_move(const NodeLocation& location) {
+  return unsupported("this store cannot rename a node; copy it ('sherd copy'), then remove it ('sherd rm')")
+      .in_key(location.format->likeliest_key(location.path));
+}
+
+/// Whether the store moves anything at once: if so, it says that there is nothing to move.
+Result<bool> can_move(const NodeLocation& location) {
+  const std::string nothing = staging_name(location.path) + "/none/";
+  const auto moved = location.store->move_at_once(nothing + "from/", nothing + "to/");
+  if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
+  return !moved.has_value();
+}
+
+Result<void> move_at_once(const NodeLocation& location, const std::string& from, const std::string& to) {
+  Store& store = *location.store;
+  // A conflict: a writer is active, and the store cannot move its lock.
+  SHERD_TRY(moved, retry_limited(location.config, [&] { return store.move_at_once(from, to); }));
+  if (moved) return {};
+  SHERD_TRY(free, store.visit(to, ListDepth::children, [](const ListEntry&) { return false; }));
+  if (free) return cannot_move(location);
+  return conflict("there are objects at this path; remove them or choose another path").in_key(to);
 }
 
 }  // namespace
 
 Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(require_writable(from));
-  Store& store = *from.store;
-  if (!store.traits().can_list) return cannot_list(store);
+  if (!from.store->traits().can_list) return cannot_list(*from.store);
   SHERD_TRY(check_paths(from, to));
   NodeLocation destination = at_path(from, to);
   SHERD_TRY(old_prefix, prefix_of_node(from));
   SHERD_TRY(new_prefix, prefix_of_node(destination));
   SHERD_TRY(locks, BothLocks::take(from, destination));
-  SHERD_TRY(refuse_slow_moves_below(from));
   SHERD_TRY(check_clearable(destination, {}));
   SHERD_TRY(below, members_below(from));  // before the locks were held, another process may have moved or erased it
+  SHERD_TRY(can, can_move(from));
+  if (!can) return cannot_move(from);
   SHERD_TRY(wait_for_writers(from));
   SHERD_TRY(from.tables.changed(from, MemberChange::leaving));
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));
-    SHERD_TRY(refuse_slow_moves_below(from));  // again, as late as possible: a move at once has no note
-    SHERD_TRY(at_once, store.move_at_once(old_prefix, new_prefix));
-    return at_once ? Result<void>() : move_slowly(from, to);
+    return move_at_once(from, old_prefix, new_prefix);
   };
   auto moved = move();
   if (moved) return follow_move(from, destination, below);
-  (void)list_what_stayed(from);  // the first failure is the one to report
+  list_what_stayed(from, below);
   return moved;
-}
-
-Result<std::optional<std::string>> finish_move(const NodeLocation& from, const std::string& target) {
-  SHERD_TRY(to, slow_move_to(from));
-  if (!to) return to;
-  SHERD_TRY(refuse_other_target(from, *to, target));
-  SHERD_TRY(require_writable(from));
-  const NodeLocation destination = at_path(from, *to);
-  SHERD_TRY(locks, BothLocks::take(from, destination));
-  const auto ended = carry_on_slow_move(from, *to);
-  if (!ended.has_value()) {
-    (void)list_what_stayed(from);  // the first failure is the one to report
-    return ended.error();
-  }
-  if (!*ended) return std::optional<std::string>();
-  SHERD_TRY(any_format(destination, [&](const NodeLocation& there) -> Result<bool> {
-    SHERD_TRY(present, own_presence(there));
-    if (present != Presence::stored) return false;
-    SHERD_TRY(below, members_below(there));
-    SHERD_TRY(follow_move(at_path(there, from.path), there, below));
-    return true;
-  }));
-  return to;
-}
-
-Result<void> move_or_finish(NodeLocation from, const std::string& target) {
-  SHERD_TRY(cut_short, finish_move(from, target));
-  if (cut_short) from.path = *cut_short;
-  SHERD_TRY(present, presence(from));
-  if (present == Presence::none) return no_node_at(from);
-  return cut_short == target ? Result<void>() : move_node(from, target);
 }
 
 }  // namespace sherd

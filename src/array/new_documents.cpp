@@ -17,7 +17,6 @@
 
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"
 #include "store/read_into.hpp"
@@ -131,7 +130,6 @@ Result<void> withdraw_one(Store& store, const DocumentVersion& version) {
 }
 
 Result<void> erase_empty(const NodeLocation& location, std::span<const NewDocument> documents) {
-  SHERD_TRY(refuse_slow_move(location));
   Store& store = *location.store;
   for (const auto& [version, before] : documents) {
     if (before) continue;
@@ -166,7 +164,6 @@ Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& locati
   SHERD_TRY(documents, Creation(location).write(texts));
   const std::string& visible = texts.back().key;
   const auto check = [&]() -> Result<void> {
-    SHERD_TRY(refuse_slow_move(location));
     if (auto found = refuse_orphan(location); !found) {
       SHERD_TRY(stored, stored_generation(*location.store, visible));
       // Otherwise the node was complete before it was erased or moved together with the group.

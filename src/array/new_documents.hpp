@@ -9,7 +9,7 @@ namespace sherd {
 
 /// Writes the documents of a new node, ending with the one that makes it visible. The creator that makes the node
 /// visible keeps its documents. `conflict` if a node of either type exists or is created meanwhile, if one arrives
-/// through a move (array/slow_move.hpp) or from its maker (array/staged.hpp), or if the group around it is gone.
+/// from its maker (array/staged.hpp), or if the group around it is gone.
 /// `is_alone`: the caller has a lock or a note that keeps creators and makers away.
 Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document,
                                                       bool is_alone);

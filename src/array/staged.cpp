@@ -16,7 +16,6 @@
 
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
@@ -108,6 +107,12 @@ Result<void> erase_maker(const NodeLocation& location, const std::string& maker)
   return location.store->erase_prefix(prefix_of_maker(location, maker));
 }
 
+/// `conflict` if there is a note that a group around `location` is being erased or replaced.
+Result<void> refuse_makers_above(const NodeLocation& location) {
+  for (std::string& path : ancestors(location.path)) SHERD_TRY(refuse_maker(at_path(location, std::move(path))));
+  return {};
+}
+
 Error another_maker(const NodeLocation& location) {
   return conflict("another process is creating or erasing the node '" + location.path +
                   "', or was killed while it did; if none is at work, erase the node")
@@ -142,8 +147,6 @@ Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& locati
   Store& store = *location.store;
   const std::string key = moving_key(location.path);
   if (has_locks(location)) {
-    SHERD_TRY(present, store.open(key));
-    note->replaces_another_ = present != nullptr;
     SHERD_TRY(store.set(key, ""));
     return note;
   }
@@ -151,8 +154,6 @@ Result<std::unique_ptr<MovingNote>> MovingNote::store(const NodeLocation& locati
     SHERD_TRY(present, store.open(key));
     SHERD_TRY(condition, unchanged_since(present.get()));
     if (!take_over) SHERD_TRY(refuse_maker(location, maker));
-    SHERD_TRY(noted, present != nullptr ? noted_maker(location) : std::optional<std::string>());
-    note->replaces_another_ = noted.has_value();
     SHERD_TRY(writer, store.write(key, maker.size()));
     SHERD_TRY(writer->write(0, as_bytes(maker)));
     SHERD_TRY(writer->commit(condition));
@@ -197,13 +198,6 @@ Result<void> MovingNote::refuse_node() {
   SHERD_TRY(withdraw());
   return conflict("another process created something here in the meantime")
       .in_key(location_.format->likeliest_key(location_.path));
-}
-
-Result<void> MovingNote::refuse_moves_below() {
-  auto none = refuse_slow_moves_below(location_);
-  if (none || replaces_another_) return none;
-  (void)withdraw();  // the first failure is the one to report
-  return none;
 }
 
 Result<void> refuse_maker(const NodeLocation& location, std::string_view maker) {
@@ -298,8 +292,7 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(moving, MovingNote::store(destination_, maker_));
   moving_ = std::move(moving);
   SHERD_TRY(refuse_erased());
-  SHERD_TRY(moving_->refuse_moves_below());
-  if (!has_locks(destination_)) SHERD_TRY(refuse_changes_above(destination_));  // otherwise a store moves it at once
+  if (!has_locks(destination_)) SHERD_TRY(refuse_makers_above(destination_));
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_location(destination_, clear_));
   committing_ = true;
@@ -346,7 +339,6 @@ Result<void> StagedLeftover::erase(const NodeLocation& destination) const {
   const std::string prefix = staging_name(destination.path) + "/";
   SHERD_TRY(nothing, store.visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
   if (nothing) return {};
-  SHERD_TRY(refuse_slow_move(destination));
   SHERD_TRY(lock, store.lock(staging_name(destination.path)));
   if (has_locks(destination)) return store.erase_prefix(prefix);
   if (!is_same_) return {};

@@ -11,7 +11,6 @@
 #include "array/core.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -249,14 +248,7 @@ Result<void> move_member(const Writer::State& state, const GroupDefinition& grou
                          const std::string& to) {
   NodeLocation location = state.form.at(member_path(group.path, from));
   location.tables.changed = member_changed;
-  return move_or_finish(std::move(location), state.form.at(member_path(group.path, to)).path);
-}
-
-/// What is not defined may have been renamed by a process that was interrupted.
-Error with_hint(const Writer::State& state, std::string_view path, const Error& error) {
-  if (error.code() != ErrorCode::not_found) return error;
-  return not_found(error.message() +
-                   hint_at_slow_move(state.form.at("/" + std::string(path.substr(path.starts_with('/'))))));
+  return move_node(location, state.form.at(member_path(group.path, to)).path);
 }
 
 /// The attributes of a defined group or variable, and where they are stored.
@@ -338,9 +330,7 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
 Result<void> Writer::rename_variable(std::string_view path, const std::string& to) {
   return as_call(state_->form.location.config, [&]() -> Result<void> {
     const std::scoped_lock lock(state_->mutex);
-    const auto found = find_variable(state_->root, path);
-    if (!found) return with_hint(*state_, path, found.error());
-    VariableDefinition* const variable = *found;
+    SHERD_TRY(variable, find_variable(state_->root, path));
     SHERD_TRY(owner, find_group(state_->root, split_path(path).group));
     SHERD_TRY(check_new_name(*state_, *owner, to));
     SHERD_TRY(store_all(*state_));
@@ -355,9 +345,7 @@ Result<void> Writer::rename_variable(std::string_view path, const std::string& t
 Result<void> Writer::rename_group(std::string_view path, const std::string& to) {
   return as_call(state_->form.location.config, [&]() -> Result<void> {
     const std::scoped_lock lock(state_->mutex);
-    const auto found = find_group(state_->root, path);
-    if (!found) return with_hint(*state_, path, found.error());
-    GroupDefinition* const group = *found;
+    SHERD_TRY(group, find_group(state_->root, path));
     if (group->parent == nullptr) return invalid_argument("the root group has no name");
     SHERD_TRY(check_new_name(*state_, *group->parent, to));
     SHERD_TRY(store_all(*state_));

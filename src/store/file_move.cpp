@@ -44,8 +44,10 @@ Error nothing_to_move(std::string_view prefix) { return not_found("there is noth
 /// if the link would have another target there.
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
   SHERD_TRY(occupied, look_at(to.directory, to.name, Links::keep));
-  if (occupied && (is_link || !S_ISDIR(occupied->st_mode))) return false;
+  if (occupied && !S_ISDIR(occupied->st_mode)) return false;
   if (is_link && from.above != to.above && !is_absolute_link(from.directory, from.name)) return false;
+  // A directory can replace an empty one, but a link cannot.
+  if (occupied && is_link && os::unlinkat(to.directory, to.name.c_str(), AT_REMOVEDIR) != 0) return false;
   if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return true;
   const int code = errno;
   if (can_be_entered(code)) return false;

@@ -199,8 +199,8 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  /// Locks do not move along, so this waits for no writer and is refused while there is one. A later writer checks its
-  /// array's document after this.
+  /// Locks do not move along, so this is a conflict while there is a writer. A later writer checks its array's document
+  /// after this.
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
@@ -211,7 +211,7 @@ class MemoryStore final : public Store {
     };
     if (!has_objects(from)) return not_found("there is nothing to move here").in_key(from);
     if (has_objects(to)) return false;
-    if (!locks_->held_below(from).empty()) return false;
+    if (!locks_->held_below(from).empty()) return conflict("objects are being written here").in_key(from);
     move_objects(from, to);
     return true;
   }

@@ -12,7 +12,6 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
-#include "array/slow_move.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
@@ -250,7 +249,6 @@ class TreeCheck {
       }
       for (const std::string& name : listing->prefixes) {
         if (is_referred_to(prefix + name)) continue;
-        if (is_staging(name)) SHERD_TRY(unfinished_rename(prefix + name + "/"));
         if (format_.check_name(name))
           names.insert(name);
         else if (group.expected && !is_ours(name))
@@ -267,16 +265,6 @@ class TreeCheck {
     }
     for (auto name = names.rbegin(); name != names.rend(); ++name)
       found.push_back({join_path(group.path, *name), group.expected, group.listing});
-    return {};
-  }
-
-  // A node that is being renamed object by object is at no path meanwhile.
-  Result<void> unfinished_rename(const std::string& prefix) {
-    Findings findings(prefix);
-    const auto found = unfinished_move(store_, prefix, root_.config.limits);
-    if (!found) SHERD_TRY(findings.failed(found.error(), document_code(found.error()), {}));
-    if (found && *found) findings.error("rename_unfinished", {}, **found);
-    merge(findings);
     return {};
   }
 

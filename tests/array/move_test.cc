@@ -2,6 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 #include "array/hierarchy.hpp"
 #include "store/forwarding.hpp"
 #include "tests/array/nodes_testing.hpp"
@@ -16,6 +22,7 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+namespace fs = std::filesystem;
 
 std::vector<std::uint8_t> elements_of(const Array& array) {
   std::vector<std::uint8_t> values(4);
@@ -86,39 +93,6 @@ TEST_F(Moved, NodeDoesNotReplaceAGroupThatContainsIt) {
   EXPECT_EQ(tree_of(*store_), tree);
 }
 
-TEST_F(Moved, OthersAreNotDisturbedByADamagedNote) {
-  const std::string key = staging_name("x/y") + "/rename.json";
-  for (const char* note : {R"({"from": "x/y/z", "to": "x/y", "moved": false})", "[]", "{"}) {
-    store_->set(key, note).value();
-    root_->move("g", "h").value();
-    create_array(store_, "x/z", bytes_array()).value();
-    create_array(store_, "x/z", bytes_array(true)).value();
-    const auto refused = create_array(store_, "x/y", bytes_array());
-    EXPECT_EQ(code_of(refused), ErrorCode::corrupt) << note;
-    EXPECT_THAT(refused.error().text(), HasSubstr("remove '" + key + "'")) << note;
-    root_->erase("x").value();
-    root_->move("h", "g").value();
-    const auto faults = check(store_).value().faults;
-    ASSERT_EQ(faults.size(), 1U);
-    EXPECT_THAT(faults.front().message, HasSubstr("remove '" + key + "'"));
-    EXPECT_TRUE(store_->erase(key).value());
-    create_array(store_, "x/y", bytes_array()).value();
-    root_->erase("x").value();
-  }
-}
-
-TEST_F(Moved, NodeThatExistsIsNotErasedWithADamagedNote) {
-  const std::string key = staging_name("g/a") + "/rename.json";
-  store_->set(key, "[]").value();
-  for (const auto& refused : {root_->erase("g/a"), root_->move("g/a", "c")}) {
-    EXPECT_EQ(code_of(refused), ErrorCode::corrupt);
-    EXPECT_THAT(refused.error().text(), HasSubstr("remove '" + key + "'"));
-  }
-  EXPECT_EQ(code_of(create_array(store_, "g/a", bytes_array(true))), ErrorCode::corrupt);
-  EXPECT_TRUE(store_->erase(key).value());
-  root_->move("g/a", "c").value();
-}
-
 TEST_F(Moved, WrongPathsAreRefused) {
   EXPECT_EQ(code_of(root_->move("g/zz", "h")), ErrorCode::not_found);
   for (const char* to : {"", "g", "g/inside", "a/../b"})
@@ -135,11 +109,11 @@ TEST_F(Moved, HandleThatWasOpenedBeforeDoesNotWriteToTheOldPath) {
   EXPECT_THAT(elements_of(open_array(store_, {.path = "g/c"}).value()), ElementsAre(7, 7, 7, 7));
 }
 
-/// Calls `other` before one of its requests. Moves nodes at once or object by object.
+/// Calls `other` before one of its requests.
 class InterruptedStore final : public ForwardingStore {
  public:
-  InterruptedStore(std::shared_ptr<Store> store, int requests, bool at_once, std::function<void()> other)
-      : ForwardingStore(std::move(store)), left_(requests), at_once_(at_once), other_(std::move(other)) {}
+  InterruptedStore(std::shared_ptr<Store> store, int requests, std::function<void()> other)
+      : ForwardingStore(std::move(store)), left_(requests), other_(std::move(other)) {}
 
   bool until_locked = false;  ///< `other` would wait later
 
@@ -160,10 +134,7 @@ class InterruptedStore final : public ForwardingStore {
   Result<void> erase_prefix(const std::string& prefix) override { return next().erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return next().wait_for_writers(prefix); }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    return at_once_ ? next().move_at_once(from, to) : Result<bool>(false);
-  }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return next().move_prefix(from, to);
+    return next().move_at_once(from, to);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     return next().visit(prefix, depth, visit);
@@ -180,19 +151,11 @@ class InterruptedStore final : public ForwardingStore {
 
   int left_;
   bool interrupted_ = false;
-  const bool at_once_;
   const std::function<void()> other_;
 };
 
-struct MoveKind {
-  std::string name;
-  bool files = false;
-  bool locks = true;
-  bool at_once = true;
-};
-
 /// Two renames. The second one runs from beginning to end between two requests of the first one.
-class TwoMoves : public testing::TestWithParam<MoveKind> {
+class TwoMoves : public testing::TestWithParam<bool> {
  protected:
   struct Renamed {
     std::string from, to;
@@ -205,17 +168,16 @@ class TwoMoves : public testing::TestWithParam<MoveKind> {
   /// Renames g/a to `to`; before each of its requests in turn, the `other` rename.
   void each(const Renamed& other, const std::string& to, const std::function<void(const Outcome&)>& expect) {
     bool interrupted = true;
-    for (int requests = 0; interrupted; requests += GetParam().files ? 3 : 1) {  // files take longer
+    for (int requests = 0; interrupted; requests += is_on_files() ? 3 : 1) {  // files take longer
       SCOPED_TRACE("request " + std::to_string(requests));
       Outcome outcome{beneath(), {}, {}};
       create_group(outcome.store, "").value();
       create_array(outcome.store, "g/a", bytes_array()).value().fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
-      const auto other_store = front(outcome.store);
-      const auto store = std::make_shared<InterruptedStore>(outcome.store, requests, GetParam().at_once, [&] {
-        outcome.other = rename(other_store, "/" + other.to, {.path = other.from});
+      const auto store = std::make_shared<InterruptedStore>(outcome.store, requests, [&] {
+        outcome.other = rename(outcome.store, "/" + other.to, {.path = other.from});
       });
-      store->until_locked = GetParam().locks && other.from == "g/a";
-      outcome.renamed = rename(front(store), "/" + to, {.path = "g/a"});
+      store->until_locked = other.from == "g/a";
+      outcome.renamed = rename(store, "/" + to, {.path = "g/a"});
       interrupted = store->interrupted();
       if (interrupted) expect(outcome);
       for (const std::string& key : keys_of(*outcome.store))
@@ -234,12 +196,10 @@ class TwoMoves : public testing::TestWithParam<MoveKind> {
   }
 
  private:
+  static bool is_on_files() { return GetParam(); }
   std::shared_ptr<Store> beneath() {
-    if (!GetParam().files) return memory_store();
+    if (!is_on_files()) return memory_store();
     return file_store(std::string(directory_.path()) + "/" + std::to_string(++stores_), {.durable = false}).value();
-  }
-  static std::shared_ptr<Store> front(const std::shared_ptr<Store>& store) {
-    return GetParam().locks ? store : std::make_shared<LocklessStore>(store, true);
   }
 
   TempDir directory_;
@@ -281,12 +241,141 @@ TEST_P(TwoMoves, OfOneNodeToDifferentPathsAreNotBothMade) {
   EXPECT_GT(refused, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TwoMoves,
-                         testing::Values(MoveKind{"Memory"}, MoveKind{.name = "Files", .files = true},
-                                         MoveKind{.name = "MemoryObjectByObject", .at_once = false},
-                                         MoveKind{.name = "FilesObjectByObject", .files = true, .at_once = false},
-                                         MoveKind{.name = "Lockless", .locks = false}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, TwoMoves, testing::Bool(),
+                         [](const auto& files) { return files.param ? "Files" : "Memory"; });
+
+constexpr const char* kAdvice = "cannot rename a node; copy it ('sherd copy'), then remove it ('sherd rm')";
+
+/// Each thread sets elements of its own, and sets them again at the new path if it is refused.
+void write_while_renaming(const std::shared_ptr<Store>& store) {
+  std::atomic<int> at = 0;
+  const auto open_there = [&] {
+    for (;;)
+      if (auto array = open_array(store, {.path = "x" + std::to_string(at) + "/a", .writable = true}))
+        return *std::move(array);
+  };
+  constexpr std::uint64_t kThreads = 3, kElements = 4 * kThreads;
+  CreateOptions options = bytes_array();
+  options.shape = {kElements};
+  options.chunks = {kThreads};
+  create_group(store, "").value();
+  create_array(store, "x0/a", options).value();
+  std::atomic<bool> ended = false;
+  std::array<std::array<std::uint8_t, 4>, kThreads> stored{};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      Array array = open_there();
+      for (std::uint64_t i = 0; !ended; ++i) {
+        const std::uint64_t chunk = i / 3 % 4;
+        const auto value = static_cast<std::uint8_t>(i);
+        for (;;) {
+          const auto written = array.fill(Box{{chunk * kThreads + t}, {1}}, std::vector{std::byte{value}});
+          if (written) break;
+          ASSERT_EQ(code_of(written), ErrorCode::conflict) << written.error().text();
+          array = open_there();  // a refused write may be stored nevertheless
+        }
+        stored.at(t).at(chunk) = value;
+      }
+    });
+  for (int i = 0; i < 40; ++i, ++at) {
+    // A refused write may be stored at the old path, so each value is used once.
+    const auto moved = rename(store, "x" + std::to_string(i + 1), {.path = "x" + std::to_string(i)});
+    EXPECT_TRUE(moved) << moved.error().text();
+    if (!moved) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ended = true;
+  for (auto& thread : threads) thread.join();
+  std::vector<std::uint8_t> values(kElements);
+  open_there().read(Box{{0}, {kElements}}, std::span(values)).value();
+  for (std::uint64_t t = 0; t < kThreads; ++t)
+    for (std::uint64_t chunk = 0; chunk < 4; ++chunk)
+      EXPECT_EQ(values[chunk * kThreads + t], stored.at(t).at(chunk)) << t << " " << chunk;
+}
+
+TEST(MoveAtOnce, LosesNothingThatOtherThreadsWrite) {
+  const TempDir folder;
+  write_while_renaming(file_store(folder.path(), {.durable = false}).value());
+}
+
+TEST(MoveAtOnce, LosesNothingThatOtherThreadsWriteInMemory) { write_while_renaming(memory_store()); }
+
+TEST(MoveAtOnce, IsRefusedByAStoreThatCannotAndChangesNothing) {
+  const auto store = lockless();
+  create_group(store, "").value();
+  create_array(store, "g/a", bytes_array()).value();
+  open_group(store, {.writable = true})->consolidate().value();
+  const auto tree = tree_of(*store);
+  const auto renamed = rename(store, "/h/b", {.path = "g/a"});
+  EXPECT_EQ(code_of(renamed), ErrorCode::unsupported);
+  EXPECT_THAT(renamed.error().text(), HasSubstr(kAdvice));
+  EXPECT_EQ(code_of(writable(store, "g").move("a", "b")), ErrorCode::unsupported);
+  EXPECT_EQ(tree_of(*store), tree);
+}
+
+class LinkedNode : public testing::Test {
+ protected:
+  /// Makes the array g/a, whose directory is a link to another one.
+  void link(const fs::path& text) {
+    create_group(store_, "g").value();
+    Array array = create_array(store_, "g/a", bytes_array()).value();
+    array.fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
+    fs::rename(folder_ / "h/g/a", folder_ / "disk");
+    fs::create_directory_symlink(text, folder_ / "h/g/a");
+  }
+  void expect_moved_to(const std::string& path) {
+    rename(store_, "/" + path, {.path = "g/a"}).value();
+    EXPECT_TRUE(fs::is_symlink(folder_ / "h" / path));
+    EXPECT_TRUE(fs::equivalent(folder_ / "h" / path, folder_ / "disk"));
+    EXPECT_FALSE(fs::is_symlink(folder_ / "h/g/a"));
+    EXPECT_TRUE(fs::exists(folder_ / "disk/c/1"));
+    std::vector<std::uint8_t> values(4);
+    open_array(store_, {.path = path}).value().read(Box{{0}, {4}}, std::span(values)).value();
+    EXPECT_THAT(values, ElementsAre(7, 7, 7, 7));
+  }
+
+  struct Folder : TempDir {
+    fs::path operator/(const fs::path& name) const { return fs::path(path()) / name; }
+  } folder_;
+  std::shared_ptr<Store> store_ = file_store((folder_ / "h").string()).value();
+};
+
+TEST_F(LinkedNode, MovesAsALink) {
+  link(folder_ / "disk");
+  expect_moved_to("i/j/a");
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/i/j/a"), folder_ / "disk");
+}
+
+TEST_F(LinkedNode, IsRefusedIfTheLinkWouldLeadElsewhere) {
+  link("../../disk");
+  create_group(store_, "i").value();
+  const auto tree = tree_of(*store_);
+  const auto renamed = rename(store_, "/i/a", {.path = "g/a"});
+  EXPECT_EQ(code_of(renamed), ErrorCode::unsupported);
+  EXPECT_THAT(renamed.error().text(), HasSubstr(kAdvice));
+  EXPECT_EQ(tree_of(*store_), tree);
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/g/a"), "../../disk");
+}
+
+TEST_F(LinkedNode, KeepsItsTextInTheSameDirectory) {
+  link("../../disk");
+  expect_moved_to("g/b");
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/g/b"), "../../disk");
+}
+
+TEST_F(LinkedNode, ReplacesAnEmptyDirectory) {
+  link(folder_ / "disk");
+  fs::create_directory(folder_ / "h/b");
+  expect_moved_to("b");
+}
+
+TEST_F(LinkedNode, LosesNothingThatOtherThreadsWrite) {
+  fs::create_directories(folder_ / "disk");
+  fs::create_directories(folder_ / "h");
+  fs::create_directory_symlink(folder_ / "disk", folder_ / "h/x0");
+  write_while_renaming(store_);
+}
 
 TEST(MovedNode, OfAFormatWithSeveralLocationsIsRefused) {
   const auto store = memory_store();

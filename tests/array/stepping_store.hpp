@@ -11,15 +11,12 @@
 
 namespace sherd {
 
-/// Moves objects one after the other unless `moves_at_once`, calls `before` before each request, and fails at a given
-/// request that changes something and at all later ones.
+/// Calls `before` before each request, and fails at a given request that changes something and at all later ones.
 class SteppingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   std::function<void()> before = [] {};
-  bool moves_at_once = false;
   int changes_left = 1 << 30;
-  bool fails_moving = false;  ///< into another node, once
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     before();
@@ -27,7 +24,6 @@ class SteppingStore final : public ForwardingStore {
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
     SHERD_TRY(change());
-    if (fails_moving && key.starts_with("i/a/c/1")) return fail_once();
     return store_->write(key, size_hint);
   }
   Result<bool> erase(const std::string& key, const Condition& condition) override {
@@ -44,11 +40,10 @@ class SteppingStore final : public ForwardingStore {
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     before();
-    return moves_at_once ? store_->move_at_once(from, to) : false;
+    return store_->move_at_once(from, to);
   }
   Result<void> move_prefix(const std::string& from, const std::string& to) override {
     SHERD_TRY(change());
-    if (fails_moving && to.starts_with("i/")) return fail_once();
     return store_->move_prefix(from, to);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
@@ -57,10 +52,6 @@ class SteppingStore final : public ForwardingStore {
   }
 
  private:
-  Error fail_once() {
-    fails_moving = false;
-    return io_error("no more space");
-  }
   Result<void> change() {
     before();
     return changes_left-- > 0 ? Result<void>() : io_error("the disk is gone");

@@ -1,6 +1,5 @@
 // An array is renamed, and each system call fails in turn, or is the last before the process is killed. Readers find
-// the array, whole, at the old path or at the new one; if it cannot be renamed at once, they may find it at neither
-// until it is renamed again.
+// the array, whole, at the old path or at the new one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,13 +22,10 @@ class RenamedArray : public testing::Test {
       array.fill(sherd::Box{{0, 0}, {8, 8}}, as_element(7)).value();
     }
     sherd::open_group(folder, {.writable = true}).value().consolidate().value();
-    prepare(folder);
     ASSERT_EQ(faults_.run(), std::nullopt);
     EXPECT_EQ(where(), "new/b");
     calls_ = faults_.calls();
   }
-
-  virtual void prepare(const std::string&) {}
 
   static std::vector<std::byte> as_element(std::uint16_t value) {
     std::vector<std::byte> bytes(2);
@@ -44,8 +40,6 @@ class RenamedArray : public testing::Test {
       const auto array = sherd::open_array(faults_.folder(), {.path = path, .config = operations::config_of(1)});
       if (!array) {
         EXPECT_EQ(array.error().code(), sherd::ErrorCode::not_found) << array.error().text();
-        not_found_ += array.error().text() + "\n";
-        hints_ += array.error().text().find("rename it again") != std::string::npos;
         continue;
       }
       Values values(64);
@@ -60,36 +54,6 @@ class RenamedArray : public testing::Test {
     return [=] { sherd::rename(folder + "/a", "new/b", {.config = operations::config_of(1)}).value(); };
   }};
   std::vector<Call> calls_;
-  mutable int hints_ = 0;
-  mutable std::string not_found_;
-};
-
-/// Through a link that leads to another place from the new path.
-class LinkedArray : public RenamedArray {
- protected:
-  void prepare(const std::string& folder) override {
-    fs::create_directory(folder + "/.disk");
-    fs::rename(folder + "/a", folder + "/.disk/a");
-    fs::create_directory_symlink(".disk/a", folder + "/a");
-  }
-
-  void expect_complete_after_another_rename() {
-    hints_ = 0;
-    not_found_.clear();
-    const std::string paths = where();
-    EXPECT_THAT(paths, testing::AnyOf("a", "new/b", ""));
-    if (paths.empty()) {
-      EXPECT_EQ(hints_, 2) << not_found_;
-      ++cut_short_;
-    }
-    const auto again = sherd::rename(faults_.folder() + "/a", "new/b", {.config = operations::config_of(1)});
-    EXPECT_TRUE(again || again.error().code() == sherd::ErrorCode::not_found) << again.error().text();
-    EXPECT_EQ(where(), "new/b");
-    for (const std::string& file : files(faults_.folder()))
-      EXPECT_THAT(file, testing::Not(testing::EndsWith("/rename.json")));
-  }
-
-  int cut_short_ = 0;
 };
 
 TEST_F(RenamedArray, IsAtOneOfTheTwoPathsWhenKilledAtAnyCall) {
@@ -111,24 +75,17 @@ TEST_F(RenamedArray, IsAtOneOfTheTwoPathsWhenACallFails) {
   });
 }
 
-TEST_F(LinkedArray, IsWholeAfterAnotherRenameWhenKilledAtAnyCall) {
-  for_each_kill(calls_, [&](const Fault& fault, const Call&) {
-    (void)faults_.run(fault);
-    expect_complete_after_another_rename();
-  });
-  EXPECT_GT(cut_short_, 0);
-}
-
-TEST_F(LinkedArray, IsAtOneOfTheTwoPathsWhenACallFails) {
-  for_each_failure(calls_, Fault::Kind::once, [&](const Fault& fault, const Call&) {
-    const auto error = faults_.run(fault);
-    if (!error) {
-      EXPECT_EQ(where(), "new/b");
-    } else if (error->text().find("rename it again") == std::string::npos) {
-      EXPECT_THAT(where(), testing::AnyOf("a", "new/b"));
-    }
-    expect_complete_after_another_rename();
-  });
+TEST_F(RenamedArray, IsRefusedOnAnotherFileSystem) {
+  int refused = 0;
+  for (std::size_t at = 0; at < calls_.size(); ++at) {
+    if (calls_[at].name != "renameat") continue;
+    const auto error = faults_.run({.kind = Fault::Kind::once, .at = at, .code = EXDEV});
+    if (!error || error->code() != sherd::ErrorCode::unsupported) continue;
+    ++refused;
+    EXPECT_THAT(error->text(), testing::HasSubstr("cannot rename a node; copy it ('sherd copy')"));
+    EXPECT_EQ(where(), "a");
+  }
+  EXPECT_EQ(refused, 1);
 }
 
 }  // namespace

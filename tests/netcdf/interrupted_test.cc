@@ -20,51 +20,6 @@ std::string text_at(Store& store, const std::string& key) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::shared_ptr<SteppingStore> with_a_group() {
-  auto store = std::make_shared<SteppingStore>(memory_store());
-  Writer writer = Writer::create(store).value();
-  writer.define_group("/g").value();
-  writer.define_dimension("/g", "x", 4).value();
-  writer.define_variable("/g", {.name = "v", .dimensions = {"x"}}).value();
-  writer.write("/g/v", Box{{0}, {4}}, std::vector<std::int32_t>{1, 2, 3, 4}).value();
-  writer.sync().value();
-  return store;
-}
-
-/// Fails to rename `g` to `h` after its documents have been put aside.
-void cut_short(const std::shared_ptr<SteppingStore>& store, Writer& writer) {
-  for (int changes = 0; changes < 1000; ++changes) {
-    store->changes_left = changes;
-    ASSERT_FALSE(writer.rename_group("/g", "h")) << changes;
-    store->changes_left = kAll;
-    if (!open(store, {.path = "g"})) return;
-  }
-  FAIL() << "the group was never without its document";
-}
-
-TEST(Interrupted, RenameOfAGroupIsCompletedByRepeatingIt) {
-  const auto store = with_a_group();
-  Writer writer = Writer::open(store).value();
-  cut_short(store, writer);
-  const auto done = writer.rename_group("/g", "h");
-  ASSERT_TRUE(done.has_value()) << done.error().text();
-  const Dataset found = Dataset::open(store).value();
-  ASSERT_TRUE(found.root().variable("h/v"));
-  EXPECT_EQ(found.root().variable("h/v")->read().value(), Values(std::vector<std::int32_t>{1, 2, 3, 4}));
-  EXPECT_FALSE(found.root().group("g"));
-  EXPECT_EQ(found.warnings(), std::vector<std::string>());
-}
-
-TEST(Interrupted, RenameIsNamedByTheErrorOfAWriterThatFindsNoGroup) {
-  const auto store = with_a_group();
-  Writer writer = Writer::open(store).value();
-  cut_short(store, writer);
-  const auto failed = Writer::open(store).value().rename_group("/g", "h");
-  ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().text(), HasSubstr("is being renamed to 'h'"));
-  EXPECT_THAT(Writer::open(store).value().rename_variable("/g/v", "w").error().text(), HasSubstr("is being renamed"));
-}
-
 TEST(Interrupted, SyncLeavesNoTextUnfilled) {
   for (int changes = 0;; ++changes) {
     const auto store = std::make_shared<SteppingStore>(memory_store());

@@ -325,7 +325,7 @@ TEST(MemoryStore, MovesNothingAtOnceWhileAKeyIsHeld) {
   const auto store = memory_store();
   store->set("a/b", "1").value();
   auto lock = store->lock("a/c").value();
-  EXPECT_FALSE(store->move_at_once("a/", "b/").value());
+  EXPECT_EQ(store->move_at_once("a/", "b/").error().code(), ErrorCode::conflict);
   lock.reset();
   EXPECT_TRUE(store->move_at_once("a/", "b/").value());
   EXPECT_EQ(store->get("b/b").value(), "1");
