@@ -271,13 +271,27 @@ void cut_final_nuls(Attribute& attribute) {
 }
 
 bool is_hidden_attribute(std::string_view name) noexcept {
-  constexpr std::string_view names[] = {
-      "_NCProperties", "_nczarr_group",       "_nczarr_array",    "_nczarr_superblock",
-      "_nczarr_attr",  "_NCZARR_SUPERBLOCK",  "_NCZARR_GROUP",    "_NCZARR_ARRAY",
-      "_NCZARR_ATTR",  "_nczarr_attrs",       kRenamingAttribute, "_ARRAY_DIMENSIONS",
-      "sherd_zarr2",   "_Netcdf4Coordinates", "_Netcdf4Dimid",    "CLASS",
-      "NAME",          "DIMENSION_LIST",      "REFERENCE_LIST",   "_nc3_strict",
-      "_IsNetcdf4",    "_SuperblockVersion"};
+  constexpr std::string_view names[] = {"_NCProperties",
+                                        "_nczarr_group",
+                                        "_nczarr_array",
+                                        "_nczarr_superblock",
+                                        "_nczarr_attr",
+                                        "_NCZARR_SUPERBLOCK",
+                                        "_NCZARR_GROUP",
+                                        "_NCZARR_ARRAY",
+                                        "_NCZARR_ATTR",
+                                        "_nczarr_attrs",
+                                        "_ARRAY_DIMENSIONS",
+                                        "sherd_zarr2",
+                                        "_Netcdf4Coordinates",
+                                        "_Netcdf4Dimid",
+                                        "CLASS",
+                                        "NAME",
+                                        "DIMENSION_LIST",
+                                        "REFERENCE_LIST",
+                                        "_nc3_strict",
+                                        "_IsNetcdf4",
+                                        "_SuperblockVersion"};
   return std::ranges::find(names, name) != std::end(names);
 }
 

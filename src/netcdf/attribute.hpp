@@ -39,8 +39,6 @@ template <class T>
 [[nodiscard]] bool is_hidden_attribute(std::string_view name) noexcept;
 
 inline constexpr std::string_view kFillValue = "_FillValue";
-/// Of a group while one of its dimensions is being renamed. xarray hides attributes with this prefix.
-inline constexpr std::string_view kRenamingAttribute = "_nczarr_renaming";
 /// `_FillValue` in the form that xarray stores and requires in Zarr v3: a float is the base64 of a double. Characters,
 /// which are arrays of uint8 there, are numbers. nullopt for values that need no other form.
 [[nodiscard]] std::optional<Json> fill_for_xarray(const Values& fill);

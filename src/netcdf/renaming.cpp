@@ -1,9 +1,8 @@
 // Renaming in a dataset that is being written. Groups and variables are moved as Zarr nodes. The name of a dimension is
 // in the metadata of its group and of every variable that has it, which cannot all be replaced at once. So the new name
 // is defined next to the old one, then each variable refers to it, then the old one is removed. Readers meanwhile, or
-// after a kill, find two dimensions of the same length. Until it is done, an attribute of the group records the
-// renaming, so that the same call completes it. In pure Zarr the variables of a group define its dimensions by naming
-// them: variables of groups below refer to the new name first, and find the old one until then.
+// after a kill, find two dimensions of the same length. In pure Zarr the variables of a group define its dimensions by
+// naming them: variables of groups below refer to the new name first, and find the old one until then.
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -36,20 +35,23 @@ Json* attributes_in(Json& document) {
 Json with_name(const Json& object, std::string_view from, const std::string& to, bool keeps_old) {
   const Json* value = object.find(from);
   if (value == nullptr) return object;
-  const Json* present = object.find(to);
-  if (present == nullptr) present = value;
   Json::Object members;
   for (const auto& [name, each] : object.members()) {
-    if (name == to) continue;
+    if (name == to) continue;  // left by a process that was killed
     if (name != from || keeps_old) members.emplace_back(name, each);
-    if (name == from) members.emplace_back(to, *present);
+    if (name == from) members.emplace_back(to, *value);
   }
   return Json(std::move(members));
 }
 
-void rename_length(Json& group, std::string_view from, const std::string& to, bool keeps_old) {
+void define_next_to(Json& group, std::string_view dimension, const std::string& name) {
   for (Json* lengths : lists_of_group(group, &NoteForm::dimensions))
-    if (lengths->is_object()) *lengths = with_name(*lengths, from, to, keeps_old);
+    if (lengths->is_object()) *lengths = with_name(*lengths, dimension, name, true);
+}
+
+void remove_length(Json& group, std::string_view dimension) {
+  for (Json* lengths : lists_of_group(group, &NoteForm::dimensions))
+    if (lengths->is_object()) lengths->erase(dimension);
 }
 
 /// Makes an array's metadata refer to the new name of a dimension, along those of its `rank` dimensions that can be it.
@@ -106,25 +108,12 @@ Result<void> restore_order(const Writer::State& state, const GroupDefinition& gr
   });
 }
 
-/// Whether a process was killed while it renamed this dimension.
-Result<bool> is_unfinished(const Writer::State& state, const GroupDefinition& group, const Json& renaming) {
-  bool found = false;
-  SHERD_TRY(edit_group(state, group, [&](Json& document) {
-    const Json* attributes = attributes_in(document);
-    const Json* noted = attributes != nullptr ? attributes->find(kRenamingAttribute) : nullptr;
-    found = noted != nullptr && *noted == renaming;
-  }));
-  return found;
-}
-
 Result<void> refer_to(const Writer::State& state, std::span<const Using::value_type> variables,
                       const DimensionDefinition& dimension, const std::string& to) {
-  // After a kill some documents of a variable may already have the new name, and others not.
-  const DimensionDefinition* const known = dimension.group->dimension(to);
   return parallel_for(variables.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     const auto& [group, variable] = variables[i];
     const auto& its = variable->dimensions;
-    const auto can_be = [&](std::size_t d) { return its[d] == &dimension || its[d] == known; };
+    const auto can_be = [&](std::size_t d) { return its[d] == &dimension; };
     const NodeLocation location = state.form.at(member_path(group->path, variable->options.name));
     SHERD_TRY(edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
       Json next = now.document;
@@ -189,38 +178,15 @@ Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from
   Using variables;
   add_variables_of(state.root, from, variables);
   if (state.form.mode.pure) SHERD_TRY(check_pure_names(from, to, variables));
-  if (const DimensionDefinition* known = group.dimension(to)) add_variables_of(state.root, *known, variables);
   const auto is_below = [&](const auto& each) { return each.first != &group; };
   const std::size_t own = std::ranges::stable_partition(variables, is_below).begin() - variables.begin();
-  SHERD_TRY(edit_group(state, group, [&](Json& document) {
-    if (attributes_in(document) == nullptr) document.set(attributes_part(document), Json::Object{});
-    attributes_in(document)->set(kRenamingAttribute, Json::Object{{from.name, to}});
-    rename_length(document, from.name, to, true);
-  }));
+  SHERD_TRY(edit_group(state, group, [&](Json& document) { define_next_to(document, from.name, to); }));
   SHERD_TRY(refer_to(state, std::span(variables).first(own), from, to));
   SHERD_TRY(refer_to(state, std::span(variables).subspan(own), from, to));
   SHERD_TRY(rename_in_others(state, from, to));
   SHERD_TRY(consolidate(state));  // before the old name disappears for readers of consolidated metadata
-  SHERD_TRY(edit_group(state, group, [&](Json& document) { rename_length(document, from.name, to, false); }));
+  SHERD_TRY(edit_group(state, group, [&](Json& document) { remove_length(document, from.name); }));
   return consolidate(state);
-}
-
-/// After completing an interrupted rename: merges `from` and `to`.
-void join_definitions(GroupDefinition& root, DimensionDefinition& from, DimensionDefinition& to) {
-  Using variables;
-  add_variables_of(root, from, variables);
-  for (const auto& [group, variable] : variables) std::ranges::replace(variable->dimensions, &from, &to);
-  to.length = std::max(to.length, from.length);
-  std::erase_if(from.group->dimensions, [&](const auto& each) { return each.get() == &from; });
-}
-
-/// The same in pure Zarr, where readers found the new name in the groups below.
-void join_below(GroupDefinition& root, GroupDefinition& group, DimensionDefinition& to) {  // NOLINT(misc-no-recursion)
-  for (const auto& each : group.groups) {
-    DimensionDefinition* const found = each->dimension(to.name);
-    if (found != nullptr && found->length == to.length) join_definitions(root, *found, to);
-    join_below(root, *each, to);
-  }
 }
 
 /// Opens the array of a variable that was moved.
@@ -302,28 +268,16 @@ Result<void> Writer::rename_dimension(std::string_view path, const std::string& 
     SHERD_TRY(owner, find_group(state_->root, above));
     SHERD_TRY(check_dimension_name(to));
     SHERD_TRY(store_all(*state_));
-    SHERD_TRY(unfinished, is_unfinished(*state_, *owner, Json::Object{{std::string(name), to}}));
     DimensionDefinition* const from = owner->dimension(name);
-    DimensionDefinition* const known = owner->dimension(to);
-    if (from == nullptr && !unfinished)
+    if (from == nullptr)
       return not_found("the dimension '" + std::string(name) + "' is not defined in the group '" + owner->path + "'");
-    if (known != nullptr && !unfinished)
+    if (owner->dimension(to) != nullptr)
       return conflict("the dimension '" + member_path(owner->path, to) + "' is defined already");
-    if (from != nullptr && from->anonymous)
+    if (from->anonymous)
       return unsupported("the dimension '" + from->name + "' has no stored name: it was made up for its length");
-    if (from != nullptr) SHERD_TRY(rename_stored(*state_, *from, to));
-    if (from == nullptr)  // one of the group's documents may still have the old name
-      SHERD_TRY(edit_group(*state_, *owner, [&](Json& document) { rename_length(document, name, to, false); }));
-    SHERD_TRY(edit_group(*state_, *owner, [](Json& document) {
-      if (Json* attributes = attributes_in(document)) attributes->erase(kRenamingAttribute);
-    }));
-    if (from != nullptr && known != nullptr)
-      join_definitions(state_->root, *from, *known);
-    else if (from != nullptr)
-      from->name = to;
-    if (DimensionDefinition* const now = owner->dimension(to); now != nullptr && unfinished && state_->form.mode.pure)
-      join_below(state_->root, *owner, *now);
-    return consolidate(*state_);
+    SHERD_TRY(rename_stored(*state_, *from, to));
+    from->name = to;
+    return {};
   });
 }
 
