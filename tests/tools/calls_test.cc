@@ -160,7 +160,6 @@ Result<void> write_dataset(const StorePtr& store) {
   SHERD_TRY(writer.write("/v", {{0}, {4}}, std::vector<std::int32_t>{1, 2, 3, 4}));
   SHERD_TRY(writer.define_variable("/", {.name = "of_floats", .type = netcdf::Type::float32, .dimensions = {"x"}}));
   SHERD_TRY(writer.write("/of_floats", {{0}, {4}}, std::vector<float>{1, 2, 3, 4}));
-  SHERD_TRY(writer.rename_variable("/v", "w"));
   SHERD_TRY(writer.rename_dimension("/x", "y"));
   return writer.sync();
 }
@@ -273,6 +272,11 @@ const Operation kOperations[] = {
        return outcome(skeletons.erase(5));
      }},
     {"write_a_dataset", make_nothing, write_dataset},
+    {"rename_a_variable", make_dataset,
+     [](const StorePtr& s) -> Result<void> {
+       SHERD_TRY(writer, netcdf::Writer::open(s));
+       return writer.rename_variable("/v", "w");
+     }},
     {"open_a_dataset", make_dataset, [](const StorePtr& s) { return outcome(netcdf::Dataset::open(s)); }},
 };
 
@@ -283,7 +287,8 @@ TEST_P(EveryRequest, IsMadeWithinACall) {
     GetParam().prepare(inner);
     const auto store = std::make_shared<CallsStore>(inner);
     const auto done = GetParam().run(store);
-    EXPECT_TRUE(done) << done.error().text();
+    const bool cannot_rename = !inner->traits().locks && !done && done.error().code() == ErrorCode::unsupported;
+    EXPECT_TRUE(done || cannot_rename) << done.error().text();
     EXPECT_GT(store->requests(), 0U);
     EXPECT_THAT(store->outside(), IsEmpty());
   }
