@@ -372,7 +372,7 @@ Result<bool> StagedNode::exchange() const {
   if (!is_one) return false;
   SHERD_TRY(identity, identity_below(destination_, prefix));
   SHERD_TRY(destination_.store->set(moving_key(destination_.path), identity));
-  SHERD_TRY(unlist_member(destination_));
+  SHERD_TRY(destination_.tables.changed(destination_, MemberChange::leaving));
   SHERD_TRY(unlist(destination_));
   SHERD_TRY(exchanged, store->exchange(prefix + path, path));
   if (!exchanged) SHERD_TRY(destination_.store->set(moving_key(destination_.path), ""));
