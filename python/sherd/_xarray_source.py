@@ -215,14 +215,20 @@ class Opened:
         return None if self._dataset is None else int(self._dataset.format.removeprefix("zarr"))
 
     def unread(self, group: str, *, below: bool) -> dict[str, str]:
-        """Why members of the group, or of all groups in it, could not be read, by their paths."""
-        parts = {} if self._dataset is None else self._dataset.unread
-        inside = "/" if group == "/" else group + "/"
+        """Why members of the group, or of all groups in it, are left out, by their paths."""
+        if self._dataset is None:
+            return {}
+        inside = group.rstrip("/") + "/"
 
         def is_in(path: str) -> bool:
             return path.startswith(inside) and (below or "/" not in path.removeprefix(inside))
 
-        return {path: reason for path, reason in parts.items() if is_in(path)}
+        parts = {path: reason for path, reason in self._dataset.unread.items() if is_in(path)}
+        for path in self.groups(group) if below else [group]:
+            for name, array in self._netcdf_group(path).other_arrays.items():
+                if not _is_readable(array):
+                    parts[f"{path.rstrip('/')}/{name}"] = "xarray has no type for optional elements"
+        return parts
 
     def lazy(self, group: str, name: str) -> Lazy | None:
         source = self._source(group, name)

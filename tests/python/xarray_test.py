@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import subprocess
 import sys
+import warnings
 
 import dask
 import nczarr
@@ -308,6 +309,19 @@ def test_zarr_without_engine_is_left_to_zarr_python(tmp_path, zarr_format):
 def test_sherd_opens_all_zarr_where_zarr_python_is_missing(path):
     text = "import sys; sys.modules['zarr'] = None; import xarray; print(xarray.open_dataset(sys.argv[1])['a'].sum().item())"
     assert run(text, str(path)) == str(VALUES.sum())
+
+
+def test_arrays_that_xarray_has_no_type_for_are_a_warning(path):
+    optional = {"name": "optional", "configuration": {"name": "int16", "configuration": {}}}
+    sherd.create_array(path, name="g/o", shape=(3,), dtype=optional)
+    sherd.consolidate_metadata(path)
+    with pytest.warns(UserWarning, match="/g/o of .* is left out: xarray has no type for optional elements"):
+        assert not opened(path, group="g").variables
+    with pytest.warns(UserWarning, match="/g/o of"):
+        xarray.open_datatree(path, engine="sherd")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert list(opened(path)) == ["a"]
 
 
 def test_arguments_of_engine_zarr_are_accepted(path, tmp_path):
