@@ -194,6 +194,15 @@ bool is_hexadecimal(const Json& fill, const DType& dtype) {
   return float_format(dtype.kind()) && is_one(fill);
 }
 
+/// The number in a text, also in Python's spelling; null for other values.
+Json fill_in_text(const Json& json, bool is_float) {
+  constexpr std::pair<std::string_view, const char*> names[] = {
+      {"nan", "NaN"}, {"inf", "Infinity"}, {"-inf", "-Infinity"}};
+  for (const auto& [python, name] : names)
+    if (is_float && json.is_string() && json.text() == python) return name;
+  return number_of(json);
+}
+
 Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<std::string>& remarks) {
   const Kind kind = type.dtype.kind();
   const auto number = json.is_number() ? json.as_double() : std::nullopt;
@@ -206,7 +215,8 @@ Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<s
     remarks.emplace_back("'fill_value' of an integer is written as a float");
     return parse_numpy_fill(Json::number(json.text().substr(0, json.text().size() - 2)), type);
   }
-  if (const Json in_text = number_of(json); (integer || float_format(kind)) && in_text.is_number()) {
+  const bool is_float = float_format(kind).has_value();
+  if (const Json in_text = fill_in_text(json, is_float); (integer || is_float) && !in_text.is_null()) {
     remarks.emplace_back("'fill_value' is a number in a text, as zarr-python reads it");
     return parse_numpy_fill(in_text, type);
   }

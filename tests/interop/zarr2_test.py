@@ -289,7 +289,8 @@ def test_a_codec_that_says_the_byte_order_goes_before_the_type(tmp_path):
         sherd.create_array(tmp_path / "b", shape=4, dtype=">f4", codecs=[{"id": "pcodec"}], format="zarr2")
 
 
-@pytest.mark.parametrize("dtype, fill", [("<i4", "0"), (">i8", "-9223372036854775808"), ("|u1", "255"), ("<f4", "1.5"), ("<f8", "1e300"), ("<f4", "NaN")])
+@pytest.mark.parametrize("dtype, fill", [("<i4", "0"), (">i8", "-9223372036854775808"), ("|u1", "255"), ("<f4", "1.5"), ("<f8", "1e300"),
+                                         ("<f4", "NaN"), ("<f4", "nan"), ("<f8", "-inf")])
 def test_a_fill_value_that_is_a_number_in_a_text_is_read_as_by_zarr_python(tmp_path, dtype, fill):
     document = {"shape": [3], "chunks": [2], "dtype": dtype, "fill_value": fill, "order": "C", "filters": None, "compressor": None, "zarr_format": 2}
     (tmp_path / ".zarray").write_text(json.dumps(document))
