@@ -517,10 +517,11 @@ def test_positions_that_no_plane_has_are_not_invented(sherd, tmp_path):
     assert positions(tmp_path / "b.ome.tif") == [(None, None)] * 3
 
 
-def test_another_spacing_removes_positions(sherd, tmp_path):
+def test_another_spacing_keeps_the_position_in_elements(sherd, tmp_path):
     tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 5, 6), metadata={**SIZES, "Plane": POSITIONS})
-    assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--spacing", "1,2,3")[2]
-    assert "voxel_offset" not in imported(sherd, tmp_path, "a.ome.tif", "--resolution", "4,4,40")[2]
+    expected = imported(sherd, tmp_path, "a.ome.tif")[2]["voxel_offset"]
+    assert imported(sherd, tmp_path, "a.ome.tif", "--spacing", "1,2,3")[2]["voxel_offset"] == expected
+    assert imported(sherd, tmp_path, "a.ome.tif", "--resolution", "4,4,40")[2]["voxel_offset"] == expected
 
 
 def test_the_samples_of_an_ome_tiff_are_channels_before_y_and_x(sherd, tmp_path):
