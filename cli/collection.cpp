@@ -3,6 +3,7 @@
 #include "cli/collection.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/try.hpp"
 #include "cli/values.hpp"
@@ -76,7 +77,10 @@ std::string scale_text(double scale, const std::string& unit) {
 
 void parameter_rows(const AnnotationInfo& info, Rows& rows) {
   const Json document = document_of(info);
-  rows.push_back({"geometry", text_of(document, "annotation_type")});
+  std::string geometry = text_of(document, "annotation_type");
+  std::ranges::transform(geometry, geometry.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  rows.push_back({"geometry", std::move(geometry)});
   std::vector<std::string> dimensions, properties, relationships;
   for (const AnnotationDimension& each : info.dimensions)
     dimensions.push_back(each.name + " " + scale_text(each.scale, each.unit));
