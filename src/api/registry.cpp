@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "netcdf/member_notes.hpp"
+#include "ome/ome.hpp"
 #include "store/file_options.hpp"
 
 namespace sherd {
@@ -109,10 +110,17 @@ std::span<const StorageKind* const> storage_table() noexcept {
   return storages;
 }
 
+constexpr SideDocument side_document_table[] = {kOmeXmlDocument};
+
 }  // namespace
 
 Tables tables() noexcept {
-  return {codec_table, format_table(), storage_table(), netcdf::member_changed, netcdf::kModelDocuments};
+  return {.codecs = codec_table,
+          .formats = format_table(),
+          .storages = storage_table(),
+          .changed = netcdf::member_changed,
+          .model_documents = netcdf::kModelDocuments,
+          .side_documents = side_document_table};
 }
 
 std::span<const StoreEntry> store_table() noexcept { return stores; }

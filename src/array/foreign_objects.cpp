@@ -23,12 +23,23 @@ using Own = std::function<bool(std::string_view name)>;
 
 bool nothing(std::string_view) { return false; }
 
+struct Search {
+  std::function<Result<void>(const std::string& key)> found;  ///< of a foreign object; an error ends the search
+  /// Includes objects in collections, collections to which nothing refers, and nodes that cannot be read.
+  bool is_thorough;
+};
+
+const Search& refusing() {
+  static const Search search{[](const std::string& key) -> Result<void> { return foreign_object_error(key); }, true};
+  return search;
+}
+
 bool is_scratch(std::string_view name) { return is_ours(name) || is_ours(split_key(name).name); }
 
-/// Reports the first object below `prefix` that does not belong to the node.
-Result<void> refuse_below(const NodeLocation& location, const std::string& prefix, const Own& own) {
+/// Reports the objects below `prefix` that do not belong to the node.
+Result<void> find_below(const NodeLocation& location, const std::string& prefix, const Own& own, const Search& search) {
   SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (!is_scratch(entry.name) && !own(entry.name)) return foreign_object_error(prefix + std::string(entry.name));
+    if (!is_scratch(entry.name) && !own(entry.name)) SHERD_TRY(search.found(prefix + std::string(entry.name)));
     SHERD_TRY(check_interrupted(location.config.interrupted));
     return true;
   }));
@@ -65,15 +76,24 @@ Result<std::vector<Directory>> arrays_of(const NodeLocation& location) {
 
 // For a group whose document describes its arrays: its documents, their chunks, and the collections to which it refers,
 // whose objects are examined first.
-Result<Own> own_of_group(const NodeLocation& location, const NodeDocument& group) {
+Result<Own> own_of_group(const NodeLocation& location, const NodeDocument& group, const Search& search) {
   SHERD_TRY(directories, arrays_of(location));
   for (const auto& [member, path] : references_of(*location.format, group.document)) {
     const auto collection = path_below(location.path, path);
     const auto below = collection ? path_from(location.path, *collection) : std::nullopt;
     if (!below) continue;
-    SHERD_TRY(foreign, foreign_object_among(at_path(location, *collection)));
-    if (foreign) return foreign_object_error(*foreign);
+    if (search.is_thorough) {
+      SHERD_TRY(foreign, foreign_object_among(at_path(location, *collection)));
+      if (foreign) SHERD_TRY(search.found(*foreign));
+    }
     directories.push_back({prefix_of(*below), false});
+  }
+  if (!search.is_thorough) {
+    SHERD_TRY(listing, location.store->list_dir(location.format->chunk_prefix(location.path)));
+    for (const std::string& name : listing.prefixes) {
+      SHERD_TRY(is_collection, holds_objects(at_path(location, join_path(location.path, name))));
+      if (is_collection) directories.push_back({name + "/", false});
+    }
   }
   return Own([directories = std::move(directories), format = location.format](std::string_view name) {
     if (member_of(*format, name)) return true;
@@ -84,32 +104,32 @@ Result<Own> own_of_group(const NodeLocation& location, const NodeDocument& group
   });
 }
 
-Result<Own> own_of(const NodeLocation& location, const NodeDocument& node) {
-  return node.type == NodeType::array ? own_of_array(location, node) : own_of_group(location, node);
+Result<Own> own_of(const NodeLocation& location, const NodeDocument& node, const Search& search) {
+  return node.type == NodeType::array ? own_of_array(location, node) : own_of_group(location, node, search);
 }
 
 // An array's own objects include those of its counterpart. If that cannot be read, they are foreign objects.
-Result<Own> own_of_counterpart(const NodeLocation& location, const NodeDocument& node) {
+Result<Own> own_of_counterpart(const NodeLocation& location, const NodeDocument& node, const Search& search) {
   SHERD_TRY(other, find_counterpart(location, node));
   if (!other || other->format == nullptr) return Own(nothing);
   const auto found = other->format->open(*other->store, other->path, location.config.limits);
   if (!found && !is_stored_fault(found.error())) return found.error();
-  return found && *found ? own_of(*other, **found) : Own(nothing);
+  return found && *found ? own_of(*other, **found, search) : Own(nothing);
 }
 
 // For an array, or a group whose document describes its arrays: nothing below has a document of its own.
-Result<void> refuse_in_leaf(const NodeLocation& location, const NodeDocument& node) {
-  SHERD_TRY(one, own_of(location, node));
-  SHERD_TRY(two, own_of_counterpart(location, node));
+Result<void> find_in_leaf(const NodeLocation& location, const NodeDocument& node, const Search& search) {
+  SHERD_TRY(one, own_of(location, node, search));
+  SHERD_TRY(two, own_of_counterpart(location, node, search));
   const Own own = [&](std::string_view name) { return one(name) || two(name); };
   const std::string chunks = location.format->chunk_prefix(location.path);
   for (const std::string& prefix : location.format->contents(location.path))
-    SHERD_TRY(refuse_below(location, prefix, prefix == chunks ? own : nothing));
+    SHERD_TRY(find_below(location, prefix, prefix == chunks ? own : nothing, search));
   return {};
 }
 
 // Examines the direct contents of a group; its members are examined later.
-Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>& members) {
+Result<void> find_in_group(const NodeLocation& location, std::set<std::string>& members, const Search& search) {
   const NodeKeys keys = location.format->keys(location.path);
   for (const std::string& prefix : keys.contents) {
     SHERD_TRY(listing, location.store->list_dir(prefix));
@@ -117,7 +137,7 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
       const bool known = keys.is_document(prefix + object.name) || is_ours(object.name) ||
                          location.tables.is_model_document(object.name) ||
                          (prefix != keys.chunks && member_of(*location.format, object.name));
-      if (!known) return foreign_object_error(prefix + object.name);
+      if (!known) SHERD_TRY(search.found(prefix + object.name));
     }
     for (const std::string& name : listing.prefixes) {
       const NodeLocation member = at_path(location, join_path(location.path, name));
@@ -125,7 +145,7 @@ Result<void> refuse_in_group(const NodeLocation& location, std::set<std::string>
       if (present != Presence::none)
         members.insert(member.path);
       else if (!is_ours(name))
-        SHERD_TRY(refuse_below(location, prefix + name + "/", nothing));
+        SHERD_TRY(find_below(location, prefix + name + "/", nothing, search));
     }
   }
   return {};
@@ -139,9 +159,10 @@ Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& err
                         error.key() == keys.array && keys.array != keys.group;
   for (const std::string& prefix : keys.contents) {
     const bool has_chunks = is_array && prefix == keys.chunks;
-    auto refused = refuse_below(location, prefix, [&](std::string_view name) {
+    const auto own = [&](std::string_view name) {
       return keys.is_document(prefix + std::string(name)) || (has_chunks && location.format->names_chunk(name));
-    });
+    };
+    auto refused = find_below(location, prefix, own, refusing());
     if (!refused && refused.error().code() == ErrorCode::conflict)
       return conflict(
                  "may belong to another program: the node's document cannot be read, so its members are not known; "
@@ -153,7 +174,7 @@ Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& err
 }
 
 /// For a node that can be read in one format, and its members.
-Result<void> refuse_in_format(const NodeLocation& location) {
+Result<void> find_in_format(const NodeLocation& location, const Search& search) {
   NodeLocation reading = location;
   reading.writable = false;
   std::set<std::string> paths{location.path};
@@ -162,10 +183,10 @@ Result<void> refuse_in_format(const NodeLocation& location) {
     const auto node = location.format->open(*location.store, reading.path, location.config.limits);
     if (!node && !is_stored_fault(node.error())) return node.error();
     if (!node) {
-      SHERD_TRY(refuse_in_unreadable(reading, node.error()));
+      if (search.is_thorough) SHERD_TRY(refuse_in_unreadable(reading, node.error()));
     } else if (*node) {
       const bool group = (*node)->type == NodeType::group && location.format->arrays_have_documents();
-      SHERD_TRY(group ? refuse_in_group(reading, paths) : refuse_in_leaf(reading, **node));
+      SHERD_TRY(group ? find_in_group(reading, paths, search) : find_in_leaf(reading, **node, search));
     }
   }
   return {};
@@ -202,12 +223,24 @@ Error foreign_object_error(const std::string& key) {
 
 Result<void> refuse_all_but_chunks(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
-  for (const std::string& prefix : keys.contents)
-    SHERD_TRY(refuse_below(location, prefix, [&](std::string_view name) {
+  for (const std::string& prefix : keys.contents) {
+    const auto own = [&](std::string_view name) {
       return (prefix == keys.chunks && location.format->names_chunk(name)) ||
              keys.is_document(prefix + std::string(name));
-    }));
+    };
+    SHERD_TRY(find_below(location, prefix, own, refusing()));
+  }
   return {};
+}
+
+Result<ForeignObjects> foreign_objects(const NodeLocation& location) {
+  ForeignObjects objects;
+  const auto count = [&objects](const std::string& key) -> Result<void> {
+    if (objects.count++ == 0) objects.first = key;
+    return {};
+  };
+  SHERD_TRY(find_in_format(location, {count, false}));
+  return objects;
 }
 
 // The overwritten node may have another format than the new one, and may be less than what the new one erases.
@@ -222,7 +255,7 @@ Result<void> refuse_foreign_objects(const NodeLocation& location) {
       unreadable.emplace_back(there, node.error());
       return false;
     }
-    SHERD_TRY(refuse_in_format(there));
+    SHERD_TRY(find_in_format(there, refusing()));
     known.add(there);
     return false;
   }));
@@ -232,10 +265,10 @@ Result<void> refuse_foreign_objects(const NodeLocation& location) {
       known.add(there);
     }
   }
-  for (const std::string& prefix : location.format->contents(location.path))
-    if (!known.has(prefix))
-      SHERD_TRY(
-          refuse_below(location, prefix, [&](std::string_view name) { return known.has(prefix + std::string(name)); }));
+  for (const std::string& prefix : location.format->contents(location.path)) {
+    const auto own = [&](std::string_view name) { return known.has(prefix + std::string(name)); };
+    if (!known.has(prefix)) SHERD_TRY(find_below(location, prefix, own, refusing()));
+  }
   return {};
 }
 

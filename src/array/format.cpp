@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "array/state.hpp"
+#include "base/text.hpp"
 
 namespace sherd {
 
@@ -66,6 +67,16 @@ std::optional<Consolidation::Entries> consolidated_entries(const Format& format,
 std::optional<std::string> member_of(const Format& format, std::string_view object) {
   const auto* documents = capability<MemberDocuments>(format);
   return documents != nullptr ? documents->member_of(object) : std::nullopt;
+}
+
+std::vector<std::string_view> side_documents(const NodeLocation& location) {
+  std::vector<std::string_view> names;
+  if (const auto* documents = capability<MemberDocuments>(*location.format))
+    names.assign(documents->side_documents().begin(), documents->side_documents().end());
+  if (!location.format->arrays_have_documents()) return names;
+  for (const SideDocument& each : location.tables.side_documents)  // the name of a store's root is not known here
+    if (location.path.empty() || last_segment(location.path) == each.group) names.push_back(each.name);
+  return names;
 }
 
 Result<bool> holds_objects(const NodeLocation& location) {

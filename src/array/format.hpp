@@ -37,6 +37,12 @@ enum class MemberChange : std::uint8_t {
 using MemberHook = Result<bool> (*)(const NodeLocation& node, MemberChange change);
 inline Result<bool> no_lists(const NodeLocation&, MemberChange) { return false; }
 
+/// A document that a convention above the formats defines for groups of this name, and that Sherd does not read.
+struct SideDocument {
+  std::string_view group;
+  std::string_view name;
+};
+
 /// The tables of src/api/registry.cpp, passed down.
 struct Tables {
   CodecTable codecs;
@@ -44,9 +50,12 @@ struct Tables {
   std::span<const StorageKind* const> storages;  ///< the first one that applies to an array stores it
   MemberHook changed = no_lists;
   std::span<const std::string_view> model_documents = {};  ///< of such a model, in the directories of nodes
+  std::span<const SideDocument> side_documents = {};
 
+  /// Whether an object in a node's directory is a document of any model or convention, judging by its name there.
   [[nodiscard]] bool is_model_document(std::string_view name) const noexcept {
-    return std::ranges::find(model_documents, name) != model_documents.end();
+    return std::ranges::find(model_documents, name) != model_documents.end() ||
+           std::ranges::find(side_documents, name, &SideDocument::name) != side_documents.end();
   }
 };
 using FormatTable = std::span<const Format* const>;
@@ -194,6 +203,8 @@ class MemberDocuments {
   /// The name of the member whose document this object is; empty for another object of the format, nullopt for a
   /// foreign one.
   [[nodiscard]] virtual std::optional<std::string> member_of(std::string_view object) const = 0;
+  /// The names of documents that a group may have next to its own.
+  [[nodiscard]] virtual std::span<const std::string_view> side_documents() const noexcept { return {}; }
 
  protected:
   ~MemberDocuments() = default;
@@ -282,6 +293,8 @@ template <class Capability>
 [[nodiscard]] std::optional<std::string> resolution_of(const Format& format, const Json& group, std::uint64_t number);
 [[nodiscard]] std::optional<Consolidation::Entries> consolidated_entries(const Format& format, Json group);
 [[nodiscard]] std::optional<std::string> member_of(const Format& format, std::string_view object);
+/// The names of documents that the group at `location` may have next to its own; copies keep them unchanged.
+[[nodiscard]] std::vector<std::string_view> side_documents(const NodeLocation& location);
 /// Collections::holds_objects() and foreign_object_among() of the format of `location`.
 [[nodiscard]] Result<bool> holds_objects(const NodeLocation& location);
 [[nodiscard]] Result<std::optional<std::string>> foreign_object_among(const NodeLocation& location);

@@ -31,7 +31,7 @@ std::string_view unit_of_time(std::string_view name) {
 
 Json numbers_of(const std::vector<double>& values) { return neuroglancer::numbers_json(values); }
 
-// The attribute `channels` in OME-NGFF's form. Null if it does not fit this image.
+// The attribute `channels`, or the member of an info, in OME-NGFF's form. Null if it does not fit this image.
 Json channels_of(const Json& attributes, std::uint64_t count, const DType& dtype) {
   const Json* given = attributes.find("channels");
   return given == nullptr || given->elements().size() != count ? Json() : complete_channels(*given, dtype);
@@ -120,6 +120,7 @@ Result<Image> image_of_volume(const Json& info, std::optional<std::size_t> scale
   image.axes = axes;
   image.labels = volume.type == VolumeInfo::Type::segmentation;
   image.info = info;
+  if (!channels_of(info, volume.num_channels, volume.data_type).is_null()) image.channels = *info.find("channels");
   for (std::size_t d = 0; d < axes.size(); ++d) image.units.emplace_back(image.is_spatial(d) ? "nanometer" : "");
   if (scale) {
     Json one = image.info.find("scales")->elements()[*scale];

@@ -10,7 +10,7 @@ namespace {
 
 using std::string_view;
 
-bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_hexadecimal_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 /// Removes the suffix if it is one of these.
 template <std::size_t N>
@@ -42,14 +42,19 @@ bool cut_integer(string_view& text) {
   return cut_digits(text);
 }
 
+/// The same with any number of decimals.
+bool cut_decimal(string_view& text) { return cut_integer(text) && (!cut(text, '.') || cut_digits(text)); }
+
 /// Three ranges, such as 0-64_0-64_-3-61.
-bool is_box(string_view text) {
+bool is_box(string_view text, bool (*cut_number)(string_view&) = cut_integer) {
   for (int d = 0; d < 3; ++d) {
     if (d > 0 && !cut(text, '_')) return false;
-    if (!cut_integer(text) || !cut(text, '-') || !cut_integer(text)) return false;
+    if (!cut_number(text) || !cut(text, '-') || !cut_number(text)) return false;
   }
   return text.empty();
 }
+
+bool is_hexadecimal(string_view text) { return !text.empty() && std::ranges::all_of(text, is_hexadecimal_digit); }
 
 string_view without_compression(string_view name) {
   constexpr std::array<string_view, 6> compressions = {".gz", ".br", ".zstd", ".bz2", ".xz", ".lzma"};
@@ -62,13 +67,15 @@ string_view without_compression(string_view name) {
 bool is_chunk_name(string_view name) noexcept {
   if (is_box(without_compression(name))) return true;
   constexpr std::array<string_view, 3> shards = {".shard", ".index", ".data"};
-  return cut_suffix(name, shards) && !name.empty() && std::ranges::all_of(name, is_hexadecimal);
+  return cut_suffix(name, shards) && is_hexadecimal(name);
 }
 
 bool is_beside_objects(string_view name) noexcept {
   name = without_compression(name);
   constexpr std::array<string_view, 2> of_boxes = {".frags", ".spatial"};
-  if (cut_suffix(name, of_boxes)) return is_box(name);
+  if (cut_suffix(name, of_boxes)) return is_box(name, cut_decimal);  // of nanometres
+  constexpr std::array<string_view, 1> of_shards = {".labels"};
+  if (cut_suffix(name, of_shards)) return is_hexadecimal(name);
   if (!cut_digits(name) || !cut(name, ':')) return false;
   if (is_box(name)) return true;
   if (!cut_digits(name)) return false;

@@ -13,7 +13,8 @@ inline constexpr std::string_view kInfo = "info";
 [[nodiscard]] bool is_chunk_name(std::string_view name) noexcept;
 
 /// Whether an object is named like the auxiliary files of meshes and skeletons: parts of one (ID:LOD, ID:BOX or
-/// ID:LOD:BOX) and of a box of the volume (BOX.frags and BOX.spatial), compressed or not.
+/// ID:LOD:BOX), those of a box of the volume (BOX.frags and BOX.spatial) and the ids of a shard (SHARD.labels),
+/// compressed or not.
 [[nodiscard]] bool is_beside_objects(std::string_view name) noexcept;
 
 }  // namespace sherd::neuroglancer

@@ -24,6 +24,9 @@ using neuroglancer::kInfo;
 using neuroglancer::VolumeInfo;
 using neuroglancer::VolumeScale;
 
+/// cloud-volume's record of how a volume was made.
+constexpr std::string_view kProvenance = "provenance";
+
 std::string scale_name(const VolumeInfo& info, std::size_t number) {
   const std::string& key = info.scales[number].key;
   return check_node_name(key) && check_key(key) && key != kInfo ? key : "scale" + std::to_string(number);
@@ -163,6 +166,7 @@ Json attributes_of(const VolumeInfo& info, const VolumeScale& scale) {
   attributes.set("resolution", neuroglancer::numbers_json(scale.resolution));
   attributes.set("voxel_offset", Json(Json::Array(scale.voxel_offset.begin(), scale.voxel_offset.end())));
   attributes.set("encoding", scale.encoding);
+  if (const Json* channels = info.other.find("channels")) attributes.set("channels", *channels);
   return attributes;
 }
 
@@ -210,8 +214,9 @@ class Precomputed final : public Format, public MemberDocuments, public Multisca
             .contents = {prefix}};
   }
   [[nodiscard]] std::optional<std::string> member_of(std::string_view object) const override {
-    return object == kInfo || object == "provenance" ? std::optional<std::string>("") : std::nullopt;
+    return object == kInfo || object == kProvenance ? std::optional<std::string>("") : std::nullopt;
   }
+  [[nodiscard]] std::span<const std::string_view> side_documents() const noexcept override { return {&kProvenance, 1}; }
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;

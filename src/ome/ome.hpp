@@ -18,6 +18,9 @@ namespace sherd {
 /// The version with which groups of a format describe images: "0.4" in Zarr v2, otherwise "0.5".
 [[nodiscard]] std::string_view ome_version_of(const Format& format);
 
+/// The OME-XML of all images below a group, in the layout of bioformats2raw.
+inline constexpr SideDocument kOmeXmlDocument{"OME", "METADATA.ome.xml"};
+
 /// The object that contains OME-NGFF's members: `ome`, or the attributes themselves.
 [[nodiscard]] const Json& ome_members(const Json& attributes);
 /// A member of it; nullptr if it does not exist.

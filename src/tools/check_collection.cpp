@@ -112,6 +112,8 @@ class CollectionCheck {
 
   Result<void> any_object(const Listing::Object& object, Findings& to) {
     if (object.name == kInfo || is_ours(object.name)) return {};
+    const bool of_segments = part_->name.empty();  // skeletons or meshes; a legacy mesh consists of such objects
+    if (of_segments && !is_legacy() && is_beside_objects(object.name)) return {};
     return values_->is_sharded() ? shard(object, to) : this->object(object, to);
   }
 

@@ -99,6 +99,9 @@ class TreeCopy {
     for (const auto& [path, source] : plan_.referred)
       SHERD_TRY(copy_below({source_.store, source}, {root.store, join_path(root.path, path)}, options_.resume, counts_,
                            options_.config));
+    for (const auto& [path, key] : plan_.side_documents)
+      SHERD_TRY(
+          copy_unchanged({*source_.store, key, *root.store, join_path(root.path, path)}, options_.resume, counts_));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
     for (auto node = plan_.nodes.rbegin(); node != plan_.nodes.rend(); ++node) {
       if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;

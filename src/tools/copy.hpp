@@ -255,6 +255,14 @@ struct ObjectsLocation {
 /// Copies every object below a path unchanged; with `resume`, only those that are missing at the destination.
 Result<void> copy_below(const ObjectsLocation& from, const ObjectsLocation& to, bool resume, CopyCounts& counts,
                         const Config& config);
+/// Copies an object, if it still exists, unchanged; with `resume`, only if it is missing at the destination.
+struct ObjectToCopy {
+  Store& from;
+  std::string key;
+  Store& to;
+  std::string new_key;
+};
+Result<void> copy_unchanged(const ObjectToCopy& object, bool resume, CopyCounts& counts);
 /// The destination of a collection, and whether one exists there.
 struct CollectionCopy {
   NodeLocation location;

@@ -26,31 +26,16 @@ struct Objects {
   bool resume;
 };
 
-Result<void> copy_one(const Objects& all, const std::string& key, CopyCounts& counts) {
-  const std::string copy = all.new_prefix + key.substr(all.prefix.size());
-  if (all.resume) {
-    SHERD_TRY(present, all.to.open(copy));
-    if (present != nullptr) return ++counts.skipped, Result<void>();
-  }
-  return retry_limited(Config(), [&]() -> Result<void> {
-    SHERD_TRY(source, all.from.open(key));
-    if (source == nullptr) return {};  // erased since it was listed
-    SHERD_TRY(size, source->size().in_key(key));
-    SHERD_TRY(writer, all.to.write(copy, size));
-    SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(key));
-    SHERD_TRY(writer->commit().in_key(copy));
-    ++counts.written;
-    return {};
-  });
-}
-
 /// All objects, info documents last.
 Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& counts) {
   const Config waiting =
       with_requests(config, std::max(all.from.traits().parallel_requests, all.to.traits().parallel_requests));
   std::vector<std::string> batch, infos;
   const auto flush = [&](std::vector<std::string>& keys) -> Result<void> {
-    SHERD_TRY(parallel_for(keys.size(), waiting, [&](std::size_t i) { return copy_one(all, keys[i], counts); }));
+    SHERD_TRY(parallel_for(keys.size(), waiting, [&](std::size_t i) {
+      return copy_unchanged({all.from, keys[i], all.to, all.new_prefix + keys[i].substr(all.prefix.size())}, all.resume,
+                            counts);
+    }));
     keys.clear();
     return {};
   };
@@ -96,6 +81,23 @@ std::string note_of(const ObjectsLocation& from, const std::string& info) {
 }
 
 }  // namespace
+
+Result<void> copy_unchanged(const ObjectToCopy& object, bool resume, CopyCounts& counts) {
+  if (resume) {
+    SHERD_TRY(present, object.to.open(object.new_key));
+    if (present != nullptr) return ++counts.skipped, Result<void>();
+  }
+  return retry_limited(Config(), [&]() -> Result<void> {
+    SHERD_TRY(source, object.from.open(object.key));
+    if (source == nullptr) return {};  // erased since it was found
+    SHERD_TRY(size, source->size().in_key(object.key));
+    SHERD_TRY(writer, object.to.write(object.new_key, size));
+    SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(object.key));
+    SHERD_TRY(writer->commit().in_key(object.new_key));
+    ++counts.written;
+    return {};
+  });
+}
 
 Result<void> copy_below(const ObjectsLocation& from, const ObjectsLocation& to, bool resume, CopyCounts& counts,
                         const Config& config) {

@@ -108,6 +108,7 @@ class VolumePlan {
     info_.scales.clear();
     info_.data_type = dtype_;
     info_.num_channels = channels_of(shapes_.front());
+    keep_channels();
     if (!options_.type.empty()) {
       info_.type = image_.labels ? VolumeInfo::Type::segmentation : VolumeInfo::Type::image;
       return;
@@ -116,6 +117,16 @@ class VolumePlan {
                         (options_.pyramid && options_.pyramid->method == Pyramid::Method::mode) ||
                         (image_.labels && (!kept_ || kept_->type == VolumeInfo::Type::segmentation));
     if (labels) info_.type = VolumeInfo::Type::segmentation;
+  }
+
+  // Their names, colours and windows. Readers of volumes ignore members that they do not know.
+  void keep_channels() {
+    const Json* omero = ome_member(source_.attributes, "omero");
+    const Json* given = omero != nullptr ? omero->find("channels") : nullptr;
+    const Json channels = given != nullptr ? *given : image_.channels;
+    if (!channels.is_array()) return;
+    info_.other.erase("channels");
+    if (channels.size() == info_.num_channels) info_.other.set("channels", channels);
   }
 
   // The scale that it was before, or another of the same volume to begin with.

@@ -1,6 +1,7 @@
 // Plans a copy of a tree: its nodes one by one, or those of an image.
 #include "tools/copy_plan.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -31,6 +32,7 @@ class TreePlanner {
 
   Result<TreePlan> run() && {
     SHERD_TRY(plan_all());
+    SHERD_TRY(warn_of_foreign_objects());
     return std::move(plan_);
   }
 
@@ -84,7 +86,10 @@ class TreePlanner {
       if (node.array) plan_.bytes += node.array->bytes;
     SHERD_TRY(document, format_.open(*source_.store, source_.path, source_.config.limits));
     if (!document) return {};
-    if (document->type == NodeType::group) note_references("", document->document);
+    if (document->type == NodeType::group) {
+      note_references("", document->document);
+      SHERD_TRY(note_side_documents(source_, ""));
+    }
     std::string volume(split_key(format_.document_key(source_.path, document->type)).prefix);
     if (!volume.empty()) volume.pop_back();
     for (const NodeCopy& node : plan_.nodes) note_references(node, volume);
@@ -107,6 +112,33 @@ class TreePlanner {
       const auto from = path_below(volume, reference.second), to = path_below(node.path, reference.second);
       if (from && to && !to->empty()) plan_.referred.insert_or_assign(*to, *from);
     }
+  }
+
+  // Documents of a group that only other programs read. The copy has them if its format does.
+  Result<void> note_side_documents(const NodeLocation& location, const std::string& path) {
+    const std::vector<std::string_view> kept = side_documents(location_below(destination_, path));
+    for (const std::string_view name : side_documents(location)) {
+      std::string key = join_path(location.path, name);
+      SHERD_TRY(present, location.store->open(key));
+      if (present == nullptr) continue;
+      if (std::ranges::find(kept, name) != kept.end())
+        plan_.side_documents.insert_or_assign(join_path(path, name), std::move(key));
+      else
+        plan_.warnings.push_back(key + " is not part of the copy: the format of the copy has no such document");
+    }
+    return {};
+  }
+
+  // A part of an array is copied for its elements only.
+  Result<void> warn_of_foreign_objects() {
+    if (asks_for_cutout(options_) || !source_.store->traits().can_list) return {};
+    SHERD_TRY(foreign, foreign_objects(source_));
+    if (foreign.count == 1)
+      plan_.warnings.push_back(foreign.first + " belongs to no node and was left out");
+    else if (foreign.count > 1)
+      plan_.warnings.push_back(std::to_string(foreign.count) +
+                               " objects that belong to no node were left out, such as " + foreign.first);
+    return {};
   }
 
   // Once, however many nodes have documents that are left out. Arrays of a group are not checked; the group has one.
@@ -147,6 +179,7 @@ class TreePlanner {
     }
     note_references(path, node.document.document);
     plan_.nodes.push_back(std::move(node));
+    SHERD_TRY(note_side_documents(location, path));
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};

@@ -1,10 +1,12 @@
 """sherd.copy of images: into Neuroglancer's volumes, out of them, and pyramids, whose elements are compared with NumPy's."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 import sherd
+import tifffile
 
 from shardings import sharding
 
@@ -219,3 +221,26 @@ def test_a_warning_names_the_unit_that_a_volume_takes_as_nanometres(tmp_path, re
     recwarn.clear()
     sherd.copy(tmp_path / "a", tmp_path / "w", to="precomputed", resolution=(8, 8, 40), config=FAST)
     assert not list(recwarn)
+
+
+def test_a_copy_keeps_documents_of_layouts_and_warns_of_others(tmp_path):
+    data = np.ones((2, 4, 8, 8), "u1")
+    tifffile.imwrite(tmp_path / "a.ome.tif", data, metadata={"axes": "CZYX", "Channel": {"Name": ["DAPI", "GFP"]}})
+    sherd.import_(tmp_path / "a.ome.tif", tmp_path / "em", to="precomputed", resolution=(8, 8, 40))
+    sherd.import_(tmp_path / "a.ome.tif", tmp_path / "a.zarr/0", pyramid="mean:1")
+    (tmp_path / "em/provenance").write_text('{"owners": []}')
+    sherd.create_group(tmp_path / "a.zarr/OME")
+    (tmp_path / "a.zarr/OME/METADATA.ome.xml").write_text("<OME/>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sherd.copy(tmp_path / "em", tmp_path / "copied")
+        sherd.copy(tmp_path / "a.zarr", tmp_path / "copied.zarr")
+    assert (tmp_path / "copied/provenance").read_text() == '{"owners": []}'
+    assert (tmp_path / "copied.zarr/OME/METADATA.ome.xml").read_text() == "<OME/>"
+    channels = json.loads((tmp_path / "copied/info").read_text())["channels"]
+    assert [each["label"] for each in channels] == ["DAPI", "GFP"]
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / "a.zarr/0" / name).write_text("x")
+    with pytest.warns(UserWarning, match="2 objects that belong to no node were left out, such as 0/"):
+        report = sherd.copy(tmp_path / "a.zarr", tmp_path / "again.zarr")
+    assert len(report["warnings"]) == 1
