@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "io/image.hpp"
 #include "io/tiff_file.hpp"
+#include "os/calls.hpp"
 
 namespace sherd {
 
@@ -50,8 +51,7 @@ Result<void> TiffFile::open_others(const std::vector<std::string>& names) {
   std::string missing;
   std::size_t count = 0;
   for (const std::string& name : names) {
-    std::error_code failure;
-    if (std::filesystem::exists(folder / name, failure)) continue;
+    if (os::exists((folder / name).c_str())) continue;
     if (count++ == 0) missing = name;
   }
   if (count > 0)
