@@ -19,6 +19,7 @@
   X(nc_open)                      \
   X(nc_create)                    \
   X(nc_close)                     \
+  X(nc_sync)                      \
   X(nc_abort)                     \
   X(nc_enddef)                    \
   X(nc_set_fill)                  \

@@ -137,6 +137,8 @@ class FileSink final : public Sink {
   Result<void> finish() override {
     {
       const NetcdfLock lock(library_);
+      // libnetcdf 4.9.0 crashes if it cannot write while it closes a file.
+      if (is_hdf5(file_.kind)) SHERD_TRY(check(library_.nc_sync(id_)));
       const int id = std::exchange(id_, -1);
       SHERD_TRY(check(library_.nc_close(id)));
     }
