@@ -71,7 +71,7 @@ class NetcdfLibrary {
 
   /// The functions of libhdf5, under the same lock; `unsupported` if libnetcdf has been built without it.
   [[nodiscard]] Result<const Hdf5Library*> hdf5() const;
-  /// Whether the release is 4.9.0, which misreads texts of fixed length.
+  /// Whether the release is 4.9.0, which opens files with datasets that have no dataspace; others crash or fail.
   [[nodiscard]] bool is_first() const;
 
   /// The error for a code of the library. While reading, data that the library cannot interpret are `corrupt`.
