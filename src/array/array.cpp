@@ -136,12 +136,24 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
 }
 
 Result<void> Array::State::confirm_missing() const {
-  if (of_document([](const NodeDocument& node) { return node.generation().token.empty(); })) return {};
+  const bool is_known = of_document([](const NodeDocument& node) { return !node.generation().token.empty(); });
+  const bool looks = location.store->traits().parallel_requests < 2 && location.format->arrays_have_documents();
+  if (!is_known && !looks) return {};
   SHERD_TRY(now, stored_generation(*location.store, document_key));
   if (!now) return replaced_error("erased");
   {
     const std::lock_guard hold(mutex_);
     if (*now == document_.generation() || *now == read_at_) return {};
+  }
+  if (!is_known) {
+    // Consolidated metadata do not contain the versions of documents, and a data model may read a document differently
+    // than its format, but not the grid.
+    SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+    const std::lock_guard hold(mutex_);
+    if (!node) return replaced_error("erased");
+    if (!node->array || !(node->array->grid == document_.array->grid)) return replaced_error("replaced");
+    read_at_ = node->generation();
+    return {};
   }
   SHERD_TRY(node, present_document());
   const std::lock_guard hold(mutex_);
@@ -350,10 +362,12 @@ class RegionsRead {
     for (int attempts = 1;; ++attempts) {
       std::atomic<bool> missing{false};
       done = 0;
-      SHERD_TRY(state_.storage->read({state_, shape_, config, cells, reader, done, elements, missing}));
-      if (!missing || !looks) return {};
+      auto read = state_.storage->read({state_, shape_, config, cells, reader, done, elements, missing});
+      const bool is_odd = read ? missing.load() : read.error().code() == ErrorCode::corrupt;
+      if (!is_odd || !looks) return read;
       auto confirmed = state_.confirm_missing();
-      if (confirmed || !is_lost_race(confirmed.error()) || attempts == kMost) return confirmed;
+      if (confirmed) return read;
+      if (!is_lost_race(confirmed.error()) || attempts == kMost) return confirmed;
     }
   }
 

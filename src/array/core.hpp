@@ -60,8 +60,8 @@ struct Array::State {
   /// (Confirmed::attributes), not for each object.
   enum class Confirmed : std::uint8_t { chunks, attributes };
   Result<Shape> confirm(Confirmed what = Confirmed::chunks) const;
-  /// For a reader that has not found some objects: `conflict` if the array was erased or replaced, so that they may
-  /// have been erased with it. The conflict may be retried if the array exists, but its document is not the version
+  /// For a reader that has not found some objects, or cannot decode them: `conflict` if the array was erased or
+  /// replaced since it was opened. The conflict may be retried if the array exists, but its document is not the version
   /// that the last reader saw.
   Result<void> confirm_missing() const;
   /// The reason if none of its chunks can be read or written.

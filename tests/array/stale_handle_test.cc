@@ -366,5 +366,17 @@ TEST(MissingChunk, OfAnArrayThatWasReplacedMeanwhileIsReadAgain) {
   EXPECT_EQ(values, std::vector<std::uint8_t>(values.size(), 7));
 }
 
+TEST(ChunkOfAnotherSize, OfAnArrayThatWasReplacedIsAConflict) {
+  const auto store = memory_store();
+  CreateOptions options = bytes_array(true);
+  options.chunks = {2};
+  const Array array = create_array(store, "a", options).value();
+  array.fill(Box{{0}, array.shape()}, std::vector{std::byte{7}}).value();
+  options.chunks = array.shape();
+  create_array(store, "a", options).value().fill(Box{{0}, array.shape()}, std::vector{std::byte{8}}).value();
+  std::vector<std::uint8_t> values(array.shape()[0]);
+  EXPECT_EQ(array.read(Box{{0}, array.shape()}, std::span(values)).error().code(), ErrorCode::conflict);
+}
+
 }  // namespace
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "sherd/group.hpp"
+#include "sherd/sherd.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
@@ -87,6 +87,47 @@ TEST(LazyArrays, AreMadeOnce) {
     });
   for (std::thread& each : threads) each.join();
   for (const auto& list : found) EXPECT_EQ(list, found.front());
+}
+
+/// The array v in a store with consolidated metadata.
+std::shared_ptr<Store> consolidated(const std::string& format) {
+  const auto store = memory_store();
+  create_group(store, "", {}, false, {}, format).value();
+  const sherd::CreateOptions options{.shape = {4}, .dtype = DType::int32, .chunks = {2}};
+  const std::vector<std::int32_t> values{1, 2, 3, 4};
+  create_array(store, "v", options).value().write(Box{{0}, {4}}, std::span(values)).value();
+  open_group(store, {.writable = true}).value().consolidate().value();
+  return store;
+}
+
+class ConsolidatedVariable : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Formats, ConsolidatedVariable, testing::Values("zarr2", "zarr3"),
+                         [](const auto& format) { return format.param; });
+
+TEST_P(ConsolidatedVariable, WhoseArrayIsGoneIsAConflictAndNotFillValues) {
+  const auto store = consolidated(GetParam());
+  const Variable variable = Dataset::open(store).value().root().variable("v").value();
+  EXPECT_EQ(variable.read().value(), Values(std::vector<std::int32_t>{1, 2, 3, 4}));
+  store->erase_prefix("v/").value();
+  EXPECT_EQ(variable.read().error().code(), ErrorCode::conflict);
+}
+
+TEST_P(ConsolidatedVariable, OfOtherChunksIsAConflictAndNotDamage) {
+  const auto store = consolidated(GetParam());
+  const Variable variable = Dataset::open(store).value().root().variable("v").value();
+  const std::vector<std::int32_t> values{5, 6, 7, 8};
+  const Array other =
+      create_array(store, "v", {.shape = {4}, .dtype = DType::int32, .chunks = {4}, .overwrite = true}).value();
+  other.write(Box{{0}, {4}}, std::span(values)).value();
+  EXPECT_EQ(variable.read().error().code(), ErrorCode::conflict);
+}
+
+TEST_P(ConsolidatedVariable, ReadsAsTheFillValueWhereNothingWasWritten) {
+  const auto store = consolidated(GetParam());
+  const Variable variable = Dataset::open(store).value().root().variable("v").value();
+  store->erase(GetParam() == "zarr2" ? "v/0" : "v/c/0").value();
+  EXPECT_EQ(variable.read().value(), Values(std::vector<std::int32_t>{0, 0, 3, 4}));
+  EXPECT_EQ(variable.read().value(), Values(std::vector<std::int32_t>{0, 0, 3, 4}));
 }
 
 }  // namespace
