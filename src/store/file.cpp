@@ -337,8 +337,9 @@ Result<bool> FileStore::exchange(const std::string& from, const std::string& to)
   if (!to.empty()) return exchange_directories(tree_, from, to);
   const auto neighbor = neighbor_of_root(tree_);
   if (!neighbor) return false;
-  SHERD_TRY(around, open_files(neighbor->directory, tree_.options()));
-  SHERD_TRY(around->erase_prefix(neighbor->name + "/"));  // left by a process that was killed
+  const auto around = open_files(neighbor->directory, tree_.options());
+  // What a killed process has left. If it cannot be erased, nothing can be moved there either.
+  if (!around || !(*around)->erase_prefix(neighbor->name + "/")) return false;
   SHERD_TRY(held, hold_object(*locks_, tree_, from.substr(0, from.find('/'))));
   return exchange_root(tree_, from, *neighbor, *held->file_lock);
 }

@@ -84,7 +84,7 @@ std::optional<RootNeighbor> neighbor_of_root(const FileTree& tree) {
   const std::filesystem::path root = std::filesystem::canonical(tree.path(""), failed);
   if (failed || !root.has_filename()) return std::nullopt;
   const std::string name = root.filename().string();
-  return RootNeighbor{root.parent_path().string(), name, std::string(kScratchPrefix) + name};
+  return RootNeighbor{root.parent_path().string(), name, std::string(kScratchPrefix) + name + "-root"};
 }
 
 Result<bool> exchange_root(const FileTree& tree, const std::string& from, const RootNeighbor& neighbor,
