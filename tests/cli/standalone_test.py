@@ -24,7 +24,7 @@ RAW = ("--shape", "4,4,4", "--dtype", "uint8")
 @pytest.mark.parametrize("format", ["precomputed", "zarr2", "zarr3"])
 def test_an_empty_group_does_not_capture_what_is_below_other_directories(sherd, stray, format):
     sherd.ok("import", "x.raw", "work/data/v", "--to", format, *RAW,
-             *(["--resolution", "1,1,1"] if format == "precomputed" else []))
+             *(["--axes", "x,y,z", "--resolution", "1,1,1"] if format == "precomputed" else []))
     assert sorted(path.name for path in (stray / "data").iterdir()) == ["v"]
     assert sherd.ok("read", "work/data/v", "--format", "raw").stdout == bytes(range(64))
 
