@@ -135,7 +135,8 @@ TEST_P(AnnotationBuild, PutsEachAnnotationIntoOneLevelAndAllItsIndices) {
     const auto one = built.read_annotation(id).value();
     ASSERT_TRUE(one);
     EXPECT_EQ(one->geometry, geometry[row]);
-    EXPECT_EQ(one->properties[0].as<std::uint8_t>()[0], static_cast<std::uint8_t>(row));
+    EXPECT_EQ(one->properties[0].as<float>()[0], static_cast<float>(row)) << "the stored info lists them by size";
+    EXPECT_EQ(one->properties[1].as<std::uint8_t>()[0], static_cast<std::uint8_t>(row));
     EXPECT_EQ(one->related[0].size(), row % 7 == 5 ? 1 : 2);
   }
   const auto related = built.read_related(0, 3).value();
