@@ -133,8 +133,8 @@ class OmeImage {
     add_channels(stack);
     stack.name = metadata_text(name_);
     if (images_ > 1)
-      stack.left_out =
-          "it holds " + std::to_string(images_) + " images (OME-XML), only the first of this file is imported";
+      stack.left_out = "it holds " + std::to_string(images_) + " images (OME-XML), only the first " +
+                       (chosen_ == 1 ? "is imported" : "with planes in this file is imported");
     return stack;
   }
 
@@ -147,6 +147,7 @@ class OmeImage {
       ++images_;
       if (!is_better) continue;
       has_planes_ = has_planes_here(pixels);
+      chosen_ = images_;
       pixels_ = pixels;
       name_ = image.attribute("Name").value();
     }
@@ -292,6 +293,7 @@ class OmeImage {
   pugi::xml_node root_, pixels_;
   const PageFacts& facts_;
   std::size_t images_ = 0;
+  std::size_t chosen_ = 0;   ///< the number of the chosen image, from 1
   bool has_planes_ = false;  ///< whether the chosen image has some in this file
   std::string_view name_;
   StackLengths lengths_;

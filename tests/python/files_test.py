@@ -188,7 +188,7 @@ def test_an_image_in_several_files_is_imported(tmp_path):
         xml = (f'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="urn:uuid:{i}"><Image ID="Image:0"><Pixels '
                f'ID="Pixels:0" Type="uint16" DimensionOrder="XYZCT" SizeX="6" SizeY="5" SizeZ="3" SizeC="2" SizeT="1">{planes}'
                '</Pixels></Image></OME>')
-        tifffile.imwrite(tmp_path / f"c{i}.ome.tif", values[i], metadata=None, description=xml, ome=False)
+        tifffile.imwrite(tmp_path / f"c{i}.ome.tif", values[i], metadata=None, description=xml, ome=False, photometric="minisblack")
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "c1.ome.tif"), values)
     array = sherd.import_(tmp_path / "c1.ome.tif", tmp_path / "a.zarr")
     np.testing.assert_array_equal(array[...], values)

@@ -154,7 +154,7 @@ def test_an_image_of_0_3_is_opened_and_copied(tmp_path):
     image = sherd.ome.open(tmp_path / "i")
     assert image.version == "0.3" and [axis.type for axis in image.axes] == ["channel", "space", "space", "space"]
     assert image.levels[1].scale == (1, 1, 2, 2) and image.levels[1].translation == (0, 0, .5, .5)
-    sherd.copy(tmp_path / "i", tmp_path / "o", zarr_format=3)
+    sherd.copy(tmp_path / "i", tmp_path / "o", to="zarr3")
     assert sherd.ome.open(tmp_path / "o").version == "0.5" and sherd.check(tmp_path / "o")["faults"] == []
     group.attrs["multiscales"] = [attributes["multiscales"][0] | {"axes": list("zyx")}]
     with pytest.raises(sherd.Corrupt, match=r"'.zattrs' multiscales\[0\].datasets\[0\].path: .* 4 dimensions"):
@@ -165,5 +165,5 @@ def test_an_append_to_the_finest_level_alone_is_found_by_check(tmp_path):
     make_image(tmp_path / "i")
     array = sherd.open_array(tmp_path / "i/s0", mode="r+")
     array.append(VALUES[:, :, :, :8], axis=3)
-    (fault,) = sherd.check(tmp_path / "i")["faults"]
-    assert (fault["code"], fault["severity"]) == ("level_shape", "warning") and "datasets[1]'" in fault["message"]
+    (fault,) = [fault for fault in sherd.check(tmp_path / "i")["faults"] if fault["code"] == "level_shape"]
+    assert fault["severity"] == "warning" and "datasets[1]'" in fault["message"]
