@@ -137,8 +137,8 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
 
 Result<void> Array::State::confirm_missing() const {
   const bool is_known = of_document([](const NodeDocument& node) { return !node.generation().token.empty(); });
-  const bool looks = location.store->traits().parallel_requests < 2 && location.format->arrays_have_documents();
-  if (!is_known && !looks) return {};
+  const bool is_stored = of_document([](const NodeDocument& node) { return !node.versions.empty(); });
+  if (!is_known && (!is_stored || location.store->traits().parallel_requests > 1)) return {};
   SHERD_TRY(now, stored_generation(*location.store, document_key));
   if (!now) return replaced_error("erased");
   {

@@ -129,6 +129,8 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
   if (!document->array) return corrupt("not an array");
   lowered.document = *std::move(document);
   lowered.document.versions = node.versions;
+  if (node.versions.empty() && !location.writable)  // of consolidated metadata
+    lowered.document.versions.push_back({location.format->document_key(node.path, NodeType::array), {}});
   return lowered;
 }
 
