@@ -39,6 +39,14 @@ class WriterOfADualFormatArray : public testing::TestWithParam<std::string> {
     }
   }
 
+  /// Both versions of a shard are whole. A shard that was being erased may have one name.
+  void expect_no_error() const {
+    const sherd::CheckReport report = sherd::check(faults_.folder()).value();
+    for (const sherd::Fault& fault : report.faults)
+      EXPECT_TRUE(fault.severity == sherd::Fault::Severity::warning || fault.code == "counterpart_missing")
+          << fault.message;
+  }
+
   void expect_one_file_after_the_next() const {
     begin(faults_.folder(), GetParam())();
     for (const char* format : {"zarr3", "precomputed"})
@@ -91,7 +99,7 @@ TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenKilledAtAnyCall)
   for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
     (void)faults_.run(fault);
     expect_old_or_new();
-    EXPECT_TRUE(sherd::check(faults_.folder()).value().ok()) << "both versions of a shard are whole";
+    expect_no_error();
     expect_one_file_after_the_next();
   });
 }
