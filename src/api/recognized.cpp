@@ -8,6 +8,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "array/consolidated.hpp"
 #include "array/hierarchy.hpp"
 #include "array/staged.hpp"
 #include "base/url.hpp"
