@@ -66,7 +66,10 @@ def one_by_one(folder, kind):
     properties = {f"p_{name}": np.array([value], "u1" if name.startswith("rgb") else name) for name, value in zip(TYPES, ROW)}
     geometry = np.array(GEOMETRY[kind], "f4")
     marks.write(7, ng.Annotation(geometry, properties, {"cell": [5]}))
-    listed = ng.Annotations(np.array([7], "u8"), [geometry] if kind == "polyline" else geometry[None], properties)
+    if kind == "polyline":
+        listed = ng.Annotations(np.array([7], "u8"), geometry, properties, np.array([len(geometry)], "u4"))
+    else:
+        listed = ng.Annotations(np.array([7], "u8"), geometry[None], properties)
     marks.write_cell(0, (0, 0, 0), listed)
     marks.write_related("cell", 5, listed)
 
