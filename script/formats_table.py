@@ -46,8 +46,6 @@ REFUSED_BY_ALL = [({"id": "zfpy", "mode": 4}, "<f2"), ({"id": "zfpy", "mode": 4}
 KINDS = {"type": "data type", "objects": "objects (`|O`) by their filter", "codec": "codec", "layout": "layout",
          "fill": "fill value"}
 WORKS = "read and written"
-# Codecs whose chunks are not written; tests read those of another program.
-READ_ONLY = {"zarrs.gdeflate"}
 # Restrictions of rows that work.
 EXCEPT = {
     "json2": "texts; chunks with other values are refused", "numcodecs.json2": "texts; chunks with other values are refused",
@@ -172,8 +170,7 @@ def codec_rows():
     yield "sharding_indexed", "", "array -> bytes", WORKS, peers_of(tested["sharding_indexed"])
     for name, aliases, kind in sorted(_sherd.codec_table()):
         known |= {name, *aliases}
-        if name not in READ_ONLY:
-            asked.stores_with_codec(name, aliases, kind)
+        asked.stores_with_codec(name, aliases, kind)
         cells_of = [cell for each in (name, *aliases) for cell in tested.get(each, [])]
         others = ", ".join(f"`{alias}`" for alias in aliases if "://" not in alias)
         peers, old = peers_of(cells_of), zarr2_cells_by_id().get(name.removeprefix("numcodecs."))
@@ -183,7 +180,7 @@ def codec_rows():
             peers = "in Zarr v2: " + zarr2_peers_of(old)
         if not peers:
             raise Unexplained(f"nothing verifies {name}")
-        yield name, others, kind, "read" if name in READ_ONLY else works(name), peers
+        yield name, others, kind, works(name), peers
     ids = ("numcodecs." + id for id in REGISTERED["numcodecs"]["codecs"])
     for name in dict.fromkeys([*EXTENSIONS["codecs"], *USED["codecs"], *ids]):
         if name not in known and name.removeprefix("numcodecs.") not in known:

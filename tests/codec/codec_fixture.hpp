@@ -125,22 +125,20 @@ inline void expect_round_trip(const BytesCodec& codec, const Bytes& bytes) {
 }
 
 /// Every truncation is rejected, and so are bytes after the end.
-inline void expect_exact_end(const BytesCodec& codec, std::size_t count, const Bytes& stored) {
+inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
+  Bytes stored = encoded(codec, bytes);
   for (std::size_t size = 0; size < stored.size(); ++size) {
-    const auto result = decoded(codec, std::span(stored).first(size), count);
+    const auto result = decoded(codec, std::span(stored).first(size), bytes.size());
     ASSERT_FALSE(result.has_value()) << size << " of " << stored.size() << " bytes were taken for a whole";
     EXPECT_EQ(result.error().code(), ErrorCode::corrupt) << result.error().text();
   }
   for (const char tail : {'\0', 'x', '\xff'}) {
     Bytes longer = stored;
     longer.push_back(static_cast<std::byte>(tail));
-    const auto result = decoded(codec, longer, count + 10);
+    const auto result = decoded(codec, longer, bytes.size() + 10);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().code(), ErrorCode::corrupt) << result.error().text();
   }
-}
-inline void expect_exact_end(const BytesCodec& codec, const Bytes& bytes) {
-  expect_exact_end(codec, bytes.size(), encoded(codec, bytes));
 }
 
 /// Damages bytes at random: any result is acceptable except a crash or a size beyond the memory.

@@ -1,4 +1,5 @@
-// zarrs.gdeflate: chunks that the crate zarrs wrote (tests/data/codec/zarrs_chunks), and damaged ones.
+// zarrs.gdeflate: chunks that the crate zarrs wrote (tests/data/codec/zarrs_chunks), what is written, and pages that
+// lie.
 #include <gmock/gmock.h>
 
 #include "tests/codec/codec_fixture.hpp"
@@ -32,49 +33,50 @@ Bytes made(std::size_t count, std::uint32_t alphabet) {
   return bytes;
 }
 
-struct Chunk {
-  Bytes elements, stored;
-};
+std::unique_ptr<BytesCodec> level(int level) {
+  return bytes_codec(gdeflate_codec, R"({"level": )" + std::to_string(level) + "}");
+}
 
-/// The chunks of zarrs with this number of bytes, at levels 0 to 12.
-std::vector<Chunk> chunks_of_zarrs(std::size_t size) {
+TEST(Gdeflate, ChunksOfZarrsAreRead) {
   std::ifstream file(test_data("codec/zarrs_chunks.json"));
   std::stringstream text;
   text << file.rdbuf();
   const Json rows = Json::parse(text.str()).value();
-  std::vector<Chunk> chunks;
+  int read = 0;
   for (const Json& row : rows.elements()) {
-    if (row.find("count") == nullptr || row.find("count")->as_uint() != size) continue;
+    if (row.find("count") == nullptr) continue;
+    const auto count = *row.find("count")->as_uint();
     const auto alphabet = static_cast<std::uint32_t>(*row.find("alphabet")->as_uint());
-    chunks.push_back({made(size, alphabet), from_hex(row.find("encoded")->text())});
+    const Bytes stored = from_hex(row.find("encoded")->text());
+    EXPECT_EQ(decoded(*level(1), stored, count).value(), made(count, alphabet)) << count << " " << alphabet;
+    ++read;
   }
-  return chunks;
+  EXPECT_EQ(read, 20);
 }
 
-std::unique_ptr<BytesCodec> codec() { return bytes_codec(gdeflate_codec, R"({"level": 1})"); }
-
-TEST(Gdeflate, ChunksOfZarrsAreRead) {
-  std::size_t read = 0;
-  for (const std::size_t size : {1, 40, 3000, 70'000, 140'000})
-    for (const Chunk& chunk : chunks_of_zarrs(size)) {
-      EXPECT_EQ(decoded(*codec(), chunk.stored, size).value(), chunk.elements) << size << ", " << read;
-      ++read;
+TEST(Gdeflate, EveryLevelComesBack) {
+  for (const int each : {0, 1, 6, 12})
+    for (const std::size_t size : {0, 1, 15, 16, 300, 3000}) {
+      expect_round_trip(*level(each), made(size, 5));
+      expect_round_trip(*level(each), noise(size));
     }
-  EXPECT_EQ(read, 20U);
+  for (const int each : {0, 1, 5})
+    for (const std::size_t size : {65535, 65536, 65537, 131073}) expect_round_trip(*level(each), made(size, 200));
 }
 
-TEST(Gdeflate, ChunksAreNotWritten) {
-  Bytes to(1000);
-  EXPECT_EQ(code_of(codec()->encode(Bytes(10), to)), ErrorCode::unsupported);
+TEST(Gdeflate, RepetitionsCompressAndNoiseGrowsByLittle) {
+  EXPECT_LT(encoded(*level(6), Bytes(1 << 20)).size(), 5000u);
+  EXPECT_LT(encoded(*level(6), made(1 << 17, 3)).size(), std::size_t{1} << 15);
+  EXPECT_LT(encoded(*level(6), noise(1 << 17)).size(), (std::size_t{1} << 17) + 700);
 }
 
 TEST(Gdeflate, CutAndLongerChunksAreCorrupt) {
-  for (const Chunk& chunk : chunks_of_zarrs(3000)) expect_exact_end(*codec(), chunk.elements.size(), chunk.stored);
-  EXPECT_EQ(decoded(*codec(), Bytes(15), 700).error().message(), "gdeflate: the 16-byte header is truncated");
+  for (const int each : {0, 6}) expect_exact_end(*level(each), made(700, 5));
+  EXPECT_EQ(decoded(*level(1), Bytes(15), 700).error().message(), "gdeflate: the 16-byte header is truncated");
 }
 
 TEST(Gdeflate, DamageIsSurvived) {
-  for (const Chunk& chunk : chunks_of_zarrs(3000)) survive_damage(*codec(), chunk.stored, 3000);
+  for (const int each : {0, 1, 6}) survive_damage(*level(each), encoded(*level(each), made(3000, 9)), 3000);
   for (std::size_t size = 0; size < 300; ++size) {
     // One page of noise, behind a header that fits it.
     Bytes stored(24);
@@ -82,12 +84,12 @@ TEST(Gdeflate, DamageIsSurvived) {
     stored[16] = static_cast<std::byte>(size), stored[17] = static_cast<std::byte>(size >> 8);
     const Bytes page = noise(size, static_cast<unsigned>(size));
     stored.insert(stored.end(), page.begin(), page.end());
-    (void)decoded(*codec(), stored, 200);
+    (void)decoded(*level(1), stored, 200);
   }
 }
 
 TEST(Gdeflate, HeadersThatLieAreCorrupt) {
-  const Bytes good = chunks_of_zarrs(40).back().stored;
+  const Bytes good = encoded(*level(6), made(300, 5));
   const struct {
     std::size_t at;
     const char* text;
@@ -95,11 +97,11 @@ TEST(Gdeflate, HeadersThatLieAreCorrupt) {
   for (const auto& row : rows) {
     Bytes stored = good;
     stored[row.at] ^= std::byte{0x7f};
-    const auto result = decoded(*codec(), stored, 300);
+    const auto result = decoded(*level(1), stored, 300);
     ASSERT_EQ(code_of(result), ErrorCode::corrupt);
     EXPECT_THAT(result.error().message(), HasSubstr(row.text));
   }
-  EXPECT_EQ(code_of(decoded(*codec(), std::span(good).first(15), 300)), ErrorCode::corrupt);
+  EXPECT_EQ(code_of(decoded(*level(1), std::span(good).first(15), 300)), ErrorCode::corrupt);
 }
 
 TEST(Gdeflate, ConfigurationIsALevel) {
