@@ -14,6 +14,7 @@
 #define SHERD_HDF5_FUNCTIONS(X)                                                                         \
   X(int, H5dont_atexit, ())                                                                             \
   X(int, H5open, ())                                                                                    \
+  X(int, H5close, ())                                                                                   \
   X(int, H5get_libversion, (unsigned* major, unsigned* minor, unsigned* release))                       \
   X(int, H5Eset_auto2, (Id stack, void* function, void* data))                                          \
   X(Id, H5Fopen, (const char* path, unsigned flags, Id properties))                                     \

@@ -5,9 +5,12 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <string_view>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -34,6 +37,9 @@ ErrorCode code_of(int code, bool reading) {
       return reading ? ErrorCode::corrupt : ErrorCode::invalid_argument;
   }
 }
+
+int (*close_hdf5)() = nullptr;
+std::atomic<bool> has_broken_file = false;
 
 }  // namespace
 
@@ -65,9 +71,10 @@ NetcdfLibrary::Loaded NetcdfLibrary::load_once() {
   SHERD_HDF5_FUNCTIONS(SHERD_HDF5_FIND_FUNCTION)
   SHERD_HDF5_TYPES(SHERD_HDF5_FIND)
 #undef SHERD_HDF5_FIND_FUNCTION
-  // At the end of the process it would close files whose last write failed, and crash. All others are closed before.
-  if (hdf5.H5dont_atexit != nullptr) hdf5.H5dont_atexit();
 #undef SHERD_HDF5_FIND
+  close_hdf5 = hdf5.H5close;
+  // Otherwise the handler of libhdf5 is registered already.
+  if (missing.empty() && hdf5.H5dont_atexit() >= 0) std::atexit(close_at_exit);
   return loaded;
 }
 
@@ -89,6 +96,13 @@ Result<const Hdf5Library*> NetcdfLibrary::hdf5() const {
   return &hdf5_;
 }
 
+void NetcdfLibrary::leave_open() noexcept { has_broken_file = true; }
+
+void NetcdfLibrary::close_at_exit() noexcept {
+  const std::unique_lock lock(NetcdfLock::mutex(), std::try_to_lock);  // another thread may be in the library
+  if (lock && !has_broken_file) close_hdf5();
+}
+
 bool NetcdfLibrary::is_first() const { return std::string_view(nc_inq_libvers()).starts_with("4.9.0"); }
 
 std::mutex& NetcdfLock::mutex() {
@@ -99,6 +113,17 @@ std::mutex& NetcdfLock::mutex() {
 NetcdfLock::NetcdfLock(const NetcdfLibrary& library) : lock_(mutex()) {
   // libhdf5 prints its errors on every thread on which that has not been turned off.
   if (library.hdf5_.H5Eset_auto2 != nullptr) library.hdf5_.H5Eset_auto2(0, nullptr, nullptr);
+  errno = 0;  // libhdf5 leaves the reason of a failed write there
+}
+
+Result<void> NetcdfLock::check_interrupted(const std::function<bool()>& hook) {
+  struct Relock {  // also after an exception
+    std::unique_lock<std::mutex>& lock;
+    ~Relock() { lock.lock(); }
+  };
+  lock_.unlock();
+  const Relock relock{lock_};
+  return sherd::check_interrupted(hook);
 }
 
 Result<void> NetcdfLibrary::check(int code, bool reading) const {

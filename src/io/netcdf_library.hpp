@@ -7,6 +7,7 @@
 #include <netcdf.h>
 #include <netcdf_filter.h>
 
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -74,12 +75,17 @@ class NetcdfLibrary {
   /// Whether the release is 4.9.0, which opens files with datasets that have no dataspace; others crash or fail.
   [[nodiscard]] bool is_first() const;
 
+  /// Another file cannot be closed any more, because its last write has failed: libhdf5 would crash. It then closes
+  /// none when the process ends.
+  static void leave_open() noexcept;
+
   /// The error for a code of the library. While reading, data that the library cannot interpret are `corrupt`.
   [[nodiscard]] Result<void> check(int code, bool reading) const;
 
  private:
   struct Loaded;
   static Loaded load_once();
+  static void close_at_exit() noexcept;
   friend class NetcdfLock;
   Hdf5Library hdf5_;
   std::string missing_;  ///< the first function of libhdf5 that could not be found
@@ -88,10 +94,14 @@ class NetcdfLibrary {
 class NetcdfLock {
  public:
   explicit NetcdfLock(const NetcdfLibrary& library);
+  /// `unavailable` if the call should end. Releases the lock meanwhile, since the hook may wait for a thread that needs
+  /// it.
+  Result<void> check_interrupted(const std::function<bool()>& hook);
 
  private:
+  friend class NetcdfLibrary;
   static std::mutex& mutex();
-  std::scoped_lock<std::mutex> lock_;
+  std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace sherd

@@ -165,6 +165,7 @@ class FileSink final : public Sink {
     const bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
     if (code == NC_NOERR || !is_hdf5(file_.kind) || !is_full) return library_.check(code, false).in_key(file_.path);
     is_broken_ = true;
+    NetcdfLibrary::leave_open();
     return file_error("cannot be written", file_.path, reason);
   }
 
