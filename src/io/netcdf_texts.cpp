@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "base/buffer.hpp"
 #include "base/checked.hpp"
@@ -19,6 +21,7 @@ using Sizes = std::vector<Hdf5Library::Size>;
 /// memory, with the same part selected; negative after an error.
 Hdf5Library::Id select(const Hdf5Library& hdf5, Hdf5Library::Id stored, const Box& box) {
   const int rank = static_cast<int>(box.shape.size());
+  if (hdf5.H5Sget_simple_extent_ndims(stored) != rank) return -1;
   if (rank == 0) return hdf5.H5Screate(Hdf5Library::kOneElement);
   const Sizes start(box.origin.begin(), box.origin.end()), shape(box.shape.begin(), box.shape.end());
   Sizes lengths(shape.size()), inside(shape);
@@ -42,6 +45,9 @@ Hdf5Library::Id select(const Hdf5Library& hdf5, Hdf5Library::Id stored, const Bo
 
 Result<FixedTexts> FixedTexts::open(const NetcdfLibrary& library, std::string path, std::string dataset) {
   SHERD_TRY(hdf5, library.hdf5());
+  std::error_code failed;
+  path = std::filesystem::absolute(path, failed).string();
+  if (failed) return io_error("cannot find the working directory: " + failed.message());
   const Hdf5Handle file(hdf5->H5Fopen(path.c_str(), 0, 0), hdf5->H5Fclose);
   Hdf5Library::ObjectInfo info{};
   if (file.failed() || hdf5->H5Gget_objinfo(file.id(), dataset.c_str(), true, &info) < 0)
@@ -53,10 +59,9 @@ Result<std::vector<std::string>> FixedTexts::read(const Box& box) const {
   const Hdf5Handle file(hdf5_->H5Fopen(path_.c_str(), 0, 0), hdf5_->H5Fclose);
   const Hdf5Handle dataset(hdf5_->H5Oopen(file.id(), dataset_.c_str(), 0), hdf5_->H5Oclose);
   Hdf5Library::ObjectInfo info{};
-  if (dataset.failed() || hdf5_->H5Gget_objinfo(file.id(), dataset_.c_str(), true, &info) < 0)
-    return corrupt("libhdf5 cannot open '" + dataset_ + "' again");
+  const bool is_found = !dataset.failed() && hdf5_->H5Gget_objinfo(file.id(), dataset_.c_str(), true, &info) >= 0;
   // Other than a path, the number that libhdf5 has for the file means the file that libnetcdf has open.
-  if (identity_of(info) != identity_) return conflict("has been replaced since it was opened");
+  if (!is_found || identity_of(info) != identity_) return conflict("has been replaced or removed since it was opened");
   const Hdf5Handle type(hdf5_->H5Dget_type(dataset.id()), hdf5_->H5Tclose);
   const Hdf5Handle stored(hdf5_->H5Dget_space(dataset.id()), hdf5_->H5Sclose);
   const std::size_t size = hdf5_->H5Tget_size(type.id());
