@@ -32,6 +32,9 @@ constexpr std::array<std::string_view, 9> kHidden = {
     "CLASS",         "NAME",        "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Coordinates",
     "_Netcdf4Dimid", "_nc3_strict", "_NCProperties",  "_NCCOPY"};
 constexpr std::size_t kLargestNumber = 8;
+constexpr std::uint64_t kMostGroups = 32'767;  ///< besides the root; libnetcdf has 16 bits for them
+constexpr std::uint64_t kMostLinks = 1'000'000, kLinksBetweenPolls = 256;
+constexpr std::size_t kDeepestGroup = 4 * netcdf::kMaxGroupDepth;  ///< libnetcdf and the look call themselves
 constexpr const char* kNoType = ", for which netCDF has no simple type";
 
 /// Called by libhdf5 for each link or attribute.
@@ -102,10 +105,16 @@ std::string parent_of(const std::string& path) {
   return above.empty() ? "/" : std::string(above);
 }
 
+/// The path under which libnetcdf lists a dataset.
+std::string shown_path(const std::string& group, std::string_view name) {
+  const bool is_homonym = name.size() > kHomonym.size() && name.starts_with(kHomonym);
+  return netcdf::member_path(group, std::string(is_homonym ? name.substr(kHomonym.size()) : name));
+}
+
 class Look {
  public:
-  Look(const NetcdfLibrary& library, const Hdf5Library& hdf5, const Limits& limits)
-      : hdf5_(hdf5), limits_(limits), is_first_(library.is_first()) {}
+  Look(const NetcdfLibrary& library, const Hdf5Library& hdf5, const Config& config, NetcdfLock& lock)
+      : hdf5_(hdf5), config_(config), limits_(config.limits), lock_(lock), is_first_(library.is_first()) {}
 
   Result<NetcdfLook> run(const std::string& path) {
     const Hdf5Handle file(hdf5_.H5Fopen(path.c_str(), 0, 0), hdf5_.H5Fclose);
@@ -131,9 +140,30 @@ class Look {
     return {};
   }
 
+  /// The group is one of those above; groups are counted once for each path, as libnetcdf reads them.
+  Result<void> inner_group(Id id, const std::string& path, const Hdf5Identity& object) {  // NOLINT(misc-no-recursion)
+    if (std::ranges::find(above_, object) != above_.end())
+      return unsupported("'" + path + "' is a link to a group that contains it, in which libnetcdf would never end" +
+                         std::string(kInstead));
+    if (++groups_ > kMostGroups)
+      return unsupported("'" + path + "' is one of more than " + std::to_string(kMostGroups) +
+                         " groups, on which libnetcdf crashes; groups with several links count once for each" +
+                         std::string(kInstead));
+    if (above_.size() > kDeepestGroup)
+      return unsupported("'" + path.substr(0, 32) + "…' is nested more than " + std::to_string(kDeepestGroup) +
+                         " deep" + std::string(kInstead));
+    above_.push_back(object);
+    auto result = group(id, path);
+    above_.pop_back();
+    return result;
+  }
+
   Result<void> link(Id group_id, const std::string& name, const std::string& group_path) {  // NOLINT(misc-no-recursion)
-    const std::string shown = name.starts_with(kHomonym) ? name.substr(kHomonym.size()) : name;
-    const std::string path = netcdf::member_path(group_path, shown);
+    if (++links_ > kMostLinks)
+      return unsupported("has more than " + std::to_string(kMostLinks) + " links; the last was looked at in '" +
+                         group_path + "'; read the file with h5py");
+    if (links_ % kLinksBetweenPolls == 0) SHERD_TRY(lock_.check_interrupted(config_.interrupted));
+    const std::string path = netcdf::member_path(group_path, name);
     if (name.size() >= NC_MAX_NAME)
       return unsupported("the name '" + name.substr(0, 32) + "…' in '" + group_path + "' has " +
                          std::to_string(name.size()) + " bytes, and libnetcdf reads names of at most 255" +
@@ -147,20 +177,12 @@ class Look {
       return {};  // libnetcdf will report the damage
     }
     if (info.kind == Hdf5Library::kDataset)
-      return dataset(object.id(), netcdf::member_path(group_path, name), {.path = path, .is_hard = is_hard},
-                     identity_of(info));
+      return dataset(object.id(), path, {.path = shown_path(group_path, name), .is_hard = is_hard}, identity_of(info));
     if (info.kind != Hdf5Library::kGroup) {
       look_.suspects.push_back("'" + path + "' is a data type");
       return {};
     }
-    if (std::ranges::find(above_, identity_of(info)) != above_.end())
-      return unsupported("'" + path + "' is a link to a group that contains it, in which libnetcdf would never end" +
-                         std::string(kInstead));
-    if (above_.size() > netcdf::kMaxGroupDepth) return {};
-    above_.push_back(identity_of(info));
-    auto result = group(object.id(), path);
-    above_.pop_back();
-    return result;
+    return inner_group(object.id(), path, identity_of(info));
   }
 
   Result<void> dataset(Id id, const std::string& stored, ScaleLink link, const Hdf5Identity& object) {
@@ -182,13 +204,19 @@ class Look {
       link.is_named = last_segment(path) == facts.name;
       scales_[object].push_back(std::move(link));
     }
-    if (facts.name.starts_with(kOnlyDimension)) return {};
     NetcdfLook::Variable variable{.elements = elements.description() + kNoType, .fault = fault(elements)};
-    if (!facts.table.empty())
+    variable.is_lost = elements.is_text() && !elements.is_null && !variable.fault.empty();
+    if (!facts.table.empty()) {
       variable.fault = "its attribute '" + facts.table + "' has more than one dimension, so libnetcdf cannot read it";
+      variable.is_lost = elements.is_number() || elements.is_text();
+    }
+    // What only claims to be a dimension may be a variable for libnetcdf.
+    if (facts.is_scale && facts.name.starts_with(kOnlyDimension) && elements.is_number() && variable.fault.empty())
+      return {};
     if (elements.is_text() && !elements.is_variable && elements.size > 1) variable.fixed_texts = stored;
-    look_.variables.insert_or_assign(path, std::move(variable));
-    return {};
+    if (look_.variables.try_emplace(path, std::move(variable)).second) return {};
+    return unsupported("'" + path + "' has the name of '" + std::string(kHomonym) + std::string(last_segment(path)) +
+                       "' for libnetcdf, which mixes them up" + std::string(kInstead));
   }
 
   /// Why libnetcdf may not read elements that it lists.
@@ -343,14 +371,18 @@ class Look {
       if (each.path == first.path || !each.path.starts_with(group)) continue;
       look_.second_links.emplace(each.path, first.path);
       const auto variable = look_.variables.find(each.path);
-      if (variable != look_.variables.end())
-        variable->second.fault = "it is a second link to '" + first.path + "', which is read once";
+      if (variable == look_.variables.end()) continue;
+      variable->second.fault = "it is a second link to '" + first.path + "', which is read once";
+      variable->second.is_lost = false;
     }
   }
 
   const Hdf5Library& hdf5_;
+  const Config& config_;
   const Limits& limits_;
+  NetcdfLock& lock_;
   bool is_first_;
+  std::uint64_t groups_ = 0, links_ = 0;
   NetcdfLook look_;
   std::vector<Hdf5Identity> above_;  ///< the groups on the way to the present one
   std::map<Hdf5Identity, std::vector<ScaleLink>> scales_;
@@ -358,9 +390,10 @@ class Look {
 
 }  // namespace
 
-Result<NetcdfLook> NetcdfLook::take(const NetcdfLibrary& library, const std::string& path, const Limits& limits) {
+Result<NetcdfLook> NetcdfLook::take(const NetcdfLibrary& library, const std::string& path, const Config& config,
+                                    NetcdfLock& lock) {
   SHERD_TRY(hdf5, library.hdf5());
-  return Look(library, *hdf5, limits).run(path);
+  return Look(library, *hdf5, config, lock).run(path);
 }
 
 }  // namespace sherd

@@ -18,6 +18,7 @@ struct NetcdfLook {
   struct Variable {
     std::string elements;          ///< what they are, if libnetcdf does not list it
     std::string fault = {};        ///< why it may not be read; empty if it may
+    bool is_lost = false;          ///< because of the fault, though netCDF has a type for it
     std::string fixed_texts = {};  ///< its path in HDF5 if its elements are texts of a fixed length above 1
   };
   struct Attribute {
@@ -35,8 +36,9 @@ struct NetcdfLook {
   std::vector<std::string> suspects;
 
   /// Empty if it is not an HDF5 file that can be opened, which libnetcdf will report. `unsupported` if libnetcdf would
-  /// crash or never return. The caller holds the lock.
-  static Result<NetcdfLook> take(const NetcdfLibrary& library, const std::string& path, const Limits& limits);
+  /// crash or never return.
+  static Result<NetcdfLook> take(const NetcdfLibrary& library, const std::string& path, const Config& config,
+                                 NetcdfLock& lock);
 };
 
 }  // namespace sherd

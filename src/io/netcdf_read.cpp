@@ -30,7 +30,10 @@ class Reader {
   /// `records`: the length of the unlimited dimension, if it is not the one that libnetcdf reports.
   Reader(std::shared_ptr<const OpenNetcdfFile> file, const Limits& limits, NetcdfLook look,
          std::optional<std::uint64_t> records)
-      : file_(std::move(file)), library_(file_->library), limits_(limits), look_(std::move(look)), records_(records) {}
+      : file_(std::move(file)), library_(file_->library), limits_(limits), look_(std::move(look)), records_(records) {
+    for (const auto& [path, variable] : look_.variables)
+      if (!variable.fault.empty()) faulty_[path.substr(0, path.rfind('/') + 1)].push_back(path);
+  }
 
   Result<netcdf::Dataset> run() {
     auto state = std::make_shared<netcdf::Dataset::State>();
@@ -47,6 +50,7 @@ class Reader {
     for (const auto& [path, variable] : look_.variables)
       warn(path, "the variable is left out: its elements are " + variable.elements);
     state->warnings = std::move(warnings_);
+    state->unread = std::move(unread_);
     return netcdf::Dataset(std::move(state));
   }
 
@@ -54,6 +58,12 @@ class Reader {
   [[nodiscard]] Result<void> check(int code) const { return library_.check(code, true); }
 
   void warn(const std::string& path, const std::string& what) { warnings_.push_back(path + ": " + what); }
+
+  /// `what`: "variable" or "group".
+  void leave_out(const std::string& path, const std::string& what, const std::string& fault) {
+    warn(path, "the " + what + " is left out: " + fault);
+    unread_.push_back({path, unsupported(fault)});
+  }
 
   Result<void> group(int id, netcdf::Group::State& to, std::size_t depth) {  // NOLINT(misc-no-recursion)
     SHERD_TRY(dimensions(id, to));
@@ -73,7 +83,7 @@ class Reader {
       std::array<char, NC_MAX_NAME + 1> name{};
       SHERD_TRY(check(library_.nc_inq_grpname(each, name.data())));
       if (depth == netcdf::kMaxGroupDepth) {
-        warn(netcdf::member_path(to.path, name.data()), "the group is left out: it is nested too deeply");
+        leave_out_group(netcdf::member_path(to.path, name.data()));
         continue;
       }
       auto member = std::make_unique<netcdf::Group::State>();
@@ -86,20 +96,28 @@ class Reader {
     return {};
   }
 
+  void leave_out_group(const std::string& path) {
+    leave_out(path, "group", "it is nested more than " + std::to_string(netcdf::kMaxGroupDepth) + " deep");
+    const auto end = look_.variables.lower_bound(path + static_cast<char>('/' + 1));
+    look_.variables.erase(look_.variables.lower_bound(path + "/"), end);
+  }
+
   /// Variables that may not be touched.
   Result<std::set<int>> faulty_variables(int group, const std::string& path) {
     std::set<int> ids;
-    for (auto at = look_.variables.begin(); at != look_.variables.end();) {
-      const auto each = at++;
-      const std::string name(last_segment(each->first));
+    const auto faulty = faulty_.extract(netcdf::member_path(path, ""));
+    if (faulty.empty()) return ids;
+    for (const std::string& each : faulty.mapped()) {
+      const auto looked = look_.variables.extract(each);
+      const std::string& fault = looked.mapped().fault;
       int id = 0;
-      if (each->second.fault.empty() || netcdf::member_path(path, name) != each->first) continue;
-      if (library_.nc_inq_varid(group, name.c_str(), &id) != NC_NOERR)
-        return unsupported("'" + each->first + "' cannot be left out, because libnetcdf does not find its name; " +
-                           each->second.fault);
+      if (library_.nc_inq_varid(group, std::string(last_segment(each)).c_str(), &id) != NC_NOERR)
+        return unsupported("'" + each + "' cannot be left out, because libnetcdf does not find its name; " + fault);
       ids.insert(id);
-      warn(each->first, "the variable is left out: " + each->second.fault);
-      look_.variables.erase(each);
+      if (looked.mapped().is_lost)
+        leave_out(each, "variable", fault);
+      else
+        warn(each, "the variable is left out: " + fault);
     }
     return ids;
   }
@@ -118,10 +136,9 @@ class Reader {
       SHERD_TRY(check(library_.nc_inq_dim(group, id, name.data(), &length)));
       const bool grows = std::ranges::find(unlimited, id) != unlimited.end();
       const std::string path = first_link(to.path, name.data());
-      const auto known =
-          std::ranges::find_if(known_, [&](const auto& each) { return each.second.full_name() == path; });
-      if (known != known_.end()) {
-        known_.insert_or_assign(id, Dimension(known->second));
+      const auto known = named_.find(path);
+      if (known != named_.end()) {
+        known_.insert_or_assign(id, known->second);
         continue;
       }
       to.dimensions.push_back({.name = std::string(last_segment(path)),
@@ -129,6 +146,7 @@ class Reader {
                                .length = grows ? records_.value_or(length) : length,
                                .unlimited = grows});
       known_.insert_or_assign(id, to.dimensions.back());
+      named_.emplace(path, to.dimensions.back());
     }
     return {};
   }
@@ -230,6 +248,10 @@ class Reader {
       warn(path, "the variable is left out: it is of a user-defined type, which Zarr does not have");
       return {};
     }
+    if (type == NC_STRING && !looked) {
+      leave_out(path, "variable", "libhdf5 does not find its texts, and libnetcdf may crash on them");
+      return {};
+    }
     if (static_cast<std::uint64_t>(rank) > limits_.dimensions)
       return unsupported(path + " has " + std::to_string(rank) + " dimensions, which exceeds the limit dimensions");
     std::vector<int> ids(static_cast<std::size_t>(rank));
@@ -242,9 +264,8 @@ class Reader {
     for (const int each : ids) {
       const auto known = known_.find(each);
       if (known == known_.end()) {
-        warn(path,
-             "the variable is left out: it has no dimension scales for some of its dimensions, which libnetcdf "
-             "cannot read");
+        leave_out(path, "variable",
+                  "it has no dimension scales for some of its dimensions, which libnetcdf cannot read");
         return {};
       }
       state->dimensions.push_back(known->second);
@@ -300,7 +321,7 @@ class Reader {
     const auto is_homonym = [&](const Dimension& each) {
       return each.name == variable.name && each.group == variable.group;
     };
-    return std::ranges::any_of(known_, [&](const auto& known) { return is_homonym(known.second); }) &&
+    return named_.contains(netcdf::member_path(variable.group, variable.name)) &&
            (variable.dimensions.empty() || !is_homonym(variable.dimensions.front()));
   }
 
@@ -320,8 +341,11 @@ class Reader {
   const Limits& limits_;
   NetcdfLook look_;
   std::optional<std::uint64_t> records_;
+  std::map<std::string, std::vector<std::string>> faulty_;  ///< by the paths of their groups, ending in `/`
   std::map<int, Dimension> known_;
+  std::map<std::string, Dimension> named_;  ///< by path
   std::vector<std::string> warnings_;
+  std::vector<netcdf::Unread> unread_;
 };
 
 }  // namespace
@@ -332,9 +356,9 @@ Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& 
   std::shared_ptr<const OpenNetcdfFile> file;
   NetcdfLook look;
   {
-    const NetcdfLock lock(*library);
+    NetcdfLock lock(*library);
     if (!classic) {
-      SHERD_TRY(taken, NetcdfLook::take(*library, path, config.limits).in_key(path));
+      SHERD_TRY(taken, NetcdfLook::take(*library, path, config, lock).in_key(path));
       look = std::move(taken);
     }
     int id = -1;

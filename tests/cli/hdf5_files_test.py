@@ -143,7 +143,25 @@ def add_scale(file, values):
     file["x"].make_scale("x")
 
 
+def add_pairs(file, levels):
+    """Two links to one group on each level: 2 ** (levels + 1) - 2 paths of groups."""
+    group = file
+    for _ in range(levels):
+        inner = group.create_group("a")
+        group["b"] = inner
+        group = inner
+
+
+def add_homonym(file):
+    file["A"] = numpy.array([b"abcdefghijklmnopqrst"] * 1000)
+    file["_nc4_non_coord_A"] = numpy.arange(3)
+
+
 @pytest.mark.parametrize("fill, name", [
+    (lambda file: add_pairs(file, 30), "/a/a/a"),
+    (lambda file: file.create_group("/".join("g" * 600)), "/g/g/g"),
+    (lambda file: file.create_group("/".join("g" * 20_000)), "/g/g/g"),
+    (add_homonym, "'_nc4_non_coord_A'"),
     (link_group, "/a/b/up"),
     (link_root, "/a"),
     (lambda file: add_scale(file, h5py.Empty("f4")), "/x"),
@@ -156,6 +174,76 @@ def test_what_libnetcdf_would_not_survive_is_refused_by_name(sherd, tmp_path, fi
         ran = sherd(*command)
         assert ran.code == 5 and name in ran.stderr and "h5py" in ran.stderr, ran.stderr
     assert not (tmp_path / "x.zarr").exists()
+
+
+def test_as_many_groups_as_libnetcdf_numbers_are_read(sherd, tmp_path):
+    for name, more in (("x.h5", ["c"]), ("y.h5", ["c", "d"])):
+        make(tmp_path / name, lambda file: [add_pairs(file, 14), *map(file.create_group, more)])
+    assert sherd.ok("ncdump", "-h", "x.h5").text.count("group: ") == 32_767
+    ran = sherd("ncdump", "-h", "y.h5")
+    assert ran.code == 5 and "'/d' is one of more than 32767 groups" in ran.stderr
+
+
+def test_more_links_than_a_million_are_refused(sherd, tmp_path):
+    def fill(file):
+        many = file.create_group("g0")
+        for i in range(20_000):
+            many[f"l{i}"] = h5py.SoftLink("/nowhere")
+        for i in range(1, 51):
+            file[f"g{i}"] = many
+
+    make(tmp_path / "x.h5", fill)
+    ran = sherd("ncdump", "x.h5")
+    assert ran.code == 5 and "more than 1000000 links" in ran.stderr
+
+
+LONG = numpy.array([b"abcdefghijklmnopqrst"] * 1000)
+
+
+@pytest.mark.parametrize("name, values", [("v", LONG), ("v", numpy.arange(5, dtype=numpy.longdouble)), ("_nc4_non_coord_v", LONG)],
+                         ids=["texts", "wide", "homonym"])
+def test_what_only_claims_to_be_a_dimension_is_looked_at(sherd, tmp_path, name, values):
+    def fill(file):
+        file[name] = values
+        file[name].attrs["NAME"] = numpy.bytes_(b"This is a netCDF dimension but not a netCDF variable.        10")
+
+    make(tmp_path / "x.h5", fill)
+    ran = sherd.ok("ncdump", "x.h5")
+    assert ran.text.count('"abcdefghijklmnopqrst"') == (1000 if values is LONG else 0)
+    assert [warning.partition(": ")[0] for warning in warned(ran)] == ([] if values is LONG else ["/v"])
+
+
+def test_texts_of_a_group_with_the_prefix_of_homonyms_are_read(sherd, tmp_path):
+    make(tmp_path / "x.h5", lambda file: file.update({"_nc4_non_coord_g/v": LONG, "_nc4_non_coord_": LONG}))
+    assert sherd.ok("ncdump", "x.h5").text.count('"abcdefghijklmnopqrst"') == 2000
+
+
+def add_table(file):
+    file["lost"] = OK
+    file["lost"].attrs["table"] = numpy.eye(2)
+
+
+def add_half_scaled(file):
+    add_scale(file, OK)
+    file.create_dataset("lost", data=numpy.zeros((3, 2))).dims[0].attach_scale(file["x"])
+
+
+@pytest.mark.parametrize("fill, name", [
+    (add_table, "/lost"),
+    (add_half_scaled, "/lost"),
+    (lambda file: file.create_dataset("lost", (3,), "S2000000000", chunks=(1,), compression="gzip"), "/lost"),
+    (lambda file: file.update({"/".join("g" * 130) + "/v": OK}), "/g" * 129),
+])
+def test_a_copy_that_would_lack_a_variable_is_an_error(sherd, tmp_path, fill, name):
+    make(tmp_path / "x.h5", fill)
+    for to in ("x.zarr", "y.nc"):
+        ran = sherd("nccopy", "x.h5", to)
+        assert ran.code == 5 and f"without {name}: " in ran.stderr and "--skip-damaged" in ran.stderr, ran.stderr
+        assert not (tmp_path / to).exists()
+    assert [warning.partition(": ")[0] for warning in warned(sherd.ok("nccopy", "--skip-damaged", "x.h5", "x.zarr"))] == [name]
+    sherd.ok("nccopy", "-V", "ok", "x.h5", "y.zarr")
+    for to in ("x.zarr", "y.zarr"):
+        assert sherd.ok("read", f"{to}/ok", "--format", "json").json == [0, 1, 2]
 
 
 @pytest.mark.parametrize("fill, name", [
