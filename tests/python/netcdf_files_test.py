@@ -54,6 +54,55 @@ def test_texts_of_a_file_that_has_been_replaced_are_not_those_of_another(tmp_pat
         dataset["v"][:]
 
 
+def test_texts_are_read_after_a_change_of_the_working_directory(tmp_path, monkeypatch):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["v"] = numpy.array([b"first"])
+    monkeypatch.chdir(tmp_path)
+    variable = sherd.netcdf.open_dataset("x.h5")["v"]
+    monkeypatch.chdir("/")
+    assert variable[:].tolist() == ["first"]
+    (tmp_path / "x.h5").unlink()
+    with pytest.raises(sherd.Conflict, match="removed"):
+        variable[:]
+
+
+def test_a_file_that_lacks_a_variable_has_it_in_unread(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["ok"], file["lost"], file["boolean"] = numpy.arange(3.0), numpy.arange(3.0), numpy.array([True])
+        file["lost"].attrs["table"] = numpy.eye(2)
+    dataset = sherd.netcdf.open_dataset(tmp_path / "x.h5")
+    assert list(dataset.unread) == ["/lost"] and "'table'" in dataset.unread["/lost"]
+    with pytest.raises(sherd.Unsupported, match="/lost"):
+        sherd.netcdf.copy(tmp_path / "x.h5", tmp_path / "x.zarr")
+    sherd.netcdf.copy(tmp_path / "x.h5", tmp_path / "x.zarr", variables=["ok"])
+    sherd.netcdf.copy(tmp_path / "x.h5", tmp_path / "x.zarr", skip_damaged=True, overwrite=True)
+    assert sherd.netcdf.open_dataset(tmp_path / "x.zarr")["ok"][:].tolist() == [0, 1, 2]
+
+
+OPEN_AT_THE_END = """
+import ctypes, sys
+import sherd
+
+sherd.netcdf.open_dataset("x.nc")["v"][...]
+path, = {line.split()[-1] for line in open("/proc/self/maps") if "/libhdf5" in line and "_hl" not in line}
+hdf5 = ctypes.CDLL(path)
+hdf5.H5Fcreate.restype = hdf5.H5Gcreate2.restype = ctypes.c_int64
+hdf5.H5Fcreate.argtypes = [ctypes.c_char_p, ctypes.c_uint, ctypes.c_int64, ctypes.c_int64]
+hdf5.H5Gcreate2.argtypes = [ctypes.c_int64, ctypes.c_char_p, *[ctypes.c_int64] * 3]
+file = hdf5.H5Fcreate(b"y.h5", 2, 0, 0)
+assert file > 0 and hdf5.H5Gcreate2(file, b"mine", 0, 0, 0) > 0
+"""
+
+
+def test_files_that_others_leave_open_in_the_same_libhdf5_are_whole(tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createVariable("v", "i4")[...] = 1
+    ran = subprocess.run([sys.executable, "-c", OPEN_AT_THE_END], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    with h5py.File(tmp_path / "y.h5") as file:
+        assert list(file) == ["mine"]
+
+
 def test_what_is_left_out_of_a_file_is_a_warning_with_its_name(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["ok"], file["boolean"], file["wide"] = numpy.arange(3.0), numpy.array([True]), numpy.zeros(2, numpy.longdouble)
