@@ -183,7 +183,9 @@ Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to, const 
   SHERD_TRY(path, new_file_path(to));
   return as_call(options.config, [&]() -> Result<DatasetCopyReport> {
     const auto store = memory_store();
-    SHERD_TRY(writer, Writer::create(store, {.format = "zarr3", .mode = options.mode}));
+    Config config;
+    config.write_empty_chunks = true;  // a variable has data if it has chunks
+    SHERD_TRY(writer, Writer::create(store, {.format = "zarr3", .mode = options.mode, .config = config}));
     SHERD_TRY(cdl.write(writer));
     SHERD_TRY(dataset, Dataset::open(store));
     SHERD_TRY(kind, netcdf_kind(options.kind));

@@ -232,7 +232,8 @@ class DataReader {
     const bool nothing = !is_fill && ((!dimensions_.empty() && dimensions_.back()->unlimited) || used == room);
     const std::uint64_t taken = length > 0 ? length : nothing ? 0 : row;
     if (used > room || taken > room - used) return too_many(room);
-    add_run(used, length);
+    if (length == 0 && taken > 0) characters += std::get<std::string>(fill_);  // so that the variable has data
+    add_run(used, characters.size() - before);
     used += taken;
     return {};
   }

@@ -68,3 +68,30 @@ def test_no_file_is_replaced_and_a_failure_leaves_none(sherd, tmp_path):
 def test_a_fragment_makes_a_dataset_of_any_name(sherd, tmp_path):
     sherd.ok("ncgen", "-o", "x.nc#mode=nczarr,file", input=TEXT.replace('v:_Fletcher32 = "true" ;', "").encode())
     assert (tmp_path / "x.nc/.zgroup").is_file()
+
+
+FILLS = {
+    "numbers": "dimensions: t = UNLIMITED ; variables: int x(t) ; data: x = _, _, _ ;",
+    "zeros": "dimensions: t = UNLIMITED ; y = 2 ; variables: byte b(t, y) ; double d(t) ; data: b = 0, 0, 0, 0 ;",
+    "own": "dimensions: t = UNLIMITED ; variables: float x(t) ; x:_FillValue = 7.f ; data: x = 7, 7 ;",
+    "characters": r'dimensions: t = UNLIMITED ; variables: char c(t) ; data: c = "\000\000\000" ;',
+    "empty characters": 'dimensions: m = 2 ; n = 3 ; variables: char c(n), d(m, n) ; c:_NoFill = "true" ; d:_NoFill = "true" ; data: c = "" ; d = "", "" ;',
+    "without fill values": 'dimensions: t = UNLIMITED ; y = 4 ; variables: int x(t), y(y) ; x:_NoFill = "true" ; y:_NoFill = "true" ; data: x = _, _ ; y = _, _, _, _ ;',
+    "shorter": 'dimensions: t = UNLIMITED ; variables: int x(t), y(t), z(t) ; x:_NoFill = "true" ; data: x = 1 ; y = _, _, _ ;',
+}
+IN_NETCDF_4 = {
+    "texts": 'dimensions: t = UNLIMITED ; variables: string s(t) ; data: s = "", "", "" ;',
+    "own texts": 'dimensions: t = UNLIMITED ; variables: string s(t) ; string s:_FillValue = "-" ; data: s = "-", _, "-" ;',
+    "two unlimited": "dimensions: t = UNLIMITED ; u = UNLIMITED ; variables: int x(t, u) ; data: x = {_, _}, {_, _, _} ;",
+    "in a group": "dimensions: t = UNLIMITED ; variables: int x(t) ; group: g { variables: int x(t) ; data: x = _, _, _, _ ; }",
+    "scalars": 'variables: int x ; char c ; string s ; data: x = _ ; c = "" ; s = "" ;',
+}
+CASES = [(kind, name) for kind, names in {"-3": FILLS, "-4": FILLS | IN_NETCDF_4}.items() for name in names]
+
+
+@pytest.mark.parametrize("kind, name", CASES)
+def test_elements_that_equal_the_fill_value_are_data(sherd, tmp_path, kind, name):
+    (tmp_path / "x.cdl").write_text(f"netcdf x {{ {(FILLS | IN_NETCDF_4)[name]} }}")
+    subprocess.run(["ncgen", kind, "-o", tmp_path / "peer.nc", tmp_path / "x.cdl"], check=True)
+    sherd.ok("ncgen", kind, "-o", "x.nc", "x.cdl")
+    assert dumped(tmp_path / "x.nc", "-n", "x") == dumped(tmp_path / "peer.nc", "-n", "x")
