@@ -83,7 +83,7 @@ def _check_json(value: Any, where: str) -> None:
     elif isinstance(value, (list, tuple)):
         for i, element in enumerate(value):
             _check_json(element, f"{where}[{i}]")
-    elif _is_of_numpy(value) and value.dtype.kind not in "mM":  # whose tolist() may be whole numbers
+    elif _is_of_numpy(value) and value.dtype.char not in "mMgG":  # tolist() makes numbers of times, and keeps long doubles
         _check_json(value.tolist(), where)
     elif isinstance(value, float) and not math.isfinite(value):
         word = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -204,7 +204,8 @@ def test_a_name_that_looks_like_another_one_causes_a_warning():
 @pytest.mark.parametrize(("value", "kind"), [
     (b"x", "bytes"), (datetime.datetime(2020, 1, 1), "datetime"), (np.datetime64("2020-01-01", "ns"), "datetime64"), (1j, "complex"),
     (np.array([1j]), "complex"), (np.array(["2020-01-01"], "M8[ns]"), "ndarray"), (np.timedelta64(1, "ns"), "timedelta64"),
-    (np.array([b"x"]), "bytes"), ({1, 2}, "set"), ({1: 2}, "int")])
+    (np.array([b"x"]), "bytes"), ({1, 2}, "set"), ({1: 2}, "int"), (np.longdouble(1), "longdouble"), (np.clongdouble(1), "clongdouble"),
+    (np.array([1], np.longdouble), "ndarray")])
 def test_an_attribute_that_json_cannot_hold_is_named(tmp_path, value, kind):
     array = sherd.create_array(tmp_path / "a", shape=(2,), dtype="uint8", attributes={"is": {"here": [0, None, True, "x", 1.5]}})
     calls = [lambda: array.attrs.update({"fine": 1, "is": {"here": [0, value]}}), lambda: array.attrs.put({"is": {"here": [0, value]}}),
