@@ -63,19 +63,26 @@ void add_members(const Group& group, std::vector<std::string>& paths) {  // NOLI
   }
 }
 
-/// Whether the options leave out a part of the source. Its members are unknown.
-bool is_left_out(const std::string& path, const DatasetCopyOptions& options) {
+/// Whether the options leave out a damaged part, as a variable and, unless it is one, as a group: a bare name selects
+/// what has it in any group.
+bool is_left_out(const Unread& part, const DatasetCopyOptions& options) {
+  const std::string& path = part.path;
   const std::size_t slash = path.rfind('/');
   const std::string name = path.substr(slash + 1), group = path.substr(0, std::max<std::size_t>(slash, 1));
-  const auto is_path = [](const std::string& named, const std::string& whole) {
-    return named == whole || "/" + named == whole;
+  const auto any = [](const std::vector<std::string>& names, const auto& test) {
+    return names.empty() || std::ranges::any_of(names, test);
   };
-  const auto is_variable = [&](const std::string& each) { return each == name || is_path(each, path); };
+  const auto absolute = [](const std::string& each) { return each.starts_with('/') ? each : "/" + each; };
+  const auto is_part = [&](const std::string& each) { return each == name || absolute(each) == path; };
   const auto is_group = [&](const std::string& each) {
-    return is_variable(each) || is_path(each, group) || each == group.substr(group.rfind('/') + 1);
+    return each == group.substr(group.rfind('/') + 1) || absolute(each) == group;
   };
-  return (!options.variables.empty() && std::ranges::none_of(options.variables, is_variable)) ||
-         (!options.groups.empty() && std::ranges::none_of(options.groups, is_group));
+  const auto may_be_inside = [&](const std::string& each) {
+    return each.find('/') == each.npos || (absolute(each) + "/").starts_with(path + "/");
+  };
+  if (any(options.variables, is_part) && any(options.groups, is_group)) return false;
+  const bool is_array = part.error.key().ends_with("/.zarray");
+  return is_array || !any(options.variables, may_be_inside) || !any(options.groups, may_be_inside);
 }
 
 /// A copy that lacks something must not look complete.
@@ -84,7 +91,7 @@ Result<void> check_complete(const Dataset& source, const DatasetCopyOptions& opt
   std::string parts;
   std::optional<ErrorCode> code;
   for (const Unread& each : source.unread()) {
-    if (each.path != "/" && is_left_out(each.path, options)) continue;
+    if (each.path != "/" && is_left_out(each, options)) continue;
     parts += (parts.empty() ? "" : "; ") + each.path + ": " + each.error.text();
     if (!code) code = each.error.code();
   }

@@ -47,7 +47,7 @@ def test_a_copy_without_a_damaged_variable_is_an_error_unless_it_is_skipped(sher
     assert not (tmp_path / copy).exists()
     report = sherd.ok("nccopy", "--skip-damaged", "--json", "o.zarr", copy).json
     assert report["variables"] == 4 and any(each.startswith("/salt: left out: ") for each in report["warnings"])
-    sherd.ok("nccopy", "-V", "temp,x,/g/deep", "o.zarr", f"part-{copy}")
+    sherd.ok("nccopy", "-V", "/temp,x,/g/deep" if (dataset / "salt/.zarray").exists() else "/temp,/x,g/deep", "o.zarr", f"part-{copy}")
     ran = sherd("nccopy", "-V", "temp,salt", "o.zarr", f"two-{copy}")
     assert ran.code == 4 and NEEDED in ran.stderr
     if copy == "copy.nc":
@@ -60,8 +60,22 @@ def test_all_that_a_copy_would_lack_is_listed(sherd, dataset):
     ran = sherd("nccopy", "o.zarr", "copy.zarr")
     assert ran.code == 4 and "/salt: 'salt/" in ran.stderr and "; /g/deep: 'g/deep/" in ran.stderr
     sherd.ok("nccopy", "-G", "/", "-V", "temp,x", "o.zarr", "part.zarr")
-    ran = sherd("nccopy", "-G", "g", "o.zarr", "group.zarr")
+    ran = sherd("nccopy", "-G", "/g", "o.zarr", "group.zarr")
     assert ran.code == 4 and "/g/deep" in ran.stderr and "/salt" not in ran.stderr
+
+
+def test_a_damaged_group_may_contain_what_a_bare_name_selects(sherd, tmp_path, dataset):
+    """The variable /g/x has the name of /x."""
+    package.open_group(dataset, mode="r+").require_group("g").create_array("x", data=[1, 2, 3], dimension_names=["x"])
+    next(path for name in (".zgroup", "zarr.json") if (path := dataset / "g" / name).exists()).write_text('{"x')
+    for names in (["-V", "x"], ["-V", "/x,g/x"], ["-V", "/g/x"], ["-G", "deeper"], ["-G", "/g/deeper"], ["-G", "/,g"]):
+        ran = sherd("nccopy", "--quiet", *names, "o.zarr", "copy.zarr")
+        assert ran.code == 4 and f"{NEEDED}o.zarr, without /g: 'g/" in ran.stderr, names
+        with pytest.raises(package.Corrupt, match="skip_damaged: .*without /g: "):
+            package.netcdf.copy(dataset, tmp_path / "copy.zarr", **{"variables" if names[0] == "-V" else "groups": names[1].split(",")})
+    sherd.ok("nccopy", "--skip-damaged", "-V", "x", "o.zarr", "rest.zarr")
+    sherd.ok("nccopy", "-V", "/x", "o.zarr", "x.zarr")
+    assert list(package.open_group(tmp_path / "x.zarr").keys()) == ["x"]
 
 
 def test_python_refuses_such_a_copy_and_lists_what_is_missing(tmp_path, dataset):
