@@ -296,19 +296,23 @@ Result<void> StagedNode::commit(const std::vector<std::string>& below) {
   SHERD_TRY(enter(destination_));
   SHERD_TRY(occupied, prepare_location(destination_, clear_));
   committing_ = true;
-  SHERD_TRY(put_in_place(occupied).in([&] {
-    return "while it was moved to its destination; the rest of it is below '" + prefix_ + std::string(kNode) + "'";
-  }));
+  SHERD_TRY(put_in_place(occupied));
   // Without locks, objects may have been erased or moved away together with the group while the others arrived.
   auto around = has_locks(destination_) ? restore_parents(destination_) : refuse_orphan(destination_);
   const bool is_refused = !around && around.error().code() == ErrorCode::conflict;
   if (is_refused) SHERD_TRY(clear_location(destination_));
+  if (replacing_) destination_.format = replacing_;
+  // Lists must not lack the node while what it replaced is erased, which may take long.
+  const auto listed = is_refused ? Result<void>() : list_node(destination_, below);
   SHERD_TRY(moving_->end());
   if (is_refused) return around;
   SHERD_TRY(std::move(around).in([] { return "the node is at its path, but groups around it may be missing"; }));
-  if (replacing_) destination_.format = replacing_;
-  SHERD_TRY(destination_.tables.changed(destination_, MemberChange::made));
-  return renew_consolidated(destination_, below);
+  return listed;
+}
+
+Result<void> list_node(const NodeLocation& node, const std::vector<std::string>& below) {
+  SHERD_TRY(node.tables.changed(node, MemberChange::made));
+  return renew_consolidated(node, below);
 }
 
 Result<StagedLeftover> StagedLeftover::find(const NodeLocation& destination, std::string_view note) {
@@ -383,9 +387,12 @@ Result<void> StagedNode::put_in_place(bool occupied) const {
   if (occupied) {
     SHERD_TRY(exchanged, exchange());
     if (exchanged) return {};
-    SHERD_TRY(clear_location(destination_));
   }
-  return destination_.store->move_prefix(prefix_ + std::string(kNode), "");
+  const std::string prefix = prefix_ + std::string(kNode);
+  auto moved = occupied ? clear_location(destination_) : Result<void>();
+  if (moved) moved = destination_.store->move_prefix(prefix, "");
+  return std::move(moved).in(
+      [&] { return "while it was moved to its destination; the rest of it is below '" + prefix + "'"; });
 }
 
 Result<void> create_with(const NodeLocation& destination, const NodeDocument& node, bool overwrite,

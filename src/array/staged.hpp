@@ -60,6 +60,9 @@ class StagedNode {
   std::unique_ptr<MovingNote> moving_;
 };
 
+/// Lists a node that was made, and its members at the paths `below`, in the groups around it.
+Result<void> list_node(const NodeLocation& node, const std::vector<std::string>& below);
+
 /// Takes the lock of the node if a maker is active at `location`, waiting for it, or has left something there.
 Result<void> lock_if_staged(const NodeLocation& location, std::unique_ptr<StoreLock>& lock);
 /// Erases leftovers of a killed maker. The caller must hold the lock of the node; otherwise the maker may be active.

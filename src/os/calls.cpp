@@ -93,6 +93,10 @@ int fchmod(int fd, mode_t mode) noexcept { return ::fchmod(fd, mode); }
 
 int fchmodat(int directory, const char* path, mode_t mode) noexcept { return ::fchmodat(directory, path, mode, 0); }
 
+int chgrpat(int directory, const char* path, gid_t group) noexcept {
+  return ::fchownat(directory, path, static_cast<uid_t>(-1), group, AT_SYMLINK_NOFOLLOW);
+}
+
 int futimens(int fd, const timespec (&times)[2]) noexcept { return ::futimens(fd, times); }
 
 int mkdirat(int directory, const char* path, mode_t mode) noexcept { return ::mkdirat(directory, path, mode); }

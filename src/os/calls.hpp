@@ -56,6 +56,8 @@ int dup3(int from, int to, int flags) noexcept;
 [[nodiscard]] int fstatfs(int fd, struct statfs& status) noexcept;
 [[nodiscard]] int fchmod(int fd, mode_t mode) noexcept;
 [[nodiscard]] int fchmodat(int directory, const char* path, mode_t mode) noexcept;
+/// fchownat() that changes only the group, of a link itself.
+[[nodiscard]] int chgrpat(int directory, const char* path, gid_t group) noexcept;
 /// The times of the last access and of the last change.
 [[nodiscard]] int futimens(int fd, const timespec (&times)[2]) noexcept;
 

@@ -24,7 +24,8 @@ struct Entry {
 
 constexpr mode_t kPermissions = 07777;
 
-/// Makes two directories of the same owner alike. False if they are something else, such as links.
+/// Makes two directories of the same owner alike. False if that is not possible, or if they are something else, such as
+/// links.
 bool make_alike(const Entry& made, const Entry& old) noexcept {
   struct stat of_made{};
   struct stat of_old{};
@@ -32,7 +33,9 @@ bool make_alike(const Entry& made, const Entry& old) noexcept {
       os::fstatat(old.directory, old.name.c_str(), of_old, AT_SYMLINK_NOFOLLOW) != 0)
     return false;
   if (!S_ISDIR(of_made.st_mode) || !S_ISDIR(of_old.st_mode) || of_made.st_dev != of_old.st_dev ||
-      of_made.st_uid != of_old.st_uid || of_made.st_gid != of_old.st_gid)
+      of_made.st_uid != of_old.st_uid)
+    return false;
+  if (of_made.st_gid != of_old.st_gid && os::chgrpat(made.directory, made.name.c_str(), of_old.st_gid) != 0)
     return false;
   const mode_t mode = of_old.st_mode & kPermissions;
   return (of_made.st_mode & kPermissions) == mode || os::fchmodat(made.directory, made.name.c_str(), mode) == 0;
@@ -53,13 +56,18 @@ Place place_of(std::string_view prefix) {
   return {above, std::string(name)};
 }
 
-/// Whether anything in the root belongs to another process: it is making a node, or writing an object.
+/// Of a failure after the exchange.
+std::string exchanged_with(const std::string& directory) {
+  return "the new node is in place; what it replaced is below '" + directory + "'";
+}
+
+/// Whether the side file of another process is in the root: it is making a node, or writing an object. Those of
+/// processes that have ended were removed when this store first wrote into the root.
 Result<bool> is_shared(int root, const std::string& path, const std::string& own) {
   bool shared = false;
   SHERD_TRY(for_each_entry(root, path, [&](const dirent64& entry) -> Result<bool> {
     const std::string_view name = entry.d_name;
-    shared = (name.starts_with(kScratchPrefix) && name != own) ||
-             (is_side_file(name) && name != side_file_of(own, kLockSuffix));
+    shared = is_side_file(name) && name != own;
     return !shared;
   }));
   return shared;
@@ -74,8 +82,9 @@ Result<bool> exchange_directories(const FileTree& tree, const std::string& from,
   if (!source || !target) return false;
   const Entry one{source.get(), made.name}, other{target.get(), old.name};
   if (!make_alike(one, other) || !rename(one, other, RENAME_EXCHANGE)) return false;
-  SHERD_TRY(tree.sync(target.get(), old.above).in_key(to));
-  SHERD_TRY(tree.sync(source.get(), made.above).in_key(from));
+  auto synced = tree.sync(target.get(), old.above).in_key(to);
+  if (synced) synced = tree.sync(source.get(), made.above).in_key(from);
+  SHERD_TRY(std::move(synced).in([&] { return exchanged_with(from); }));
   return true;
 }
 
@@ -90,14 +99,13 @@ std::optional<RootNeighbor> neighbor_of_root(const FileTree& tree) {
 Result<bool> exchange_root(const FileTree& tree, const std::string& from, const RootNeighbor& neighbor,
                            FileLock& lock) {
   const Place made = place_of(from);
-  const std::string own = from.substr(0, from.find('/'));
   const Fd above(os::openat(AT_FDCWD, neighbor.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   SHERD_TRY(source, tree.open_directory(made.above).in_key(from));
   SHERD_TRY(contents, tree.open_directory(from).in_key(from));
   if (!above || !source || !contents) return false;
-  SHERD_TRY(shared, is_shared(lock.directory(), tree.path(""), own));
+  const std::string side_file = side_file_of(from.substr(0, from.find('/')), kLockSuffix);
+  SHERD_TRY(shared, is_shared(lock.directory(), tree.path(""), side_file));
   const Entry inside{source.get(), made.name}, outside{above.get(), neighbor.name}, root{above.get(), neighbor.root};
-  const std::string side_file = side_file_of(own, kLockSuffix);
   if (shared || !make_alike(inside, root) || lock.link(contents.get(), side_file) != 0) return false;
   const auto stay = [&] {
     os::unlinkat(contents.get(), side_file.c_str(), 0);
@@ -109,11 +117,14 @@ Result<bool> exchange_root(const FileTree& tree, const std::string& from, const 
     return stay();
   }
   lock.move_to(std::move(contents));
-  SHERD_TRY(tree.sync(above.get(), ""));
-  SHERD_TRY(target, tree.make_directory(made.above).in_key(from));
-  target.keep();
-  if (!rename(outside, {target.fd.get(), made.name}, RENAME_NOREPLACE))
+  const auto put_old_inside = [&]() -> Result<void> {
+    SHERD_TRY(tree.sync(above.get(), ""));
+    SHERD_TRY(target, tree.make_directory(made.above).in_key(from));
+    target.keep();
+    if (rename(outside, {target.fd.get(), made.name}, RENAME_NOREPLACE)) return {};
     return system_error("move", neighbor.name, errno).in_key(from);
+  };
+  SHERD_TRY(put_old_inside().in([&] { return exchanged_with(neighbor.directory + "/" + neighbor.name); }));
   return true;
 }
 

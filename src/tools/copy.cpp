@@ -243,6 +243,7 @@ Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& 
   NodeLocation location = destination;
   SHERD_TRY(enter(location));
   SHERD_TRY(copy.make(location));
+  SHERD_TRY(list_node(location, copy.below));
   if (left.is_same() || !left.is_other()) SHERD_TRY(left.erase(destination));
   return true;
 }

@@ -1,5 +1,6 @@
 """Nodes that are replaced while other programs read them."""
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -59,3 +60,20 @@ def test_a_copy_replaces_a_member_and_its_group_lists_it(sherd, tmp_path):
     assert group["a"][:].tolist() == [2] * 4
     assert not list((tmp_path / "g").glob(".*sherd*"))
     sherd.ok("check", "g")
+
+
+@pytest.mark.parametrize("is_alive", [False, True])
+def test_a_root_is_exchanged_unless_another_process_makes_a_member(sherd, tmp_path, is_alive):
+    made(sherd, tmp_path, "x", 1)
+    made(sherd, tmp_path, "new", 2)
+    name = ".sherd-new-12345678"  # of a copy to a member, which could be resumed
+    (tmp_path / "x" / name / "node").mkdir(parents=True)
+    (tmp_path / "x" / name / ".sherd-copy.json").write_text("{}")
+    before = (tmp_path / "x").stat().st_ino
+    with open(tmp_path / f"x/.{name}.sherd-lock", "w") as side_file:
+        if is_alive:
+            fcntl.lockf(side_file, fcntl.LOCK_EX)
+        sherd.ok("nccopy", "--overwrite", "new", "x")
+    assert ((tmp_path / "x").stat().st_ino == before) == is_alive
+    assert (tmp_path / "x" / name).exists() == is_alive
+    assert "v = 2, 2" in sherd.ok("ncdump", "x").text

@@ -27,7 +27,7 @@ KEYS = re.compile(r"zarr\.json|a/zarr\.json|a/c/\d+/\d+")
 
 # Every call by which a writer changes what is stored or makes it last. Between two of them the disk stays as it is.
 CHANGES = """open openat creat mkdir mkdirat write pwrite64 pwritev copy_file_range sendfile fallocate truncate ftruncate
-             fsync fdatasync sync_file_range fchmod fchmodat utimensat rename renameat renameat2 link linkat symlinkat
+             fsync fdatasync sync_file_range fchmod fchmodat fchownat utimensat rename renameat renameat2 link linkat symlinkat
              unlink unlinkat rmdir exit_group""".split()
 
 

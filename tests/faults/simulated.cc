@@ -185,6 +185,11 @@ int fchmodat(int directory, const char* path, mode_t mode) noexcept {
   return change("fchmodat", [&] { return ::fchmodat(directory, path, mode, 0); });
 }
 
+int chgrpat(int directory, const char* path, gid_t group) noexcept {
+  return change("chgrpat",
+                [&] { return ::fchownat(directory, path, static_cast<uid_t>(-1), group, AT_SYMLINK_NOFOLLOW); });
+}
+
 int futimens(int fd, const timespec (&times)[2]) noexcept {
   return change("futimens", [&] { return ::futimens(fd, times); });
 }
