@@ -21,6 +21,7 @@ struct Command {
   std::string_view summary;
   /// Adds arguments, options and examples; parsing stores their values in the Run.
   Run (*add)(Arguments& arguments);
+  bool creates = false;  ///< nodes, which may be standalone
 };
 
 /// A group of subcommands, such as `sherd kv`.

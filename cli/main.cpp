@@ -27,15 +27,16 @@ namespace sherd::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"create", "Create an array or a group", add_create},
+    {"create", "Create an array or a group", add_create, true},
     {"info", "Describe an array or a group", add_info},
     {"tree", "Draw a hierarchy", add_tree},
     {"ls", "List the members of a group, or the ids of a collection", add_ls},
     {"read", "Read elements, as .npy, raw bytes or JSON", add_read},
     {"write", "Write elements into an array", add_write},
-    {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF; or import SWC, PLY, OBJ", add_import},
+    {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF; or import SWC, PLY, OBJ", add_import,
+     true},
     {"export", "Write an array, a skeleton or a mesh as a file", add_export},
-    {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy},
+    {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy, true},
     {"check", "Find damage in stored documents, indexes and chunks", add_check},
     {"attrs", "Print or change the attributes of an array or a group", add_attrs},
     {"resize", "Change the shape of an array", add_resize},
@@ -44,9 +45,9 @@ constexpr Command kCommands[] = {
     {"link", "Print or change which meshes and skeletons a volume refers to", add_link},
     {"rm", "Erase an array or a group", add_rm},
     {"picture", "Draw a plane of an array as a PNG or JPEG", add_picture},
-    {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy},
+    {"nccopy", "Copy a netCDF dataset into NCZarr or a netCDF file", add_nccopy, true},
     {"ncdump", "Print a netCDF dataset as CDL", add_ncdump},
-    {"ncgen", "Make a netCDF dataset from CDL", add_ncgen},
+    {"ncgen", "Make a netCDF dataset from CDL", add_ncgen, true},
     {"zmap", "Print the stored objects of a netCDF dataset as they are", add_zmap},
     {"completion", "Print a completion script for a shell", add_completion},
 };
@@ -188,6 +189,7 @@ class CommandLine {
     CLI::App* app = to.add_subcommand(std::string(command.name), std::string(command.summary));
     Arguments arguments(*app);
     runs_.emplace_back(app, command.add(arguments));
+    if (command.creates) add_standalone(arguments, everywhere_);
     add_common(*app);
   }
 

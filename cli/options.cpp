@@ -85,14 +85,17 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                    "writes to the same shard");
   arguments.repeated("--store-option", "NAME=VALUE", options.storage_options,
                      "An option of the stores that URLs name, such as follow_symlinks=false");
+  arguments.text("--store-format", "NAME", options.store_format,
+                 "The format of the store (" + known_formats() + "); default: detected");
+}
+
+void add_standalone(Arguments& arguments, Everywhere& options) {
   arguments.in_order("--standalone", "",
                      "A new node belongs to no hierarchy around its directory; --store-option standalone=true",
                      [&options](const std::string&) {
                        options.storage_options.emplace_back("standalone=true");
                        return std::string();
                      });
-  arguments.text("--store-format", "NAME", options.store_format,
-                 "The format of the store (" + known_formats() + "); default: detected");
 }
 
 namespace {

@@ -13,6 +13,8 @@ namespace sherd::cli {
 
 /// --json, --threads and the other options of every subcommand.
 void add_everywhere(Arguments& arguments, Everywhere& options);
+/// --standalone, for subcommands that create nodes.
+void add_standalone(Arguments& arguments, Everywhere& options);
 
 /// --scale and --resolution, for subcommands that open an array.
 void add_scale(Arguments& arguments, LevelChoice& scale);

@@ -62,6 +62,7 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
 // Uses the hierarchy around the node, if any: other processes that create a node there take that hierarchy's lock.
 Result<void> erase(std::string_view url, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
+    SHERD_TRY(refuse_standalone(options.config));
     SHERD_TRY(store, open_store(url, options.config));
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(above, enclosure(*store, options.config));

@@ -89,7 +89,7 @@ Result<Node> open_in(std::shared_ptr<Store> store, const OpenOptions& options) {
 }
 
 Result<Node> open_at(std::string_view url, const OpenOptions& options) {
-  SHERD_TRY(store, open_store(url, options.config));
+  SHERD_TRY(store, open_existing(url, options.config));
   auto node = open_in(store, options);
   if (node || node.error().code() != ErrorCode::not_found) return node;
   SHERD_TRY(formats, formats_called(options.format));

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
+#include "store/file_options.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -62,6 +63,20 @@ Result<std::vector<const Format*>> formats_called(const std::string& name) {
   std::string known;
   for (const Format* format : table) known += (known.empty() ? "" : ", ") + std::string(format->name());
   return invalid_argument("'" + name + "' is not a known format (" + known + ")");
+}
+
+Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config) {
+  Config within = config;
+  const auto standalone = within.storage_options.find("standalone");
+  if (standalone != within.storage_options.end() && standalone->second == "true") standalone->second = "false";
+  return open_store(url, within);
+}
+
+Result<void> refuse_standalone(const Config& config) {
+  SHERD_TRY(standalone, is_standalone(config));
+  if (!standalone) return {};
+  return std::move(invalid_argument("concerns only new nodes, and this one exists"))
+      .in_member("storage_options.standalone");
 }
 
 Result<NodeLocation> make_location(std::shared_ptr<Store> store, std::string_view path, const Config& config) {

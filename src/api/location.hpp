@@ -16,6 +16,11 @@ namespace sherd {
 /// The formats with this name; all formats if it is empty.
 Result<std::vector<const Format*>> formats_called(const std::string& name);
 
+/// The store of a URL whose node exists. That belongs to the hierarchy around it, also if a new one would not.
+Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config);
+/// invalid_argument if the storage option `standalone` is set, which concerns only new nodes.
+Result<void> refuse_standalone(const Config& config);
+
 /// A location without a format yet. `path` is as given by the user.
 Result<NodeLocation> make_location(std::shared_ptr<Store> store, std::string_view path, const Config& config);
 /// Likewise, a location of a collection of Neuroglancer's objects.

@@ -82,7 +82,9 @@ Result<void> check_exists(const ParsedUrl& url) {
 template <class Options, class Open>
 std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(const ParsedUrl& parsed, Options options,
                                                                                const Open& open) {
-  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+  const bool exists = std::is_same_v<Options, OpenOptions>;
+  SHERD_TRY(store,
+            exists ? open_existing(store_of(parsed), options.config) : open_store(store_of(parsed), options.config));
   options.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();
   return in_store(open(std::move(store), options), name);

@@ -46,6 +46,7 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
 
 Result<void> rename(std::string_view url, std::string_view to, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
+    SHERD_TRY(refuse_standalone(options.config));
     SHERD_TRY(store, open_store(url, options.config));
     SHERD_TRY(above, outermost(*store, options.config));
     if (!above) {

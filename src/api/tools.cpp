@@ -28,7 +28,7 @@ Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const st
 
 /// The store that contains a URL's node, and the path of the node in it.
 Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config) {
-  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(store, open_existing(url, config));
   const auto location = find_location(store, path, config);
   if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
   SHERD_TRY(formats, formats_called({}));

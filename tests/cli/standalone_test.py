@@ -44,3 +44,32 @@ def test_the_error_of_another_hierarchy_says_how_to_go_on(sherd, stray):
     sherd.ok("import", "x.raw", "work/v", "--to", "zarr2", "--standalone", *RAW)
     assert zarr.open_array(stray / "v", mode="r").metadata.zarr_format == 2
     assert json.loads((stray / "zarr.json").read_text()) == EMPTY
+
+
+@pytest.fixture
+def image(sherd, tmp_path):
+    (tmp_path / "x.raw").write_bytes(bytes(range(64)))
+    sherd.ok("import", "x.raw", "img.zarr", *RAW, "--axes", "z,y,x", "--spacing", "2,3,4", "--units", "nm", "--pyramid", "mean:2")
+
+
+def test_a_standalone_copy_has_what_the_group_says_about_its_source(sherd, image, tmp_path):
+    sherd.ok("copy", "--to", "zarr3", "img.zarr/0", "plain.zarr")
+    sherd.ok("copy", "--to", "zarr3", "--standalone", "img.zarr/0", "out")
+    attributes = [zarr.open_array(tmp_path / name, mode="r").attrs.asdict() for name in ("plain.zarr", "out")]
+    assert attributes[0] == attributes[1] and attributes[1]["spacing"] == [2, 3, 4]
+
+
+def test_only_commands_that_create_nodes_have_the_option(sherd, image, tmp_path):
+    for command in (["rm", "img.zarr/1"], ["rename", "img.zarr/1", "b"], ["info", "img.zarr"]):
+        ran = sherd(command[0], "--standalone", *command[1:])
+        assert ran.code == 2 and "--standalone" in ran.stderr
+    for command in ("rm", "img.zarr/1"), ("rename", "img.zarr/1", "b"):
+        ran = sherd(*command, "--store-option", "standalone=true")
+        assert ran.code == 2 and "storage_options.standalone" in ran.stderr
+    assert (tmp_path / "img.zarr/1/zarr.json").exists()
+
+
+def test_what_is_opened_by_itself_stays_listed_in_its_group(sherd, image, tmp_path):
+    sherd.ok("consolidate", "img.zarr")
+    sherd.ok("attrs", "img.zarr/1", "seen=true", "--store-option", "standalone=true")
+    assert zarr.open_consolidated(tmp_path / "img.zarr")["1"].attrs["seen"]
