@@ -14,9 +14,9 @@ class ExchangingStore {
   [[nodiscard]] virtual bool can_exchange() const noexcept = 0;
   /// Exchanges everything below `from` with everything below `to` in one step: readers find one or the other at `to`.
   /// Both end in `/`; `to` may also be empty, which means the whole store without `from`: then the caller must hold the
-  /// lock of the first segment of `from`. Other writers below either may begin meanwhile: each stores into the directory
-  /// whose lock it holds, at whichever of the two it then is. Returns false, having changed nothing, if this is not
-  /// possible here, or if either does not exist.
+  /// lock of the first segment of `from`. Other writers below either may begin meanwhile: each stores into the
+  /// directory whose lock it holds, at whichever of the two it then is. Returns false, having changed nothing, if this
+  /// is not possible here, or if either does not exist.
   virtual Result<bool> exchange(const std::string& from, const std::string& to) = 0;
 };
 
