@@ -86,6 +86,22 @@ TEST_P(OverwrittenNode, IsOldOrNewWhenACallFails) {
   EXPECT_GT(kept, 0);
 }
 
+TEST_P(OverwrittenNode, IsReplacedAlsoWhereDirectoriesCannotBeExchanged) {
+  ASSERT_THAT(calls_, testing::Contains(testing::Field(&Call::name, "exchange")));
+  EXPECT_EQ(faults_.run({.kind = Fault::Kind::named, .code = EINVAL, .name = "exchange"}), std::nullopt);
+  EXPECT_EQ(found(), kNew);
+  EXPECT_EQ(files(faults_.folder()), files_after_);
+  expect_tidy_after_the_next();
+}
+
+TEST_P(OverwrittenNode, KeepsThePermissionsOfItsDirectory) {
+  const fs::path directory = fs::path(faults_.folder()) / GetParam();
+  const auto mode = fs::perms{0750};
+  fs::permissions(directory, mode);
+  overwrite(faults_.folder(), GetParam(), kNew);
+  EXPECT_EQ(fs::status(directory).permissions(), mode);
+}
+
 TEST_P(OverwrittenNode, KeepsTheGroupOfItsDirectory) {
   const fs::path directory = fs::path(faults_.folder()) / GetParam();
   std::vector<gid_t> groups(static_cast<std::size_t>(::getgroups(0, nullptr)));
