@@ -1,6 +1,8 @@
 """What other programs have erased, are replacing, or have left in an unusual state."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 
@@ -93,3 +95,17 @@ def test_check_reports_a_chunk_of_texts_that_reading_refuses(tmp_path):
         sherd.open_array(tmp_path / "t")[:]
     (fault,) = sherd.check(tmp_path / "t", data=True)["faults"]
     assert (fault["severity"], fault["key"]) == ("error", "c/0")
+
+
+def test_a_shard_between_the_two_renames_of_a_dual_format_writer_is_a_warning(tmp_path):
+    array = sherd.create_array(tmp_path / "a", shape=(16, 32, 64), dtype="u1", chunks=(8, 8, 16), shards=(16, 32, 64),
+                               config={"layout": "zarr+neuroglancer"})
+    array[:] = 3
+    (first,), (second,) = (list((tmp_path / "a").glob(pattern)) for pattern in ("c/0/0/0", "*/0.shard"))
+    shutil.copyfile(first, tmp_path / "new")
+    os.link(tmp_path / "new", second.with_name(".0.shard.sherd-link"))
+    os.replace(tmp_path / "new", first)
+    (fault,) = sherd.check(tmp_path / "a")["faults"]
+    assert (fault["code"], fault["severity"]) == ("counterpart_differs", "warning")
+    array[:] = 4
+    assert sherd.check(tmp_path / "a")["faults"] == [] and os.path.samefile(first, second)
