@@ -109,18 +109,26 @@ void MemberLists::met(const std::string& path, const NodeDocument* node) {
   if (node == nullptr || (!listed.empty() && listed.mapped() == node->type)) return;
   if (!listed.empty())
     list.findings.warning(kCode, {}, "NCZarr's list of members has '" + name + "' with another type");
-  else if (netcdf::is_listed(name, *node))
+  else if (netcdf::is_listed(name, *node)) {
+    left_out_.insert(path);
     list.findings.warning(
         kCode, {},
         "NCZarr's list of members leaves out '" + name + "', so that programs that follow the list do not see it");
+  }
 }
 
+// A group that is left out is one that a killed writer had not finished: nothing of the dataset is missing.
 void MemberLists::end(CheckReport& report) {
   for (auto& [path, list] : lists_) {
-    for (const auto& [name, type] : list->unmet)
-      list->findings.error(kCode, {},
-                           "NCZarr's list of members has '" + name +
-                               "', which does not exist; programs that follow the list may not open the dataset");
+    const bool is_left_out = std::ranges::any_of(
+        left_out_, [&](const std::string& out) { return path == out || path.starts_with(out + "/"); });
+    for (const auto& [name, type] : list->unmet) {
+      const std::string text = "NCZarr's list of members has '" + name + "', which does not exist; ";
+      if (is_left_out)
+        list->findings.warning(kCode, {}, text + "no list has this group, so programs that follow lists do not see it");
+      else
+        list->findings.error(kCode, {}, text + "programs that follow the list may not open the dataset");
+    }
     add_findings(report, list->findings);
   }
   for (Findings& each : faults_) add_findings(report, each);

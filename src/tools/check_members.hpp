@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "netcdf/member_notes.hpp"
@@ -36,6 +37,7 @@ class MemberLists {
   const Format& format_;
   std::map<std::string, std::unique_ptr<List>> lists_;  ///< by the paths of groups
   std::map<std::string, Json> groups_;                  ///< the metadata of these groups
+  std::set<std::string> left_out_;                      ///< paths of nodes that the lists around them leave out
   std::deque<Findings> faults_;                         ///< of members
 };
 
