@@ -217,8 +217,8 @@ Run add_nccopy(Arguments& arguments) {
        {"sherd nccopy -d 1 -s -c time/12,lat/,lon/ ocean.nc ocean.zarr", "compressed, in chunks of 12 maps"},
        {"sherd nccopy -c temp:120,50,50 -m 1GiB ocean.zarr series.zarr", "other chunks of one variable"},
        {"sherd --store-format zarr3 nccopy ocean.nc 'ocean.zarr#mode=zarr'", "pure Zarr v3"},
-       {"sherd --store-format zarr3 nccopy --shards time/120,lat/,lon/ -c time/12 ocean.nc ocean.zarr",
-        "Zarr v3 with shards of ten chunks"},
+       {"sherd --store-format zarr3 nccopy --shards time/120,lat/,lon/ -c time/12 ocean.nc 'ocean.zarr#mode=zarr'",
+        "pure Zarr v3 with shards of ten chunks"},
        {"sherd nccopy ocean.zarr ocean.nc", "back into a netCDF-4 file"},
        {"sherd nccopy -V temp,time,lat,lon ocean.nc temp.zarr", "a variable and its coordinates"},
        {"sherd nccopy -k nc3 ocean.zarr old.nc", "into a classic file"}});

@@ -123,6 +123,7 @@ struct OpenOptions {
 struct Unread {
   std::string path;  ///< "/v", "/g1/v"
   Error error;
+  bool may_be_group = true;  ///< false if it is known to be a variable
 };
 
 class Group;

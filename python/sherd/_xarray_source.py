@@ -69,7 +69,12 @@ class Group:
 
 
 def _visible(attributes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in attributes.items() if not _HIDDEN.match(name)}
+    """Without what conventions keep there; a text ends before its final NULs, as in netCDF."""
+
+    def cut(name: str, value: Any) -> Any:
+        return value.rstrip("\0") if isinstance(value, str) and name != "_FillValue" else value
+
+    return {name: cut(name, value) for name, value in attributes.items() if not _HIDDEN.match(name)}
 
 
 def _with_numbers(stored: dict[str, Any], node: netcdf.Group | netcdf.Variable) -> dict[str, Any]:

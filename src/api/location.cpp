@@ -18,9 +18,6 @@ namespace sherd {
 
 namespace {
 
-constexpr std::string_view kStandalone =
-    ": choose another directory, or make the node standalone (--standalone, storage_options={\"standalone\": True})";
-
 /// Whether a node at `path` is created apart from the group at the store's root: below a directory that exists already
 /// and is not a node, while nothing shows that the group has contents.
 Result<bool> is_apart(const NodeLocation& group, const std::string& path) {

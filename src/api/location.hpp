@@ -63,6 +63,9 @@ Result<std::optional<Enclosure>> outermost(const Store& store, const Config& con
 /// `conflict` if the root of a store is inside a Neuroglancer volume or a collection of objects: a node created there
 /// would not belong to it.
 Result<void> refuse_inside(const Store& store, const Config& config);
+/// How to go on after a new node was refused because of the hierarchy around it; for messages.
+inline constexpr std::string_view kStandalone =
+    ": choose another directory, or make the node standalone (--standalone, storage_options={\"standalone\": True})";
 /// enclosure() of a new array or group, after refuse_inside() has accepted it.
 Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config);
 

@@ -148,7 +148,8 @@ Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
     SHERD_TRY(around, enclosure_of_new(*store, inside.config));
     if (around && around->format != nullptr && around->format->name() != inside.format)
       return conflict("is inside a hierarchy of the format " + std::string(around->format->name()) + " (" +
-                      around->store->url() + "), whose members cannot have the format " + inside.format)
+                      around->store->url() + "), whose members cannot have the format " + inside.format +
+                      std::string(kStandalone))
           .in_key(around->path);
     return create(std::move(store), inside);
   });

@@ -81,7 +81,7 @@ bool is_left_out(const Unread& part, const DatasetCopyOptions& options) {
     return each.find('/') == each.npos || (absolute(each) + "/").starts_with(path + "/");
   };
   if (any(options.variables, is_part) && any(options.groups, is_group)) return false;
-  const bool is_array = part.error.key().ends_with("/.zarray");
+  const bool is_array = !part.may_be_group || part.error.key().ends_with("/.zarray");
   return is_array || !any(options.variables, may_be_inside) || !any(options.groups, may_be_inside);
 }
 

@@ -122,7 +122,7 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
       const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
       if (!options.format.empty() && options.format != format)
         return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
-                        options.format + " needs a store of its own");
+                        options.format + " needs a store of its own" + std::string(kStandalone));
       inside.format = format;
     }
     return copy(std::move(from.store), std::move(to), inside);

@@ -110,7 +110,8 @@ Result<void> move_at_once(const NodeLocation& location, const std::string& from,
   SHERD_TRY(moved, retry_limited(location.config, [&] { return store.move_at_once(from, to); }));
   if (moved) return {};
   SHERD_TRY(free, store.visit(to, ListDepth::children, [](const ListEntry&) { return false; }));
-  if (free) return cannot_move(location);
+  const auto file = store.open(to.substr(0, to.size() - 1));
+  if (free && (!file || *file == nullptr)) return cannot_move(location);
   return conflict("there are objects at this path; remove them or choose another path").in_key(to);
 }
 

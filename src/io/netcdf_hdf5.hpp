@@ -32,6 +32,11 @@
   X(int, H5Dread, (Id dataset, Id type, Id memory, Id stored, Id properties, void* to))                 \
   X(Id, H5Dget_type, (Id dataset))                                                                      \
   X(Id, H5Dget_space, (Id dataset))                                                                     \
+  X(Id, H5Dget_create_plist, (Id dataset))                                                              \
+  X(int, H5Pfill_value_defined, (Id properties, int* how))                                              \
+  X(int, H5Pget_fill_value, (Id properties, Id type, void* to))                                         \
+  X(int, H5Pclose, (Id properties))                                                                     \
+  X(Id, H5Tget_super, (Id type))                                                                        \
   X(int, H5Tclose, (Id type))                                                                           \
   X(int, H5Tget_class, (Id type))                                                                       \
   X(std::size_t, H5Tget_size, (Id type))                                                                \
@@ -81,6 +86,7 @@ struct Hdf5Library {
                        kDatatype = 2;  ///< of ObjectInfo; greater: links that are not followed
 
   enum Class : int { integer, floating, time, text, bits, opaque, compound, reference, enumeration, ragged, array };
+  static constexpr int kFillIsGiven = 2;                  ///< of H5Pfill_value_defined()
   static constexpr int kOneElement = 0, kNoElements = 2;  ///< of H5Sget_simple_extent_type(), besides 1
 
   using LinkVisitor = int (*)(Id group, const char* name, void* to);

@@ -95,8 +95,9 @@ struct ScaleLink {
 };
 
 struct Facts {
-  bool is_scale = false, has_coordinates = false;
-  std::string name;   ///< of the scale
+  bool is_scale = false, has_coordinates = false, is_list_odd = false;
+  std::optional<std::uint64_t> list_length;  ///< of DIMENSION_LIST
+  std::string name;                          ///< of the scale
   std::string table;  ///< an attribute with more than one dimension, because of which libnetcdf can read none
 };
 
@@ -194,6 +195,12 @@ class Look {
     if (facts.is_scale && elements.rank == 0)
       return unsupported("'" + path + "' is a dimension scale without a dimension, on which libnetcdf crashes" +
                          std::string(kInstead));
+    if (facts.is_list_odd || (facts.list_length && *facts.list_length != static_cast<std::uint64_t>(elements.rank)))
+      return unsupported("'" + path + "' has an attribute DIMENSION_LIST that is not a list of its scales, on which " +
+                         "libnetcdf crashes" + std::string(kInstead));
+    if (has_text_fill(id, type.id(), elements))
+      return unsupported("'" + path + "' has texts of fixed length with a fill value, on which libnetcdf crashes" +
+                         std::string(kInstead));
     if (elements.is_null && !is_first_)
       return unsupported("'" + path + "' has no elements at all (a null dataspace), on which libnetcdf crashes" +
                          std::string(kInstead));
@@ -217,6 +224,25 @@ class Look {
     if (look_.variables.try_emplace(path, std::move(variable)).second) return {};
     return unsupported("'" + path + "' has the name of '" + std::string(kHomonym) + std::string(last_segment(path)) +
                        "' for libnetcdf, which mixes them up" + std::string(kInstead));
+  }
+
+  /// libnetcdf takes the bytes of such a fill value for a pointer.
+  [[nodiscard]] bool has_text_fill(Id dataset, Id type, const Elements& elements) const {
+    if (!elements.is_text() || elements.is_variable || elements.size < 2 || elements.size > limits_.element_bytes)
+      return false;
+    const Hdf5Handle properties(hdf5_.H5Dget_create_plist(dataset), hdf5_.H5Pclose);
+    int how = 0;
+    if (hdf5_.H5Pfill_value_defined(properties.id(), &how) < 0 || how != Hdf5Library::kFillIsGiven) return false;
+    std::string fill(elements.size, '\0');
+    return hdf5_.H5Pget_fill_value(properties.id(), type, fill.data()) < 0 ||
+           fill.find_first_not_of('\0') != std::string::npos;
+  }
+
+  /// Whether an attribute can be a list of the scales of each dimension.
+  [[nodiscard]] bool is_list_of_scales(Id type, const Elements& elements) const {
+    if (elements.kind != Hdf5Library::ragged || elements.rank != 1) return false;
+    const Hdf5Handle of(hdf5_.H5Tget_super(type), hdf5_.H5Tclose);
+    return hdf5_.H5Tget_class(of.id()) == Hdf5Library::reference;
   }
 
   /// Why libnetcdf may not read elements that it lists.
@@ -259,6 +285,10 @@ class Look {
       if (name == "CLASS") facts.is_scale = text(attribute.id(), type.id(), elements) == "DIMENSION_SCALE";
       if (name == "NAME") facts.name = text(attribute.id(), type.id(), elements);
       if (name == "_Netcdf4Coordinates") facts.has_coordinates = true;
+      if (name == "DIMENSION_LIST") {
+        facts.is_list_odd = !is_list_of_scales(type.id(), elements);
+        facts.list_length = elements.count;
+      }
       if (std::ranges::find(kHidden, name) != kHidden.end()) continue;
       const bool is_table = elements.is_number() && elements.rank > 1;
       if (is_table) facts.table = name;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,8 @@
 namespace sherd {
 
 namespace {
+
+constexpr std::size_t kLongestHdf5Name = 65'535;  ///< of an attribute; libnetcdf copies it whole
 
 using netcdf::Attribute, netcdf::Dimension, netcdf::Type, netcdf::Values;
 
@@ -62,7 +65,7 @@ class Reader {
   /// `what`: "variable" or "group".
   void leave_out(const std::string& path, const std::string& what, const std::string& fault) {
     warn(path, "the " + what + " is left out: " + fault);
-    unread_.push_back({path, unsupported(fault)});
+    unread_.push_back({path, unsupported(fault), what == "group"});
   }
 
   Result<void> group(int id, netcdf::Group::State& to, std::size_t depth) {  // NOLINT(misc-no-recursion)
@@ -181,6 +184,7 @@ class Reader {
 
   Result<std::vector<Attribute>> listed_attributes(int group, int variable, const std::string& path) {
     std::vector<Attribute> all;
+    std::string name(kLongestHdf5Name + 1, '\0');
     int count = 0;
     if (variable == NC_GLOBAL) {
       SHERD_TRY(check(library_.nc_inq_natts(group, &count)));
@@ -188,11 +192,15 @@ class Reader {
       SHERD_TRY(check(library_.nc_inq_var(group, variable, nullptr, nullptr, nullptr, nullptr, &count)));
     }
     for (int i = 0; i < count; ++i) {
-      std::array<char, NC_MAX_NAME + 1> name{};
       nc_type type = NC_NAT;
       std::size_t length = 0;
       SHERD_TRY(check(library_.nc_inq_attname(group, variable, i, name.data())));
       is_listed(path, name.data());
+      if (const std::size_t bytes = std::strlen(name.data()); bytes > NC_MAX_NAME) {
+        warn(path, "the attribute '" + std::string(name.data(), 32) + "…' is left out: its name has " +
+                       std::to_string(bytes) + " bytes, and netCDF has names of at most 256");
+        continue;
+      }
       const int code = library_.nc_inq_att(group, variable, name.data(), &type, &length);
       if (code == NC_ENOTATT) {
         warn(path,

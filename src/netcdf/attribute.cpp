@@ -266,8 +266,10 @@ Result<Json> attribute_json(const Values& values, TextForm form) {
 }
 
 void cut_final_nuls(Attribute& attribute) {
-  auto* const text = std::get_if<std::string>(&attribute.values);
-  if (text != nullptr && attribute.name != kFillValue) text->resize(text->find_last_not_of('\0') + 1);
+  if (attribute.name == kFillValue) return;
+  const auto cut = [](std::string& text) { text.resize(text.find_last_not_of('\0') + 1); };
+  if (auto* const text = std::get_if<std::string>(&attribute.values)) cut(*text);
+  if (auto* const texts = std::get_if<std::vector<std::string>>(&attribute.values)) std::ranges::for_each(*texts, cut);
 }
 
 bool is_hidden_attribute(std::string_view name) noexcept {

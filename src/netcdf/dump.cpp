@@ -15,7 +15,7 @@ namespace sherd::netcdf {
 namespace {
 
 /// Names after which CDL needs a space before an attribute's colon.
-constexpr std::string_view kKeywords[] = {"variable", "dimension", "data", "group", "types"};
+constexpr std::string_view kKeywords[] = {"variables", "dimensions", "data", "group", "types"};
 
 /// The last name in the URL of a Zarr dataset, or in the path of a file, without the part after its last dot.
 std::string default_name(const std::string& url) {

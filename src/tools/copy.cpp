@@ -236,10 +236,10 @@ Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy
 }
 
 // Documents are written last, so the copy was finished, unless this is an older document that a copy was to
-// overwrite.
+// overwrite. Without leftovers of this copy, only the caller knows: with `overwrite`, it is an older one.
 Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy) {
   SHERD_TRY(left, StagedLeftover::find(destination, copy.note));
-  if (left.is_same() && !left.is_in_place()) return false;
+  if (left.is_same() ? !left.is_in_place() : copy.clear.overwrite) return false;
   NodeLocation location = destination;
   SHERD_TRY(enter(location));
   SHERD_TRY(copy.make(location));

@@ -167,6 +167,11 @@ def add_homonym(file):
     (lambda file: add_scale(file, h5py.Empty("f4")), "/x"),
     (lambda file: add_scale(file, 1.0), "/x"),
     (lambda file: file.create_group("n" * 300), "n" * 30),
+    (lambda file: file.create_dataset("t", (3,), "S4", fillvalue=b"none"), "/t"),
+    (lambda file: file.create_dataset("t", (), "S9", fillvalue=b"x"), "/t"),
+    (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": 5}), "DIMENSION_LIST"),
+    (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": numpy.bytes_(b"abc")}), "DIMENSION_LIST"),
+    (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": "none"}), "DIMENSION_LIST"),
 ])
 def test_what_libnetcdf_would_not_survive_is_refused_by_name(sherd, tmp_path, fill, name):
     make(tmp_path / "x.h5", fill)
@@ -174,6 +179,13 @@ def test_what_libnetcdf_would_not_survive_is_refused_by_name(sherd, tmp_path, fi
         ran = sherd(*command)
         assert ran.code == 5 and name in ran.stderr and "h5py" in ran.stderr, ran.stderr
     assert not (tmp_path / "x.zarr").exists()
+
+
+def test_attributes_with_longer_names_than_netcdf_has_are_left_out(sherd, tmp_path):
+    make(tmp_path / "x.h5", lambda file: [file.attrs.update({"y" * 300: 1, "z": 2}), file["ok"].attrs.update({"x" * 40_000: 1, "w": 3})])
+    ran = sherd.ok("nccopy", "x.h5", "x.zarr")
+    assert [warning.partition(": ")[0] for warning in warned(ran)] == ["/", "/ok"] and "40000 bytes" in ran.stderr
+    assert sherd.ok("attrs", "x.zarr").json["z"] == 2 and sherd.ok("attrs", "x.zarr/ok").json["w"] == 3
 
 
 def test_as_many_groups_as_libnetcdf_numbers_are_read(sherd, tmp_path):
@@ -241,7 +253,8 @@ def test_a_copy_that_would_lack_a_variable_is_an_error(sherd, tmp_path, fill, na
         assert ran.code == 5 and f"without {name}: " in ran.stderr and "--skip-damaged" in ran.stderr, ran.stderr
         assert not (tmp_path / to).exists()
     assert [warning.partition(": ")[0] for warning in warned(sherd.ok("nccopy", "--skip-damaged", "x.h5", "x.zarr"))] == [name]
-    sherd.ok("nccopy", "-V", "ok", "x.h5", "y.zarr")
+    sherd.ok("nccopy", "-V", "/ok", "x.h5", "y.zarr")
+    assert sherd("nccopy", "-V", "ok", "x.h5", "z.zarr").code == (0 if name == "/lost" else 5)  # a group may have an 'ok', too
     for to in ("x.zarr", "y.zarr"):
         assert sherd.ok("read", f"{to}/ok", "--format", "json").json == [0, 1, 2]
 

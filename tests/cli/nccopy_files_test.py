@@ -116,6 +116,17 @@ def test_nuls_at_the_end_of_a_text_are_cut_as_netcdf_c_does(sherd, tmp_path, kin
     assert dumped("ncdump", "-n", "x", "y.nc", cwd=tmp_path) == dumped("ncdump", "x.nc", cwd=tmp_path)
 
 
+def test_nuls_at_the_end_of_strings_are_cut_as_well(sherd, tmp_path):
+    text = r"""netcdf x { dimensions: t = 3; variables: double t(t); t:units = "days since 2000-01-01"; string t:calendar = "standard\000";
+        string t:two = "a\000", "b\000\000"; data: t = 0, 1, 2; }"""
+    (tmp_path / "x.cdl").write_text(text)
+    sherd.ok("ncgen", "-o", "x.zarr", "x.cdl")
+    attributes = sherd.ok("attrs", "x.zarr/t").json
+    assert attributes["calendar"] == "standard" and attributes["two"] == ["a", "b"]
+    with xarray.open_dataset(tmp_path / "x.zarr", engine="zarr") as opened:
+        assert opened["t"].dt.day.values.tolist() == [1, 2, 3]
+
+
 def limit_files(size):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 import netCDF4
+import numpy
 import pytest
 from nczarr import cdl
 from netcdf_datasets import DATASETS
@@ -46,6 +47,16 @@ def test_names_that_ncdump_prints_are_read_again(sherd, tmp_path):
             if c != "/":
                 file.createVariable(f"v{ord(c)}_{c}z", "i4", ("d%1",)).setncattr(f"a{c}", 1)
                 file.createVariable(f"v{ord(c)}_{c}", "i4", ("d%1",))
+    text = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True).stdout.decode()
+    assert sherd.ok("ncdump", "x.nc").text == text
+    assert of_sherd(sherd, text) == text
+
+
+def test_names_that_are_words_of_cdl_are_printed_as_ncdump_does_and_read_again(sherd, tmp_path):
+    names = ["variable", "variables", "dimension", "dimensions", "data", "group", "types", "v"]
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        for name in names:
+            file.createVariable(name, "i4").a = numpy.int32(1)
     text = subprocess.run(["ncdump", tmp_path / "x.nc"], check=True, capture_output=True).stdout.decode()
     assert sherd.ok("ncdump", "x.nc").text == text
     assert of_sherd(sherd, text) == text

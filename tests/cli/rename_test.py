@@ -123,3 +123,12 @@ def test_what_cannot_be_renamed_in_one_step_is_refused_and_stays(sherd, study, t
     sherd.ok("copy", "s.zarr/raw/a", "s.zarr/a")
     sherd.ok("rm", "s.zarr/raw/a")
     assert (zarr.open(study / "a")[:] == 7).all()
+
+
+def test_a_file_at_the_new_path_is_a_conflict_and_stays(sherd, study):
+    (study / "raw/notes").write_text("mine")
+    ran = sherd("rename", "s.zarr/raw/a", "/raw/notes")
+    assert ran.code == 6 and "raw/notes" in ran.stderr, ran.stderr
+    with pytest.raises(library.Conflict):
+        library.open_group(study, mode="r+").move("raw/a", "raw/notes")
+    assert (study / "raw/notes").read_text() == "mine" and (zarr.open(study / "raw/a")[:] == 7).all()

@@ -46,6 +46,17 @@ def test_the_error_of_another_hierarchy_says_how_to_go_on(sherd, stray):
     assert json.loads((stray / "zarr.json").read_text()) == EMPTY
 
 
+def test_errors_of_copy_and_ncgen_in_another_hierarchy_say_how_to_go_on(sherd, tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/zarr.json").write_text(json.dumps({**EMPTY, "attributes": {"a": 1}}))
+    sherd.ok("create", "a.zarr", "--shape", "4", "--dtype", "uint8")
+    (tmp_path / "x.cdl").write_text("netcdf x { dimensions: n = 1; variables: int v(n); data: v = 1; }")
+    for command in (["copy", "a.zarr", "work/a", "--to", "zarr2"], ["ncgen", "-o", "work/x", "x.cdl"]):
+        ran = sherd(*command)
+        assert ran.code == 6 and "--standalone" in ran.stderr, ran.stderr
+        sherd.ok(*command, "--standalone")
+
+
 @pytest.fixture
 def image(sherd, tmp_path):
     (tmp_path / "x.raw").write_bytes(bytes(range(64)))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sherd
 import xarray
+import zarr
 
 pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning", "ignore:Consolidated metadata")
 
@@ -348,3 +349,15 @@ def test_characters_that_are_missing_in_nczarr_are_missing(tmp_path, zarr_format
                        for name, engine in (("x.zarr", "sherd"), ("x.nc", "netcdf4")))
     xarray.testing.assert_identical(found, expected)
     assert found.encoding["_FillValue"] == expected.encoding["_FillValue"] == b"u"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_texts_of_attributes_end_before_their_final_nuls(tmp_path, zarr_format):
+    group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=zarr_format, attributes={"title": "x\0"})
+    time = group.create_array("time", shape=(3,), dtype="f8", **({"dimension_names": ["time"]} if zarr_format == 3 else {}))
+    time.attrs.update({"units": "days since 2000-01-01", "calendar": "standard\0"})
+    if zarr_format == 2:
+        time.attrs["_ARRAY_DIMENSIONS"] = ["time"]
+    time[:] = [1, 2, 3]
+    with xarray.open_dataset(tmp_path / "x.zarr", engine="sherd") as opened:
+        assert opened["time"].dt.day.values.tolist() == [2, 3, 4] and opened.attrs["title"] == "x"

@@ -62,6 +62,17 @@ TEST_P(CopyWithFewDescriptors, LeavesNothingAfterTheNextRun) {
   }
 }
 
+TEST(CopyAgain, OverAnOlderCopyStoresTheNewElementsAlsoWithResume) {
+  const TempDir folder;
+  const std::string from = folder / "from", to = folder / "to";
+  const Array source = filled(file_store(from).value(), "", {.chunks = {6, 4}, .shards = {12, 8}});
+  sherd::copy(from, to, options_of(false, false)).value();
+  const std::vector<std::uint16_t> newer(*element_count(kShape), 3);
+  source.write(Box{{0, 0}, kShape}, std::span(newer)).value();
+  sherd::copy(from, to, options_of(true, true)).value();
+  EXPECT_EQ(elements(open_array(to).value()), newer);
+}
+
 // The documents of the old and the new copy are equal, so only leftovers of the previous run show which one exists.
 TEST(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
   const TempDir folder;
