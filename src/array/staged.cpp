@@ -71,8 +71,7 @@ Result<std::string> identity_below(const NodeLocation& location, const std::stri
   return identity;
 }
 
-/// Whether all objects of a new node are below its path, and are all that is below `prefix`; those of another node
-/// might be elsewhere, too.
+/// Whether the new node is one directory: all of its objects are below its path, and nothing else is below `prefix`.
 Result<bool> is_one_directory(const NodeLocation& location, std::string prefix) {
   const NodeKeys keys = location.format->keys(location.path);
   const std::string path = prefix_of(location.path);

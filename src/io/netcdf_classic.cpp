@@ -174,7 +174,7 @@ class Header {
     return count == 1 ? single : record;  // a single record variable is not padded
   }
 
-  /// The number of records of which the file has every byte.
+  /// The number of records that the file contains whole.
   [[nodiscard]] std::uint64_t whole_records(std::uint64_t record) const {
     std::uint64_t most = record == 0 ? 0 : file_.size_bound() / record;
     for (const ClassicVariable& each : variables_) {

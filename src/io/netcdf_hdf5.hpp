@@ -87,7 +87,7 @@ struct Hdf5Library {
 
   enum Class : int { integer, floating, time, text, bits, opaque, compound, reference, enumeration, ragged, array };
   static constexpr int kFillIsGiven = 2;                  ///< of H5Pfill_value_defined()
-  static constexpr int kOneElement = 0, kNoElements = 2;  ///< of H5Sget_simple_extent_type(), besides 1
+  static constexpr int kOneElement = 0, kNoElements = 2;  ///< of H5Sget_simple_extent_type(); 1: an array
 
   using LinkVisitor = int (*)(Id group, const char* name, void* to);
   using AttributeVisitor = int (*)(Id object, const char* name, const void* info, void* to);

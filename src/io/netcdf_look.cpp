@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 9> kHidden = {
     "CLASS",         "NAME",        "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Coordinates",
     "_Netcdf4Dimid", "_nc3_strict", "_NCProperties",  "_NCCOPY"};
 constexpr std::size_t kLargestNumber = 8;
-constexpr std::uint64_t kMostGroups = 32'767;  ///< besides the root; libnetcdf has 16 bits for them
+constexpr std::uint64_t kMostGroups = 32'767;  ///< not counting the root; libnetcdf numbers them in 16 bits
 constexpr std::uint64_t kMostLinks = 1'000'000, kLinksBetweenPolls = 256;
 constexpr std::size_t kDeepestGroup = 4 * netcdf::kMaxGroupDepth;  ///< libnetcdf and the look call themselves
 constexpr const char* kNoType = ", for which netCDF has no simple type";
@@ -98,7 +98,7 @@ struct Facts {
   bool is_scale = false, has_coordinates = false, is_list_odd = false;
   std::optional<std::uint64_t> list_length;  ///< of DIMENSION_LIST
   std::string name;                          ///< of the scale
-  std::string table;  ///< an attribute with more than one dimension, because of which libnetcdf can read none
+  std::string table;  ///< an attribute with several dimensions: libnetcdf then reads no attribute
 };
 
 std::string parent_of(const std::string& path) {

@@ -28,7 +28,7 @@ struct NetcdfLook {
   std::map<std::string, Variable> variables;
   /// The attributes of groups and variables, without those that libnetcdf hides.
   std::map<std::string, std::vector<Attribute>> listed;
-  /// The attributes of the groups of which libnetcdf cannot read any, as far as netCDF has types for them.
+  /// By group: its attributes, if libnetcdf can read none of them. Those without a netCDF type are left out.
   std::map<std::string, std::vector<netcdf::Attribute>> attributes;
   /// Links to dimension scales that have another link in the same group or above, with the path of that one.
   std::map<std::string, std::string> second_links;

@@ -86,8 +86,8 @@ struct Form {
   return v3 || (mode.pure && !mode.compat_seed);
 }
 
-/// Whether a variable of which every element is written is better stored without a fill value. Readers of pure Zarr v2
-/// take one for the mark of missing elements: xarray would make whole numbers floats.
+/// Whether a variable is better stored without a fill value if all its elements are written. Readers of pure Zarr v2
+/// take a fill value for the mark of missing elements: xarray would make whole numbers floats.
 [[nodiscard]] bool needs_no_fill(const Mode& mode, const NewVariable& variable);
 
 /// All metadata of a group. For a stored group, only those attributes that were set.

@@ -14,7 +14,7 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kVersion = "version", kSteps = "coordinateTransformations";
-/// Members that have a version of their own, besides the images.
+/// Members with a version of their own, in addition to those of the images.
 constexpr std::string_view kVersioned[] = {"plate", "well", kImageLabel, "omero"};
 
 /// Versions are texts; some writers have numbers.

@@ -33,7 +33,7 @@ int check_named(int directory, const std::string& name, int fd) noexcept {
 
 bool is_held(int code) noexcept { return code == EAGAIN || code == EACCES; }
 
-/// False if the directory of a lock has been exchanged for another one, in which this lock excludes nobody.
+/// False if the directory of a lock has been exchanged: the lock does not exclude other processes in the new one.
 bool is_in_place(const FileTree& tree, std::string_view prefix, const FileLock& lock) noexcept {
   struct stat opened{};
   struct stat named{};

@@ -124,7 +124,7 @@ class TreePlanner {
       if (std::ranges::find(kept, name) != kept.end())
         plan_.side_documents.insert_or_assign(join_path(path, name), std::move(key));
       else
-        plan_.warnings.push_back(key + " is not part of the copy: the format of the copy has no such document");
+        plan_.warnings.push_back(key + " is not part of the copy: the format of the copy does not define it");
     }
     return {};
   }

@@ -1,4 +1,4 @@
-"""Datasets of which a part cannot be read: a copy that would lack it is an error, and errors name what is at fault."""
+"""Datasets with parts that cannot be read: a copy without them is an error, and errors name what is damaged."""
 
 import json
 import shutil

@@ -62,32 +62,34 @@ TEST_P(CopyWithFewDescriptors, LeavesNothingAfterTheNextRun) {
   }
 }
 
-TEST(CopyAgain, OverAnOlderCopyStoresTheNewElementsAlsoWithResume) {
-  const TempDir folder;
-  const std::string from = folder / "from", to = folder / "to";
-  const Array source = filled(file_store(from).value(), "", {.chunks = {6, 4}, .shards = {12, 8}});
-  sherd::copy(from, to, options_of(false, false)).value();
-  const std::vector<std::uint16_t> newer(*element_count(kShape), 3);
-  source.write(Box{{0, 0}, kShape}, std::span(newer)).value();
-  sherd::copy(from, to, options_of(true, true)).value();
-  EXPECT_EQ(elements(open_array(to).value()), newer);
+/// A copy whose source has other elements by now.
+class CopyAgain : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Array source = filled(file_store(from_).value(), "", {.chunks = {6, 4}, .shards = {12, 8}});
+    sherd::copy(from_, to_, options_of(false, false)).value();
+    source.write(Box{{0, 0}, kShape}, std::span(newer_)).value();
+  }
+
+  const TempDir folder_;
+  const std::string from_ = folder_ / "from", to_ = folder_ / "to";
+  const std::vector<std::uint16_t> newer_ = std::vector<std::uint16_t>(*element_count(kShape), 3);
+};
+
+TEST_F(CopyAgain, OverAnOlderCopyStoresTheNewElementsAlsoWithResume) {
+  sherd::copy(from_, to_, options_of(true, true)).value();
+  EXPECT_EQ(elements(open_array(to_).value()), newer_);
 }
 
 // The documents of the old and the new copy are equal, so only leftovers of the previous run show which one exists.
-TEST(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
-  const TempDir folder;
-  const std::string from = folder / "from", to = folder / "to";
-  const Array source = filled(file_store(from).value(), "", {.chunks = {6, 4}, .shards = {12, 8}});
-  sherd::copy(from, to, options_of(false, false)).value();
-  const std::vector<std::uint16_t> newer(*element_count(kShape), 3);
-  source.write(Box{{0, 0}, kShape}, std::span(newer)).value();
+TEST_F(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
   CopyOptions interrupted = options_of(true, false);
-  interrupted.config.interrupted = [&] { return fs::exists(to + "/.sherd-new-00000000/node/c"); };
-  ASSERT_FALSE(sherd::copy(from, to, interrupted));
-  ASSERT_NE(scratch_below(to), std::vector<std::string>());
-  sherd::copy(from, to, options_of(true, true)).value();
-  EXPECT_EQ(elements(open_array(to).value()), newer);
-  EXPECT_EQ(scratch_below(to), std::vector<std::string>());
+  interrupted.config.interrupted = [&] { return fs::exists(to_ + "/.sherd-new-00000000/node/c"); };
+  ASSERT_FALSE(sherd::copy(from_, to_, interrupted));
+  ASSERT_NE(scratch_below(to_), std::vector<std::string>());
+  sherd::copy(from_, to_, options_of(true, true)).value();
+  EXPECT_EQ(elements(open_array(to_).value()), newer_);
+  EXPECT_EQ(scratch_below(to_), std::vector<std::string>());
 }
 
 }  // namespace
