@@ -89,6 +89,8 @@ auto call(const Store& store, F&& run) {
 [[nodiscard]] std::string quoted(nb::handle value);
 /// The text of a str; `what` names the argument in the error.
 [[nodiscard]] std::string text_of(nb::handle value, const char* what);
+/// After a text could not be converted to UTF-8: throws an error that shows the text if surrogates are the reason.
+void throw_unencodable(nb::handle text, const char* what);
 /// A list of str.
 [[nodiscard]] nb::list strings_to(const std::vector<std::string>& texts);
 

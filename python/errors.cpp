@@ -44,10 +44,18 @@ std::string shown(nb::handle value) {
 
 std::string quoted(nb::handle value) { return text_of(nb::repr(value), "repr()"); }
 
+void throw_unencodable(nb::handle text, const char* what) {
+  if (PyErr_Occurred() == nullptr || PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) return;
+  PyErr_Clear();
+  throw Exception(
+      invalid_argument(std::string(what) + " " + quoted(text) + " has surrogates, which are not characters"));
+}
+
 std::string text_of(nb::handle value, const char* what) {
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
   if (text == nullptr) {
+    throw_unencodable(value, what);
     throw_pending();
     throw nb::type_error((std::string(what) + " must be a str, not " + Py_TYPE(value.ptr())->tp_name).c_str());
   }

@@ -142,6 +142,8 @@ nb::object as_array(nb::handle value, nb::handle numpy_type) {
 }
 
 nb::object as_elements(nb::handle value, const DType& dtype, nb::handle numpy_type) {
+  if (dtype.kind() == DType::Kind::string || dtype.kind() == DType::Kind::utf32)
+    return as_array(nb::module_::import_("sherd._texts").attr("decoded")(value), numpy_type);
   if (dtype.kind() != DType::Kind::optional) return as_array(value, numpy_type);
   return nb::module_::import_("sherd._optional").attr("stored")(value, numpy_type);
 }

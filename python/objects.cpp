@@ -33,7 +33,10 @@ std::vector<VarBytes> elements_from(std::span<PyObject* const> objects, const DT
                                        ", not " + (object == nullptr ? "None" : Py_TYPE(object)->tp_name)));
     Py_ssize_t size = text ? 0 : PyBytes_GET_SIZE(object);
     const char* const data = text ? PyUnicode_AsUTF8AndSize(object, &size) : PyBytes_AS_STRING(object);
-    if (data == nullptr) throw nb::python_error();
+    if (data == nullptr) {
+      throw_unencodable(object, "the text");
+      throw nb::python_error();
+    }
     elements.push_back({data, static_cast<std::uint64_t>(size)});
   }
   return elements;

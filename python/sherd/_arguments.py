@@ -50,14 +50,18 @@ def settings(config: Any, storage_options: Any, *stores: Any) -> Any:
     return {**(config or {}), "storage_options": storage_options}
 
 
+def _check_characters(value: str, name: str, member: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} {value!r} has surrogates, which are not characters", member=member) from None
+
+
 def text(value: Any, name: str) -> str:
     """A str, unchanged."""
     if not isinstance(value, str):
         raise _wrong(value, name, "a str")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidArgument(f"{name} {value!r} has surrogates, which are not characters", member=name) from None
+    _check_characters(value, name, name)
     return value
 
 
@@ -79,16 +83,19 @@ def _check_json(value: Any, where: str) -> None:
         for name, member in value.items():
             if not isinstance(name, str):
                 raise InvalidArgument(f"{where}: the keys of a JSON object must be str, not {type(name).__name__}", member=where)
+            _check_characters(name, f"{where}: the key", where)
             _check_json(member, f"{where}.{name}")
     elif isinstance(value, (list, tuple)):
         for i, element in enumerate(value):
             _check_json(element, f"{where}[{i}]")
+    elif isinstance(value, str):
+        _check_characters(value, f"{where}: the text", where)
     elif _is_of_numpy(value) and value.dtype.char not in "mMgG":  # tolist() makes numbers of times, and keeps long doubles
         _check_json(value.tolist(), where)
     elif isinstance(value, float) and not math.isfinite(value):
         word = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         raise InvalidArgument(f"{where}: JSON has no {value}; other programs could not read it. Write {word!r} or None", member=where)
-    elif not isinstance(value, (str, int, float, type(None))) and (_is_of_numpy(value) or not hasattr(value, "tolist")):
+    elif not isinstance(value, (int, float, type(None))) and (_is_of_numpy(value) or not hasattr(value, "tolist")):
         kind = type(value).__name__
         raise InvalidArgument(f"{where}: JSON has no value of type {kind}; convert it to text or numbers", member=where)
 

@@ -17,23 +17,9 @@ def is_stored(data: Any) -> bool:
     return isinstance(data, Array) or (hasattr(data, "chunks") and hasattr(data, "shape") and not isinstance(data, np.ndarray))
 
 
-def _decoded(values: Any) -> Any:
-    """Texts that h5py has read."""
-    found = np.empty(np.shape(values), object)
-    try:
-        found.flat = [each.decode() if isinstance(each, bytes) else each for each in np.ravel(np.asarray(values, object))]
-    except UnicodeDecodeError as error:
-        text = f'text that is not UTF-8 ({error.object!r}); use dtype="bytes" to store it as it is'
-        raise InvalidArgument(text, member="data") from error
-    return found
-
-
-def _write(array: Array, data: Any, *, decode: bool) -> None:
-    if not is_stored(data):
-        array[...] = data
-        return
-    for box in _blocks.boxes(array):
-        array[box] = _decoded(data[box]) if decode else np.asarray(data[box])
+def _write(array: Array, data: Any) -> None:
+    for box in _blocks.boxes(array) if is_stored(data) else [...]:
+        array[box] = data[box] if box else data  # h5py has bytes for a single text, which do not say that they are text
 
 
 def make_array(
@@ -104,9 +90,7 @@ def make_array(
     if order == "F":
         options["fortran_order"] = True
     if data is not None:
-        is_text = is_stored(data) and not isinstance(data, Array) and _options.is_hdf5_text(data)
-        decode = is_text and _sherd.describe_dtype(options["dtype"])[0] == "string"
-        options["contents"] = lambda array: _write(array, data, decode=decode)
+        options["contents"] = lambda array: _write(array, data)
     given = {"chunks": chunks, "filters": filters, "serializer": serializer}
     try:
         return cast(Array, create(options))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arguments, _sherd
+from . import _arguments, _sherd, _texts
 from ._array import Array
 from ._errors import InvalidArgument
 from ._info import info
@@ -147,18 +147,13 @@ def object_dtype(data: np.ndarray[Any, Any]) -> str:
     raise InvalidArgument('data of objects needs dtype="string" or dtype="bytes"', member="dtype")
 
 
-def is_hdf5_text(data: Any) -> bool:
-    """Whether h5py reads the elements as bytes that are text."""
-    return (data.dtype.metadata or {}).get("vlen") in (str, bytes)
-
-
 def data_dtype(data: Any) -> Any:
     """The element type of data that has a shape. Of objects that are read in parts, the first one determines it."""
     if isinstance(data, Array):
         return info(data)["dtype"]
     if data.dtype != object:
         return data.dtype
-    if is_hdf5_text(data):
+    if _texts.is_hdf5_text(data):
         return "string"
     return object_dtype(data if isinstance(data, np.ndarray) else np.asarray(data[(slice(0, 1),) * data.ndim]))
 

@@ -1,4 +1,4 @@
-"""create_array(data=…) of texts that h5py, dask and xarray read when they are indexed."""
+"""create_array(data=…), and assignments, of texts that h5py, dask and xarray read when they are indexed."""
 
 import dask.array
 import h5py
@@ -43,7 +43,7 @@ def test_texts_of_h5py_are_stored_as_h5py_shows_them(file, name, zarr_format):
 
 def test_texts_of_h5py_are_stored_as_bytes_if_asked_for(file):
     assert stored(file["latin1"], dtype="bytes")[:].tolist() == [b"x", b"\xe9"]
-    with pytest.raises(sherd.InvalidArgument, match=r"not UTF-8 \(b'\\xe9'\); use dtype=\"bytes\""):
+    with pytest.raises(sherd.InvalidArgument, match=r"not UTF-8 \(b'\\xe9'\); an array of dtype=\"bytes\""):
         stored(file["latin1"])
 
 
@@ -79,3 +79,58 @@ def test_bytes_of_dask_are_stored_and_what_is_neither_is_refused():
     assert stored(dask.array.from_array(data, chunks=1))[:].tolist() == data.tolist()
     with pytest.raises(sherd.InvalidArgument, match="the elements of a string array are str, not NoneType"):
         stored(dask.array.from_array(np.array(["a", None], object), chunks=1))
+
+
+def test_what_h5py_has_read_is_stored(file):
+    assert np.array_equal(stored(file["chunked"][:])[:], TEXTS)
+    assert np.array_equal(stored(file["chunked"], dtype="U300")[:], TEXTS)
+
+
+@pytest.mark.parametrize("dtype", ["string", "U300"])
+@pytest.mark.parametrize("make", [
+    lambda data: data,
+    lambda data: data[:],
+    lambda data: data.asstr(),
+    lambda data: dask.array.from_array(data, chunks=(2, 3)),
+    lambda data: xarray.DataArray(dask.array.from_array(data, chunks=(2, 3))),
+    lambda data: xarray.DataArray(data[:]).chunk(2),
+], ids=["dataset", "read", "asstr", "dask", "xarray", "chunked"])
+def test_texts_of_h5py_are_assigned(file, make, dtype):
+    array = sherd.create_array(sherd.MemoryStore(), shape=(4, 5), dtype=dtype, chunks=(2, 2), shards=(4, 4))
+    data = make(file["chunked"])
+    array[...] = data
+    assert np.array_equal(array[:], TEXTS)
+    array[...] = ""
+    array[1:3, ::2] = data[1:3, ::2]
+    array.oindex[[0, 3], 1:3] = data[::3, 1:3]
+    array.vindex[[0, 3], [4, 4]] = data[::3, 4]
+    array.blocks[0, 1] = data[:, 4:]
+    expected = np.full((4, 5), "", object)
+    expected[1:3, ::2], expected[::3, 1:3], expected[:, 4] = TEXTS[1:3, ::2], TEXTS[::3, 1:3], TEXTS[:, 4]
+    assert np.array_equal(array[:], expected)
+    array.append(data)
+    assert np.array_equal(array[4:], TEXTS)
+
+
+def test_assigned_texts_of_h5py_may_be_bytes_and_are_checked(file):
+    array = sherd.create_array(sherd.MemoryStore(), shape=(2,), dtype="bytes")
+    array[...] = file["latin1"]
+    assert array[:].tolist() == [b"x", b"\xe9"]
+    array = sherd.create_array(sherd.MemoryStore(), shape=(2,), dtype="string")
+    with pytest.raises(sherd.InvalidArgument, match=r"not UTF-8 \(b'\\xe9'\)"):
+        array[...] = file["latin1"]
+    with pytest.raises(sherd.InvalidArgument, match="are str, not bytes"):
+        array[...] = [b"x", b"y"]
+
+
+def test_attributes_of_h5py_that_are_texts_are_stored(file, tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as new:
+        new.attrs.update(text="größe", texts=["a", "ö"], n=np.int16(3))
+        new.attrs.create("ascii", "abc", dtype=h5py.string_dtype("ascii"))
+        new.attrs.create("fixed", "größe".encode(), dtype=h5py.string_dtype("utf-8", 9))
+        given = dict(new.attrs)
+    with pytest.raises(sherd.InvalidArgument, match=r"attributes\.fixed: JSON has no value of type bytes; convert it to text"):
+        stored(file["fixed"], attributes=given)
+    given["fixed"] = given["fixed"].decode()
+    array = stored(file["fixed"], attributes=given)
+    assert array.attrs.asdict() == {"text": "größe", "texts": ["a", "ö"], "n": 3, "ascii": "abc", "fixed": "größe"}

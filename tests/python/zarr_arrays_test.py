@@ -199,6 +199,21 @@ def test_nan_is_refused_in_attributes_by_name(value):
     assert dict(array.attrs) == {} and dict(group.attrs) == {} and len(group) == 0
 
 
+@pytest.mark.parametrize(("value", "where"), [
+    ("\ud800", r"attributes\.a: the text '\\ud800'"), ({"b": ["x", "\udc80"]}, r"attributes\.a\.b\[1\]: the text '\\udc80'"),
+    ({"\ud800": 1}, r"attributes\.a: the key '\\ud800'"), (np.array(["\ud800"]), r"attributes\.a\[0\]: the text '\\ud800'"),
+])  # fmt: skip
+def test_surrogates_in_attributes_are_refused_by_name(value, where):
+    array = stored(sherd)
+    for change in (lambda: array.attrs.update(a=value), lambda: array.attrs.put({"a": value}),
+                   lambda: stored(sherd, attributes={"a": value}), lambda: sherd.group(attributes={"a": value})):  # fmt: skip
+        with pytest.raises(sherd.InvalidArgument, match=f"{where} has surrogates, which are not characters"):
+            change()
+    with pytest.raises(sherd.InvalidArgument, match=r"attributes: the key '\\ud800' has surrogates"):
+        array.attrs["\ud800"] = 1
+    assert dict(array.attrs) == {}
+
+
 NAN = {"a": math.nan, "b": [math.inf, "NaN", {"c": -math.inf}], "d": "Infinity", "e": 1e22, "f": 1}
 
 
