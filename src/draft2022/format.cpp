@@ -139,7 +139,7 @@ NodeKeys Draft2022::keys(const std::string& path) const {
 
 Result<std::shared_ptr<const Format>> Draft2022::bind(Store& store, const Limits& limits) const {
   const std::string key(entry_key);
-  SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_attributes));
+  SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_values));
   if (!stored) return std::shared_ptr<const Format>(std::make_shared<const Draft2022>(codecs_));
   auto suffix = parse_entry_point(stored->json);
   if (!suffix) return stored_error(std::move(suffix).error()).in_key(key);

@@ -263,9 +263,8 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
 /// store can list, they are null.
 Result<std::optional<StoredJson>> read_document(Store& store, Store& documents, const std::string& key,
                                                 std::string_view name, const Limits& limits) {
-  // zarr-python writes attributes as printed by Python, including xarray's _FillValue.
-  const bool has_attributes = name == kAttributes || name == kConsolidated;
-  auto stored = read_json(documents, key, limits, has_attributes ? BareNumbers::anywhere : BareNumbers::refused);
+  const bool by_python = name == kAttributes || name == kConsolidated;  // zarr-python prints xarray's _FillValue there
+  auto stored = read_json(documents, key, limits, by_python ? BareNumbers::anywhere : BareNumbers::in_values);
   if (stored && *stored && !(*stored)->json.is_object())
     stored = corrupt("a metadata document must be a JSON object").in_key(key);
   if (stored || name != kConsolidated || !store.traits().can_list || !is_stored_fault(stored.error())) return stored;
@@ -316,6 +315,7 @@ Result<NodeDocument> Zarr2::lower(Json document, const Limits& limits) const {
     array.dimension_names = names_in_attributes(node.attributes, array.shape.size());
     if (!array.dimension_names.empty()) node.attributes.erase(kNamesAttribute);
     node.array = std::move(array);
+    quote_fill(*document.find(kArray));
   } else {
     SHERD_TRY(zarr2::check_version(*document.find(kGroup)));
     SHERD_TRY(check_object(document.find(kConsolidated), kConsolidated));

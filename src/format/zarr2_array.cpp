@@ -205,6 +205,7 @@ Json fill_in_text(const Json& json, bool is_float) {
 
 Result<Scalar> parse_fill(const Json& json, const NumpyType& type, std::vector<std::string>& remarks) {
   const Kind kind = type.dtype.kind();
+  SHERD_TRY(check_bare_fill(json, type.dtype, remarks));
   const auto number = json.is_number() ? json.as_double() : std::nullopt;
   if (kind == Kind::boolean && (number == 0.0 || number == 1.0)) {
     remarks.emplace_back("'fill_value' of a bool is a number");

@@ -76,7 +76,7 @@ class Zarr3 final : public Format, public Consolidation {
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
-    const TypeDocument document{zarr3::kDocument, type_in, BareNumbers::in_attributes};
+    const TypeDocument document{zarr3::kDocument, type_in};
     return members_in_directories(*this, store, path, limits, known, {&document, 1});
   }
 
@@ -100,8 +100,8 @@ class Zarr3 final : public Format, public Consolidation {
 
 Result<std::optional<NodeDocument>> Zarr3::open(Store& store, const std::string& path, const Limits& limits) const {
   const std::string key = join_path(path, zarr3::kDocument);
-  // zarr-python writes attributes as Python prints them.
-  SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_attributes));
+  // zarr-python writes attributes as Python prints them, and reads such fill values.
+  SHERD_TRY(stored, read_json(store, key, limits, BareNumbers::in_values));
   if (!stored || is_draft(stored->json)) return std::optional<NodeDocument>();
   auto node = lower(std::move(stored->json), limits);
   if (!node) return stored_error(std::move(node).error()).in_key(key);
@@ -116,6 +116,7 @@ Result<NodeDocument> Zarr3::lower(Json document, const Limits& limits) const {
   if (kind == NodeType::array) {
     SHERD_TRY(array, zarr3::parse_array(document, limits));
     node.array = std::move(array);
+    quote_fill(document);
   } else {
     SHERD_TRY(check_group(document));
   }

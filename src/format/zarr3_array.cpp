@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "format/zarr3.hpp"
+#include "format/zarr_common.hpp"
 
 namespace sherd::zarr3 {
 
@@ -33,6 +34,7 @@ Result<Scalar> parse_fill(const Json& json, const DType& dtype, std::vector<std:
     return invalid_argument("null is not a fill value in Zarr v3: put a value of type " + dtype.name() +
                             " there, such as " + print_scalar(default_scalar(dtype).bytes(), dtype).dump() +
                             " (GDAL 3.10 writes null)");
+  SHERD_TRY(check_bare_fill(json, dtype, remarks));
   const bool is_bool = dtype.kind() == DType::Kind::boolean;
   if (const auto value = is_bool ? other_bool(json) : std::nullopt) {
     remarks.push_back("'fill_value' of a bool is " + json.dump() + "; other readers want true or false");

@@ -22,8 +22,14 @@ void quote_fills(Json& document) {
   Json* const consolidated = document.find("consolidated_metadata");
   Json* const entries = consolidated != nullptr ? consolidated->find("metadata") : nullptr;
   if (entries == nullptr) return;
-  for (auto& [path, entry] : entries->members())
-    if (Json* const fill = entry.find("fill_value")) *fill = with_quoted_numbers(std::move(*fill));
+  for (auto& [path, entry] : entries->members()) quote_fill(entry);
+}
+
+/// Whether numbers without quotes are nowhere but in the fill value of an array, and in attributes.
+bool has_bare_values_only(const Json& document) {
+  return std::ranges::all_of(document.members(), [](const Json::Member& each) {
+    return each.first == "attributes" || each.first == "fill_value" || !has_bare_number(each.second, "attributes");
+  });
 }
 
 Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Limits& limits, BareNumbers bare) {
@@ -38,8 +44,8 @@ Result<std::optional<StoredJson>> parse_reply(Result<ReadReply> reply, const Lim
   auto json = Json::parse(text, limits.json_depth, limits.json_values);
   if (!json && bare != BareNumbers::refused) {
     auto lenient = parse_lenient(text, limits, {.tails = false, .points = bare == BareNumbers::anywhere});
-    if (lenient && bare == BareNumbers::in_attributes) quote_fills(lenient->json);
-    if (lenient && (bare == BareNumbers::anywhere || !has_bare_number(lenient->json, "attributes")))
+    if (lenient && bare == BareNumbers::in_values) quote_fills(lenient->json);
+    if (lenient && (bare == BareNumbers::anywhere || has_bare_values_only(lenient->json)))
       json = std::move(lenient->json);
   }
   if (!json) return std::move(json).error();
@@ -90,6 +96,20 @@ Json with_bare_numbers_of(const Json& old, Json fresh) {
   for (auto& [name, value] : fresh.members())
     if (const Json* present = old.find(name); present != nullptr && *present == value) value = *present;
   return fresh;
+}
+
+Result<void> check_bare_fill(const Json& fill, const DType& dtype, std::vector<std::string>& remarks) {
+  if (!has_bare_number(fill)) return {};
+  const DType::Kind kind = dtype.kind();
+  if (dtype.is_variable() || kind == DType::Kind::raw || kind == DType::Kind::utf32 ||
+      kind == DType::Kind::null_terminated_bytes)
+    return wrong_value(fill, "a value of type " + dtype.name());
+  remarks.emplace_back("'fill_value' has NaN or Infinity without quotes, which JSON lacks");
+  return {};
+}
+
+void quote_fill(Json& document) {
+  if (Json* const fill = document.find("fill_value")) *fill = with_quoted_numbers(std::move(*fill));
 }
 
 Result<Json> parse_attributes(const Json& document) {
@@ -172,7 +192,7 @@ Result<void> read_types(Store& store, std::span<const std::string> keys, const L
           *types[i] = document.type_of((*stored)->json);
         return {};
       },
-      document.bare);
+      BareNumbers::in_values);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct StoredJson {
   Json json;
   Generation generation;
 };
-/// Where NaN, Infinity and -Infinity are accepted without quotes, which Python writes although JSON lacks them.
-enum class BareNumbers : std::uint8_t { refused, in_attributes, anywhere };
+/// Where NaN, Infinity and -Infinity are accepted without quotes, which Python writes although JSON lacks them; values
+/// are attributes and fill values.
+enum class BareNumbers : std::uint8_t { refused, in_values, anywhere };
 /// The JSON document at a key; nullopt if nothing is stored there. Bounded by `limits`; errors name the key.
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
                                             BareNumbers bare = BareNumbers::refused);
@@ -32,6 +33,11 @@ Result<void> read_all_json(Store& store, std::span<const std::string> keys, cons
                            BareNumbers bare = BareNumbers::refused);
 /// New attributes of a node; those that equal the `old` ones keep their spelling.
 [[nodiscard]] Json with_bare_numbers_of(const Json& old, Json fresh);
+
+/// Checks a fill value that may have NaN or Infinity without quotes: only numbers may, and `check` reports them.
+Result<void> check_bare_fill(const Json& fill, const DType& dtype, std::vector<std::string>& remarks);
+/// Turns those of a document into ordinary strings, so that they are written with quotes.
+void quote_fill(Json& document);
 
 /// The document's attributes: an object, or null if it has none.
 Result<Json> parse_attributes(const Json& document);
@@ -51,7 +57,6 @@ using TypeOf = std::function<std::optional<NodeType>(const Json& document)>;
 struct TypeDocument {
   std::string_view name;
   TypeOf type_of;
-  BareNumbers bare = BareNumbers::refused;
 };
 /// Format::members() of a format whose nodes have their own directories. The first of `documents` is read in all
 /// directories in one batch, and each further one in the directories whose type is still unknown. A document that

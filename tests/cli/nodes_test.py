@@ -296,6 +296,51 @@ def test_codecs_may_be_given_as_one_list(sherd, tmp_path):
     assert ran.code == 2 and "codec" in ran.stderr
 
 
+def with_bare_fill(folder, zarr_format, fill, dtype):
+    """The document of an array with a fill value that Python prints although JSON lacks it."""
+    zarr.create_array(folder, shape=(4,), chunks=(2,), dtype=dtype, zarr_format=zarr_format, attributes={"keep": 1})
+    document = folder / {2: ".zarray", 3: "zarr.json"}[zarr_format]
+    document.write_text(json.dumps(json.loads(document.read_text()) | {"fill_value": fill}))
+    return document
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize(("fill", "quoted", "dtype"), [
+    (numpy.nan, "NaN", "float32"), (-numpy.inf, "-Infinity", "float64"), ([numpy.nan, numpy.inf], ["NaN", "Infinity"], "complex64"),
+])  # fmt: skip
+def test_a_fill_value_without_quotes_is_read_and_quoted_when_written(sherd, tmp_path, zarr_format, fill, quoted, dtype):
+    document = with_bare_fill(tmp_path / "g/a", zarr_format, fill, dtype)
+    zarr.open_group(tmp_path / "g", mode="a", zarr_format=zarr_format)
+    expected = zarr.open_array(tmp_path / "g/a")[:]
+
+    def strict(text):
+        return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+    assert strict(sherd.ok("info", "g/a", "--json").text)["fill_value"] == quoted
+    assert "a" in sherd.ok("ls", "g").text
+    strict(sherd.ok("attrs", "g/a").text)
+    sherd.ok("export", "g/a", "a.npy")
+    assert numpy.array_equal(numpy.load(tmp_path / "a.npy"), expected, equal_nan=True)
+    found = sherd.ok("check", "g/a").text
+    assert "'fill_value' has NaN or Infinity without quotes, which JSON lacks" in found and document.name in found
+    sherd.ok("attrs", "g/a", "new=2")
+    sherd.ok("resize", "g/a", "6")
+    now = strict(document.read_text())
+    assert now["fill_value"] == quoted and now["shape"] == [6]
+    assert zarr.open_array(tmp_path / "g/a").attrs.asdict() == {"keep": 1, "new": 2}
+    assert "without quotes" not in sherd.ok("check", "g/a").text
+    sherd.ok("copy", "g", "copy")
+    assert numpy.array_equal(zarr.open_array(tmp_path / "copy/a")[:4], expected, equal_nan=True)
+
+
+def test_a_fill_value_without_quotes_must_be_a_number_of_the_type(sherd, tmp_path):
+    for name, dtype in {"i": "int32", "s": "str", "r": "r16"}.items():
+        document = with_bare_fill(tmp_path / name, 3, float("inf"), "int32" if dtype == "r16" else dtype)
+        document.write_text(document.read_text().replace("int32", dtype))
+        ran = sherd("info", name)
+        assert ran.code == 4 and "fill_value" in ran.stderr and "zarr.json" in ran.stderr
+
+
 def test_fill_values_without_quotes_in_consolidated_metadata_are_read(sherd, tmp_path):
     group = zarr.create_group(tmp_path / "g")
     group.create_array("a", shape=(4,), chunks=(2,), dtype="float32", fill_value=numpy.nan)
