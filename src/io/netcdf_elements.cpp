@@ -75,25 +75,18 @@ class FileElements final : public netcdf::ElementSource {
   /// If reading has failed because of filters that are not installed, the error names them. The caller holds the lock.
   template <class T>
   Result<T> with_filters(Result<T> read) const {
-    const std::string missing = read ? std::string() : missing_filters();
-    if (missing.empty()) return std::move(read).in_key(of_.file->path);
-    return unsupported("HDF5 has no plugin for the filter " + missing +
-                       "; install it and name its folder in HDF5_PLUGIN_PATH")
-        .in_key(of_.file->path);
+    if (!read) SHERD_TRY(of_.file->library.check_filters(of_.group, filters()).in_key(of_.file->path));
+    return std::move(read).in_key(of_.file->path);
   }
 
-  [[nodiscard]] std::string missing_filters() const {
+  [[nodiscard]] std::vector<unsigned> filters() const {
     const NetcdfLibrary& library = of_.file->library;
     std::size_t count = 0;
     if (library.nc_inq_var_filter_ids(of_.group, of_.variable, &count, nullptr) != NC_NOERR)
       return {};  // a classic file
     std::vector<unsigned> ids(count);
     if (count > 0 && library.nc_inq_var_filter_ids(of_.group, of_.variable, &count, ids.data()) != NC_NOERR) return {};
-    std::string names;
-    for (const unsigned id : ids)
-      if (library.nc_inq_filter_avail(of_.group, id) != NC_NOERR)
-        names += (names.empty() ? "" : ", ") + netcdf::filter_name(id);
-    return names;
+    return ids;
   }
 
   NetcdfElements of_;

@@ -12,6 +12,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "netcdf/filters.hpp"
 
 namespace sherd {
 
@@ -124,6 +125,16 @@ Result<void> NetcdfLock::check_interrupted(const std::function<bool()>& hook) {
   lock_.unlock();
   const Relock relock{lock_};
   return sherd::check_interrupted(hook);
+}
+
+Result<void> NetcdfLibrary::check_filters(int group, std::span<const unsigned> ids, std::string_view instead) const {
+  std::string names;
+  for (const unsigned id : ids)
+    if (nc_inq_filter_avail(group, id) != NC_NOERR) names += (names.empty() ? "" : ", ") + netcdf::filter_name(id);
+  if (names.empty()) return {};
+  return unsupported("HDF5 has no plugin for the filter " + names +
+                     "; install it and name its folder in HDF5_PLUGIN_PATH" + (instead.empty() ? "" : "; ") +
+                     std::string(instead));
 }
 
 Result<void> NetcdfLibrary::check(int code, bool reading) const {

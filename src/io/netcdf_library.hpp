@@ -9,7 +9,9 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "io/netcdf_hdf5.hpp"
 #include "sherd/result.hpp"
@@ -78,6 +80,11 @@ class NetcdfLibrary {
   /// Another file cannot be closed any more, because its last write has failed: libhdf5 would crash. It then closes
   /// none when the process ends.
   static void leave_open() noexcept;
+
+  /// `unsupported` if libhdf5 has no plugin for some of the filters, which the error names. `group` is any group of an
+  /// open file; `instead` is what else can be done.
+  [[nodiscard]] Result<void> check_filters(int group, std::span<const unsigned> ids,
+                                           std::string_view instead = {}) const;
 
   /// The error for a code of the library. While reading, data that the library cannot interpret are `corrupt`.
   [[nodiscard]] Result<void> check(int code, bool reading) const;

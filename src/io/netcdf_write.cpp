@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/netcdf_library.hpp"
+#include "netcdf/filters.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 #include "os/calls.hpp"
@@ -205,12 +206,14 @@ class FileSink final : public Sink {
     if (variable.deflate_level || variable.shuffle)
       SHERD_TRY(check(library_.nc_def_var_deflate(group, id, variable.shuffle ? 1 : 0, variable.deflate_level ? 1 : 0,
                                                   variable.deflate_level.value_or(0))));
+    std::vector<unsigned> numbers;
+    for (const Filter& each : filters) numbers.push_back(each.id);
+    constexpr const char* kInstead = "filters=\"none\" (-F none) stores without filters";
+    SHERD_TRY(library_.check_filters(group, numbers, kInstead).in_key(file_.path));
     for (const Filter& each : filters)
       SHERD_TRY(
           check(library_.nc_def_var_filter(group, id, each.id, each.parameters.size(), each.parameters.data())).in([&] {
-            return "the filter " + std::to_string(each.id) +
-                   ", whose plugin may be missing (HDF5_PLUGIN_PATH); filters=\"none\" (-F none) stores without "
-                   "filters";
+            return "the filter " + netcdf::filter_name(each.id) + "; " + kInstead;
           }));
     if (variable.fletcher32) SHERD_TRY(check(library_.nc_def_var_fletcher32(group, id, NC_FLETCHER32)));
     if (variable.big_endian) SHERD_TRY(check(library_.nc_def_var_endian(group, id, NC_ENDIAN_BIG)));

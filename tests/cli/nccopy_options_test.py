@@ -46,3 +46,17 @@ def test_kinds_of_files_have_the_names_of_netcdf_c(sherd, tmp_path, file):
         ours, theirs = (subprocess.run(["ncdump", "-k", tmp_path / each], check=True, capture_output=True).stdout
                         for each in (f"{name}.nc", "theirs.nc"))
         assert ours == theirs
+
+
+@pytest.mark.parametrize("filters, names", [
+    ("32001,0,0,0,0,5,1,1", "the filter blosc (32001); "), ("32004,0", "the filter lz4 (32004); "), ("40000,1", "the filter 40000; "),
+    ("2|32015,3|307,9|40000", "the filter zstd (32015), bzip2 (307), 40000; "),
+])  # fmt: skip
+def test_filters_without_a_plugin_are_named_when_a_file_is_written(sherd, tmp_path, file, filters, names):
+    ran = sherd("nccopy", "-F", f"*,{filters}", file, "y.nc")
+    assert ran.code == 5 and "/v" in ran.stderr and f"HDF5 has no plugin for {names}" in ran.stderr, ran.stderr
+    assert "HDF5_PLUGIN_PATH" in ran.stderr and "-F none" in ran.stderr and not (tmp_path / "y.nc").exists()
+    sherd.ok("nccopy", "-F", "none", file, "y.nc")
+    if "zstd" in names or "blosc" in names:  # Zarr has the filter, and HDF5 does not
+        sherd.ok("nccopy", "-F", f"*,{filters.removeprefix('2|').partition('|')[0]}", file, "x.zarr")
+        assert "HDF5 has no plugin" in sherd("nccopy", "x.zarr", "z.nc").stderr

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 
+import h5py
 import numpy as np
 import pytest
 import sherd
@@ -73,6 +74,16 @@ def test_chunks_and_filters_are_chosen(file, tmp_path):
         np.testing.assert_array_equal(sherd.netcdf.open_dataset(tmp_path / f"{i}.zarr")["v"][...], np.arange(12).reshape(3, 4))
     sherd.netcdf.copy(file, tmp_path / "fixed.zarr", fixed_dimensions=True)
     assert not sherd.netcdf.open_dataset(tmp_path / "fixed.zarr").dimensions["t"].unlimited
+
+
+def test_filters_that_hdf5_lacks_are_named(file, tmp_path):
+    with pytest.raises(sherd.Unsupported, match=r"/v: HDF5 has no plugin for the filter blosc \(32001\), 40000; .*HDF5_PLUGIN_PATH") as caught:
+        sherd.netcdf.copy(file, tmp_path / "y.nc", filters=[(32001, 0, 0, 0, 0, 5, 1, 1), (40000, 1)])
+    assert caught.value.key == str(tmp_path / "y.nc") and not (tmp_path / "y.nc").exists()
+    with h5py.File(tmp_path / "x.h5", "w") as made:
+        made.create_dataset("v", data=np.arange(3), compression="lzf")
+    with pytest.raises(sherd.Unsupported, match=r"HDF5 has no plugin for the filter lzf \(32000\); .*HDF5_PLUGIN_PATH"):
+        sherd.netcdf.open_dataset(tmp_path / "x.h5")["v"][...]
 
 
 def test_shards_are_chosen(file, tmp_path):
