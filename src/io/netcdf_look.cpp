@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -95,9 +96,11 @@ struct ScaleLink {
 };
 
 struct Facts {
-  bool is_scale = false, has_coordinates = false, is_list_odd = false;
+  bool is_scale = false, is_list_odd = false, is_number_odd = false;
+  std::optional<Elements> coordinates;       ///< of _Netcdf4Coordinates
   std::optional<std::uint64_t> list_length;  ///< of DIMENSION_LIST
   std::string name;                          ///< of the scale
+  std::vector<std::uint64_t> scales;         ///< the addresses in DIMENSION_LIST
   std::string table;  ///< an attribute with several dimensions: libnetcdf then reads no attribute
 };
 
@@ -125,6 +128,7 @@ class Look {
     above_.push_back(identity_of(info));
     SHERD_TRY(group(root.id(), "/"));
     for (const auto& [object, links] : scales_) choose_link(links);
+    suspect_lost_scales();
     return std::move(look_);
   }
 
@@ -192,19 +196,9 @@ class Look {
     const Hdf5Handle type(hdf5_.H5Dget_type(id), hdf5_.H5Tclose);
     const Hdf5Handle space(hdf5_.H5Dget_space(id), hdf5_.H5Sclose);
     const Elements elements = elements_of(type.id(), space.id());
-    if (facts.is_scale && elements.rank == 0)
-      return unsupported("'" + path + "' is a dimension scale without a dimension, on which libnetcdf crashes" +
-                         std::string(kInstead));
-    if (facts.is_list_odd || (facts.list_length && *facts.list_length != static_cast<std::uint64_t>(elements.rank)))
-      return unsupported("'" + path + "' has an attribute DIMENSION_LIST that is not a list of its scales, on which " +
-                         "libnetcdf crashes" + std::string(kInstead));
-    if (has_text_fill(id, type.id(), elements))
-      return unsupported("'" + path + "' has texts of fixed length with a fill value, on which libnetcdf crashes" +
-                         std::string(kInstead));
-    if (elements.is_null && !is_first_)
-      return unsupported("'" + path + "' has no elements at all (a null dataspace), on which libnetcdf crashes" +
-                         std::string(kInstead));
-    if (facts.is_scale && elements.rank > 1 && !facts.has_coordinates)
+    const std::string_view trouble = trouble_of(facts, elements, has_text_fill(id, type.id(), elements));
+    if (!trouble.empty()) return unsupported("'" + path + "' " + std::string(trouble) + std::string(kInstead));
+    if (facts.is_scale && elements.rank > 1 && !facts.coordinates)
       look_.suspects.push_back("'" + path + "' is a dimension scale with more than one dimension");
     if (elements.kind == Hdf5Library::time) look_.suspects.push_back("'" + path + "' has elements of the class time");
     if (facts.is_scale) {
@@ -221,9 +215,33 @@ class Look {
     if (facts.is_scale && facts.name.starts_with(kOnlyDimension) && elements.is_number() && variable.fault.empty())
       return {};
     if (elements.is_text() && !elements.is_variable && elements.size > 1) variable.fixed_texts = stored;
+    for (const std::uint64_t each : facts.scales) references_.emplace_back(each, path);
+    variable.lengths.resize(static_cast<std::size_t>(elements.rank));
+    std::vector<Hdf5Library::Size> lengths(variable.lengths.size()), longest(variable.lengths.size());
+    if (!lengths.empty()) hdf5_.H5Sget_simple_extent_dims(space.id(), lengths.data(), longest.data());
+    variable.lengths.assign(lengths.begin(), lengths.end());
     if (look_.variables.try_emplace(path, std::move(variable)).second) return {};
     return unsupported("'" + path + "' has the name of '" + std::string(kHomonym) + std::string(last_segment(path)) +
                        "' for libnetcdf, which mixes them up" + std::string(kInstead));
+  }
+
+  /// What makes libnetcdf crash, or fail without naming the dataset; empty if there is nothing.
+  [[nodiscard]] std::string_view trouble_of(const Facts& facts, const Elements& elements, bool has_text_fill) const {
+    const auto rank = static_cast<std::uint64_t>(elements.rank);
+    if (facts.is_scale && rank == 0) return "is a dimension scale without a dimension, on which libnetcdf crashes";
+    if (facts.is_list_odd || facts.list_length.value_or(rank) != rank)
+      return "has an attribute DIMENSION_LIST that is not a list of its scales, on which libnetcdf crashes";
+    // libnetcdf reads both into memory for such numbers, whatever they are.
+    const auto& ids = facts.coordinates;
+    if (ids && (ids->kind != Hdf5Library::integer || ids->size != sizeof(int) || ids->count != rank))
+      return "has an attribute _Netcdf4Coordinates that is not one 32-bit integer per dimension, on which libnetcdf "
+             "crashes "
+             "or fails";
+    if (facts.is_scale && facts.is_number_odd)
+      return "has an attribute _Netcdf4Dimid that is not one number, on which libnetcdf crashes or fails";
+    if (has_text_fill) return "has texts of fixed length with a fill value, on which libnetcdf crashes";
+    if (elements.is_null && !is_first_) return "has no elements at all (a null dataspace), on which libnetcdf crashes";
+    return {};
   }
 
   /// libnetcdf takes the bytes of such a fill value for a pointer.
@@ -243,6 +261,35 @@ class Look {
     if (elements.kind != Hdf5Library::ragged || elements.rank != 1) return false;
     const Hdf5Handle of(hdf5_.H5Tget_super(type), hdf5_.H5Tclose);
     return hdf5_.H5Tget_class(of.id()) == Hdf5Library::reference;
+  }
+
+  /// The addresses of the scales in a list.
+  [[nodiscard]] std::vector<std::uint64_t> scales_in(Id attribute, Id type, const Elements& elements) const {
+    struct Ragged {
+      std::size_t size;
+      std::uint64_t* addresses;
+    };
+    constexpr std::uint64_t kMostDimensions = 32;
+    std::vector<std::uint64_t> all;
+    const Hdf5Handle of(hdf5_.H5Tget_super(type), hdf5_.H5Tclose);
+    if (elements.count > kMostDimensions || hdf5_.H5Tget_size(of.id()) != sizeof(std::uint64_t)) return all;
+    std::vector<Ragged> lists(elements.count);
+    if (lists.empty() || hdf5_.H5Aread(attribute, type, lists.data()) < 0) return all;
+    for (const Ragged& each : lists) {
+      all.insert(all.end(), each.addresses, each.addresses + each.size);
+      hdf5_.H5free_memory(each.addresses);
+    }
+    return all;
+  }
+
+  void suspect_lost_scales() {
+    std::set<std::uint64_t> addresses;
+    for (const auto& [object, links] : scales_) addresses.insert(object[2]);
+    std::set<std::string> paths;
+    for (const auto& [address, path] : references_)
+      if (!addresses.contains(address) && paths.insert(path).second)
+        look_.suspects.push_back("'" + path +
+                                 "' has an attribute DIMENSION_LIST that refers to no dimension scale of the file");
   }
 
   /// Why libnetcdf may not read elements that it lists.
@@ -284,10 +331,12 @@ class Look {
       const Elements elements = elements_of(type.id(), space.id());
       if (name == "CLASS") facts.is_scale = text(attribute.id(), type.id(), elements) == "DIMENSION_SCALE";
       if (name == "NAME") facts.name = text(attribute.id(), type.id(), elements);
-      if (name == "_Netcdf4Coordinates") facts.has_coordinates = true;
+      if (name == "_Netcdf4Coordinates") facts.coordinates = elements;
+      if (name == "_Netcdf4Dimid") facts.is_number_odd = !elements.is_number() || elements.count != 1;
       if (name == "DIMENSION_LIST") {
         facts.is_list_odd = !is_list_of_scales(type.id(), elements);
         facts.list_length = elements.count;
+        if (!facts.is_list_odd) facts.scales = scales_in(attribute.id(), type.id(), elements);
       }
       if (std::ranges::find(kHidden, name) != kHidden.end()) continue;
       const bool is_table = elements.is_number() && elements.rank > 1;
@@ -416,6 +465,7 @@ class Look {
   NetcdfLook look_;
   std::vector<Hdf5Identity> above_;  ///< the groups on the way to the present one
   std::map<Hdf5Identity, std::vector<ScaleLink>> scales_;
+  std::vector<std::pair<std::uint64_t, std::string>> references_;  ///< the address of a scale, and who refers to it
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #ifdef SHERD_NETCDF
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,10 +17,11 @@ namespace sherd {
 /// Members are identified by their paths in the dataset: "/", "/g", "/g/v".
 struct NetcdfLook {
   struct Variable {
-    std::string elements;          ///< what they are, if libnetcdf does not list it
-    std::string fault = {};        ///< why it may not be read; empty if it may
-    bool is_lost = false;          ///< because of the fault, though netCDF has a type for it
-    std::string fixed_texts = {};  ///< its path in HDF5 if its elements are texts of a fixed length above 1
+    std::string elements;                     ///< what they are, if libnetcdf does not list it
+    std::string fault = {};                   ///< why it may not be read; empty if it may
+    bool is_lost = false;                     ///< because of the fault, though netCDF has a type for it
+    std::vector<std::uint64_t> lengths = {};  ///< of its dimensions
+    std::string fixed_texts = {};             ///< its path in HDF5 if its elements are texts of a fixed length above 1
   };
   struct Attribute {
     std::string name;

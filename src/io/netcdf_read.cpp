@@ -278,6 +278,12 @@ class Reader {
       }
       state->dimensions.push_back(known->second);
     }
+    if (looked) {
+      if (std::string fault = misfit(looked.mapped().lengths, state->dimensions); !fault.empty()) {
+        leave_out(path, "variable", fault);
+        return {};
+      }
+    }
     SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
     SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
@@ -288,6 +294,18 @@ class Reader {
     }
     state->elements = make_elements(std::move(elements), state->dimensions);
     to.variables.push_back(std::move(state));
+    return {};
+  }
+
+  /// Why libnetcdf would read other elements than the variable has, or none; empty if it reads those.
+  [[nodiscard]] static std::string misfit(std::span<const std::uint64_t> lengths,
+                                          std::span<const Dimension> dimensions) {
+    for (std::size_t d = 0; d < std::min(lengths.size(), dimensions.size()); ++d) {
+      const Dimension& dimension = dimensions[d];
+      if (lengths[d] == dimension.length || (dimension.unlimited && lengths[d] < dimension.length)) continue;
+      return "it has " + std::to_string(lengths[d]) + " elements along its dimension '" + dimension.name +
+             "', whose length is " + std::to_string(dimension.length) + "; read it with h5py";
+    }
     return {};
   }
 
@@ -356,6 +374,14 @@ class Reader {
   std::vector<netcdf::Unread> unread_;
 };
 
+std::string listed(std::span<const std::string> suspects) {
+  constexpr std::size_t kMost = 3;
+  std::string all;
+  for (const std::string& each : suspects.first(std::min(suspects.size(), kMost)))
+    all += (all.empty() ? "" : ", or ") + each;
+  return all;
+}
+
 }  // namespace
 
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config) {
@@ -372,8 +398,8 @@ Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& 
     int id = -1;
     const int code = library->nc_open(path.c_str(), NC_NOWRITE, &id);
     if (code < 0 && !look.suspects.empty())
-      return unsupported("libnetcdf cannot open the file, perhaps because " + look.suspects.front() +
-                         "; read it with h5py")
+      return unsupported("libnetcdf cannot open the file, perhaps because " + listed(look.suspects) +
+                         "; read the file with h5py, or remove what is named from a copy of it")
           .in_key(path);
     SHERD_TRY(library->check(code, true).in_key(path));
     file = std::make_shared<OpenNetcdfFile>(*library, id, path);

@@ -1,6 +1,7 @@
 """Honest HDF5 files of other programs that libnetcdf misreads: what is wrong is named, and the rest is what h5py reads."""
 
 import pathlib
+import subprocess
 
 import h5py
 import netCDF4
@@ -157,6 +158,15 @@ def add_homonym(file):
     file["_nc4_non_coord_A"] = numpy.arange(3)
 
 
+IDS = ["x", h5py.Empty("i4"), numpy.zeros(0, "i4"), numpy.zeros(2, "i4"), numpy.zeros(1, "i8"), numpy.zeros(1, "f4"), numpy.zeros(1, "u1"),
+       numpy.zeros(1, [("a", "i4")])]
+
+
+def add_ids(name, values):
+    """An attribute of netCDF-4 for a dataset with one dimension, which has the wrong form."""
+    return lambda file: [add_scale(file, OK), file["x"].attrs.update({name: values})]
+
+
 @pytest.mark.parametrize("fill, name", [
     (lambda file: add_pairs(file, 30), "/a/a/a"),
     (lambda file: file.create_group("/".join("g" * 600)), "/g/g/g"),
@@ -172,6 +182,8 @@ def add_homonym(file):
     (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": 5}), "DIMENSION_LIST"),
     (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": numpy.bytes_(b"abc")}), "DIMENSION_LIST"),
     (lambda file: file.create_dataset("t", data=OK).attrs.update({"DIMENSION_LIST": "none"}), "DIMENSION_LIST"),
+    *((add_ids("_Netcdf4Coordinates", values), "'/x' has an attribute _Netcdf4Coordinates") for values in IDS),
+    *((add_ids("_Netcdf4Dimid", values), "'/x' has an attribute _Netcdf4Dimid") for values in ("0", numpy.zeros(10_000, "i4"))),
 ])
 def test_what_libnetcdf_would_not_survive_is_refused_by_name(sherd, tmp_path, fill, name):
     make(tmp_path / "x.h5", fill)
@@ -240,9 +252,16 @@ def add_half_scaled(file):
     file.create_dataset("lost", data=numpy.zeros((3, 2))).dims[0].attach_scale(file["x"])
 
 
+def add_scaled(length, name="lost"):
+    """A variable with three elements, along a scale with another number of them."""
+    return lambda file: [add_scale(file, numpy.arange(length)), file.create_dataset(name, data=OK).dims[0].attach_scale(file["x"])]
+
+
 @pytest.mark.parametrize("fill, name", [
     (add_table, "/lost"),
     (add_half_scaled, "/lost"),
+    (add_scaled(5), "/lost"),
+    (add_scaled(2), "/lost"),
     (lambda file: file.create_dataset("lost", (3,), "S2000000000", chunks=(1,), compression="gzip"), "/lost"),
     (lambda file: file.update({"/".join("g" * 130) + "/v": OK}), "/g" * 129),
 ])
@@ -259,7 +278,43 @@ def test_a_copy_that_would_lack_a_variable_is_an_error(sherd, tmp_path, fill, na
         assert sherd.ok("read", f"{to}/ok", "--format", "json").json == [0, 1, 2]
 
 
+@pytest.mark.parametrize("length", [2, 5])
+def test_a_variable_whose_scale_has_another_length_is_left_out(sherd, tmp_path, length):
+    """libnetcdf cuts it off, or cannot read it."""
+    make(tmp_path / "x.h5", add_scaled(length, "group/v"))
+    ran = sherd.ok("ncdump", "x.h5")
+    fault = f"it has 3 elements along its dimension 'x', whose length is {length}; read it with h5py"
+    assert warned(ran) == [f"/group/v: the variable is left out: {fault}"] and " ok = 0, 1, 2" in ran.text
+
+
+def test_a_variable_along_a_wrong_dimension_is_left_out(sherd, tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        for name, length in (("y", 2), ("x", 3)):
+            file.createDimension(name, length)
+        file.createVariable("v", "i4", ("y", "x"))[:] = 1
+    with h5py.File(tmp_path / "x.nc", "a") as file:
+        file["v"].attrs["_Netcdf4Coordinates"] = numpy.zeros(2, "i4")
+    assert "int v(y, y)" in subprocess.run(["ncdump", tmp_path / "x.nc"], capture_output=True, text=True).stdout
+    ran = sherd.ok("ncdump", "x.nc")
+    assert ["it has 3 elements along its dimension 'y', whose length is 2" in warning for warning in warned(ran)] == [True]
+
+
+def test_a_variable_shorter_than_an_unlimited_dimension_is_read(sherd, tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("t")
+        file.createVariable("v", "i4", ("t",))[:] = [1, 2]
+        file.createVariable("w", "i4", ("t",))[:] = [1, 2, 3]
+    assert " v = 1, 2, _ ;" in sherd.ok("ncdump", "x.nc").text
+
+
+def add_without_scale(file):
+    add_scaled(3, "v")(file)
+    del file["x"]
+
+
 @pytest.mark.parametrize("fill, name", [
+    (add_without_scale, "'/v' has an attribute DIMENSION_LIST that refers to no dimension scale of the file"),
+    (lambda file: [add_without_scale(file), file.update({"type": numpy.dtype("i4")})], ", or '/v' has"),
     (lambda file: file.update({"type": numpy.dtype("i4")}), "/type"),
     (lambda file: file.update({"link": h5py.SoftLink("/nowhere")}), "/link"),
     (lambda file: file.update({"link": h5py.ExternalLink("no.h5", "/v")}), "/link"),
