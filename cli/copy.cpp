@@ -2,8 +2,6 @@
 #include <algorithm>
 
 #include "base/try.hpp"
-#include "base/url.hpp"
-#include "cli/collection.hpp"
 #include "cli/command.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/options.hpp"
@@ -11,10 +9,7 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
-#include "ome/ome.hpp"
-#include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
-#include "store/key.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -42,14 +37,6 @@ void note_dangling(Session& session, const CopyReport& report, bool dropped) {
     session.note(dropped ? "dropped the member '" + member + "': '" + path + "' is not part of the copy"
                          : "the member '" + member + "' is kept, but '" + path +
                                "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
-}
-
-/// The copy of a volume contains the collections that its info links to, and no others, such as annotations.
-void note_collections(Session& session, const Group& original, const Group& copy) {
-  for (const neuroglancer::VolumeCollection& each : neuroglancer::collections_in(original))
-    if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
-      session.note(url_below(original.store()->url(), prefix_of(original.path()) + each.name) +
-                   " is not part of this copy; copy it by itself");
 }
 
 /// Options of images and volumes.
@@ -139,23 +126,6 @@ struct Copy {
     return options;
   }
 
-  /// The copy of a single image, for example one with new resolutions, does not include its labels.
-  void note_left_out(Session& session, const Node& made) const {
-    const Group* const copy = std::get_if<Group>(&made);
-    if (copy == nullptr) return;
-    const auto from = sherd::open(source);
-    const Group* const original = from ? std::get_if<Group>(&*from) : nullptr;
-    if (original == nullptr) return;
-    const auto described = describe_image(*original);
-    const auto copied = copy->contains("labels");
-    const Json* const labels = described && *described ? (*described)->find("labels") : nullptr;
-    note_collections(session, *original, *copy);
-    if (labels == nullptr || labels->size() == 0 || (copied.has_value() && *copied)) return;
-    std::string names;
-    for (const Json& each : labels->elements()) names += (names.empty() ? "" : ", ") + each.text();
-    session.note("labels are not part of this copy: " + names + "; copy them from " + source + "/labels");
-  }
-
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
@@ -182,10 +152,8 @@ struct Copy {
     for (const std::string& note : notes) session.note(note + "; --resolution sets it");
     for (const std::string& warning : report.warnings) session.note("warning: " + warning);
     note_dangling(session, report, chosen.drop_dangling);
-    if (const auto made = sherd::open(destination)) {
-      note_left_out(session, *made);
+    if (const auto made = sherd::open(destination))
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
-    }
     if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));
     return 0;
   }

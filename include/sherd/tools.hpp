@@ -88,7 +88,8 @@ struct CopyReport {
   /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
   /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
-  /// What was left out of the copy, and how it was copied: documents of netcdf-c 4.8.0.
+  /// What was left out of the copy (objects that belong to no node, collections of a volume that its info does not
+  /// name, labels of an image), and how it was copied: documents of netcdf-c 4.8.0.
   std::vector<std::string> warnings = {};
 };
 /// Copies an array or a whole hierarchy. Chunks with the same codecs and grid are moved encoded. Bounded memory,

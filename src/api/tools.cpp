@@ -9,7 +9,10 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
+#include "ome/ome.hpp"
+#include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
+#include "store/key.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"
 #include "tools/copy_labels.hpp"
@@ -71,6 +74,39 @@ Result<CollectionCopy> collection_copy(NodeLocation location) {
   return CollectionCopy{std::move(location), is_there};
 }
 
+std::string url_in(const Group& group, std::string_view name) {
+  return url_below(group.store()->url(), prefix_of(group.path()) + std::string(name));
+}
+
+/// A copy of a volume contains the collections that its info links to, and no others, such as annotations. A copy of a
+/// single image, for example one with new resolutions, does not include its labels.
+std::vector<std::string> members_left_out(const Group& original, const Group& copy) {
+  std::vector<std::string> warnings;
+  for (const neuroglancer::VolumeCollection& each : neuroglancer::collections_in(original))
+    if (!neuroglancer::Collection::open(copy.store(), {.path = prefix_of(copy.path()) + each.name}))
+      warnings.push_back(url_in(original, each.name) + " is not part of this copy; copy it by itself");
+  const auto described = describe_image(original);
+  const Json* const labels = described && *described ? (*described)->find("labels") : nullptr;
+  const auto copied = copy.contains("labels");
+  if (labels == nullptr || labels->size() == 0 || (copied.has_value() && *copied)) return warnings;
+  std::string names;
+  for (const Json& each : labels->elements()) names += (names.empty() ? "" : ", ") + each.text();
+  warnings.push_back("labels are not part of this copy: " + names + "; copy them from " + url_in(original, "labels"));
+  return warnings;
+}
+
+/// Copies nodes, and looks for what is missing from the copy of a group.
+Result<CopyReport> copy_with_warnings(const NodeLocation& from, const NodeLocation& to, const CopyOptions& options) {
+  SHERD_TRY(report, copy_nodes(from, to, options));
+  const auto group_at = [](const NodeLocation& at) {
+    return open_group(at.store, {.path = at.path, .config = {.limits = at.config.limits}});
+  };
+  if (const auto original = group_at(from))
+    if (const auto copied = group_at(to))
+      for (std::string& each : members_left_out(*original, *copied)) report.warnings.push_back(std::move(each));
+  return report;
+}
+
 }  // namespace
 
 Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination, const CopyOptions& options) {
@@ -100,7 +136,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
     if (format == nullptr) return other_hierarchy(*formats.front());
     to.format = std::move(format);
     SHERD_TRY(check_apart(from, to, one_store));
-    return copy_nodes(from, to, options);
+    return copy_with_warnings(from, to, options);
   });
 }
 

@@ -150,8 +150,10 @@ def test_metadata_of_other_programs_are_left_alone(sherd, tmp_path):
 
 
 def test_a_copy_says_which_labels_it_does_not_have(sherd, image):
-    note = "labels are not part of this copy: a, b; copy them from i/labels"
-    assert note in sherd.ok("copy", "i", "j", "--pyramid", "mean").stderr
+    note = "labels are not part of this copy: a, b; copy them from "
+    assert f"warning: {note}i/labels\n" in sherd.ok("copy", "i", "j", "--pyramid", "mean").stderr
+    listed = sherd.ok("copy", "i", "j", "--pyramid", "mean", "--overwrite", "--json").json["warnings"]
+    assert listed == [f"{note}file://{sherd.folder}/i/labels"]
     assert "labels" not in sherd.ok("copy", "i", "k").stderr
 
 

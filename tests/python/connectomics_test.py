@@ -27,6 +27,25 @@ def test_the_tree_of_a_volume_has_its_collections_after_its_scales(volume, tmp_p
         "└── skeletons skeletons"]
 
 
+def test_a_copy_warns_of_collections_and_labels_that_it_does_not_have(volume, tmp_path):
+    ng.write_annotations(tmp_path / "em" / "marks", [[1, 2, 3]], kind="point", dimensions=(8, 8, 40))
+    ng.Collection.create(tmp_path / "em" / "skeletons", ng.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons"}))
+    ng.link(tmp_path / "em", skeletons="skeletons")
+    missing = f"file://{tmp_path}/em/marks is not part of this copy; copy it by itself"
+    for source, target in ((tmp_path / "em", tmp_path / "copied"), (sherd.Store(tmp_path / "em"), sherd.MemoryStore())):
+        with pytest.warns(UserWarning, match="em/marks is not part of this copy; copy it by itself") as warned:
+            report = sherd.copy(source, target)
+        assert report["warnings"] == [missing] and [str(each.message) for each in warned] == [missing]
+        assert warned[0].filename == __file__
+    sherd.copy(tmp_path / "em/marks", tmp_path / "copied/marks")
+    image = sherd.create_group(tmp_path / "i.zarr")
+    image.create_array("0", data=np.zeros((4, 4), "u1"), dimension_names=("y", "x"))
+    sherd.copy(tmp_path / "i.zarr/0", tmp_path / "j.zarr", pyramid="mean")
+    sherd.copy(tmp_path / "i.zarr/0", tmp_path / "j.zarr/labels/cells", pyramid="mode")
+    with pytest.warns(UserWarning, match="labels are not part of this copy: cells; copy them from file:.*/j.zarr/labels"):
+        sherd.copy(tmp_path / "j.zarr", tmp_path / "k.zarr", pyramid="mean")
+
+
 def levels_of(built, cells):
     """The level of every annotation."""
     found = {}
