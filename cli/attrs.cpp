@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "array/extension.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -42,6 +43,7 @@ struct Attrs {
       if (!words.empty() || !removed.empty())
         return invalid_argument("--replace cannot be combined with NAME=JSON and --remove");
       SHERD_TRY(all, parse_json_argument(*replacement).in([] { return "--replace"; }));
+      if (!all.is_object()) return wrong_value(all, "an object").in("--replace");
       return at(url, node.set_attributes(all));
     }
     SHERD_TRY(set, assigned());

@@ -41,13 +41,25 @@ def test_groups_have_attributes_too(sherd, array):
     (["absent"], 3, "has no attribute 'absent'"), (["--remove", "absent"], 3, "has no attribute 'absent'"),
     (["unit=1", "scale"], 2, "'scale' names an attribute to print"), (["=1"], 2, "'=1' has no name before '='"),
     (["unit=1", "unit=2"], 2, "'unit' is set twice"), (["--replace", "{}", "unit=1"], 2, "--replace cannot be combined"),
-    (["--replace", "{"], 2, "--replace"), (["--replace", "[1]"], 2, "object"),
+    (["--replace", "{"], 2, "--replace"), (["--replace", "[1]"], 2, "--replace: must be an object"), (["--replace", "3"], 2, "--replace: must be an object, not 3"),
+    (["--replace", '{"a": "\\ud800"}'], 2, "--replace: not JSON"), ([b"a=\xff"], 2, "NAME: is not valid UTF-8"),
 ])
 def test_wrong_changes_of_attributes_are_refused_and_change_nothing(sherd, tmp_path, array, words, code, message):
     before = (tmp_path / array / "zarr.json").read_bytes()
     ran = sherd("attrs", array, *words)
     assert ran.code == code and message in ran.stderr
     assert (tmp_path / array / "zarr.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("attributes, message", [
+    ("[1]", "must be an object"), ("3", "must be an object"), ('{"a": NaN}', "NaN is not JSON"),
+    ('{"a": 1, "a": 2}', 'the key "a" appears twice'), ('{"a": "\\ud800"}', "an unpaired surrogate"), (b'{"a": "\xff"}', "not valid UTF-8"),
+])
+@pytest.mark.parametrize("kind", [["--group"], ["--shape", "3", "--dtype", "uint8"]], ids=["group", "array"])
+def test_attributes_of_a_wrong_type_are_refused_by_the_name_of_the_option(sherd, tmp_path, attributes, message, kind):
+    ran = sherd("create", "x.zarr", *kind, "--attributes", attributes)
+    assert ran.code == 2 and ran.stderr.startswith("sherd: --attributes: ") and message in ran.stderr
+    assert not (tmp_path / "x.zarr").exists()
 
 
 def test_an_array_is_resized_and_what_is_cut_off_is_erased(sherd, tmp_path, array):

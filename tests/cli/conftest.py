@@ -42,7 +42,8 @@ class Command:
 
     def __call__(self, *arguments, input=b"", env=None):
         """Runs `sherd ARGUMENTS`, whatever comes of it."""
-        done = subprocess.run([self.binary, *map(str, arguments)], input=input, capture_output=True, cwd=self.folder,
+        arguments = [each if isinstance(each, bytes) else str(each) for each in arguments]
+        done = subprocess.run([self.binary, *arguments], input=input, capture_output=True, cwd=self.folder,
                               env=self.environment | (env or {}))
         ran = Ran(done.returncode, done.stdout, done.stderr.decode())
         if "SHERD_NETCDF=OFF" in ran.stderr:  # package/without_components tests this refusal

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 
 import pytest
@@ -199,3 +200,20 @@ def test_a_command_without_memory_ends_with_the_code_for_that(sherd, tmp_path, a
         if ran.returncode == 0:
             break
     assert codes[-1] == 0
+
+
+HUGE = str(2**31)
+
+
+@pytest.mark.parametrize("arguments", [["write", "huge.zarr", "--value", "3"], ["copy", "small.zarr", "c.zarr", "--chunks", HUGE]])
+def test_a_chunk_beyond_the_memory_of_the_process_is_unavailable(sherd, tmp_path, arguments):
+    for name, length in (("huge.zarr", HUGE), ("small.zarr", "1048576")):
+        sherd.ok("create", name, "--shape", HUGE, "--dtype", "uint8", "--chunks", length)
+    sherd.ok("write", "small.zarr", "--select", "0:1", "--value", "3")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (2**30, resource.RLIM_INFINITY))
+
+    ran = subprocess.run([sherd.binary, *arguments], cwd=tmp_path, capture_output=True, text=True, preexec_fn=limit)
+    assert ran.returncode == 8 and "out of memory" in ran.stderr, ran.stderr
+    assert sherd("info", "c.zarr").code == 3 and not list((tmp_path / "huge.zarr").glob("c/*"))

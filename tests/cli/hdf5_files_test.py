@@ -1,7 +1,9 @@
 """Honest HDF5 files of other programs that libnetcdf misreads: what is wrong is named, and the rest is what h5py reads."""
 
 import pathlib
+import signal
 import subprocess
+import time
 
 import h5py
 import netCDF4
@@ -208,17 +210,29 @@ def test_as_many_groups_as_libnetcdf_numbers_are_read(sherd, tmp_path):
     assert ran.code == 5 and "'/d' is one of more than 32767 groups" in ran.stderr
 
 
-def test_more_links_than_a_million_are_refused(sherd, tmp_path):
-    def fill(file):
-        many = file.create_group("g0")
-        for i in range(20_000):
-            many[f"l{i}"] = h5py.SoftLink("/nowhere")
-        for i in range(1, 51):
-            file[f"g{i}"] = many
+def add_links(file):
+    many = file.create_group("g0")
+    for i in range(20_000):
+        many[f"l{i}"] = h5py.SoftLink("/nowhere")
+    for i in range(1, 51):
+        file[f"g{i}"] = many
 
-    make(tmp_path / "x.h5", fill)
+
+def test_more_links_than_a_million_are_refused(sherd, tmp_path):
+    make(tmp_path / "x.h5", add_links)
     ran = sherd("ncdump", "x.h5")
     assert ran.code == 5 and "more than 1000000 links" in ran.stderr
+
+
+def test_an_interrupt_ends_the_look_at_a_file(sherd, start, tmp_path):
+    make(tmp_path / "x.h5", add_links)
+    process = start("nccopy", "x.h5", "x.zarr")
+    while not any(link.is_symlink() and link.readlink().name == "x.h5" for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130 and process.stderr.read() == b"sherd: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.h5"]
 
 
 LONG = numpy.array([b"abcdefghijklmnopqrst"] * 1000)

@@ -79,6 +79,30 @@ def test_a_file_that_lacks_a_variable_has_it_in_unread(tmp_path):
     assert sherd.netcdf.open_dataset(tmp_path / "x.zarr")["ok"][:].tolist() == [0, 1, 2]
 
 
+INTERRUPTED = """
+import signal, sherd
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    sherd.netcdf.open_dataset("x.h5")
+except BaseException as error:  # without a context: the look did not end by itself
+    print(type(error).__name__, error.__context__)
+print(sherd.netcdf.open_dataset("y.h5")["ok"][...].tolist())
+"""
+
+
+def test_an_interrupt_ends_the_look_at_an_hdf5_file(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file, h5py.File(tmp_path / "y.h5", "w") as other:
+        other["ok"] = numpy.arange(3)
+        many = file.create_group("g0")
+        for i in range(20_000):
+            many[f"l{i}"] = h5py.SoftLink("/nowhere")
+        for i in range(1, 51):
+            file[f"g{i}"] = many
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("KeyboardInterrupt None\n[0, 1, 2]\n", "")
+
+
 OPEN_AT_THE_END = """
 import ctypes, sys
 import sherd

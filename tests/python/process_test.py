@@ -246,3 +246,29 @@ def test_a_program_ends_quietly_while_daemon_threads_read_and_write(array, tmp_p
     for _ in range(5):
         found = subprocess.run([sys.executable, "-c", DAEMONS, tmp_path / "a"], capture_output=True, text=True, timeout=60)
         assert (found.returncode, found.stderr) == (0, "")
+
+
+WITHOUT_MEMORY = """
+import resource, sys
+import numpy as np
+import sherd
+
+array = sherd.open_array("a.zarr", mode="r+")
+texts = sherd.open_array("t.zarr")
+array[:10], texts[:10]  # starts the threads, and imports what is imported late
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, resource.RLIM_INFINITY))
+for call in (lambda: array[...], lambda: array[::2], lambda: array.read_many([np.s_[...]]), lambda: texts[...]):
+    try:
+        call()
+    except MemoryError as error:
+        print(type(error).__name__, getattr(error, "code", None))
+print(array[:3].tolist())
+"""
+
+
+def test_a_result_beyond_the_memory_of_the_process_is_a_memory_error(tmp_path):
+    sherd.create_array(tmp_path / "a.zarr", shape=(2**30,), dtype="u1", chunks=(2**20,), fill_value=7)
+    sherd.create_array(tmp_path / "t.zarr", shape=(2**26,), dtype="string", chunks=(2**20,))
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_MEMORY], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("OutOfMemory unavailable\n" * 4 + "[7, 7, 7]\n", "")
