@@ -65,6 +65,25 @@ def test_fill_values_without_quotes_in_consolidated_metadata_are_read(tmp_path):
     assert np.array_equal(sherd.netcdf.open_dataset(tmp_path / "g")["a"][:], expected, equal_nan=True)
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_fill_value_without_quotes_is_read_and_attributes_can_be_changed(tmp_path, zarr_format):
+    given = {"old": 1, "n": np.nan}
+    zarr.create_array(tmp_path / "a", shape=(4,), chunks=(2,), dtype="f4", fill_value=np.nan, zarr_format=zarr_format, attributes=given)[:2] = [1, 2]
+    document = tmp_path / "a" / {2: ".zarray", 3: "zarr.json"}[zarr_format]
+    document.write_text(document.read_text().replace('"fill_value": "NaN"', '"fill_value": NaN'))
+    expected = zarr.open_array(tmp_path / "a")[:]
+    array = sherd.open_array(tmp_path / "a", mode="r+")
+    assert np.array_equal(array[:], expected, equal_nan=True) and np.isnan(array.fill_value)
+    assert [fault["message"] for fault in sherd.check(tmp_path / "a")["faults"] if "fill_value" in fault["message"]] == [
+        "'fill_value' has NaN or Infinity without quotes, which JSON lacks"]
+    array.attrs["new"] = 2
+    array.append(np.float32([5]))
+    assert '"fill_value": "NaN"' in document.read_text()
+    found = zarr.open_array(tmp_path / "a")
+    assert np.array_equal(found[:], [1, 2, np.nan, np.nan, 5], equal_nan=True)
+    assert np.isnan(found.attrs["n"]) and {**found.attrs, "n": 0} == {"old": 1, "n": 0, "new": 2}
+
+
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])
 def test_a_stray_group_two_levels_above_captures_no_array(tmp_path, format):
     (tmp_path / "work/data").mkdir(parents=True)
