@@ -4,6 +4,7 @@
 
 #ifdef SHERD_NETCDF
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -206,8 +207,8 @@ class FileSink final : public Sink {
     if (variable.deflate_level || variable.shuffle)
       SHERD_TRY(check(library_.nc_def_var_deflate(group, id, variable.shuffle ? 1 : 0, variable.deflate_level ? 1 : 0,
                                                   variable.deflate_level.value_or(0))));
-    std::vector<unsigned> numbers;
-    for (const Filter& each : filters) numbers.push_back(each.id);
+    std::vector<unsigned> numbers(filters.size());
+    std::ranges::transform(filters, numbers.begin(), &Filter::id);
     constexpr const char* kInstead = "filters=\"none\" (-F none) stores without filters";
     SHERD_TRY(library_.check_filters(group, numbers, kInstead).in_key(file_.path));
     for (const Filter& each : filters)
