@@ -50,7 +50,7 @@ struct Check {
     if (session.json()) {
       SHERD_TRY(session.out().print(report.to_json()));
     } else {
-      session.end_progress();
+      session.end_progress(true);
       if (!report.faults.empty()) SHERD_TRY(session.out().write(fault_table(report.faults)));
       SHERD_TRY(session.out().write(summary_line(report)));
     }

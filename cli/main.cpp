@@ -296,7 +296,7 @@ class CommandLine {
     if (!session) return fail(session.error(), everywhere_.json);
     const auto row = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.first == chosen(); });
     auto done = row->second(**session);
-    (*session)->end_progress();
+    (*session)->end_progress(done.has_value());
     if (auto flushed = (*session)->out().flush(); !flushed && done) done = std::move(flushed).error();
     (*session)->report_stats();
     if (done) return *done;

@@ -73,7 +73,7 @@ void add_everywhere(Arguments& arguments, Everywhere& options) {
                    "Threads to use; 0, the default: one per core, or more for writes that wait for a disk");
   arguments.flag("--quiet", options.quiet, "Only errors on stderr");
   arguments.choice("--progress", {"auto", "always", "never"}, options.progress,
-                   "Progress on stderr; auto: on a terminal");
+                   "Progress on stderr; auto: on a terminal; always: elsewhere too, and a last line when done");
   arguments.flag("--stats", options.stats, "At the end, requests, bytes, chunks, memory and time as JSON on stderr");
   arguments.flag("--trace", options.trace, "Each request of a store on stderr, as with NCTRACING=9 in the environment");
   arguments.repeated("--limit", "NAME=VALUE", options.limits,

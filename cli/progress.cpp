@@ -1,4 +1,5 @@
-// Draws a progress bar with bytes, rate and time left, at most ten times a second. Short calls draw nothing.
+// Draws a progress bar with bytes, rate and time left, at most ten times a second. Short calls draw nothing before the
+// end.
 #include "cli/progress.hpp"
 
 #include <sys/ioctl.h>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kBetweenDrawings = 0.1;
 constexpr double kBetweenLines = 2.0;
+constexpr double kShortest = 0.001;  // of the times that rates are computed with
 constexpr std::size_t kLongestBar = 40;
 
 std::size_t terminal_width() {
@@ -54,8 +56,15 @@ void ProgressBar::clear() {
   drawn_ = false;
 }
 
+void ProgressBar::finish() {
+  clear();
+  if (!latest_) return;
+  put(line(*latest_, std::chrono::duration<double>(Clock::now() - start_).count()) + "\n");
+  latest_.reset();
+}
+
 std::string ProgressBar::line(const Progress& progress, double seconds) const {
-  const double rate = static_cast<double>(progress.done) / seconds;
+  const double rate = static_cast<double>(progress.done) / std::max(seconds, kShortest);
   if (progress.total == 0)
     return label_ + "  " + print_bytes(progress.done) + "  " + print_bytes(static_cast<std::uint64_t>(rate)) + "/s";
   const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
@@ -73,6 +82,7 @@ std::string ProgressBar::line(const Progress& progress, double seconds) const {
 }
 
 void ProgressBar::update(const Progress& progress) {
+  latest_ = progress;
   const auto now = Clock::now();
   const double since = std::chrono::duration<double>(now - last_).count();
   if (since < (terminal_ ? kBetweenDrawings : kBetweenLines)) return;

@@ -181,12 +181,16 @@ Result<Array> Session::open_level(const std::string& url, Config config, const L
   return at(url, open_array(url, options));
 }
 
-void Session::end_progress() {
-  if (bar_) bar_->clear();
+void Session::end_progress(bool completed) {
+  if (!bar_) return;
+  if (completed && options_.progress == "always")
+    bar_->finish();
+  else
+    bar_->clear();
 }
 
 void Session::note(const std::string& text) {
-  end_progress();
+  end_progress(false);
   if (!options_.quiet && !options_.json) std::fprintf(stderr, "%s\n", printable(options_.typed.in(text)).c_str());
 }
 

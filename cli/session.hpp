@@ -65,7 +65,8 @@ class Session {
   [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, const LevelChoice& level) const;
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
-  void end_progress();
+  /// Erases the progress; with --progress=always, that of a completed call remains as a last line.
+  void end_progress(bool completed);
   /// With --stats: prints the cost of the run as one line of JSON on standard error.
   void report_stats() const;
   /// The format of new nodes if one was requested, otherwise empty.

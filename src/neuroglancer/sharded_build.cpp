@@ -263,8 +263,10 @@ Result<BuildReport> ShardedBuilder::Build::write_shards(KeyStream keys, ByteSour
   std::atomic<std::uint64_t> written{0};
   const Config config = with_progress(options_.config, written, value_bytes_);
   ShardSetWriter shards({*store_, format_, options_.overwrite, config}, values);
+  if (options_.config.progress) options_.config.progress({0, value_bytes_});
   SHERD_TRY(shards.write(keys, written));
   shards.keep();
+  if (options_.config.progress) options_.config.progress({written, value_bytes_});
   return BuildReport{ids_, shards.shards(), shards.bytes()};
 }
 

@@ -336,7 +336,7 @@ class Copier {
     std::atomic<std::uint64_t> done = 0;
     const Config shared = with_requests(options_.config, kWaiting);
     const Config config = with_progress(shared, done, report_.bytes);
-    return parallel_for(boxes_, config, [&](std::size_t i) -> Result<void> {
+    SHERD_TRY(parallel_for(boxes_, config, [&](std::size_t i) -> Result<void> {
       const auto next = std::ranges::upper_bound(parts_, i, {}, &Part::first);
       const Part& part = *std::prev(next);
       const Box box = part.boxes.at(i - part.first);
@@ -344,7 +344,9 @@ class Copier {
       if (count > 0) SHERD_TRY(copy_box(part, box, count).in([&] { return part.variable.full_name(); }));
       done += count * std::max<std::size_t>(1, element_size(part.variable.type()));
       return {};
-    });
+    }));
+    if (options_.config.progress) options_.config.progress({done, report_.bytes});
+    return {};
   }
 
   Result<void> copy_box(const Part& part, const Box& box, std::uint64_t count) {

@@ -12,7 +12,7 @@ import numpy
 import pytest
 from interrupts import heed_interrupts
 
-LONG = ["--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8"]
+LONG = ["--from", "raw", "--shape", f"{2**42}", "--dtype", "uint8"]
 SHORT = ["--from", "raw", "--shape", "8", "--dtype", "uint8"]
 
 
@@ -20,7 +20,7 @@ SHORT = ["--from", "raw", "--shape", "8", "--dtype", "uint8"]
 def stopped_writer(sherd, start):
     """Stopped in the middle of an import to a.zarr, whose lock it holds."""
     with open(sherd.folder / "zeros.bin", "wb") as file:
-        file.truncate(2**37)
+        file.truncate(2**42)
     (sherd.folder / "short.bin").write_bytes(b"12345678")
     process = start("import", "zeros.bin", "a.zarr", *LONG, "--progress=always")
     process.stderr.readline()

@@ -27,7 +27,10 @@ def huge(sherd):
 
 
 def on_terminal(sherd, *arguments, until=None, env=None, stdin=None):
-    """What a terminal shows of the command; Ctrl-C once `until` was seen. Standard input may be a file instead."""
+    """
+    What a terminal shows of the command. Ctrl-C is sent once `until` is true of the process's id and the text that was
+    shown. Standard input may be a file instead.
+    """
     pid, terminal = pty.fork()
     if pid == 0:
         if stdin is not None:
@@ -37,13 +40,12 @@ def on_terminal(sherd, *arguments, until=None, env=None, stdin=None):
         os.execve(sherd.binary, ["sherd", *arguments], sherd.environment | {"TERM": "xterm"} | (env or {}))
     shown, deadline = b"", time.monotonic() + 60
     while time.monotonic() < deadline:
-        if not select.select([terminal], [], [], 0.1)[0]:
-            continue
-        try:
-            shown += os.read(terminal, 65536)
-        except OSError:
-            break
-        if until is not None and until in shown:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:
+                break
+        if until is not None and until(pid, shown):
             os.write(terminal, b"\x03")
             until = None
     else:
@@ -69,31 +71,33 @@ def test_colours_are_for_terminals_without_no_color(sherd):
 
 def test_progress_shows_bytes_rate_and_time_left_until_ctrl_c(sherd, huge, tmp_path):
     before = sorted(tmp_path.iterdir())
-    code, shown = on_terminal(sherd, "read", huge, "-o", "out.npy", until=b" left")
+    code, shown = on_terminal(sherd, "read", huge, "-o", "out.npy", until=lambda _, shown: b" left" in shown)
     assert code == 130
     assert "\rread  [>" in shown and " of 2.46 TiB  " in shown and "B/s  " in shown
     assert shown.endswith("\r\x1b[Ksherd: interrupted\r\n")
     assert sorted(tmp_path.iterdir()) == before
 
 
-def writes_below(process, folder):
+def writes_below(pid, folder):
     """Whether a process has a file without a name open there, which it will name at the end."""
     try:
-        files = [os.readlink(link) for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
+        files = [os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
     except OSError:
         return False
     return any(file.startswith(str(folder)) and file.endswith("(deleted)") for file in files)
 
 
-def test_progress_is_hidden_on_request(sherd, huge, tmp_path, start):
-    for quieting in ["--quiet", "--progress=never"]:
-        process = start("read", huge, "-o", "out.npy", quieting, stdout=subprocess.DEVNULL)
-        while not writes_below(process, tmp_path) and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(0.5)  # the file is begun: by now there would be progress
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-        assert process.stderr.read() == b"sherd: interrupted\n"
+@pytest.mark.parametrize("quieting", ["--quiet", "--progress=never"])
+def test_progress_is_hidden_on_request(sherd, huge, tmp_path, quieting):
+    begun = []
+
+    def is_due(pid, _):
+        if not begun and writes_below(pid, tmp_path):
+            begun.append(time.monotonic())
+        return begun and time.monotonic() > begun[0] + 0.5  # by now there would be progress
+
+    code, shown = on_terminal(sherd, "read", huge, "-o", "out.npy", quieting, until=is_due)
+    assert code == 130 and shown.removeprefix("^C") == "sherd: interrupted\r\n"
 
 
 def test_progress_without_a_terminal_is_lines_on_request(sherd, huge, start):
@@ -104,23 +108,35 @@ def test_progress_without_a_terminal_is_lines_on_request(sherd, huge, start):
     assert line.startswith("read  ") and " of 2.46 TiB  " in line and "\x1b" not in line
 
 
+def zeros(sherd, size):
+    with open(sherd.folder / "zeros.bin", "wb") as file:
+        file.truncate(size)
+    return ["zeros.bin", "--from", "raw", "--dtype", "uint8", "--write-empty-chunks", "--no-durable"]
+
+
+def test_always_shows_the_progress_of_the_shortest_call_too(sherd):
+    size = ["--shape", "65536"]
+    ran = sherd.ok("import", *zeros(sherd, 2**16), "a.zarr", *size, "--progress=always")
+    assert re.search(r"^import  100%  64 KiB of 64 KiB  \S+ [KMG]iB/s$", ran.stderr, re.MULTILINE), ran.stderr
+    code, shown = on_terminal(sherd, "check", "a.zarr", "--progress=always", "--json")
+    assert code == 0 and re.search(r"check  [0-9.]+ K?i?B  \S+ [KMG]?i?B/s\r\n", shown), shown
+    ran = sherd("import", "zeros.bin", "a.zarr", "--from", "raw", "--dtype", "uint8", *size, "--progress=always")
+    assert ran.code == 6 and ran.stderr.count("\n") == 1, ran.stderr
+
+
 @pytest.mark.parametrize("into", [["v", "--to", "precomputed"], ["p.zarr", "--codec", "gzip:9"]], ids=["volume", "image"])
-def test_progress_of_an_import_has_one_total_for_all_levels(sherd, tmp_path, into):
-    with open(tmp_path / "zeros.bin", "wb") as file:
-        file.truncate(2**28)
-    code, shown = on_terminal(sherd, "import", "zeros.bin", *into, "--from", "raw", "--shape", "64,2048,2048", "--dtype", "uint8", "--axes", "z,y,x",
-                              "--resolution", "8,8,8", "--write-empty-chunks", "--pyramid", "mean", "--threads", "1", "--no-durable")
+def test_progress_of_an_import_has_one_total_for_all_levels(sherd, into):
+    code, shown = on_terminal(sherd, "import", *zeros(sherd, 2**28), *into, "--shape", "64,2048,2048", "--axes", "z,y,x",
+                              "--resolution", "8,8,8", "--pyramid", "mean", "--threads", "1", "--progress=always")
     assert code == 0
-    totals = re.findall(r"import  .*? of (\S+ [KMGT]?i?B)  ", shown)
-    assert totals and set(totals) == {"293 MiB"}
+    drawn = re.findall(r"import  .*?([0-9]+)%  .*? of (\S+ [KMGT]?i?B)  ", shown)
+    assert {total for _, total in drawn} == {"293 MiB"}
+    assert drawn[-1][0] == "100"
 
 
-def test_progress_of_a_check_has_no_total_as_that_is_not_known(sherd, tmp_path):
-    with open(tmp_path / "zeros.bin", "wb") as file:
-        file.truncate(2**28)
-    sherd.ok("import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", "64,2048,2048", "--dtype", "uint8", "--chunks", "64,64,64", "--codec", "gzip:1",
-             "--write-empty-chunks", "--no-durable")
-    code, shown = on_terminal(sherd, "check", "a.zarr", "--data", "--threads", "1")
+def test_progress_of_a_check_has_no_total_as_that_is_not_known(sherd):
+    sherd.ok("import", *zeros(sherd, 2**28), "a.zarr", "--shape", "64,2048,2048", "--chunks", "64,64,64", "--codec", "gzip:1")
+    code, shown = on_terminal(sherd, "check", "a.zarr", "--data", "--threads", "1", "--progress=always")
     assert code == 0 and "ok: " in shown
     assert "check  " in shown and "%" not in shown and " of " not in shown
 
@@ -128,11 +144,11 @@ def test_progress_of_a_check_has_no_total_as_that_is_not_known(sherd, tmp_path):
 def test_progress_of_annotations_is_one_for_all_indexes(sherd, tmp_path):
     (tmp_path / "rows.csv").write_text("x,y,z,r\n" + "".join(f"{i % 997},{i % 991},{i % 983},{i % 97}\n" for i in range(300000)))
     code, shown = on_terminal(sherd, "annotations", "build", "a", "--type", "point", "--resolution", "8,8,8", "--relationship", "r",
-                              "--threads", "1", stdin=tmp_path / "rows.csv")
+                              "--threads", "1", "--progress=always", stdin=tmp_path / "rows.csv")
     assert code == 0 and "wrote 300000 annotations" in shown
     assert "annotations  " in shown and "%" not in shown and " of " not in shown
     done = [float(number) * {"K": 1, "M": 1024}[unit] for number, unit in re.findall(r"annotations  ([0-9.]+) ([KM])iB", shown)]
-    assert done == sorted(done)
+    assert done and done == sorted(done)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -145,8 +161,8 @@ def test_an_interrupted_read_ends_at_once(sherd, huge, number, start):
 
 def test_an_interrupted_import_leaves_no_array(sherd, tmp_path, start):
     with open(tmp_path / "zeros.bin", "wb") as file:
-        file.truncate(2**37)
-    process = start("import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", f"{2**37}", "--dtype", "uint8",
+        file.truncate(2**42)
+    process = start("import", "zeros.bin", "a.zarr", "--from", "raw", "--shape", f"{2**42}", "--dtype", "uint8",
                     "--progress=always", "--json")
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
