@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 #include "base/try.hpp"
 #include "store/file_entries.hpp"
@@ -40,6 +41,15 @@ bool is_absolute_link(int directory, const std::string& name) noexcept {
 
 Error nothing_to_move(std::string_view prefix) { return not_found("there is nothing to move here").in_key(prefix); }
 
+/// Removes the directory that a link was exchanged with from the link's old name. False, and they are exchanged again,
+/// if it is not empty.
+Result<bool> remove_replaced(const FileTree& tree, const Name& from, const Name& to) {
+  if (os::unlinkat(from.directory, from.name.c_str(), AT_REMOVEDIR) == 0) return true;
+  if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str(), RENAME_EXCHANGE) == 0)
+    return false;
+  return move_error(tree.path(to.above) + to.name, tree.path(from.above) + from.name, errno);
+}
+
 /// Renames a directory or a link to one. False if anything exists at the new name, if it is on another file system, or
 /// if the link would have another target there.
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
@@ -47,10 +57,12 @@ Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link
   if (occupied && !S_ISDIR(occupied->st_mode)) return false;
   if (is_link && from.above != to.above && !is_absolute_link(from.directory, from.name)) return false;
   // A directory can replace an empty one, but a link cannot.
-  if (occupied && is_link && os::unlinkat(to.directory, to.name.c_str(), AT_REMOVEDIR) != 0) return false;
-  if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return true;
+  const bool exchanges = occupied && is_link;
+  const unsigned flags = exchanges ? RENAME_EXCHANGE : 0;
+  if (os::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str(), flags) == 0)
+    return exchanges ? remove_replaced(tree, from, to) : true;
   const int code = errno;
-  if (can_be_entered(code)) return false;
+  if (can_be_entered(code) || (exchanges && code == EINVAL)) return false;  // EINVAL: the file system cannot exchange
   if (code == ENOENT) {
     SHERD_TRY(left, look_at(from.directory, from.name, Links::keep));
     if (!left) return nothing_to_move(std::string(from.above) + from.name + "/");

@@ -18,6 +18,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "store/retry.hpp"
 #include "tools/copy_plan.hpp"
 
 namespace sherd {

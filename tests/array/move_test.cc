@@ -370,6 +370,15 @@ TEST_F(LinkedNode, ReplacesAnEmptyDirectory) {
   expect_moved_to("b");
 }
 
+TEST_F(LinkedNode, StaysIfTheDirectoryAtTheNewPathIsNotEmpty) {
+  link(folder_ / "disk");
+  fs::create_directories(folder_ / "h/b/c");
+  const auto renamed = rename(store_, "/b", {.path = "g/a"});
+  EXPECT_EQ(code_of(renamed), ErrorCode::conflict);
+  EXPECT_EQ(fs::read_symlink(folder_ / "h/g/a"), folder_ / "disk");
+  EXPECT_TRUE(fs::exists(folder_ / "h/b/c"));
+}
+
 TEST_F(LinkedNode, LosesNothingThatOtherThreadsWrite) {
   fs::create_directories(folder_ / "disk");
   fs::create_directories(folder_ / "h");

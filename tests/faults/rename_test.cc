@@ -88,5 +88,25 @@ TEST_F(RenamedArray, IsRefusedOnAnotherFileSystem) {
   EXPECT_EQ(refused, 1);
 }
 
+TEST(RenamedLink, LeavesTheEmptyDirectoryAtTheNewPathWhenACallFails) {
+  Faults faults([](const std::string& folder) {
+    return [=] { sherd::rename(folder + "/a", "b", {.config = operations::config_of(1)}).value(); };
+  });
+  sherd::create_group(faults.clean()).value();
+  sherd::create_array(faults.clean() + "/disk", {.shape = {8}, .dtype = sherd::DType::uint16}).value();
+  fs::create_directory_symlink("disk", faults.clean() + "/a");
+  fs::create_directory(faults.clean() + "/b");
+  const auto is_link = [&](const char* path) { return fs::is_symlink(faults.folder() + path); };
+  ASSERT_EQ(faults.run(), std::nullopt);
+  EXPECT_TRUE(is_link("/b") && !fs::exists(faults.folder() + "/a"));
+  const auto calls = faults.calls();
+  for_each_failure(calls, Fault::Kind::once, [&](const Fault& fault, const Call&) {
+    const auto error = faults.run(fault);
+    EXPECT_NE(is_link("/a"), is_link("/b"));
+    EXPECT_TRUE(error || is_link("/b"));
+    EXPECT_TRUE(fs::is_directory(faults.folder() + "/b"));
+  });
+}
+
 }  // namespace
 }  // namespace faults
