@@ -128,9 +128,9 @@ std::string staging_name(const std::string& path) {
 Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
   auto lock = as_call(location.config, [&] { return location.store->lock(staging_name(location.path)); });
   // The message names the node; the key would be that of a file that the user does not know.
-  if (!lock && lock.error().code() == ErrorCode::unavailable && lock.error().key() == staging_name(location.path))
-    return unavailable(lock.error().message());
-  return lock;
+  if (lock || lock.error().key() != staging_name(location.path)) return lock;
+  Error named(lock.error().code(), lock.error().message());
+  return lock.error().is_lasting() ? std::move(named).lasting() : std::move(named);
 }
 
 std::string new_maker() {

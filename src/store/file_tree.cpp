@@ -55,6 +55,8 @@ std::optional<std::string> broken_link(std::string path, std::size_t root_length
   return std::nullopt;
 }
 
+Error broken_symlink(const std::string& path) { return io_error("'" + path + "' is a broken symbolic link"); }
+
 Error refused_symlink(const std::string& path) {
   return unsupported("'" + path + "' is or passes through a symbolic link, and follow_symlinks is off");
 }
@@ -140,8 +142,7 @@ Result<Fd> FileTree::open_file(const std::string& key) const {
     Fd file(open_at(AT_FDCWD, whole.c_str(), kRead));
     if (file) return file;
     if (!is_absent(errno)) return system_error("open", whole, errno);
-    if (const auto link = broken_link(whole, root_.size()))
-      return io_error("'" + *link + "' is a broken symbolic link");
+    if (const auto link = broken_link(whole, root_.size())) return broken_symlink(*link);
     return file;
   }
   const auto [prefix, name] = split_key(key);
@@ -159,7 +160,7 @@ Result<Fd> FileTree::open_directory(std::string_view prefix) const {
   Fd directory(open_at(AT_FDCWD, whole.c_str(), kList));
   if (directory) return directory;
   if (!is_absent(errno)) return system_error("open", whole, errno);
-  if (const auto link = broken_link(whole, root_.size())) return io_error("'" + *link + "' is a broken symbolic link");
+  if (const auto link = broken_link(whole, root_.size())) return broken_symlink(*link);
   return directory;
 }
 
@@ -224,6 +225,7 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
         return conflict("'" + whole.substr(0, end) + "' is a file; nothing can be stored below it").lasting();
       return system_error("open", whole.substr(0, end), code);
     }
+    if (is_missing && !next && is_symlink(at.get(), name.c_str())) return broken_symlink(whole.substr(0, end));
     is_synced = is_missing;
     at = std::move(next);
   }

@@ -10,6 +10,8 @@ import pytest
 import xarray
 import zarr
 
+import sherd as library
+
 SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
 VALUES = numpy.random.default_rng(6).integers(0, 50, (20, 24)).astype(numpy.uint8)
 
@@ -95,6 +97,19 @@ def test_copy_replaces_or_resumes_only_on_request(sherd, source):
     assert sherd.ok("copy", source, "b", "--overwrite", "--json").json["shards"] == 9
     assert sherd("copy", "nothing", "c").code == 3
     assert sherd("copy", source, "c", "--memory", "much").code == 2
+
+
+def test_a_destination_that_is_a_dangling_link_is_named(sherd, source, tmp_path):
+    (tmp_path / "x").symlink_to("unmounted")
+    (tmp_path / "raw").write_bytes(bytes(8))
+    new = ["--shape", "8", "--dtype", "uint8"]
+    for command in (["create", "x", *new], ["create", "x/y", "--group"], ["copy", source, "x"], ["copy", source, "x/y", "--overwrite"],
+                    ["import", "raw", "x", "--from", "raw", *new], ["nccopy", source, "x"]):
+        ran = sherd(*command)
+        assert ran.code == 7 and "'x' is a broken symbolic link" in ran.stderr and ".sherd" not in ran.stderr, ran.stderr
+    with pytest.raises(OSError, match="'.*/x' is a broken symbolic link"):
+        library.create_array(tmp_path / "x", shape=8, dtype="u1", data=numpy.ones(8, "u1"))
+    assert (tmp_path / "x").is_symlink() and not (tmp_path / "unmounted").exists()
 
 
 @pytest.mark.parametrize("below", ["study/a/c", "study/a/c/0", "study/a/c/0/1"])
