@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <utility>
 
 #include "ome/early.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -281,17 +283,40 @@ bool check_version(const Json& members, OmeFindings& to) {
   return version == nullptr;
 }
 
+// Whether an attribute of this name was meant to be metadata of OME-NGFF 0.4. Other conventions have objects called
+// `multiscales`, and `plate` and `well` are common words.
+bool is_meant_for_ome(std::string_view name, const Json& value, const std::string& path) {
+  if (name == "labels") return split_key(path).name == "labels";
+  if (name == "plate" || name == "well") return !is_absent(value, "version");
+  return name != "multiscales" || !value.is_object() || value.members().empty() || value.find("datasets") != nullptr;
+}
+
+// Warns of attributes of Zarr v2 that are named like metadata of OME-NGFF and are something else.
+void check_other_attributes(const Json& attributes, const std::string& path, OmeFindings& to) {
+  constexpr std::pair<std::string_view, const char*> kMembers[] = {{"multiscales", "a list of images with datasets"},
+                                                                   {kImageLabel, "an object"},
+                                                                   {"labels", "a list of names"},
+                                                                   {"plate", "a plate with wells"},
+                                                                   {"well", "a well with images"}};
+  for (const auto& [name, what] : kMembers) {
+    if (is_absent(attributes, name) || is_ome_member(attributes, name, path)) continue;
+    if (is_meant_for_ome(name, *attributes.find(name), path))
+      to.warning(std::string(name), std::string("is not ") + what + ", and so is not OME-NGFF's");
+  }
+}
+
 }  // namespace
 
 std::vector<OmeFinding> check_ome(const Json& attributes, std::string_view version, const std::string& path) {
   const auto group = ome_group(attributes, path);
+  const bool is_old = attributes.find("ome") == nullptr;
+  OmeFindings to(group ? group->prefix : "", is_old);
+  if (is_old && version == "0.4") check_other_attributes(attributes, path, to);
   if (!group) {
-    OmeFindings to("", false);
     if (const Json* ome = attributes.find("ome"); ome != nullptr && !ome->is_object() && version != "0.4")
       to.warning("ome", "is not an object, and so is not OME-NGFF's");
     return to.take();
   }
-  OmeFindings to(group->prefix, group->is_old);
   if (group->is_old != (version == "0.4"))
     to.error(
         group->is_old ? "multiscales" : "version",

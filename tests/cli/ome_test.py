@@ -167,6 +167,21 @@ def test_the_version_of_an_image_is_that_of_its_format(sherd, peer, tmp_path, ve
     assert fault["code"] == "ome_metadata" and "attributes.ome.version" in fault["message"]
 
 
+@pytest.mark.parametrize(("attributes", "member"), [
+    ({"multiscales": {}}, "multiscales"), ({"multiscales": []}, "multiscales"), ({"multiscales": {"datasets": []}}, "multiscales"),
+    ({"image-label": []}, "image-label"), ({"plate": {"version": "0.4"}}, "plate"), ({"well": {"version": "0.4"}}, "well"),
+    ({"multiscales": {"layout": []}, "plate": "96 wells", "labels": {}}, None),
+])
+def test_attributes_that_only_have_names_of_0_4_are_a_warning(sherd, tmp_path, attributes, member):
+    group = zarr.create_group(tmp_path / "g", attributes=attributes, zarr_format=2)
+    group.create_group("labels", attributes={"labels": {}})
+    faults = sherd.ok("check", "g", "--json").json["faults"]
+    assert [(fault["key"], fault["code"], fault["severity"]) for fault in faults] == (
+        [(".zattrs", "ome_metadata", "warning")] if member else []) + [("labels/.zattrs", "ome_metadata", "warning")]
+    assert all("so is not OME-NGFF's" in fault["message"] for fault in faults)
+    assert member is None or f"'{member}'" in faults[0]["message"]
+
+
 def test_channels_without_an_image_are_a_fault(sherd, tmp_path):
     make_image(tmp_path / "i")
     edit(tmp_path / "i", lambda ome: (ome.pop("multiscales"), ome.update(omero=OMERO)))
