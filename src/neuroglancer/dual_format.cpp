@@ -307,15 +307,15 @@ Result<void> add_counterpart(const NodeLocation& location, NodeDocument& node, c
   SHERD_TRY(other, counterpart_of(location, node));
   if (!other || other->format == nullptr)
     return fails("needs a Zarr v3 array, and this one is " + std::string(location.format->name()));
+  NodeLocation reading = location;
+  reading.writable = false;
+  SHERD_TRY(array, make_array(std::move(reading), node));
+  SHERD_TRY(view, VolumeView::of(*node.array, array.state().layout));
   if (!is_zero(node.array->fill_value) && !wanted.stores_all)
     return fails(
                "a missing chunk is 0 to Neuroglancer, so the fill value must be 0, or every chunk stored "
                "(write_empty_chunks)")
         .in_member("fill_value");
-  NodeLocation reading = location;
-  reading.writable = false;
-  SHERD_TRY(array, make_array(std::move(reading), node));
-  SHERD_TRY(view, VolumeView::of(*node.array, array.state().layout));
   const Json* sharding = volume.find("sharding");
   SHERD_TRY(sharding != nullptr ? view.choose_sharding(*sharding) : keep_sharding(view, wanted.info));
   volume.erase("sharding");

@@ -157,10 +157,10 @@ std::string boxes_text(const VolumeView& view, const CompressedMorton& morton) {
 
 Result<VolumeView> VolumeView::of(const ArraySpec& spec, const ChunkLayout& layout) {
   VolumeView view;
+  SHERD_TRY(check_dtype(spec.dtype));
   SHERD_TRY(inner, inner_codecs(spec, layout));
   SHERD_TRY(read_chain(inner, view));
   SHERD_TRY(read_dimensions(spec, layout, view));
-  SHERD_TRY(check_dtype(view.dtype));
   SHERD_TRY(check_lengths(view));
   return view;
 }

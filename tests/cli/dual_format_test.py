@@ -38,6 +38,9 @@ def test_an_array_is_written_through_either_format(sherd, tmp_path):
         (["--shards", "16,32,32"], "these are, in elements: 16x8x8, 32x8x8, 32x16x8, 32x16x16, 64x16x16, 64x32x16"),
         (["--index-location", "start"], "the index must be at the end"),
         (["--encoding", "jpeg"], "--encoding: chunks shared with a Zarr array can only be raw"),
+        *((["--dtype", dtype], f"--dtype: layout zarr+neuroglancer: {dtype} is not a type of Neuroglancer's; uint8 to uint64, int8 to int32 "
+           "and float32 are") for dtype in ("float64", "int64", "bool", "complex64", "string", "bytes")),
+        (["--fill-value", "1"], "--fill-value: layout zarr+neuroglancer: a missing chunk is 0 to Neuroglancer, so the fill value must be 0"),
         (["--sharding", "none"], "--sharding cannot be used here: the volume uses the array's shards"),
     ],
 )
