@@ -82,4 +82,25 @@ bool is_beside_objects(string_view name) noexcept {
   return name.empty() || (cut(name, ':') && is_box(name));
 }
 
+bool is_beside_scales(string_view name) noexcept {
+  name = without_compression(name);
+  constexpr string_view levels = "levels/";
+  if (!name.starts_with(levels)) return false;
+  name.remove_prefix(levels.size());
+  return cut_digits(name) && cut(name, '/') && cut_integer(name) && name.empty();
+}
+
+bool is_beside_chunks(string_view name) noexcept {
+  name = without_compression(name);
+  constexpr std::array<string_view, 3> documents = {"stats/voxel_counts.im", "stats/voxel_counts.mb",
+                                                    "ccl/max_label.json"};
+  if (std::ranges::find(documents, name) != documents.end()) return true;
+  constexpr string_view counts = "stats/voxel_counts/";
+  constexpr std::array<string_view, 1> json = {".json"};
+  if (name.starts_with(counts)) return cut_suffix(name, json) && is_box(name.substr(counts.size()));
+  constexpr std::array<string_view, 3> steps = {"ccl/faces/", "ccl/equivalences/", "ccl/relabel/"};
+  return std::ranges::any_of(
+      steps, [&](string_view step) { return name.starts_with(step) && name.find('/', step.size()) == name.npos; });
+}
+
 }  // namespace sherd::neuroglancer

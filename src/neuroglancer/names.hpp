@@ -17,4 +17,11 @@ inline constexpr std::string_view kInfo = "info";
 /// compressed or not.
 [[nodiscard]] bool is_beside_objects(std::string_view name) noexcept;
 
+/// Whether an object in the directory of a volume is named like the histogram that igneous keeps of a slice
+/// (levels/MIP/Z), compressed or not.
+[[nodiscard]] bool is_beside_scales(std::string_view name) noexcept;
+/// Whether an object in the directory of a scale is named like igneous' counts of voxels (below stats/) or like its
+/// steps towards connected components (below ccl/), compressed or not.
+[[nodiscard]] bool is_beside_chunks(std::string_view name) noexcept;
+
 }  // namespace sherd::neuroglancer

@@ -13,11 +13,13 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "neuroglancer/names.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/check_documents.hpp"
@@ -106,7 +108,7 @@ class TreeCheck {
       if (member.expected) SHERD_TRY(nodeless(path));
     } else {
       kind = (*document)->type == NodeType::group ? Kind::group : Kind::array;
-      const bool own = kind == Kind::group || format_.arrays_have_documents();
+      const bool own = kind == Kind::group || !is_volume();
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) {
         group_document = (*document)->document;
@@ -130,7 +132,7 @@ class TreeCheck {
     if (kind == Kind::group) SHERD_TRY(references(format_, path, group_document));
     if (kind == Kind::unknown) forget(member);
     if (kind == Kind::array) return array ? contents(*array) : Result<void>{};
-    if (kind == Kind::group && !format_.arrays_have_documents()) SHERD_TRY(known_members({path, true, listing}, found));
+    if (kind == Kind::group && is_volume()) SHERD_TRY(known_members({path, true, listing}, found));
     if (kind == Kind::group && has_counterpart(path, **document)) return {};
     return members({path, kind == Kind::group, listing}, found);
   }
@@ -209,9 +211,15 @@ class TreeCheck {
     return {};
   }
 
-  // One finding if anything is below a prefix.
+  [[nodiscard]] bool is_volume() const { return !format_.arrays_have_documents(); }
+
+  // One finding if anything is below a prefix that igneous does not keep there.
   Result<void> foreign_objects_below(const std::string& prefix, const std::string& message) {
-    SHERD_TRY(nothing, store_.visit(prefix, ListDepth::all, [](const ListEntry&) { return false; }));
+    SHERD_TRY(nothing, store_.visit(prefix, ListDepth::all, [&](const ListEntry& entry) {
+      const std::string_view above = parent_path(std::string_view(prefix).substr(0, prefix.size() - 1));
+      const std::string name = prefix.substr(prefix_of(above).size()) + std::string(entry.name);
+      return is_volume() && neuroglancer::is_beside_scales(name);
+    }));
     return nothing ? Result<void>{} : report_foreign(prefix, message);
   }
 
@@ -379,6 +387,7 @@ class TreeCheck {
               const bool is_document = keys.is_document(key) || key == keys.array;  // which may be its group's
               const std::string_view name = std::string_view(key).substr(state.prefix.size());
               if (is_document || is_ours(name) || root_.tables.is_model_document(name)) return true;
+              if (is_volume() && neuroglancer::is_beside_chunks(name)) return true;
               return is_of_counterpart(state, key) || take(key, cell_of(key), size);
             },
         // A directory at the key of a chunk is neither a chunk nor a missing one: reading it is an error.

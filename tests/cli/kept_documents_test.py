@@ -9,6 +9,7 @@ import tifffile
 import zarr
 from cloudvolume import CloudVolume
 
+import sherd as library
 from shardings import sharding
 
 XML = b'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0" Name="a"/></OME>\n'
@@ -96,6 +97,28 @@ def test_objects_of_no_layout_are_left_out_and_counted(sherd, tmp_path, to):
     said = sherd.ok("copy", "a", "four").stderr
     assert "warning: 4 objects that belong to no node were left out, such as " in said
     assert not (tmp_path / "four/README.md").exists() and not (tmp_path / "four/notes").exists()
+
+
+def test_check_warns_of_no_file_of_igneous_in_a_volume(sherd, tmp_path):
+    volume = ["create", "em", "--store-format", "precomputed", "--shape", "64,64,8", "--dtype", "uint8", "--resolution", "8,8,40",
+              "--chunks", "32,32,8"]
+    sherd.ok(*volume)
+    sherd.ok("write", "em", "--value", "1")
+    kept = ["levels/0/0", "levels/2/-17.gz", *(f"8_8_40/{name}" for name in (
+        "stats/voxel_counts.im", "stats/voxel_counts.mb", "stats/voxel_counts/0-32_0-32_0-8.json.gz", "ccl/max_label.json",
+        "ccl/faces/0-0-0-xy.ckl", "ccl/equivalences/0-1-0.json", "ccl/relabel/3.json.gz"))]
+    foreign = ["levels/readme.txt", "stats/1", "8_8_40/stats/readme.txt", "8_8_40/ccl/faces/old/1", "8_8_40/levels/0/0"]
+    for name in kept + foreign:
+        (tmp_path / "em" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "em" / name).write_bytes(b"{}")
+    report = sherd.ok("check", "em", "--json").json
+    assert {fault["key"] for fault in report["faults"]} == {"levels/", "stats/", *foreign[2:]}
+    for name in foreign:
+        (tmp_path / "em" / name).unlink()
+    assert sherd.ok("check", "em", "--json").json["faults"] == []
+    assert library.check(tmp_path / "em")["faults"] == []
+    assert sherd(*volume, "--overwrite").code == 6  # they are not the volume's to erase
+    assert all((tmp_path / "em" / name).exists() for name in kept)
 
 
 @pytest.mark.parametrize("sharded", [False, True])
