@@ -13,6 +13,7 @@
 #include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/capabilities.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -160,8 +161,10 @@ std::vector<std::string> ancestors(const std::string& path) {
   return paths;
 }
 
-Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
-  auto above = location.store->parent();
+namespace {
+
+/// The same node in the store `above` its own; see from_around().
+Result<std::optional<NodeLocation>> from_store(Result<std::optional<ParentStore>> above, const NodeLocation& location) {
   if (!above && is_unavailable(above.error())) return std::move(above).error();
   if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
   NodeLocation outer = location;
@@ -177,6 +180,27 @@ Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
   return std::optional(std::move(outer));
 }
 
+/// Removes a node from the consolidated metadata of hierarchies to which it does not belong, as its store is
+/// standalone: it may have replaced one that did, in any format.
+Result<void> leave_hidden(const NodeLocation& node) {
+  const auto* const store = dynamic_cast<const StandaloneStore*>(node.store.get());
+  if (store == nullptr) return {};
+  SHERD_TRY(above, store->hidden_parent());
+  if (!above) return {};
+  SHERD_TRY(any_format(node, [&](const NodeLocation& there) -> Result<bool> {
+    SHERD_TRY(outer, from_store(above, there));
+    if (outer) SHERD_TRY(unlist(*outer));
+    return false;
+  }));
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
+  return from_store(location.store->parent(), location);
+}
+
 Result<NodeLocation> from_outermost(NodeLocation location) {
   for (;;) {
     SHERD_TRY(outer, from_around(location));
@@ -186,6 +210,7 @@ Result<NodeLocation> from_outermost(NodeLocation location) {
 }
 
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below) {
+  SHERD_TRY(leave_hidden(node));
   SHERD_TRY(location, from_outermost(node));
   const std::vector<std::string> way = ancestors(location.path);
   const Paths groups(way.begin(), way.end());

@@ -1,9 +1,11 @@
 // What only some stores can do: interfaces that a store may also implement.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sherd/result.hpp"
+#include "sherd/store.hpp"
 
 namespace sherd {
 
@@ -18,6 +20,22 @@ class ExchangingStore {
   /// directory whose lock it holds, at whichever of the two it then is. Returns false, having changed nothing, if this
   /// is not possible here, or if either does not exist.
   virtual Result<bool> exchange(const std::string& from, const std::string& to) = 0;
+};
+
+/// Of stores that can say in advance what Store::move_at_once() would do.
+class MovingStore {
+ public:
+  virtual ~MovingStore() = default;
+  /// False if move_at_once() would return false even if nothing existed at `to`. `from` exists.
+  [[nodiscard]] virtual Result<bool> may_move_at_once(const std::string& from, const std::string& to) = 0;
+};
+
+/// Of stores whose parent() may be none on request.
+class StandaloneStore {
+ public:
+  virtual ~StandaloneStore() = default;
+  /// What parent() would be without the request; nullopt if there was none.
+  [[nodiscard]] virtual Result<std::optional<ParentStore>> hidden_parent() const = 0;
 };
 
 /// Of stores whose objects may have two names (ObjectWriter::link()).

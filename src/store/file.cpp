@@ -143,7 +143,11 @@ void sweep(int directory, bool is_root) {
 
 Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options);
 
-class FileStore final : public Store, public ExchangingStore, public LinkingStore {
+class FileStore final : public Store,
+                        public ExchangingStore,
+                        public MovingStore,
+                        public StandaloneStore,
+                        public LinkingStore {
  public:
   FileStore(std::string root, FileTree::Options options)
       : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), std::move(options)) {}
@@ -167,14 +171,17 @@ class FileStore final : public Store, public ExchangingStore, public LinkingStor
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
   Result<bool> move_at_once(const std::string& from, const std::string& to) override;
+  [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) override;
   [[nodiscard]] bool can_exchange() const noexcept override { return true; }
   Result<bool> exchange(const std::string& from, const std::string& to) override;
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override;
   Result<void> move_prefix(const std::string& from, const std::string& to) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
+  [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override;
 
  private:
+  [[nodiscard]] Result<std::optional<ParentStore>> directory_above() const;
   using Identity = std::pair<dev_t, ino_t>;
 
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key, Exclusion exclusion = Exclusion::required);
@@ -331,6 +338,12 @@ Result<bool> FileStore::move_at_once(const std::string& from, const std::string&
   return move_directory(tree_, from, to);
 }
 
+Result<bool> FileStore::may_move_at_once(const std::string& from, const std::string& to) {
+  SHERD_TRY(check_prefix(from));
+  SHERD_TRY(check_prefix(to));
+  return may_move_directory(tree_, from, to);
+}
+
 Result<bool> FileStore::exchange(const std::string& from, const std::string& to) {
   SHERD_TRY(check_prefix(from));
   SHERD_TRY(check_prefix(to));
@@ -428,13 +441,22 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
   return more;
 }
 
-/// The parent directory, by name: if the root ends in `..`, it has none with such a name.
 Result<std::optional<ParentStore>> FileStore::parent() const {
-  if (tree_.options().standalone) return std::optional<ParentStore>();
+  return tree_.options().standalone ? std::optional<ParentStore>() : directory_above();
+}
+
+Result<std::optional<ParentStore>> FileStore::hidden_parent() const {
+  return tree_.options().standalone ? directory_above() : std::optional<ParentStore>();
+}
+
+/// The parent directory, by name: if the root ends in `..`, it has none with such a name.
+Result<std::optional<ParentStore>> FileStore::directory_above() const {
   std::filesystem::path at = tree_.path("");
   while (at.has_relative_path() && (at.filename().empty() || at.filename() == ".")) at = at.parent_path();
   if (!at.has_relative_path() || at.filename() == "..") return std::optional<ParentStore>();
-  SHERD_TRY(store, open_files(at.parent_path().string(), tree_.options()));
+  FileTree::Options options = tree_.options();
+  options.standalone = false;
+  SHERD_TRY(store, open_files(at.parent_path().string(), std::move(options)));
   return std::optional(ParentStore{std::move(store), at.filename().string()});
 }
 

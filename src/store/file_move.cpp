@@ -32,11 +32,11 @@ struct Name {
   std::string name;
 };
 
-/// Whether a link has the same target from every directory. Otherwise its text would have to change after a move, which
-/// cannot be done in one step.
-bool is_absolute_link(int directory, const std::string& name) noexcept {
+/// Whether a name is a link that has another target from other directories. Its text would have to change after a move,
+/// which cannot be done in one step.
+bool is_relative_link(int directory, const std::string& name) noexcept {
   char first = 0;
-  return os::readlinkat(directory, name.c_str(), {&first, 1}) == 1 && first == '/';
+  return os::readlinkat(directory, name.c_str(), {&first, 1}) == 1 && first != '/';
 }
 
 Error nothing_to_move(std::string_view prefix) { return not_found("there is nothing to move here").in_key(prefix); }
@@ -55,7 +55,7 @@ Result<bool> remove_replaced(const FileTree& tree, const Name& from, const Name&
 Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link, const Name& to) {
   SHERD_TRY(occupied, look_at(to.directory, to.name, Links::keep));
   if (occupied && !S_ISDIR(occupied->st_mode)) return false;
-  if (is_link && from.above != to.above && !is_absolute_link(from.directory, from.name)) return false;
+  if (from.above != to.above && is_relative_link(from.directory, from.name)) return false;
   // A directory can replace an empty one, but a link cannot.
   const bool exchanges = occupied && is_link;
   const unsigned flags = exchanges ? RENAME_EXCHANGE : 0;
@@ -112,6 +112,24 @@ Result<bool> move_directory(const FileTree& tree, const std::string& from, const
   SHERD_TRY(tree.sync(target.fd.get(), new_above).in_key(to));
   SHERD_TRY(tree.sync(source.get(), above).in_key(from));
   return true;
+}
+
+Result<bool> may_move_directory(const FileTree& tree, const std::string& from, const std::string& to) {
+  const auto [above, name] = split_key(std::string_view(from).substr(0, from.size() - 1));
+  std::string_view new_above = split_key(std::string_view(to).substr(0, to.size() - 1)).prefix;
+  SHERD_TRY(source, tree.open_directory(above).in_key(from));
+  if (!source) return nothing_to_move(from);
+  if (above != new_above && is_relative_link(source.get(), std::string(name))) return false;
+  // Missing directories are made where the nearest one is.
+  SHERD_TRY(target, tree.open_directory(new_above).in_key(to));
+  while (!target && !new_above.empty()) {
+    new_above = split_key(new_above.substr(0, new_above.size() - 1)).prefix;
+    SHERD_TRY(nearest, tree.open_directory(new_above).in_key(to));
+    target = std::move(nearest);
+  }
+  struct stat one{};
+  struct stat other{};
+  return os::fstat(source.get(), one) != 0 || os::fstat(target.get(), other) != 0 || one.st_dev == other.st_dev;
 }
 
 Result<void> move_children(const FileTree& tree, int from, const std::string& prefix, int to,

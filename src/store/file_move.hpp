@@ -13,6 +13,9 @@ namespace sherd {
 /// Returns false if this is not possible; `not_found` if nothing has the old name.
 [[nodiscard]] Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to);
 
+/// See MovingStore.
+[[nodiscard]] Result<bool> may_move_directory(const FileTree& tree, const std::string& from, const std::string& to);
+
 /// Moves the remaining contents of a directory on another file system.
 using CopyDirectory = std::function<Result<void>(const std::string& prefix, const std::string& new_prefix)>;
 

@@ -68,7 +68,11 @@ class ForwardingWriter : public ObjectWriter {
 
 /// Batches are answered through open() and erase(), as in Store, so that they see the objects as the wrapper changes
 /// them. Wrappers that pass on batches override read() and erase_all().
-class ForwardingStore : public Store, public ExchangingStore, public LinkingStore {
+class ForwardingStore : public Store,
+                        public ExchangingStore,
+                        public MovingStore,
+                        public StandaloneStore,
+                        public LinkingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -102,6 +106,14 @@ class ForwardingStore : public Store, public ExchangingStore, public LinkingStor
   Result<bool> exchange(const std::string& from, const std::string& to) override {
     auto* const store = dynamic_cast<ExchangingStore*>(store_.get());
     return store != nullptr ? store->exchange(from, to) : Result<bool>(false);
+  }
+  Result<bool> may_move_at_once(const std::string& from, const std::string& to) override {
+    auto* const store = dynamic_cast<MovingStore*>(store_.get());
+    return store != nullptr ? store->may_move_at_once(from, to) : Result<bool>(true);
+  }
+  [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override {
+    const auto* const store = dynamic_cast<const StandaloneStore*>(store_.get());
+    return store != nullptr ? store->hidden_parent() : std::optional<ParentStore>();
   }
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override {
     auto* const store = dynamic_cast<LinkingStore*>(store_.get());

@@ -90,6 +90,14 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_prefix(to));
     return to.empty() ? false : ForwardingStore::exchange(prefix_ + from, prefix_ + to);
   }
+  Result<bool> may_move_at_once(const std::string& from, const std::string& to) override {
+    SHERD_TRY(check_prefix(from));
+    SHERD_TRY(check_prefix(to));
+    return ForwardingStore::may_move_at_once(prefix_ + from, prefix_ + to);
+  }
+  [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override {
+    return prefix_.empty() ? ForwardingStore::hidden_parent() : std::optional<ParentStore>();
+  }
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override {
     SHERD_TRY(check_key(first));
     SHERD_TRY(check_key(second));

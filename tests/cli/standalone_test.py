@@ -6,6 +6,8 @@ import numpy
 import pytest
 import zarr
 
+import sherd as library
+
 EMPTY = {"zarr_format": 3, "node_type": "group", "attributes": {}}
 
 
@@ -44,6 +46,23 @@ def test_the_error_of_another_hierarchy_says_how_to_go_on(sherd, stray):
     sherd.ok("import", "x.raw", "work/v", "--to", "zarr2", "--standalone", *RAW)
     assert zarr.open_array(stray / "v", mode="r").metadata.zarr_format == 2
     assert json.loads((stray / "zarr.json").read_text()) == EMPTY
+
+
+@pytest.mark.parametrize("command", [
+    ["create", "g/a", "--shape", "8", "--dtype", "uint8"], ["create", "g/a", "--group"], ["copy", "b.zarr", "g/a"],
+    ["copy", "b.zarr", "g/a", "--to", "zarr2"], ["import", "x.raw", "g/a", *RAW], None,
+], ids=["create", "group", "copy", "copy_zarr2", "import", "python"])
+def test_a_standalone_node_in_place_of_a_member_is_not_listed(sherd, stray, tmp_path, command):
+    sherd.ok("create", "g", "--group")
+    for path in ("b.zarr", "g/a", "g/b"):
+        sherd.ok("create", path, "--shape", "4", "--dtype", "uint8")
+    sherd.ok("consolidate", "g")
+    if command:
+        sherd.ok(*command, "--overwrite", "--standalone")
+    else:
+        library.create_array(tmp_path / "g/a", shape=8, dtype="u1", overwrite=True, storage_options={"standalone": True})
+    assert [path for path, _ in zarr.open_consolidated(tmp_path / "g").members()] == ["b"]
+    assert {fault["severity"] for fault in sherd.ok("check", "g", "--json").json["faults"]} == {"warning"}
 
 
 def test_errors_of_copy_and_ncgen_in_another_hierarchy_say_how_to_go_on(sherd, tmp_path):
