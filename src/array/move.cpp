@@ -8,6 +8,7 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/try.hpp"
+#include "store/capabilities.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
 #include "store/retry.hpp"
@@ -96,12 +97,14 @@ Error cannot_move(const NodeLocation& location) {
       .in_key(location.format->likeliest_key(location.path));
 }
 
-/// Whether the store moves anything at once: if so, it says that there is nothing to move.
-Result<bool> can_move(const NodeLocation& location) {
+/// Whether the store moves anything at once: if so, it says that there is nothing to move. Nothing has changed yet.
+Result<bool> can_move(const NodeLocation& location, const std::string& from, const std::string& to) {
   const std::string nothing = staging_name(location.path) + "/none/";
   const auto moved = location.store->move_at_once(nothing + "from/", nothing + "to/");
   if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
-  return !moved.has_value();
+  if (moved.has_value()) return false;
+  auto* const store = dynamic_cast<MovingStore*>(location.store.get());
+  return store == nullptr ? Result<bool>(true) : store->may_move_at_once(from, to);
 }
 
 Result<void> move_at_once(const NodeLocation& location, const std::string& from, const std::string& to) {
@@ -127,7 +130,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(locks, BothLocks::take(from, destination));
   SHERD_TRY(check_clearable(destination, {}));
   SHERD_TRY(below, members_below(from));  // before the locks were held, another process may have moved or erased it
-  SHERD_TRY(can, can_move(from));
+  SHERD_TRY(can, can_move(from, old_prefix, new_prefix));
   if (!can) return cannot_move(from);
   SHERD_TRY(wait_for_writers(from));
   SHERD_TRY(from.tables.changed(from, MemberChange::leaving));

@@ -351,10 +351,12 @@ TEST_F(LinkedNode, IsRefusedIfTheLinkWouldLeadElsewhere) {
   link("../../disk");
   create_group(store_, "i").value();
   const auto tree = tree_of(*store_);
-  const auto renamed = rename(store_, "/i/a", {.path = "g/a"});
-  EXPECT_EQ(code_of(renamed), ErrorCode::unsupported);
-  EXPECT_THAT(renamed.error().text(), HasSubstr(kAdvice));
-  EXPECT_EQ(tree_of(*store_), tree);
+  for (const char* path : {"/i/a", "/i/j/k/a"}) {
+    const auto renamed = rename(store_, path, {.path = "g/a"});
+    EXPECT_EQ(code_of(renamed), ErrorCode::unsupported);
+    EXPECT_THAT(renamed.error().text(), HasSubstr(kAdvice));
+    EXPECT_EQ(tree_of(*store_), tree);
+  }
   EXPECT_EQ(fs::read_symlink(folder_ / "h/g/a"), "../../disk");
 }
 

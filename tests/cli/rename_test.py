@@ -1,10 +1,14 @@
 """rename: a node at another path of its hierarchy."""
 
+import os
+import pathlib
+import tempfile
 import threading
 
 import numpy
 import pytest
 import zarr
+from dependencies import missing
 
 import sherd as library
 
@@ -123,6 +127,41 @@ def test_what_cannot_be_renamed_in_one_step_is_refused_and_stays(sherd, study, t
     sherd.ok("copy", "s.zarr/raw/a", "s.zarr/a")
     sherd.ok("rm", "s.zarr/raw/a")
     assert (zarr.open(study / "a")[:] == 7).all()
+
+
+@pytest.fixture
+def elsewhere(study):
+    """A directory on another file system, to which the group `disk` of the study is a link."""
+    device = study.stat().st_dev
+    base = next((each for each in ("/dev/shm", "/var/tmp", "/tmp") if os.path.isdir(each) and os.stat(each).st_dev != device), None)
+    if base is None:
+        missing("a second file system, such as /dev/shm")
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        (study / "disk").symlink_to(folder)
+        yield pathlib.Path(folder)
+
+
+def test_a_rename_to_another_file_system_is_refused_without_a_trace(sherd, study, elsewhere):
+    sherd.ok("create", "s.zarr/disk", "--group")
+    sherd.ok("create", "s.zarr/disk/x", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("consolidate", "s.zarr")
+
+    def everything():
+        return {path: path.is_file() and path.read_bytes() for root in (study, elsewhere) for path in root.rglob("*")}
+
+    before = everything()
+    group = library.open_group(study, mode="r+")
+    for path, new in (("raw/a", "disk/a"), ("raw/a", "disk/new/deep/a"), ("disk/x", "x"), ("disk/x", "new/x")):
+        ran = sherd("rename", f"s.zarr/{path}", f"/{new}")
+        assert ran.code == 5 and "copy it ('sherd copy'), then remove it ('sherd rm')" in ran.stderr, ran.stderr
+        assert everything() == before
+        with pytest.raises(library.Unsupported, match="sherd copy"):
+            group.move(path, new)
+        assert everything() == before
+    sherd.ok("rename", "s.zarr/disk/x", "/disk/new/x")
+    sherd.ok("copy", "s.zarr/raw/a", "s.zarr/disk/new/a")
+    sherd.ok("rm", "s.zarr/raw/a")
+    assert (zarr.open(study / "disk/new/a")[:] == 7).all() and (elsewhere / "new/x/zarr.json").exists()
 
 
 def test_a_file_at_the_new_path_is_a_conflict_and_stays(sherd, study):
