@@ -17,6 +17,7 @@ namespace sherd {
 namespace {
 
 constexpr std::string_view kLabels = "labels";
+constexpr double kLargestFactor = 512;  // see Pyramid::Factor
 
 std::string levels_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " level" : " levels"); }
 
@@ -34,8 +35,8 @@ std::vector<Pyramid::Factor> factors_of(const Image& image, const Image& labels)
     std::uint64_t factor = 0;
     for (std::size_t i = 1; i < image.levels.size(); ++i) {
       const double ratio = image.levels[i].spacing[d] / image.levels[i - 1].spacing[d];
-      const double whole = std::round(ratio);
-      if (!(std::abs(ratio - whole) < 1e-6) || whole < 1 || (i > 1 && whole != static_cast<double>(factor))) return {};
+      const double whole = std::round(ratio);  // some writers compute the ratio of the lengths, such as 17/9
+      if (!(whole >= 1 && whole <= kLargestFactor) || (i > 1 && whole != static_cast<double>(factor))) return {};
       factor = static_cast<std::uint64_t>(whole);
     }
     if (factor > 1 && dimension_of(labels.axes, image.axes[d]) != labels.axes.size())

@@ -9,8 +9,10 @@
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
 #include "base/call.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "codec/number.hpp"
 #include "io/image.hpp"
 #include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -161,6 +163,8 @@ class TreePlanner {
     if (!options_.axes.empty())
       return std::move(invalid_argument("can only be set for one array or image; copy an array of the group"))
           .in_member("axes");
+    SHERD_TRY(are_labels, plan_labels(location, path, *document));
+    if (are_labels) return {};
     NodeCopy node{path, *std::move(document)};
     SHERD_TRY(keep_texts(location, node));
     untie(node);
@@ -183,6 +187,64 @@ class TreePlanner {
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     return {};
+  }
+
+  // The image to whose labels a node of the source belongs, if the copy is of OME-NGFF 0.5 and the labels have another
+  // number of levels than the image.
+  Result<std::optional<LabelledImage>> image_of_labels(const std::string& path, const OmeGroup& labels) const {
+    using Found = std::optional<LabelledImage>;
+    const std::string_view above = parent_path(path);
+    if (last_segment(above) != "labels" || labels.multiscales != 1 || labels.datasets.empty()) return Found();
+    const NodeLocation around = location_below(source_, std::string(parent_path(above)));
+    SHERD_TRY(node, format_.open(*around.store, around.path, around.config.limits));
+    if (!node || node->type != NodeType::group) return Found();
+    const auto group = ome_group(node->attributes, around.path);
+    if (!group || group->multiscales != 1 || group->datasets.size() == labels.datasets.size()) return Found();
+    SHERD_TRY(attributes, in_store(ome_attributes(around, node->attributes), around.store->url()));
+    const auto image = image_of_group(around, attributes);
+    if (!image || !*image) return Found();  // what is invalid stays so
+    return Found({around, **image, std::string(last_segment(path))});
+  }
+
+  // OME-NGFF requires labels to have as many levels as their image, and `check` lets only those before 0.5 have others:
+  // the copy's are made of the finest one. False for any other node.
+  Result<bool> plan_labels(const NodeLocation& location, const std::string& path, const NodeDocument& document) {
+    if (!changes_format() || new_format_.name() == "zarr2" || options_.config.layout != Layout::plain) return false;
+    const auto labels = ome_group(document.attributes, location.path);
+    if (!labels) return false;
+    SHERD_TRY(image, image_of_labels(path, *labels));
+    if (!image) return false;
+    SHERD_TRY(below, normal_path(labels->datasets.front().path));
+    const NodeLocation finest = at_path(location, join_path(location.path, below));
+    SHERD_TRY(array, format_.open(*finest.store, finest.path, finest.config.limits));
+    if (!array || !array->array || !is_integer(array->array->dtype)) return false;
+    CopyOptions options = options_for(*array->array, path);
+    options.pyramid = Pyramid{.method = Pyramid::Method::mode};
+    SHERD_TRY(planned, plan_image(location, location_below(destination_, path), options, image));
+    std::set<std::string> taken, made;
+    for (const OmeDataset& dataset : labels->datasets) taken.insert(dataset.path.substr(0, dataset.path.find('/')));
+    const std::size_t first = plan_.nodes.size();
+    for (NodeCopy& node : planned.nodes) {
+      if (node.reduced) node.reduced->node += first;
+      if (node.array) plan_.bytes += node.array->bytes;
+      made.insert(node.path);
+      node.path = join_path(path, node.path);
+      plan_.nodes.push_back(std::move(node));
+    }
+    const std::size_t count = labels->datasets.size();
+    plan_.warnings.push_back("'" + path + "' has " + std::to_string(count) + (count == 1 ? " level" : " levels") +
+                             ", and its image " + std::to_string(image->image.levels.size()) +
+                             ": the copy has as many as the image, made of the finest, as OME-NGFF requires");
+    SHERD_TRY(note_side_documents(location, path));
+    SHERD_TRY(members, members_of(location));
+    for (const auto& member : members) {
+      if (taken.contains(member.first)) continue;
+      if (made.contains(member.first))
+        return unsupported("'" + join_path(path, member.first) +
+                           "' is not a resolution of these labels, and the copy needs its name for one; rename it");
+      SHERD_TRY(plan(join_path(path, member.first)));
+    }
+    return true;
   }
 
   // Chunks and shards apply to the arrays of their rank; if the root is an array, a mismatch is an error.

@@ -6,17 +6,19 @@ import numpy
 import pytest
 import zarr
 
+import sherd as library
+
 VALUES = numpy.random.default_rng(8).integers(1, 200, (1, 2, 3, 33, 41)).astype(numpy.uint16)
 CHANNELS = [{"color": "FF0000", "label": "DAPI", "window": {"start": 0, "end": 99}}, {"label": "GFP"}]
 
 
-def make_image(path, version, values=VALUES, axes=None, **attributes):
+def make_image(path, version, values=VALUES, axes=None, levels=3, **attributes):
     """As ome-zarr-py 0.2 and bioformats2raw 0.3 wrote images."""
-    image = {"version": version, "name": "cells", "datasets": [{"path": str(i)} for i in range(3)]}
+    image = {"version": version, "name": "cells", "datasets": [{"path": str(i)} for i in range(levels)]}
     if axes:
         image["axes"] = list(axes)
     group = zarr.create_group(path, attributes={"multiscales": [image], **attributes}, zarr_format=2)
-    for i in range(3):
+    for i in range(levels):
         group.create_array(str(i), data=values[..., :: 2**i, :: 2**i], chunk_key_encoding={
             "name": "v2", "separator": "." if version == "0.1" else "/"})
 
@@ -53,6 +55,40 @@ def test_an_image_before_0_4_becomes_one_of_0_5(sherd, peer, tmp_path, version):
     assert [channel["label"] for channel in ome["omero"]["channels"]] == ["DAPI", "GFP"]
     sherd.ok("copy", "o", "back", "--to", "zarr2")
     assert json.loads((tmp_path / "back/.zattrs").read_text()) == json.loads((tmp_path / "i/.zattrs").read_text())
+
+
+@pytest.mark.parametrize("by", ["sherd", "python"])
+@pytest.mark.parametrize("levels", [1, 2, 4])
+@pytest.mark.parametrize("version", ["0.1", "0.3"])
+def test_labels_get_as_many_levels_as_their_image(sherd, peer, tmp_path, version, levels, by):
+    make_image(tmp_path / "i", version, axes=axes_of(version))
+    zarr.create_group(tmp_path / "i/labels", attributes={"labels": ["a"]}, zarr_format=2)
+    labels = (VALUES[:, :1] > 99).astype("u1")
+    make_image(tmp_path / "i/labels/a", version, labels, axes_of(version), levels, **{"image-label": {"version": version}})
+    zarr.create_array(tmp_path / "i/labels/a/areas", data=numpy.arange(3), zarr_format=2)
+    assert "of 'labels/a'" in str(sherd.ok("check", "i", "--json").json["faults"])
+    if by == "sherd":
+        warnings = sherd.ok("copy", "i", "o", "--to", "zarr3", "--json").json["warnings"]
+    else:
+        warnings = library.copy(tmp_path / "i", tmp_path / "o", to="zarr3")["warnings"]
+    assert any(f"'labels/a' has {levels} " in warning and "made of the finest" in warning for warning in warnings)
+    assert sherd.ok("check", "o", "--data", "--json").json["faults"] == []
+    for image in ("o", "o/labels/a"):
+        assert peer("validate", tmp_path / image)["faults"] == []
+    copied = zarr.open(tmp_path / "o")
+    assert [copied[f"labels/a/{i}"].shape[2:] for i in range(3)] == [copied[str(i)].shape[2:] for i in range(3)]
+    assert (copied["labels/a/0"][:] == labels).all() and list(copied["labels/a/areas"][:]) == [0, 1, 2]
+    assert sorted(copied["labels/a"]) == ["0", "1", "2", "areas"]
+
+
+def test_a_resolution_of_labels_does_not_replace_another_array(sherd, tmp_path):
+    make_image(tmp_path / "i", "0.1")
+    zarr.create_group(tmp_path / "i/labels", attributes={"labels": ["a"]}, zarr_format=2)
+    make_image(tmp_path / "i/labels/a", "0.1", (VALUES[:, :1] > 99).astype("u1"), levels=1, **{"image-label": {"version": "0.1"}})
+    zarr.create_array(tmp_path / "i/labels/a/1", data=numpy.arange(3), zarr_format=2)
+    ran = sherd("copy", "i", "o", "--to", "zarr3")
+    assert ran.code == 5 and "'labels/a/1' is not a resolution of these labels" in ran.stderr
+    assert not (tmp_path / "o").exists()
 
 
 def test_an_image_of_0_3_becomes_a_volume_and_a_pyramid_of_0_4(sherd, peer, tmp_path):

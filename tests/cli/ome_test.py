@@ -341,6 +341,22 @@ def test_an_image_of_0_4_copied_to_zarr_3_names_its_dimensions(sherd, peer, tmp_
     agreed(sherd, peer, tmp_path / "r", True)
 
 
+def test_labels_of_0_4_get_as_many_levels_as_their_image(sherd, peer, tmp_path):
+    make_image(tmp_path / "i", 2, levels=3)
+    zarr.create_group(tmp_path / "i/labels", attributes={"labels": ["a"]}, zarr_format=2)
+    labels = make_image(tmp_path / "i/labels/a", 2, dtype="uint8", levels=1)
+    labels.attrs["image-label"] = {"version": "0.4"}
+    labels["0"][:] = numpy.broadcast_to(numpy.arange(8, dtype="u1"), (8, 8, 8))
+    sherd.ok("copy", "i", "o", "--to", "zarr3", "--chunks", "4,4,4")
+    assert sherd.ok("check", "o", "--data", "--json").json["faults"] == []
+    assert peer("validate", tmp_path / "o/labels/a")["faults"] == []
+    copied = zarr.open(tmp_path / "o/labels/a")
+    assert copied["1"].shape == (4, 4, 4) and copied["0"].chunks == copied["1"].chunks == (4, 4, 4)
+    assert list(copied["2"][0, 0]) == [0, 4]
+    sherd.ok("copy", "i", "old", "--chunks", "4,4,4")  # a copy of the same version is as its source
+    assert sorted(zarr.open(tmp_path / "old/labels/a")) == ["0"]
+
+
 def test_names_and_channels_survive_a_copy_with_other_levels(sherd, peer, tmp_path):
     make_image(tmp_path / "i", names="czyx")
     edit(tmp_path / "i", lambda ome: (first(ome).update(name="cells"), ome.update(omero={"channels": [{"label": "DAPI"}] * 8})))
