@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "os/calls.hpp"
 
 namespace sherd::netcdf {
 
@@ -15,12 +17,16 @@ namespace {
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Modes = std::set<std::string, std::less<>>;
 
-constexpr std::string_view kMode = "mode";
+constexpr std::string_view kMode = "mode", kCompat = "compat", kSeed = "seed";
 /// Longer fragments are refused; no list of parameters is so long.
 constexpr std::size_t kMaxFragment = 4096;
 
 /// Words that are modes if used as keys without a value.
 constexpr std::string_view kMacros[] = {"nczarr", "zarr", "noxarray", "xarray", "file", "zip", "s3", "bytes"};
+/// All modes. Those that only a dataset of Zarr can have are first.
+constexpr std::string_view kModes[] = {"nczarr", "zarr", "noxarray", "xarray", "file",
+                                       "zip",    "s3",   "bytes",    "dap2",   "dap4"};
+constexpr auto kZarrModes = std::span(kModes).first(4);
 /// Keys that netcdf-c reads, other than modes.
 constexpr std::string_view kKeys[] = {"mode",       "compat", "log",  "show",  "aws.profile",
                                       "aws.region", "dap2",   "dap4", "cache", "endpoint"};
@@ -72,6 +78,57 @@ bool is_fragment(std::string_view text) {
   return !all.empty() && std::ranges::any_of(all, [](const auto& each) { return is_any_of(kKeys, each.first); });
 }
 
+std::vector<std::string_view> names(std::span<const std::string_view> words) { return {words.begin(), words.end()}; }
+
+/// A list of modes without misspellings; nullopt for other text. `of_zarr`: one of them must be a mode of Zarr.
+std::optional<std::string> modes_meant(std::string_view text, bool of_zarr) {
+  std::string modes;
+  bool has_zarr = false;
+  for (const std::string_view each : split(text, ',')) {
+    std::string mode = lower(each);
+    // Other words that are close to a mode, such as "part", are names.
+    const bool is_like_zarr = mode.find("zar") != mode.npos || mode.find("xar") != mode.npos;
+    if (!is_any_of(kModes, mode)) mode = is_like_zarr ? nearest_name(mode, names(kZarrModes)) : "";
+    if (mode.empty() || each.find('.') != each.npos) return std::nullopt;
+    has_zarr |= is_any_of(kZarrModes, mode);
+    modes += (modes.empty() ? "" : ",") + mode;
+  }
+  return has_zarr || !of_zarr ? std::optional(std::move(modes)) : std::nullopt;
+}
+
+/// What a part of a fragment means that is misspelled: `mod=zarr`, `mode:zarr`, `nczarr,file`, `mode`. nullopt if it is
+/// spelled well, or is part of a name.
+std::optional<std::string> part_meant(std::string_view part) {
+  const std::size_t end = part.find_first_of("=:");
+  const std::string key = lower(part.substr(0, end));
+  const bool is_key = is_any_of(kKeys, key), has_value = end != part.npos;
+  const std::string_view value = has_value ? part.substr(end + 1) : std::string_view();
+  const auto with_modes = [](std::optional<std::string> modes) {
+    return modes ? std::optional("mode=" + *modes) : std::nullopt;
+  };
+  if (key == kMode && std::ranges::all_of(value, [](char c) { return c == ','; })) return "mode=nczarr";
+  if (!has_value) return is_key || is_any_of(kMacros, key) ? std::nullopt : with_modes(modes_meant(part, true));
+  if (is_key && part[end] == '=') return std::nullopt;
+  const std::string_view nearest = nearest_name(key, {kMode, kCompat});
+  if (nearest == kCompat && nearest_name(value, {kSeed}) == kSeed) return "compat=seed";
+  return with_modes(modes_meant(value, nearest != kMode));
+}
+
+/// invalid_argument for a fragment that is misspelled, which would otherwise be part of a name, or ignored.
+Result<void> check_spelling(std::string_view fragment) {
+  std::string meant;
+  bool is_misspelled = false;
+  for (const std::string_view part : split(fragment, '&')) {
+    const auto better = part_meant(part);
+    is_misspelled |= better.has_value();
+    meant += (meant.empty() ? "" : "&") + better.value_or(std::string(part));
+  }
+  if (!is_misspelled) return {};
+  return invalid_argument("'" + std::string(fragment.substr(0, 80)) +
+                          "' says how a dataset is stored, but is misspelled; did you mean '" + meant.substr(0, 80) +
+                          "'? It is part of a name only if a directory of that name exists");
+}
+
 Modes modes_of(const Parameters& parameters) {
   Modes modes;
   for (const auto& [key, value] : parameters)
@@ -100,12 +157,11 @@ Result<Driver> driver_of(const Modes& modes) {
 
 /// A misspelled mode would otherwise choose another form of the dataset without a word.
 Result<void> check_known(const Modes& modes) {
-  constexpr std::string_view known[] = {"nczarr", "zarr", "noxarray", "xarray", "file",
-                                        "zip",    "s3",   "bytes",    "dap2",   "dap4"};
   for (const std::string& mode : modes)
-    if (!is_any_of(known, mode))
+    if (!is_any_of(kModes, mode))
       return invalid_argument("the mode '" + mode.substr(0, 80) +
-                              "' is unknown; choose from nczarr, zarr, noxarray, file");
+                              "' is unknown; choose from nczarr, zarr, noxarray, file" +
+                              did_you_mean(mode, names(kModes)));
   return {};
 }
 
@@ -128,30 +184,52 @@ const std::string* ParsedUrl::parameter(std::string_view key) const noexcept {
 }
 
 Result<void> check_compat(std::string_view name, std::string_view value) {
-  if (value == "seed") return {};
+  if (value == kSeed) return {};
   const std::string key = std::string(name) + "=";
   return invalid_argument(key + std::string(value.substr(0, 80)) + " is not known; " + key + "seed is the only one");
 }
 
-Result<ParsedUrl> parse_dataset_url(std::string_view text) {
-  ParsedUrl url;
-  std::string_view prefix, fragment;
-  if (text.starts_with('[')) {  // [mode=nczarr,file]path, an older form of the fragment
-    const std::size_t end = text.find(']');
-    if (end != text.npos && is_fragment(text.substr(1, end - 1))) {
-      prefix = text.substr(1, end - 1);
-      text.remove_prefix(end + 1);
+namespace {
+
+/// A URL's text without its fragment and the older form of one: `[mode=nczarr,file]path`.
+struct UrlParts {
+  std::string_view text, prefix = {}, fragment = {};
+};
+
+Result<UrlParts> parts_of(std::string_view text) {
+  UrlParts parts{text};
+  std::string_view before, after;
+  if (const std::size_t end = text.find(']'); text.starts_with('[') && end != text.npos) {
+    before = text.substr(1, end - 1);
+    if (is_fragment(before)) {
+      parts.prefix = before;
+      parts.text.remove_prefix(end + 1);
     }
   }
-  const std::string scheme = is_url(text) ? scheme_of(text) : std::string();
-  if (const std::size_t hash = text.rfind('#'); hash != text.npos) {
-    if (is_url(text) || is_fragment(text.substr(hash + 1))) {
-      fragment = text.substr(hash + 1);
-      text = text.substr(0, hash);
+  if (const std::size_t hash = parts.text.rfind('#'); hash != parts.text.npos) {
+    after = parts.text.substr(hash + 1);
+    if (is_url(parts.text) || is_fragment(after)) {
+      parts.fragment = after;
+      parts.text = parts.text.substr(0, hash);
     }
   }
-  if (prefix.size() + fragment.size() > kMaxFragment)
+  if (parts.prefix.size() + parts.fragment.size() > kMaxFragment)
     return invalid_argument("the fragment of a URL is longer than " + std::to_string(kMaxFragment) + " bytes");
+  for (const std::string_view each : {before, after})
+    if (auto spelled = check_spelling(each); !spelled) {
+      if (os::exists(std::string(text).c_str())) return UrlParts{text};
+      return std::move(spelled).error();
+    }
+  return parts;
+}
+
+}  // namespace
+
+Result<ParsedUrl> parse_dataset_url(std::string_view whole) {
+  ParsedUrl url;
+  SHERD_TRY(parts, parts_of(whole));
+  const auto& [text, prefix, fragment] = parts;
+  const std::string scheme = is_url(text) ? scheme_of(text) : std::string();
   url.parameters = parse_fragment(prefix);
   for (auto& [key, value] : parse_fragment(fragment)) add(url.parameters, std::move(key), value);
   if (text.empty()) return invalid_argument("the URL of a dataset has no path");

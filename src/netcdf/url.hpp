@@ -29,7 +29,8 @@ struct ParsedUrl {
 [[nodiscard]] Result<void> check_compat(std::string_view name, std::string_view value);
 
 /// Errors are invalid_argument for text that is not a URL, and `unsupported` for drivers that this version lacks, each
-/// by its name. A plain path is used unchanged, except for a fragment with a key or mode that netCDF knows.
+/// by its name. A plain path is used unchanged, except for a fragment with a key or mode that netCDF knows; one that is
+/// misspelled is invalid_argument unless a file or directory of the whole name exists.
 [[nodiscard]] Result<ParsedUrl> parse_dataset_url(std::string_view text);
 
 }  // namespace sherd::netcdf

@@ -84,6 +84,28 @@ TEST(DatasetUrl, RefusesUnknownModesByName) {
   }
 }
 
+TEST(DatasetUrl, RefusesMisspelledFragmentsWithWhatTheyMean) {
+  for (const auto& [url, meant] :
+       {std::pair("a#mod=zarr", "'mode=zarr'"), std::pair("a#mode:zarr", "'mode=zarr'"),
+        std::pair("a#Mdoe=NCzarr,file", "'mode=nczarr,file'"), std::pair("a#mod=zar", "'mode=zarr'"),
+        std::pair("a#modes=file", "'mode=file'"), std::pair("a#format=zarr", "'mode=zarr'"),
+        std::pair("a#nczarr,file", "'mode=nczarr,file'"), std::pair("a#nczar", "'mode=nczarr'"),
+        std::pair("a#mode", "'mode=nczarr'"), std::pair("a#mode=", "'mode=nczarr'"),
+        std::pair("a#mode=zarr&compta=seed", "'mode=zarr&compat=seed'"), std::pair("a#compat:seed", "'compat=seed'"),
+        std::pair("file:///a#mod=zarr", "'mode=zarr'"), std::pair("[mod=zarr]a", "'mode=zarr'")}) {
+    const auto parsed = parse_dataset_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().code(), ErrorCode::invalid_argument) << url;
+    EXPECT_THAT(parsed.error().text(), HasSubstr(std::string("did you mean ") + meant)) << url;
+  }
+}
+
+TEST(DatasetUrl, KeepsNamesThatOnlyResembleAFragment) {
+  for (const char* name : {"a#part", "a#array", "a#files", "a#node=3", "a#node=time", "a#node=3.zarr", "a#2=zip", "a#",
+                           "a#b.zarr", "a#zarr.old", "[1]a", "a#case=1/b.zarr", "a#date=2020"})
+    EXPECT_EQ(parse(name).store, name);
+}
+
 TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
   for (const auto& [url, word] :
        {std::pair("a#mode=nczarr,zip", "mode=zip"), std::pair("a#mode=zarr,s3", "S3"), std::pair("s3://bucket/a", "S3"),

@@ -7,6 +7,7 @@ import weakref
 import nczarr
 import numpy as np
 import pytest
+import xarray
 
 import sherd
 import sherd.netcdf
@@ -74,6 +75,17 @@ def test_modes_are_those_of_a_url(folder):
         sherd.netcdf.open_dataset(f"{folder}#mode=zip")
     with pytest.raises(sherd.NotFound):
         sherd.netcdf.open_dataset(folder / "none")
+
+
+@pytest.mark.parametrize("fragment, meant", [("#mode=zar", "zarr"), ("#mod=zarr", "mode=zarr"), ("#mode:zarr", "mode=zarr"), ("#mode", "mode=nczarr")])
+def test_a_misspelled_fragment_is_refused_with_what_it_means(folder, tmp_path, fragment, meant):
+    wrong = f"{tmp_path}/y.zarr{fragment}"
+    for call in (lambda: sherd.netcdf.open_dataset(f"{folder}{fragment}"), lambda: sherd.netcdf.create_dataset(wrong),
+                 lambda: sherd.netcdf.copy(folder, wrong), lambda: sherd.netcdf.edit_dataset(f"{folder}{fragment}"),
+                 lambda: xarray.open_dataset(f"{folder}{fragment}", engine="sherd")):
+        with pytest.raises(sherd.InvalidArgument, match=f"did you mean '{meant}'"):
+            call()
+    assert [p.name for p in tmp_path.iterdir()] == ["x.zarr"]
 
 
 def test_a_dataset_is_dumped_and_says_what_it_lacks(folder):
