@@ -69,7 +69,7 @@ struct Ncgen {
   std::string output, name, kind, language;
   std::vector<std::string> shards;
   bool binary = false, header = false, no_fill = false, no_durable = false, nc3 = false, nc4 = false, nc5 = false,
-       nc6 = false, nc7 = false, truncate = false;
+       nc6 = false, nc7 = false, truncate = false, overwrite = false;
 
   Result<int> run(Session& session) const {
     if (!language.empty() && language != "b")
@@ -87,6 +87,7 @@ struct Ncgen {
     if (writes()) {
       SHERD_TRY(parsed, netcdf::parse_dataset_url(url));
       if (netcdf::is_file_name(parsed)) return write_file(session, cdl, parsed, shown);
+      if (!overwrite) SHERD_TRY(netcdf::check_replaceable(parsed, session.config()));
     }
     SHERD_TRY(dataset, new_dataset(session, url));
     SHERD_TRY(cdl.check(dataset).in([&] { return std::string_view(shown); }));
@@ -169,7 +170,8 @@ struct Ncgen {
                          const std::string& shown) const {
     if (!shards.empty()) return invalid_argument("--shards: '" + to.store + "' is a file; only Zarr v3 has shards");
     SHERD_TRY(chosen, chosen_kind());
-    netcdf::DatasetCopyOptions options{.kind = std::string(chosen.file), .config = session.guarded("ncgen")};
+    netcdf::DatasetCopyOptions options{
+        .kind = std::string(chosen.file), .overwrite = overwrite, .config = session.guarded("ncgen")};
     options.config.durable = !no_durable;
     SHERD_TRY(cdl.check({.format = "zarr3"}).in([&] { return std::string_view(shown); }));
     SHERD_TRY(report, netcdf::write_file(cdl, to, options));
@@ -203,7 +205,9 @@ Run add_ncgen(Arguments& arguments) {
   arguments.argument("CDL", ncgen->input, "A file of CDL; default, and -: standard input");
   arguments.text("-o", "URL", ncgen->output,
                  "Where the dataset is written: a file if it ends in .nc, .nc3, .nc4, .cdf or .netcdf, which must not "
-                 "exist; otherwise NCZarr, and an existing dataset of either version of Zarr is replaced");
+                 "exist; otherwise NCZarr, and an existing netCDF dataset of either version of Zarr is replaced");
+  arguments.flag("--overwrite", ncgen->overwrite,
+                 "Replace also an existing file, array, image or group that is not a netCDF dataset");
   arguments.flag("-b", ncgen->binary,
                  "Write a file; without -o it is named after the text's, with .nc instead of .cdl");
   arguments.text("-l", "LANGUAGE", ncgen->language, "b: the same as -b; programs (c, f77, java) are not supported");

@@ -336,7 +336,8 @@ def create_dataset(
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> DatasetWriter:
-    """Creates a dataset for writing; an existing node is a Conflict unless `overwrite` is set.
+    """Creates a dataset for writing; an existing node is a Conflict unless `overwrite` is set. A name of a netCDF file,
+    such as x.nc, is InvalidArgument: sherd.netcdf.copy() writes files.
 
     zarr_format: 2 for readers such as netcdf-c, 3 for shards. mode, compat: as for open_dataset(), in addition to the
     URL: "zarr" writes no NCZarr metadata (sync() and close() warn of definitions that are lost without them),

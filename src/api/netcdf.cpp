@@ -1,6 +1,7 @@
 // Finds a netCDF dataset: in a store, or at a URL whose fragment has options.
 #include "api/netcdf.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "io/netcdf_file.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/writer.hpp"
+#include "ome/ome.hpp"
 #include "os/calls.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
@@ -90,7 +92,35 @@ std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(c
   return in_store(open(std::move(store), options), name);
 }
 
+/// Whether all dimensions in pure Zarr have names, as those of datasets have.
+bool has_names(const Group& group) {  // NOLINT(misc-no-recursion)
+  const auto is_named = [](const Dimension& each) { return !each.anonymous; };
+  const auto has_dimensions = [&](const Variable& each) { return std::ranges::all_of(each.dimensions(), is_named); };
+  return group.other_arrays().empty() && std::ranges::all_of(group.variables(), has_dimensions) &&
+         std::ranges::all_of(group.groups(), has_names);
+}
+
+/// What a node is that is not a dataset. Empty for a dataset, and in formats whose groups no dataset can replace.
+std::string other_than_dataset(const Node& node) {
+  const auto* const group = std::get_if<sherd::Group>(&node);
+  if (group == nullptr) return "an array";
+  if (!is_version_of_zarr(group->format())) return {};
+  for (const char* member : {"multiscales", "plate", "well", "labels", "bioformats2raw.layout"})
+    if (is_ome_member(group->attributes(), member, group->path())) return "an OME-NGFF image or a group of images";
+  const auto dataset = Dataset::open(group->store(), {.path = group->path()});
+  if (!dataset || dataset->generation() != Generation::pure || has_names(dataset->root())) return {};
+  return "a Zarr group whose dimensions have no names";
+}
+
 }  // namespace
+
+Result<void> check_replaceable(const ParsedUrl& url, const Config& config) {
+  const auto node = sherd::open(store_of(url), {.config = config});
+  if (!node) return {};  // what cannot be opened is either nothing, or refused when the new one is created
+  const std::string what = other_than_dataset(*node);
+  if (what.empty()) return {};
+  return conflict(url.store + " is " + what + ", not a netCDF dataset; overwrite it or choose another path");
+}
 
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Dataset> {
@@ -144,6 +174,11 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
 
 Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
+  if (is_file_name(parsed))
+    return invalid_argument("'" + parsed.store +
+                            "' is the name of a netCDF file, and a new dataset is stored as Zarr: " +
+                            "choose a name such as " + parsed.store.substr(0, parsed.store.rfind('.')) + ".zarr, or " +
+                            parsed.store + "#mode=nczarr; a copy of the dataset with the name of a file is one");
   return in_store_of(parsed, options, [](auto store, const auto& inside) -> Result<Writer> {
     SHERD_TRY(around, enclosure_of_new(*store, inside.config));
     if (around && around->format != nullptr && around->format->name() != inside.format)

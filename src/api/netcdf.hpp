@@ -30,6 +30,8 @@ namespace sherd::netcdf {
 
 /// Whether a copy to this URL is a netCDF file by default: it ends in .nc, .nc3, .nc4, .cdf or .netcdf.
 [[nodiscard]] bool is_file_name(const ParsedUrl& url);
+/// `conflict` if an array, an image or another group that is not a netCDF dataset is at this URL, which says so.
+[[nodiscard]] Result<void> check_replaceable(const ParsedUrl& url, const Config& config);
 /// Writes what CDL describes to a netCDF file of the kind in the options. `conflict` if it exists.
 [[nodiscard]] Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to,
                                                    const DatasetCopyOptions& options);

@@ -88,6 +88,18 @@ def test_a_misspelled_fragment_is_refused_with_what_it_means(folder, tmp_path, f
     assert [p.name for p in tmp_path.iterdir()] == ["x.zarr"]
 
 
+@pytest.mark.parametrize("name", ["y.nc", "y.nc4", "y.cdf"])
+@pytest.mark.parametrize("mode", ["", "zarr"])
+def test_a_new_dataset_does_not_have_the_name_of_a_file(folder, tmp_path, name, mode):
+    with pytest.raises(sherd.InvalidArgument, match=rf"'.*{name}' is the name of a netCDF file.*y\.zarr, or .*{name}#mode=nczarr"):
+        sherd.netcdf.create_dataset(tmp_path / name, mode=mode)
+    assert not (tmp_path / name).exists()
+    sherd.netcdf.create_dataset(f"{tmp_path}/{name}#mode=nczarr").close()
+    assert (tmp_path / name / ".zgroup").is_file()
+    sherd.netcdf.copy(folder, tmp_path / f"other_{name}")
+    assert (tmp_path / f"other_{name}").is_file()
+
+
 def test_a_dataset_is_dumped_and_says_what_it_lacks(folder):
     (folder / "v/.zarray").write_text(json.dumps({"zarr_format": 2}))
     dataset = sherd.netcdf.open_dataset(folder)
