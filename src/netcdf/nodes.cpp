@@ -303,13 +303,26 @@ Result<std::vector<StoredNode>> NodeReader::collect(const StoredNode& group, con
   return nodes;
 }
 
+/// The documents in consolidated metadata are not requested, but a member without a directory is missing. If requests
+/// have latency, directories are not listed either.
 Result<std::vector<StoredNode>> NodeReader::from_entries(const StoredNode& group, const std::vector<std::string>& names,
                                                          const OnArray& on_array) {
+  std::optional<std::set<std::string, std::less<>>> directories;  // nullopt: unknown
+  const StoreTraits traits = location_.store->traits();
+  if (traits.can_list && traits.parallel_requests <= 1 && !names.empty())
+    if (auto listing = location_.store->list_dir(prefix_of_path(group.path)))
+      directories.emplace(listing->prefixes.begin(), listing->prefixes.end());
   return collect(group, names, [&](std::size_t, Member& member) -> Result<void> {
     const std::string& path = member.node.path;
     const auto rest = root_.path.empty() ? std::optional<std::string_view>(path) : path_from(root_.path, path);
     const auto entry = rest ? entries_->find(std::string(*rest)) : entries_->end();
     if (entry == entries_->end()) return {};
+    if (directories && !directories->contains(member.node.name)) {
+      const std::string fault = "is in the consolidated metadata, but not stored";
+      member.warnings.push_back(fault);
+      member.fault = corrupt(fault);
+      return {};
+    }
     member.node.document = std::move(entry->second);  // each is requested once
     return member.settle(complete(member.node, location_.format->name() == "zarr3"), on_array);
   });

@@ -113,6 +113,30 @@ def test_a_listed_variable_that_is_gone_is_an_error_of_copies_and_of_check(sherd
         assert sherd("check", "o.zarr").code == 1
 
 
+@pytest.mark.parametrize("copy", ["copy.zarr", "copy.nc"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_consolidated_variable_that_is_gone_is_left_out_by_name(sherd, tmp_path, form, copy):
+    format, mode = FORMS[form]
+    (tmp_path / "o.cdl").write_text(CDL)
+    sherd.ok("--store-format", format, "ncgen", "-o", f"o.zarr{mode}", "o.cdl")
+    shutil.rmtree(tmp_path / "o.zarr/salt")
+    shutil.rmtree(tmp_path / "o.zarr/g/deep")
+    gone = "is in the consolidated metadata, but not stored"
+    ran = sherd("nccopy", "o.zarr", copy)
+    assert ran.code == 4 and f"{NEEDED}o.zarr, without /salt: {gone}; /g/deep: {gone}" in ran.stderr
+    with pytest.raises(package.Corrupt, match=f"skip_damaged: .*/salt: {gone}; /g/deep: {gone}"):
+        package.netcdf.copy(tmp_path / "o.zarr", tmp_path / copy)
+    assert f"warning: /salt: {gone}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    report = sherd.ok("nccopy", "--skip-damaged", "--json", "o.zarr", copy).json
+    assert report["variables"] == 3 and [f"/salt: {gone}", f"/g/deep: {gone}"] == report["warnings"][:2]
+    assert package.netcdf.open_dataset(tmp_path / copy).warnings == []
+    assert "salt" not in sherd.ok("ncdump", copy).text and (copy == "copy.nc" or sherd.ok("check", copy))
+    for group, path in ((None, "/salt"), ("g", "/g/deep")):
+        with pytest.warns(UserWarning, match=f"{path} of file:.*o.zarr cannot be read and is left out: {gone}") as caught:
+            xarray.open_dataset(tmp_path / "o.zarr", engine="sherd", group=group).load()
+        assert len(caught) == 1
+
+
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])
 def test_check_reports_a_consolidated_variable_that_is_gone_as_an_error(sherd, tmp_path, format):
     root = package.create_group(tmp_path / "c.zarr", format=format)

@@ -58,10 +58,14 @@ def test_sherd_does_not_import_xarray_but_xarray_knows_sherd():
     assert "sherd" in xarray.backends.list_engines()
 
 
+def requested(log):
+    return [(request["op"], request["key"]) for request in log.requests]
+
+
 def test_a_consolidated_dataset_opens_in_one_request_and_reads_no_elements(path):
     with sherd.record() as log:
         dataset = opened(path)
-    assert [request["key"] for request in log.requests] == ["zarr.json"] and log.stats["chunks_decoded"] == 0
+    assert requested(log) == [("get", "zarr.json"), ("list", "")] and log.stats["chunks_decoded"] == 0
     assert dataset["a"].dims == ("y", "x") and dataset["a"].attrs == {"units": "K"} and dataset.attrs == {"title": "t"}
     with sherd.record() as log:
         assert dataset["a"][9, 9].item() == VALUES[9, 9]
@@ -72,7 +76,7 @@ def test_a_consolidated_dataset_of_zarr_2_is_opened_with_its_consolidated_metada
     sherd.consolidate_metadata(noted)
     with sherd.record() as log:
         dataset = opened(noted, decode_times=False, create_default_indexes=False)
-    assert [request["key"] for request in log.requests] == ["zarr.json", ".zmetadata"]
+    assert requested(log) == [("get", "zarr.json"), ("get", ".zmetadata"), ("list", ""), ("list", "g/")]
     assert dataset.attrs == {"title": "root", "number": 7} and dataset["v"].dims == ("t", "x")
 
 
