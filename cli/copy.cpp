@@ -97,7 +97,7 @@ struct Copy {
   std::optional<std::string> select, dtype;
   ChunkingOptions chunking;
   ImageOptions image;
-  bool resume = false, overwrite = false;
+  bool resume = false, overwrite = false, skip_damaged = false;
 
   [[nodiscard]] Result<CopyOptions> options(Session& session) const {
     CreateOptions chosen{.config = session.guarded("copy")};
@@ -110,6 +110,7 @@ struct Copy {
     options.auto_shards = chosen.auto_shards;
     options.codecs = chosen.codecs;
     options.index_location = chunking.location();
+    options.skip_damaged = skip_damaged;
     options.select = select;
     if (dtype) {
       SHERD_TRY(type, in_option(parse_dtype_argument(*dtype), "--dtype"));
@@ -170,6 +171,9 @@ Run add_copy(Arguments& arguments) {
                  "Memory that the copy may use, 8MiB or more and a few chunks; default: 256MiB");
   arguments.flag("--resume", copy->resume, "Continue an interrupted copy");
   arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
+  arguments.flag(
+      "--skip-damaged", copy->skip_damaged,
+      "Leave out arrays and groups of SRC that cannot be read or are gone, with a warning; default: an error");
   arguments.text("--to", "FORMAT", copy->format,
                  "The format of the copy, such as zarr3 or precomputed; default: that of SRC");
   arguments.text("--select", "SELECTION", copy->select,

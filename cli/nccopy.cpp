@@ -107,11 +107,8 @@ struct Nccopy {
   static Result<netcdf::DatasetCopyReport> named(Result<netcdf::DatasetCopyReport> copied) {
     if (copied || !copied.error().key().empty()) return copied;
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"chunks", "-c"},         {"shards", "--shards"},
-        {"filters", "-F"},        {"deflate_level", "-d"},
-        {"kind", "-k"},           {"variables", "-V"},
-        {"data_variables", "-v"}, {"groups", "-G"},
-        {"data_groups", "-g"},    {"skip_damaged", "--skip-damaged"}};
+        {"chunks", "-c"},    {"shards", "--shards"},   {"filters", "-F"}, {"deflate_level", "-d"}, {"kind", "-k"},
+        {"variables", "-V"}, {"data_variables", "-v"}, {"groups", "-G"},  {"data_groups", "-g"}};
     const Error& error = copied.error();
     for (const auto& [member, option] : names)
       if (error.member() == member) return Error(error.code(), std::string(option) + ": " + error.message());

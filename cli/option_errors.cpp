@@ -43,6 +43,7 @@ Error name_option(const Error& error, const IsGiven& is_given) {
   std::string_view path = error.member();
   // The key of the error may be the source's, which does not describe its dimensions; the option does.
   if (is_request && path == "axes" && !is_given("--axes")) return {error.code(), "--axes: " + error.message()};
+  if (path == "skip_damaged") return {error.code(), "--skip-damaged: " + error.message()};
   if (!is_request || path.empty() || !error.key().empty()) return error;
   if (skip(path, "scales") || path.starts_with("volume."))
     path.remove_prefix(std::min(path.find('.') + 1, path.size()));

@@ -53,6 +53,7 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
     options.voxel_offset = nb::cast<std::array<std::int64_t, 3>>(offset);
   if (const nb::object dangling = take("drop_dangling"); !dangling.is_none())
     options.drop_dangling = nb::cast<bool>(dangling);
+  if (const nb::object skip = take("skip_damaged"); !skip.is_none()) options.skip_damaged = nb::cast<bool>(skip);
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
   if (const nb::object select = take("select"); !select.is_none()) options.select = text_of(select, "select");
   if (const nb::object dtype = take("to_dtype"); !dtype.is_none()) options.dtype = dtype_from(dtype);
@@ -81,6 +82,7 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
                       .select = std::move(image.select),
                       .dtype = std::move(image.dtype),
                       .drop_dangling = image.drop_dangling,
+                      .skip_damaged = image.skip_damaged,
                       .config = std::move(create.config)};
   if (given.contains("chunks")) options.chunks = std::move(create.chunks);
   if (given.contains("shards")) options.shards = std::move(create.shards);

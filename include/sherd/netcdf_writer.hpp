@@ -68,6 +68,7 @@ class SHERD_API Writer {
   struct State;
   explicit Writer(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
+  /// The name of a netCDF file, such as x.nc, is invalid_argument unless it has a fragment: copy() writes files.
   static Result<Writer> create(std::string_view url, const NewDataset& options = {});
   static Result<Writer> create(std::shared_ptr<Store> store, const NewDataset& options = {});
   /// Opens an existing dataset. It keeps its form: that of Sherd, of netcdf-c 4.9.1 or later, or pure Zarr. Datasets of

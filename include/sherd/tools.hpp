@@ -77,6 +77,9 @@ struct CopyOptions {
   /// Remove those members `mesh`, `skeletons` and `segment_properties` from the info of a new volume that refer to
   /// nothing in the copy, because their target is outside the source or does not exist.
   bool drop_dangling = false;
+  /// Copy the rest of a hierarchy with nodes that cannot be read, or that consolidated metadata or lists of NCZarr name
+  /// and the store lacks, and warn of each; otherwise these are an error.
+  bool skip_damaged = false;
   /// Called for what is unknown about the source: the unit of a volume's voxels, or where labels are in their image.
   std::function<void(const std::string&)> note = {};
   Config config = {};  ///< memory_budget bounds the whole copy
@@ -88,8 +91,8 @@ struct CopyReport {
   /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
   /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
-  /// What was left out of the copy (objects that belong to no node, collections of a volume that its info does not
-  /// name, labels of an image), and how it was copied: documents of netcdf-c 4.8.0.
+  /// What was left out of the copy (damaged nodes, objects that belong to no node, collections of a volume that its info
+  /// does not name, labels of an image), and how it was copied: documents of netcdf-c 4.8.0.
   std::vector<std::string> warnings = {};
 };
 /// Copies an array or a whole hierarchy. Chunks with the same codecs and grid are moved encoded. Bounded memory,

@@ -85,6 +85,7 @@ def copy(
     resolution: Sequence[float] | None = None,
     voxel_offset: Sequence[int] | None = None,
     dangling: Literal["keep", "drop"] = "keep",
+    skip_damaged: bool = False,
     resume: bool = False,
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
@@ -124,6 +125,8 @@ def copy(
     says what a volume assumes to be nanometres. Allowed if one side of the copy is a volume, or with a pyramid.
     dangling: "drop" removes `mesh`, `skeletons` and `segment_properties` from the info of a new volume if their targets
     are not part of the copy. The report names those members and their paths.
+    skip_damaged: leave out nodes of a hierarchy that cannot be read, or that consolidated metadata or lists of NCZarr
+    name and the store lacks, with a warning for each; otherwise they are an error.
     storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
@@ -144,6 +147,7 @@ def copy(
     if dangling not in ("keep", "drop"):
         raise InvalidArgument(f"must be 'keep' or 'drop', not {dangling!r}", member="dangling")
     options["drop_dangling"] = dangling == "drop"
+    options["skip_damaged"] = _arguments.flag(skip_damaged, "skip_damaged")
     config = _arguments.settings(config, storage_options, src, dst)
     if config is not None:
         options["config"] = config

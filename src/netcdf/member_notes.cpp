@@ -334,6 +334,10 @@ bool is_listed(std::string_view name, const NodeDocument& node) {
 
 DimensionsByName dimensions_of(std::span<StoredGroup> groups) { return Scope(groups).dimensions(); }
 
+Json without_member(Json group, const std::string& member) {
+  return with_member(std::move(group), member, std::nullopt);
+}
+
 std::vector<std::string> dimension_names(const NodeDocument& array) {
   Warnings ignored;
   auto note = array_note(stored(array.document), ignored);

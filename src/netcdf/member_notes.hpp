@@ -41,6 +41,8 @@ Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& locati
 
 /// The members that a group lists; nullopt if it keeps no list.
 [[nodiscard]] std::optional<std::vector<ListedMember>> listed_members(const Json& group);
+/// The group's metadata without a member of this name in its list, if it keeps one.
+[[nodiscard]] Json without_member(Json group, const std::string& member);
 /// Whether a group that keeps a list must list this node: false if netcdf-c cannot open it.
 [[nodiscard]] bool is_listed(std::string_view name, const NodeDocument& node);
 

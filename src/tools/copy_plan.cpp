@@ -79,6 +79,7 @@ class TreePlanner {
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
             .in_member(std::string(image_option));
       SHERD_TRY(plan(""));
+      SHERD_TRY(check_complete());
       return check_ranks();
     }
     SHERD_TRY(planned, plan_image(source_, destination_, options_, plan_.labelled));
@@ -154,38 +155,38 @@ class TreePlanner {
   Result<void> plan(const std::string& path) {
     SHERD_TRY(check_interrupted(options_.config.interrupted));
     const NodeLocation location = location_below(source_, path);
-    SHERD_TRY(document, format_.open(*location.store, location.path, location.config.limits));
-    if (!document) return {};  // erased since it was listed
-    SHERD_TRY(warn(location, *document));
-    const std::string key = key_of(location, *document);
-    note_left_behind(*document, key);
-    if (document->type == NodeType::array) return in_source(plan_array(location, path, *document), key, options_);
+    auto document = format_.open(*location.store, location.path, location.config.limits);
+    if (!document) return leave_out(path, std::move(document).error());
+    if (!*document) return {};  // erased since it was listed
+    SHERD_TRY(warn(location, **document));
+    const std::string key = key_of(location, **document);
+    note_left_behind(**document, key);
+    if ((*document)->type == NodeType::group) return plan_group(location, path, **std::move(document));
+    return in_source(plan_array(location, path, **document), key, options_);
+  }
+
+  Result<void> plan_group(const NodeLocation& location, const std::string& path, NodeDocument document) {
     if (!options_.axes.empty())
       return std::move(invalid_argument("can only be set for one array or image; copy an array of the group"))
           .in_member("axes");
-    SHERD_TRY(are_labels, plan_labels(location, path, *document));
+    SHERD_TRY(are_labels, plan_labels(location, path, document));
     if (are_labels) return {};
-    NodeCopy node{path, *std::move(document)};
-    SHERD_TRY(keep_texts(location, node));
-    untie(node);
     if (changes_format()) {
-      SHERD_TRY(attributes, in_store(ome_attributes(location, node.document.attributes), location.store->url()));
+      SHERD_TRY(attributes, in_store(ome_attributes(location, document.attributes), location.store->url()));
       for (OmeDataset& dataset : ome_datasets(attributes))
         if (const auto below = normal_path(dataset.path))
           axes_.insert_or_assign(join_path(path, *below), std::move(dataset.axes));
-      SHERD_TRY(fresh, copied_group(location, node.document, destination_));
-      const auto* consolidation = capability<Consolidation>(new_format_);
-      if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
-        SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // filled in by run()
-        fresh = std::move(listed);
-      }
-      node.document.document = std::move(fresh);
     }
-    note_references(path, node.document.document);
-    plan_.nodes.push_back(std::move(node));
+    const std::size_t number = plan_.nodes.size();
+    plan_.nodes.push_back({path, std::move(document)});
     SHERD_TRY(note_side_documents(location, path));
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
+    note_missing(number);
+    NodeCopy node = std::move(plan_.nodes[number]);
+    SHERD_TRY(finish_group(location, node));
+    note_references(path, node.document.document);
+    plan_.nodes[number] = std::move(node);
     return {};
   }
 
@@ -247,6 +248,77 @@ class TreePlanner {
     return true;
   }
 
+  // Makes the document of a group whose members are planned.
+  Result<void> finish_group(const NodeLocation& location, NodeCopy& node) {
+    SHERD_TRY(keep_texts(location, node));
+    SHERD_TRY(drop_left_out(node));
+    untie(node);
+    if (!changes_format()) return {};
+    SHERD_TRY(fresh, copied_group(location, node.document, destination_));
+    const auto* consolidation = capability<Consolidation>(new_format_);
+    if (consolidation != nullptr && consolidated_entries(format_, node.document.document)) {
+      SHERD_TRY(listed, consolidation->with_entries(std::move(fresh), {}));  // filled in by run()
+      fresh = std::move(listed);
+    }
+    node.document.document = std::move(fresh);
+    return {};
+  }
+
+  // A node that cannot be read: an error, unless the caller wants the rest.
+  Result<void> leave_out(const std::string& path, Error error) {
+    if (!options_.skip_damaged || path.empty() || !is_stored_fault(error)) return error;
+    left_out_.emplace(path, std::move(error));
+    return {};
+  }
+
+  // What the metadata of a group name below it, and nothing was planned for.
+  void note_missing(std::size_t number) {
+    const NodeCopy& group = plan_.nodes[number];
+    std::map<std::string, std::string> named;
+    if (const auto entries = consolidated_entries(format_, group.document.document))
+      for (const auto& [path, entry] : *entries)
+        named.emplace(join_path(group.path, path), "is in the consolidated metadata, but not stored");
+    if (const auto members = netcdf::listed_members(group.document.document))
+      for (const netcdf::ListedMember& each : *members)
+        named.insert_or_assign(join_path(group.path, each.name), "is listed by its group's metadata, but not stored");
+    for (auto node = plan_.nodes.begin() + static_cast<std::ptrdiff_t>(number); node != plan_.nodes.end(); ++node)
+      named.erase(node->path);
+    for (const auto& [path, fault] : named) {
+      const std::vector<std::string> groups = ancestors(path);
+      if (std::ranges::none_of(groups, [&](const std::string& each) { return left_out_.contains(each); }))
+        left_out_.emplace(path, corrupt(fault));
+    }
+  }
+
+  // Removes members that are left out from the list that a group of NCZarr keeps.
+  Result<void> drop_left_out(NodeCopy& group) const {
+    Json document = group.document.document;
+    for (const auto& [path, error] : left_out_)
+      if (parent_path(path) == group.path)
+        document = netcdf::without_member(std::move(document), std::string(last_segment(path)));
+    if (document == group.document.document) return {};
+    SHERD_TRY(lowered, format_.lower(document, source_.config.limits));
+    group.document.document = std::move(document);
+    group.document.attributes = std::move(lowered.attributes);
+    group.stored.clear();
+    return {};
+  }
+
+  // A copy that lacks something must not look complete.
+  Result<void> check_complete() {
+    std::string parts;
+    for (const auto& [path, error] : left_out_) {
+      if (options_.skip_damaged)
+        plan_.warnings.push_back("/" + path + ": left out: " + error.text());
+      else
+        parts += (parts.empty() ? "" : "; ") + ("/" + path) + ": " + error.text();
+    }
+    if (parts.empty()) return {};
+    return std::move(corrupt("is needed to copy only the rest of " + url_below(source_.store->url(), source_.path) +
+                             ", without " + parts))
+        .in_member("skip_damaged");
+  }
+
   // Chunks and shards apply to the arrays of their rank; if the root is an array, a mismatch is an error.
   [[nodiscard]] CopyOptions options_for(const ArraySpec& spec, const std::string& path) {
     CopyOptions options = options_;
@@ -265,7 +337,7 @@ class TreePlanner {
 
   Result<void> plan_array(const NodeLocation& location, const std::string& path, const NodeDocument& document) {
     auto source = make_array(location, document);
-    if (!source) return stored_error(std::move(source).error());
+    if (!source) return leave_out(path, stored_error(std::move(source).error()).in_key(key_of(location, document)));
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(cutout, Cutout::make(*document.array, options));
@@ -419,6 +491,7 @@ class TreePlanner {
   const Format& new_format_;  ///< of the destination
   TreePlan plan_;
   std::map<std::string, std::vector<std::string>> axes_;  ///< of the resolutions of images, by path
+  std::map<std::string, Error> left_out_;                 ///< nodes that cannot be read, by path
   bool rank_met_ = false;
 };
 

@@ -16,19 +16,22 @@ FORMS = {"nczarr": ("zarr2", ""), "pure": ("zarr2", "#mode=zarr"), "v3": ("zarr3
 NEEDED = "--skip-damaged: is needed to copy only the rest of "
 
 
+def drop_consolidated(folder):
+    (folder / ".zmetadata").unlink(missing_ok=True)
+    if (folder / "zarr.json").exists():
+        root = json.loads((folder / "zarr.json").read_text())
+        del root["consolidated_metadata"]
+        (folder / "zarr.json").write_text(json.dumps(root))
+    return folder
+
+
 @pytest.fixture(params=FORMS)
 def dataset(sherd, tmp_path, request):
     """A dataset without consolidated metadata, which would hide that a document is damaged."""
     format, mode = FORMS[request.param]
     (tmp_path / "o.cdl").write_text(CDL)
     sherd.ok("--store-format", format, "ncgen", "-o", f"o.zarr{mode}", "o.cdl")
-    folder = tmp_path / "o.zarr"
-    (folder / ".zmetadata").unlink(missing_ok=True)
-    if format == "zarr3":
-        root = json.loads((folder / "zarr.json").read_text())
-        del root["consolidated_metadata"]
-        (folder / "zarr.json").write_text(json.dumps(root))
-    return folder
+    return drop_consolidated(tmp_path / "o.zarr")
 
 
 def document(folder):
@@ -135,6 +138,49 @@ def test_a_consolidated_variable_that_is_gone_is_left_out_by_name(sherd, tmp_pat
         with pytest.warns(UserWarning, match=f"{path} of file:.*o.zarr cannot be read and is left out: {gone}") as caught:
             xarray.open_dataset(tmp_path / "o.zarr", engine="sherd", group=group).load()
         assert len(caught) == 1
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+@pytest.mark.parametrize("to", ["zarr2", "zarr3"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_copy_of_all_nodes_without_one_that_is_gone_is_an_error_unless_it_is_skipped(sherd, tmp_path, form, to, consolidated):
+    format, mode = FORMS[form]
+    if form == "pure" and not consolidated:
+        return  # nothing names the variable
+    (tmp_path / "o.cdl").write_text(CDL)
+    sherd.ok("--store-format", format, "ncgen", "-o", f"o.zarr{mode}", "o.cdl")
+    if not consolidated:
+        drop_consolidated(tmp_path / "o.zarr")
+    shutil.rmtree(tmp_path / "o.zarr/salt")
+    shutil.rmtree(tmp_path / "o.zarr/g/deep")
+    gone = "is in the consolidated metadata, but not stored" if form == "pure" else "is listed by its group's metadata, but not stored"
+    ran = sherd("copy", "o.zarr", "copy.zarr", "--to", to)
+    assert ran.code == 4 and f"{NEEDED}o.zarr, without /g/deep: {gone}; /salt: {gone}" in ran.stderr
+    with pytest.raises(package.Corrupt, match=f"skip_damaged: is needed .*, without /g/deep: {gone}; /salt: {gone}"):
+        package.copy(tmp_path / "o.zarr", tmp_path / "copy.zarr", to=to)
+    assert not (tmp_path / "copy.zarr").exists()
+    report = sherd.ok("copy", "--skip-damaged", "--json", "o.zarr", "copy.zarr", "--to", to).json
+    assert report["arrays"] == 3 and report["warnings"][:2] == [f"/g/deep: left out: {gone}", f"/salt: left out: {gone}"]
+    with pytest.warns(UserWarning, match="/salt: left out"):
+        package.copy(tmp_path / "o.zarr", tmp_path / "again.zarr", to=to, skip_damaged=True)
+    for copy in ("copy.zarr", "again.zarr"):
+        assert sherd.ok("check", copy).text.startswith("ok") and "salt" not in sherd.ok("ncdump", "-h", copy).text
+        assert package.netcdf.open_dataset(tmp_path / copy).warnings == []
+        documents = "".join(path.read_text() for path in (tmp_path / copy).rglob("*") if path.name.endswith(("zarr.json", ".zgroup", ".zattrs", ".zmetadata")))
+        assert '"temp' in documents and '"salt' not in documents and 'deep' not in documents
+
+
+def test_a_copy_of_all_nodes_without_a_damaged_one_is_an_error_unless_it_is_skipped(sherd, tmp_path, dataset):
+    document(dataset / "salt").write_text('{"x')
+    document(dataset / "name").write_text(document(dataset / "name").read_text().replace('"shape"', '"shap"'))
+    ran = sherd("copy", "o.zarr", "copy.zarr")
+    assert ran.code in (4, 5) and "'name/" in ran.stderr and not (tmp_path / "copy.zarr").exists()
+    report = sherd.ok("copy", "--skip-damaged", "--json", "o.zarr", "copy.zarr").json
+    assert report["arrays"] == 3
+    assert [each.split(": left out: ")[0] for each in report["warnings"][:2]] == ["/name", "/salt"]
+    assert sherd.ok("check", "copy.zarr").text.startswith("ok")
+    assert package.netcdf.open_dataset(tmp_path / "copy.zarr").warnings == []
+    assert sherd("copy", "--skip-damaged", "o.zarr/salt", "salt.zarr").code == 4
 
 
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])
