@@ -38,7 +38,7 @@ struct Check {
   bool data = false;
 
   Result<int> run(Session& session) const {
-    CheckOptions options{.data = data, .config = session.watched("check")};
+    CheckOptions options{.format = session.format(), .data = data, .config = session.watched("check")};
     // Objects are listed while others are checked, so the total so far would say little.
     if (const auto show = options.config.progress)
       options.config.progress = [show](const Progress& progress) { show({progress.done, 0}); };

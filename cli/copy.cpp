@@ -111,6 +111,7 @@ struct Copy {
     options.codecs = chosen.codecs;
     options.index_location = chunking.location();
     options.skip_damaged = skip_damaged;
+    options.source_format = session.format();
     options.select = select;
     if (dtype) {
       SHERD_TRY(type, in_option(parse_dtype_argument(*dtype), "--dtype"));

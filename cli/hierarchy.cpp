@@ -2,9 +2,10 @@
 #include "cli/hierarchy.hpp"
 
 #include "api/location.hpp"
+#include "api/netcdf.hpp"
+#include "array/group_location.hpp"
 #include "base/try.hpp"
-#include "format/zarr2.hpp"
-#include "store/key.hpp"
+#include "format/hidden_group.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -29,15 +30,20 @@ Result<std::optional<MemberPath>> find_member(const std::string& url, const Conf
   return std::optional(std::move(member));
 }
 
+Result<bool> hides_zarr2(const std::string& dataset, const Config& config) {
+  const auto parsed = netcdf::parse_dataset_url(dataset);
+  const auto node = parsed ? open(netcdf::store_of(*parsed), {.config = config}) : Result<Node>(parsed.error());
+  const Group* const group = node ? std::get_if<Group>(&*node) : nullptr;
+  if (group == nullptr) return false;  // reported when it is opened
+  SHERD_TRY(hidden, hidden_group(location_of(*group)));
+  return hidden.has_value();
+}
+
 Result<void> note_hidden_group(Session& session, const Node& node) {
   const Group* const group = std::get_if<Group>(&node);
-  if (group == nullptr || group->format() != "zarr3") return {};
-  SHERD_TRY(members, group->members());
-  if (!members.empty()) return {};
-  SHERD_TRY(hidden, group->store()->open(prefix_of(group->path()) + std::string(zarr2::kGroup)));
-  if (hidden != nullptr)
-    session.note(
-        "warning: the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if this is Zarr v2");
+  if (group == nullptr) return {};
+  SHERD_TRY(hidden, hidden_group(location_of(*group)));
+  if (hidden) session.note("warning: " + *hidden);
   return {};
 }
 

@@ -18,7 +18,9 @@ struct MemberPath {
 /// Nullopt if the URL names the root of a hierarchy.
 Result<std::optional<MemberPath>> find_member(const std::string& url, const Config& config);
 
-/// Warns of a `zarr.json` without members that hides a group of Zarr v2.
+/// Whether a dataset's `zarr.json` without members hides a group of Zarr v2; false if there is no node of Zarr.
+Result<bool> hides_zarr2(const std::string& dataset, const Config& config);
+/// Warns of such a group.
 Result<void> note_hidden_group(Session& session, const Node& node);
 
 }  // namespace sherd::cli

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
+#include "cli/hierarchy.hpp"
 #include "cli/nc_source.hpp"
 #include "cli/netcdf_lengths.hpp"
 #include "cli/option_errors.hpp"
@@ -132,6 +133,8 @@ struct Nccopy {
     SHERD_TRY(chosen, chosen_kind());
     options.kind = chosen;
     if (!session.format().empty()) options.format = session.format();
+    SHERD_TRY(hides, hides_zarr2(source, session.config()));
+    if (hides) options.source_format = session.format();
     for (const std::string& each : chunks) SHERD_TRY(add_chunks(each, options));
     SHERD_TRY(sharded, shard_lengths(shards));
     options.shards = std::move(sharded);

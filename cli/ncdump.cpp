@@ -22,7 +22,7 @@ struct Ncdump {
   Result<int> run(Session& session) const {
     SHERD_TRY(options, dump_options());
     SHERD_TRY(check_netcdf_source(url));
-    SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config()}));
+    SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config(), .format = session.format()}));
     for (const std::string& warning : dataset.warnings()) session.note("warning: " + warning);
     if (kind) {
       SHERD_TRY(session.out().write(std::string(dataset.kind()) + "\n"));

@@ -1,6 +1,11 @@
 // Groups and opening nodes, called by sherd._nodes and sherd._group.
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
 #include "array/document.hpp"
+#include "array/group_location.hpp"
+#include "format/hidden_group.hpp"
 #include "neuroglancer/create.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
@@ -68,6 +73,10 @@ void bind_group_class(nb::module_& module) {
       .def_prop_ro(
           "metadata", [](const Group& self) { return json_to(self.metadata()); },
           nb::sig("def metadata(self) -> dict[str, typing.Any]"))
+      .def(
+          "hidden",
+          [](const Group& self) { return call(*self.store(), [&] { return hidden_group(location_of(self)); }); },
+          "What to do if this group hides one of Zarr v2.", nb::sig("def hidden(self) -> str | None"))
       .def("_attributes", [](const Group& self) { return json_to(stored_attributes(self)); })
       .def("_set_attributes",
            [](Group& self, nb::handle attributes) {

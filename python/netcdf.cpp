@@ -104,9 +104,7 @@ nb::object read(const Variable& self, const std::vector<std::uint64_t>& origin,
   return self.type() == netcdf::Type::character ? made.array.attr("view")("S1") : made.array;
 }
 
-Dataset open(nb::handle store, const std::string& path, netcdf::Mode mode, bool consolidated, nb::handle settings) {
-  const netcdf::OpenOptions options{
-      .path = path, .mode = mode, .config = config_from(settings), .consolidated = consolidated};
+Dataset open(nb::handle store, const netcdf::OpenOptions& options) {
   if (is_store(store)) {
     const auto opened = store_from(store, options.config);
     return call(*opened, [&] { return Dataset::open(opened, options); });
@@ -229,11 +227,17 @@ void bind_netcdf(nb::module_& module) {
           nb::sig("def unread(self) -> dict[str, str]"));
   module.def(
       "netcdf_open",
-      [](nb::handle store, const std::string& path, bool pure, bool noxarray, bool seed, bool consolidated,
-         nb::handle settings) { return open(store, path, {pure, noxarray, seed}, consolidated, settings); },
-      nb::arg("store"), nb::arg("path"), nb::arg("pure"), nb::arg("noxarray"), nb::arg("seed"), nb::arg("consolidated"),
-      nb::arg("config").none(),
-      nb::sig("def netcdf_open(store: typing.Any, path: str, pure: bool, noxarray: bool, seed: bool,"
+      [](nb::handle store, const std::string& path, const std::string& format, bool pure, bool noxarray, bool seed,
+         bool consolidated, nb::handle settings) {
+        return open(store, {.path = path,
+                            .mode = {pure, noxarray, seed},
+                            .config = config_from(settings),
+                            .consolidated = consolidated,
+                            .format = format});
+      },
+      nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("pure"), nb::arg("noxarray"), nb::arg("seed"),
+      nb::arg("consolidated"), nb::arg("config").none(),
+      nb::sig("def netcdf_open(store: typing.Any, path: str, format: str, pure: bool, noxarray: bool, seed: bool,"
               " consolidated: bool, config: typing.Any) -> NetcdfDataset"));
   module.def(
       "netcdf_dump",

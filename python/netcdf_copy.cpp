@@ -29,6 +29,7 @@ nb::dict copy(const std::string& source, const std::string& destination, const n
   DatasetCopyOptions options{.config = config_from(settings)};
   options.kind = nb::cast<std::string>(given["kind"]);
   options.format = nb::cast<std::string>(given["format"]);
+  options.source_format = nb::cast<std::string>(given["source_format"]);
   for (const nb::handle pair : given["chunks"]) {
     const auto name = nb::cast<std::string>(pair[0]);
     if (nb::isinstance<nb::int_>(pair[1]))

@@ -53,6 +53,8 @@ void take_image_options(nb::dict& given, CopyOptions& options) {
     options.voxel_offset = nb::cast<std::array<std::int64_t, 3>>(offset);
   if (const nb::object dangling = take("drop_dangling"); !dangling.is_none())
     options.drop_dangling = nb::cast<bool>(dangling);
+  if (const nb::object format = take("source_format"); !format.is_none())
+    options.source_format = text_of(format, "source_format");
   if (const nb::object skip = take("skip_damaged"); !skip.is_none()) options.skip_damaged = nb::cast<bool>(skip);
   if (given.contains("sharding")) options.sharding = json_from(take("sharding"));
   if (const nb::object select = take("select"); !select.is_none()) options.select = text_of(select, "select");
@@ -72,6 +74,7 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
                       .resume = resume,
                       .overwrite = create.overwrite,
                       .format = std::move(create.format),
+                      .source_format = std::move(image.source_format),
                       .axes = std::move(image.axes),
                       .pyramid = image.pyramid,
                       .type = std::move(image.type),
@@ -153,16 +156,19 @@ void bind_tools(nb::module_& module) {
              "Copies a node; and what the copy takes for granted.");
   module.def(
       "check",
-      [](nb::handle location, const std::string& path, bool data, nb::handle sharding, nb::handle settings) {
-        CheckOptions options{.path = path, .data = data, .config = config_from(settings)};
+      [](nb::handle location, const std::string& path, const std::string& format, bool data, nb::handle sharding,
+         nb::handle settings) {
+        CheckOptions options{.path = path, .format = format, .data = data, .config = config_from(settings)};
         if (!sharding.is_none()) options.sharding = json_from(sharding);
         const std::shared_ptr<Store> store = store_from(location, options.config);
         return json_to(call([&] {
                          return is_store(location) ? sherd::check(store, options) : sherd::check(store->url(), options);
                        }).to_json());
       },
-      nb::arg("store"), nb::arg("path"), nb::arg("data"), nb::arg("sharding").none(), nb::arg("config").none(),
-      nb::sig("def check(store: object, path: str, data: bool, sharding: object | None, config: object | None) -> "
+      nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("data"), nb::arg("sharding").none(),
+      nb::arg("config").none(),
+      nb::sig("def check(store: object, path: str, format: str, data: bool, sharding: object | None, config: object | "
+              "None) -> "
               "dict[str, typing.Any]"),
       "Verifies a node and all below it.");
   module.def(

@@ -117,6 +117,7 @@ struct OpenOptions {
   Config config = {};
   /// Use consolidated metadata if they exist. false: read the documents of all nodes. Writers always do.
   bool consolidated = true;
+  std::string format = {};  ///< of the nodes: "zarr2" or "zarr3"; empty: detected
 };
 
 /// A variable or group that exists, or should exist, but cannot be read.

@@ -23,9 +23,10 @@ struct DatasetCopyOptions {
   /// "nczarr", or the kind of a netCDF file as returned by Dataset::kind(). Empty: a file if the destination ends in
   /// .nc, .nc3, .nc4, .cdf or .netcdf, of the source's kind if that is a file, otherwise "netCDF-4"; else "nczarr".
   std::string kind = {};
-  std::string format = "zarr2";  ///< of the nodes of a Zarr dataset: "zarr2" or "zarr3"
-  Mode mode = {};                ///< of a Zarr dataset, in addition to what the URL says
-  Mode source_mode = {};         ///< likewise, for the source
+  std::string format = "zarr2";    ///< of the nodes of a Zarr dataset: "zarr2" or "zarr3"
+  Mode mode = {};                  ///< of a Zarr dataset, in addition to what the URL says
+  Mode source_mode = {};           ///< likewise, for the source
+  std::string source_format = {};  ///< of the nodes of a source in Zarr; empty: detected
   /// Chunk lengths by names of dimensions; 0: the dimension's whole length. Default: as in the source, but in Zarr v2
   /// at most the length of an unlimited dimension, with a warning. No chunk is longer than a fixed dimension.
   std::vector<std::pair<std::string, std::uint64_t>> dimension_chunks = {};

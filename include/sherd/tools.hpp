@@ -53,6 +53,7 @@ struct CopyOptions {
   bool overwrite = false;
   std::string source_path = {}, destination_path = {};  ///< below the stores' roots
   std::string format = {};                              ///< of the copy, such as "zarr3"; empty: the source's
+  std::string source_format = {};                       ///< of the source; empty: detected
   /// The dimensions of a Zarr array, in its order: x, y, z, c (channel), t (time). Of a source; default: from its
   /// metadata. Of the copy of a volume; default: c, z, y, x, without c if there is one channel.
   std::vector<std::string> axes = {};
@@ -115,7 +116,8 @@ struct Fault {
 };
 struct CheckOptions {
   std::string path = {};
-  bool data = false;  ///< also decode every chunk
+  std::string format = {};  ///< such as "zarr2"; empty: detected
+  bool data = false;        ///< also decode every chunk
   /// As the member `sharding` of an info document: the parameters of shards of values by id at the URL itself. Required
   /// if no info document describes them.
   std::optional<Json> sharding = {};

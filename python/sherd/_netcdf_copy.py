@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from . import _arguments, _sherd
 from ._errors import InvalidArgument
+from ._nodes import format_name
 
 Filters = Sequence[Sequence[int]]
 
@@ -72,6 +73,7 @@ def copy(
     overwrite: bool = False,
     skip_damaged: bool = False,
     consolidated: bool = True,
+    source_zarr_format: Literal[2, 3] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Copies a dataset, and returns a report: {"kind", "groups", "variables", "bytes", "warnings"}.
@@ -90,6 +92,7 @@ def copy(
     data_groups: likewise, but everything is defined, and variables that are not named have fill values.
     fixed_dimensions: unlimited dimensions become fixed. skip_damaged: leave out variables and groups of the source that
     cannot be read (see Dataset.unread), with a sentence in the report; otherwise they are an error.
+    source_zarr_format: of a source in both versions of Zarr.
 
     Raises Conflict if the destination exists, unless overwrite is set; Unsupported if the destination cannot have a
     filter of the source, or for files in a build without libnetcdf. A failed copy leaves nothing behind.
@@ -112,5 +115,6 @@ def copy(
         "overwrite": _arguments.flag(overwrite, "overwrite"),
         "skip_damaged": _arguments.flag(skip_damaged, "skip_damaged"),
         "consolidated": _arguments.flag(consolidated, "consolidated"),
+        "source_format": format_name(None, source_zarr_format),
     }
     return _sherd.netcdf_copy(os.fspath(source), os.fspath(destination), options, config)

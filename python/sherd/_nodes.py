@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
@@ -46,7 +47,10 @@ def format_name(format: str | None, zarr_format: int | None) -> str:
 def _open(store: StoreLike, mode: str, path: str, format: str, config: Any) -> Array | Group:
     _arguments.store(store)
     _arguments.text(path, "path")
-    return wrap(_sherd.open_node(store, path, mode != "r", format, config))
+    node = wrap(_sherd.open_node(store, path, mode != "r", format, config))
+    if isinstance(node, Group) and not format and (hidden := node._handle.hidden()):
+        warnings.warn(f"{node.url}: {hidden}", stacklevel=4)
+    return node
 
 
 def _make_group(store: StoreLike, path: str, attributes: Any, overwrite: bool, format: str, config: Any) -> Group:

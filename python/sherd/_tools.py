@@ -12,6 +12,7 @@ from . import _arguments, _options, _sherd
 from ._array import Array
 from ._errors import InvalidArgument
 from ._group import Group
+from ._nodes import format_name
 from .ome import level_of
 
 Source = str | os.PathLike[str] | _sherd.Store | Array | Group
@@ -86,6 +87,7 @@ def copy(
     voxel_offset: Sequence[int] | None = None,
     dangling: Literal["keep", "drop"] = "keep",
     skip_damaged: bool = False,
+    source_zarr_format: Literal[2, 3] | None = None,
     resume: bool = False,
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
@@ -127,6 +129,7 @@ def copy(
     are not part of the copy. The report names those members and their paths.
     skip_damaged: leave out nodes of a hierarchy that cannot be read, or that consolidated metadata or lists of NCZarr
     name and the store lacks, with a warning for each; otherwise they are an error.
+    source_zarr_format: of a source in both versions of Zarr; default: detected.
     storage_options: of the stores that paths and URLs name, both of them.
     """
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
@@ -147,6 +150,7 @@ def copy(
     if dangling not in ("keep", "drop"):
         raise InvalidArgument(f"must be 'keep' or 'drop', not {dangling!r}", member="dangling")
     options["drop_dangling"] = dangling == "drop"
+    options["source_format"] = format_name(None, source_zarr_format)
     options["skip_damaged"] = _arguments.flag(skip_damaged, "skip_damaged")
     config = _arguments.settings(config, storage_options, src, dst)
     if config is not None:
@@ -165,19 +169,21 @@ def check(
     data: bool = False,
     *,
     path: str = "",
+    zarr_format: Literal[2, 3] | None = None,
     sharding: dict[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Verifies every metadata document and every shard index below a node and, with `data`, every chunk. `sharding`:
     the parameters of shards of values by id; src is then a directory of such shards, which needs no document.
+    zarr_format: of a node in both versions of Zarr; default: detected.
 
     Returns {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults":
     [{"severity", "code", "key", "slot", "offset", "message"}], "repaired": []}.
     """
     _arguments.flag(data, "data")
     config = _arguments.settings(config, storage_options, src)
-    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), data, sharding, config)
+    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), format_name(None, zarr_format), data, sharding, config)
 
 
 def _name_or_number(value: Any, name: str) -> str | int:

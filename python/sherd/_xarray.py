@@ -25,6 +25,7 @@ from xarray.core import indexing
 from . import _arguments, _sherd
 from ._array import codec_parts
 from ._errors import NotFound
+from ._nodes import ZARR_FORMATS
 from ._xarray_source import Group, Lazy, Node, Opened, without_fragment
 
 _DOCUMENTS = (".zarray", "zarr.json", ".zgroup", ".zattrs", ".nczarr")
@@ -156,11 +157,18 @@ def _opened(
     address: Any, mode: str, compat: str | None, consolidated: bool | None, zarr_format: int | None, settings: Any
 ) -> Opened:
     mode = "" if mode == "r" else mode  # that of engine="zarr"
-    opened = Opened(address, mode, compat, settings, consolidated=consolidated is not False)
-    if zarr_format is not None and zarr_format != opened.zarr_format:
-        kind = "a Neuroglancer volume" if opened.is_volume else f"Zarr v{opened.zarr_format}"
-        raise NotFound(f"no dataset of Zarr v{zarr_format} is at {opened.url}, which is {kind}")
-    return opened
+    consolidated = consolidated is not False
+    opened = Opened(address, mode, compat, settings, consolidated=consolidated)
+    if zarr_format is None or zarr_format == opened.zarr_format:
+        return opened
+    kind = "a Neuroglancer volume" if opened.is_volume else f"Zarr v{opened.zarr_format}"
+    missing = NotFound(f"no dataset of Zarr v{zarr_format} is at {opened.url}, which is {kind}")
+    if opened.is_volume or zarr_format not in ZARR_FORMATS:
+        raise missing
+    try:  # both may be stored
+        return Opened(address, mode, compat, settings, consolidated=consolidated, zarr_format=zarr_format)
+    except NotFound:
+        raise missing from None
 
 
 def _warn(opened: Opened, group: str, *, below: bool) -> None:

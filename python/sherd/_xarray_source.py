@@ -174,11 +174,20 @@ class Opened:
     _all: weakref.WeakValueDictionary[str, Opened] = weakref.WeakValueDictionary()
 
     def __init__(
-        self, store: Any, mode: str, compat: str | None, config: Any, token: str = "", *, consolidated: bool = True
+        self,
+        store: Any,
+        mode: str,
+        compat: str | None,
+        config: Any,
+        token: str = "",
+        *,
+        consolidated: bool = True,
+        zarr_format: Any = None,
     ) -> None:
         # Variables opened together are opened once when unpickled, so that they are not mixed with a replacement.
         self.token = token or uuid.uuid4().hex
         self._mode, self._compat, self._config, self._consolidated = mode, compat, config, consolidated
+        self._wanted = zarr_format
         fragment = ""
         if not isinstance(store, _sherd.Store):
             store = _arguments.store(store, "filename_or_obj")
@@ -187,7 +196,7 @@ class Opened:
         self._scales: dict[str, Any] = {}
         try:
             self._dataset: netcdf.Dataset | None = netcdf.open_dataset(
-                store, mode=mode, compat=compat, consolidated=consolidated, config=config
+                store, mode=mode, compat=compat, consolidated=consolidated, zarr_format=zarr_format, config=config
             )
             self.url = self._dataset.url
             if self._dataset.format == "netcdf":
@@ -204,7 +213,7 @@ class Opened:
         if self._address is None:
             raise InvalidArgument("a dataset of a Store cannot be pickled; open it by its path or URL")
         settings = _public(self._config)
-        return _reopened, (self.token, self._address, self._mode, self._compat, settings, self._consolidated)
+        return _reopened, (self.token, self._address, self._mode, self._compat, settings, self._consolidated, self._wanted)
 
     @property
     def is_volume(self) -> bool:
@@ -307,10 +316,12 @@ def _absolute(address: str) -> str:
 
 
 def _reopened(
-    token: str, address: str, mode: str, compat: str | None, config: dict[str, Any], consolidated: bool
+    token: str, address: str, mode: str, compat: str | None, config: dict[str, Any], consolidated: bool, zarr_format: Any
 ) -> Opened:
     found = Opened._all.get(token)
-    return found or Opened(address, mode, compat, _completed(config), token, consolidated=consolidated)
+    return found or Opened(
+        address, mode, compat, _completed(config), token, consolidated=consolidated, zarr_format=zarr_format
+    )
 
 
 def _scales(store: Any, config: Any) -> dict[str, Any]:

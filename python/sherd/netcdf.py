@@ -20,7 +20,7 @@ import numpy as np
 from . import _arguments, _netcdf_values, _sherd
 from ._netcdf_copy import copy
 from ._netcdf_writer import DatasetWriter, GroupWriter, VariableWriter, create_dataset
-from ._nodes import StoreLike
+from ._nodes import StoreLike, format_name
 
 __all__ = [
     "Dataset",
@@ -238,17 +238,19 @@ def open_dataset(
     compat: str | None = None,
     path: str = "",
     consolidated: bool = True,
+    zarr_format: Literal[2, 3] | None = None,
     storage_options: dict[str, Any] | None = None,
     config: Any = None,
 ) -> Dataset:
     """Opens a dataset for reading. `mode` and `compat` are those of a URL's fragment, such as "zarr" or
     "nczarr,noxarray", and are added to those of the URL. storage_options: of the store that a path or URL names.
-    consolidated: False: consolidated metadata are not used, and the documents of all nodes are read."""
+    consolidated: False: consolidated metadata are not used, and the documents of all nodes are read. zarr_format: the
+    version of Zarr, where both are stored; default: detected."""
     _arguments.store(store)
     config = _arguments.settings(config, storage_options, store)
     pure, noxarray, seed = _netcdf_values.modes(mode, compat)
     _arguments.flag(consolidated, "consolidated")
-    return Dataset(_sherd.netcdf_open(store, path, pure, noxarray, seed, consolidated, config))
+    return Dataset(_sherd.netcdf_open(store, path, format_name(None, zarr_format), pure, noxarray, seed, consolidated, config))
 
 
 def _adopt(writer: DatasetWriter, group: Group) -> None:

@@ -73,6 +73,18 @@ Result<void> make_room(const std::shared_ptr<Store>& store, const NewDataset& op
   return erase_node(*other);
 }
 
+/// The root of an existing dataset; without a format if it is to be detected.
+Result<NodeLocation> location_of(std::shared_ptr<Store> store, const OpenOptions& options) {
+  SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
+  if (options.format.empty()) return location;
+  if (!is_version_of_zarr(options.format))
+    return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
+  SHERD_TRY(formats, formats_called(options.format));
+  SHERD_TRY(format, formats.front()->in(*location.store, options.config.limits));
+  location.format = std::move(format);
+  return location;
+}
+
 /// A better error than that nothing was found in a directory.
 Result<void> check_exists(const ParsedUrl& url) {
   const std::string path = file_path_of(url);
@@ -124,7 +136,7 @@ Result<void> check_replaceable(const ParsedUrl& url, const Config& config) {
 
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Dataset> {
-    SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
+    SHERD_TRY(location, location_of(std::move(store), options));
     SHERD_TRY(mode, with_environment(options.mode));
     return read_dataset(std::move(location), mode, options.consolidated);
   });
@@ -144,7 +156,7 @@ Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) 
 Result<Writer> Writer::open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<Writer> {
     if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-    SHERD_TRY(location, make_location(std::move(store), options.path, traced(options.config)));
+    SHERD_TRY(location, location_of(std::move(store), options));
     location.writable = true;
     SHERD_TRY(mode, with_environment(options.mode));
     return open_writer(std::move(location), mode);

@@ -209,7 +209,8 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
     Config reading = options.config;
     reading.progress = nullptr;
     reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
-    SHERD_TRY(dataset, Dataset::open(source, {.mode = options.source_mode, .config = reading}));
+    SHERD_TRY(dataset,
+              Dataset::open(source, {.mode = options.source_mode, .config = reading, .format = options.source_format}));
     SHERD_TRY(check_complete(dataset, options));
     SHERD_TRY(kind, kind_of_copy(dataset, to, options));
     if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))

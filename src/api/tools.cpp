@@ -21,8 +21,10 @@ namespace sherd {
 
 namespace {
 
-Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config) {
-  SHERD_TRY(formats, formats_called({}));
+/// `format` is empty, or the only one that is recognized.
+Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config,
+                                   const std::string& format) {
+  SHERD_TRY(formats, formats_called(format));
   SHERD_TRY(location, make_location(store, path, config));
   SHERD_TRY(known, find_format_of(location, formats));
   if (known) return *std::move(known);
@@ -30,11 +32,12 @@ Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const st
 }
 
 /// The store that contains a URL's node, and the path of the node in it.
-Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config) {
+Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config,
+                             const std::string& format) {
   SHERD_TRY(store, open_existing(url, config));
-  const auto location = find_location(store, path, config);
+  const auto location = find_location(store, path, config, format);
   if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
-  SHERD_TRY(formats, formats_called({}));
+  SHERD_TRY(formats, formats_called(format));
   SHERD_TRY(around, find_around(*store, formats, config));
   if (!around) return Enclosure{std::move(store), path};
   return Enclosure{around->store, around->path + "/" + path};
@@ -113,7 +116,7 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
   return as_call(options.config, [&]() -> Result<CopyReport> {
     const bool one_store = source == destination;
     if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
-    const auto found = find_location(source, options.source_path, options.config);
+    const auto found = find_location(source, options.source_path, options.config, options.source_format);
     SHERD_TRY(to, make_location(std::move(destination), options.destination_path, options.config));
     if (!found && found.error().code() == ErrorCode::not_found) {
       SHERD_TRY(collection, collection_location(source, options.source_path, false, options.config));
@@ -143,12 +146,13 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
 // A copy joins the hierarchy around its destination, and has its format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   return as_call(options.config, [&]() -> Result<CopyReport> {
-    SHERD_TRY(from, find_store(source, options.source_path, options.config));
+    SHERD_TRY(from, find_store(source, options.source_path, options.config, options.source_format));
     SHERD_TRY(to, open_store(destination, options.config));
     CopyOptions inside = options;
     inside.source_path = from.path;
     SHERD_TRY(around, enclosure(*to, options.config));
-    if (!around && find_location(from.store, from.path, options.config)) SHERD_TRY(refuse_inside(*to, options.config));
+    if (!around && find_location(from.store, from.path, options.config, options.source_format))
+      SHERD_TRY(refuse_inside(*to, options.config));
     if (around) {
       to = std::move(around->store);
       inside.destination_path = join_path(around->path, options.destination_path);
@@ -173,7 +177,7 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
       SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
       return report;
     }
-    const auto location = find_location(store, options.path, options.config);
+    const auto location = find_location(store, options.path, options.config, options.format);
     if (location) return check_nodes(*location, options);
     CheckReport report;
     if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
@@ -193,7 +197,7 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
       SHERD_TRY(store, open_store(url, options.config));
       return check(std::move(store), options);
     }
-    SHERD_TRY(location, find_store(url, options.path, options.config));
+    SHERD_TRY(location, find_store(url, options.path, options.config, options.format));
     CheckOptions inside = options;
     inside.path = location.path;
     return check(std::move(location.store), inside);

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "format/hidden_group.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/note_forms.hpp"
@@ -111,12 +112,10 @@ class Builder {
 
   /// A stray zarr.json hides a whole dataset of Zarr v2.
   Result<void> check_empty() {
-    SHERD_TRY(hides, reader_.hides_zarr2());
-    if (!hides) return {};
-    const std::string fault =
-        "the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if the dataset is Zarr v2";
-    warn("/", fault);
-    leave_out("/", corrupt(fault));
+    SHERD_TRY(hidden, hidden_group(reader_.location()));
+    if (!hidden) return {};
+    warn("/", *hidden);
+    leave_out("/", corrupt(*hidden));
     return {};
   }
 

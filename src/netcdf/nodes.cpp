@@ -166,10 +166,12 @@ Result<std::vector<Reply>> read_root_documents(const NodeLocation& location, boo
     std::ranges::move(more, std::back_inserter(found));
     return {};
   };
-  const bool at_once = location.store->traits().parallel_requests > 1;
-  SHERD_TRY(at_once ? read_more({kZarrJson, kConsolidated}) : read_more({kZarrJson}));
-  if (!found.empty() && found.front().name == kZarrJson) {
-    found.resize(1);
+  const bool only_v2 = location.format != nullptr && location.format->name() == "zarr2";
+  const bool only_v3 = location.format != nullptr && !only_v2;
+  const bool at_once = location.store->traits().parallel_requests > 1 && location.format == nullptr;
+  if (!only_v2) SHERD_TRY(at_once ? read_more({kZarrJson, kConsolidated}) : read_more({kZarrJson}));
+  if (only_v3 || (!found.empty() && found.front().name == kZarrJson)) {
+    found.resize(std::min<std::size_t>(found.size(), 1));
     return found;
   }
   if (!at_once) SHERD_TRY(read_more({kConsolidated}));
@@ -252,12 +254,6 @@ Result<bool> NodeReader::read_root() {
   root_ = std::move(root.node);
   if (exists && root_.type == NodeType::group) use_consolidated();
   return exists;
-}
-
-Result<bool> NodeReader::hides_zarr2() const {
-  if (location_.format->name() != "zarr3") return false;
-  SHERD_TRY(found, location_.store->open(joined(prefix_of_path(root_.path), kGroupDocument)));
-  return found != nullptr;
 }
 
 void NodeReader::use_consolidated() {

@@ -81,8 +81,8 @@ class ParsedTexts {
 
 class NodeReader {
  public:
-  /// Determines the format and reads the root; not_found if there is no node. Consolidated metadata are not used if the
-  /// location is writable.
+  /// Determines the format, unless the location has one, and reads the root; not_found if there is no node.
+  /// Consolidated metadata are not used if the location is writable.
   static Result<NodeReader> open(NodeLocation location, bool consolidated);
 
   [[nodiscard]] const StoredNode& root() const noexcept { return root_; }
@@ -90,8 +90,6 @@ class NodeReader {
   [[nodiscard]] bool is_v1() const noexcept { return v1_; }
   /// Whether the root has consolidated metadata.
   [[nodiscard]] bool is_consolidated() const noexcept { return consolidated_; }
-  /// Whether the root, which is read as Zarr v3, is also a group of Zarr v2.
-  [[nodiscard]] Result<bool> hides_zarr2() const;
   [[nodiscard]] const Warnings& warnings() const noexcept { return warnings_; }
   /// The members that were left out because of a fault; each has a warning.
   [[nodiscard]] const std::vector<Unread>& unread() const noexcept { return unread_; }

@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "format/hidden_group.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -112,6 +113,8 @@ class TreeCheck {
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) {
         group_document = (*document)->document;
+        SHERD_TRY(hidden, hidden_group(at_path(root_, path)));
+        if (hidden) findings.warning("hidden_group", {}, *hidden);
         SHERD_TRY(check_image_group(at_path(root_, path), **document, [this](Findings& each) { merge(each); }));
       }
       check_documents(at_path(root_, path), **document, [this](Findings& each) { merge(each); });

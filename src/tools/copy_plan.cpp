@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/number.hpp"
+#include "format/hidden_group.hpp"
 #include "io/image.hpp"
 #include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -180,6 +181,8 @@ class TreePlanner {
     const std::size_t number = plan_.nodes.size();
     plan_.nodes.push_back({path, std::move(document)});
     SHERD_TRY(note_side_documents(location, path));
+    SHERD_TRY(hidden, hidden_group(location));
+    if (hidden) left_out_.emplace(path, corrupt(*hidden));
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     note_missing(number);

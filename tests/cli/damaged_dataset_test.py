@@ -1,8 +1,10 @@
 """Datasets with parts that cannot be read: a copy without them is an error, and errors name what is damaged."""
 
 import json
+import pickle
 import shutil
 import subprocess
+import warnings
 
 import pytest
 import sherd as package
@@ -195,21 +197,74 @@ def test_check_reports_a_consolidated_variable_that_is_gone_as_an_error(sherd, t
     assert (fault["code"], fault["severity"]) == ("consolidated_stale", "error") and "'a', which does not exist" in fault["message"]
 
 
-def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, tmp_path):
+HIDDEN = "the group of zarr.json is empty, but .zgroup is beside it; if this is Zarr v2, use --store-format zarr2"
+
+
+@pytest.fixture
+def hidden(sherd, tmp_path):
+    """A dataset of Zarr v2 that a stray zarr.json hides."""
     (tmp_path / "o.cdl").write_text(CDL)
     sherd.ok("ncgen", "-o", "o.zarr", "o.cdl")
     (tmp_path / "o.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "group", "attributes": {}}')
-    fault = "the group of zarr.json is empty, but .zgroup is beside it; remove zarr.json if the dataset is Zarr v2"
-    assert f"warning: /: {fault}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    return tmp_path / "o.zarr"
+
+
+def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, hidden):
+    assert f"warning: /: {HIDDEN}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
     for command in ("info", "ls", "tree"):
-        assert "warning: the group of zarr.json is empty, but .zgroup is beside it" in sherd.ok(command, "o.zarr").stderr
+        assert f"warning: {HIDDEN}" in sherd.ok(command, "o.zarr").stderr
         assert not sherd.ok(command, "o.zarr/salt", "--store-format", "zarr2").stderr
-    ran = sherd("nccopy", "o.zarr", "copy.zarr")
-    assert ran.code == 4 and f"without /: {fault}" in ran.stderr
+    for command in ("nccopy", "copy"):
+        ran = sherd(command, "o.zarr", "copy.zarr")
+        assert ran.code == 4 and f"without /: {HIDDEN}" in ran.stderr and not (hidden.parent / "copy.zarr").exists()
+    faults = json.loads(sherd("check", "--json", "o.zarr").stdout)["faults"]
+    assert [(each["code"], each["severity"], each["key"]) for each in faults if HIDDEN in each["message"]] == [("hidden_group", "warning", "zarr.json")]
+    assert faults == package.check(hidden)["faults"]
+
+
+def test_python_warns_of_a_zarr_json_that_hides_a_dataset_of_zarr_v2(tmp_path, hidden):
+    for open_it in (package.open_group, package.open):
+        with pytest.warns(UserWarning, match=HIDDEN):
+            assert not list(open_it(hidden).keys())
     with pytest.warns(UserWarning, match="the group of zarr.json is empty"):
-        assert not xarray.open_dataset(tmp_path / "o.zarr", engine="sherd").variables
-    package.create_array(tmp_path / "o.zarr", name="both", data=[1])
-    assert package.netcdf.open_dataset(tmp_path / "o.zarr").unread == {}
+        assert not xarray.open_dataset(hidden, engine="sherd").variables
+    for copy in (package.copy, package.netcdf.copy):
+        with pytest.raises(package.Corrupt, match=f"without /: {HIDDEN}"):
+            copy(hidden, tmp_path / "copy.zarr")
+    package.create_array(hidden, name="both", data=[1])
+    assert package.netcdf.open_dataset(hidden).unread == {}
+
+
+def test_a_hidden_dataset_is_read_by_the_format_that_is_named(sherd, tmp_path, hidden):
+    (hidden / "zarr.json").rename(tmp_path / "kept.json")
+    whole, members = sherd.ok("ncdump", "o.zarr").text, sherd.ok("ls", "o.zarr").text
+    (tmp_path / "kept.json").rename(hidden / "zarr.json")
+    ran = sherd.ok("--store-format", "zarr2", "ncdump", "o.zarr")
+    assert (ran.text, ran.stderr) == (whole, "")
+    assert sherd.ok("--store-format", "zarr2", "ls", "o.zarr").text == members
+    faults = json.loads(sherd("--store-format", "zarr2", "check", "--json", "o.zarr").stdout)["faults"]
+    assert not [each for each in faults if each["severity"] == "error" or HIDDEN in each["message"]]
+    for command in ("copy", "nccopy"):
+        sherd.ok("--store-format", "zarr2", command, "o.zarr", f"{command}.zarr")
+        assert sherd.ok("ncdump", "-n", "o", f"{command}.zarr").text == whole
+    assert sherd("--store-format", "zarr3", "ncdump", "copy.zarr").code == 3
+
+
+def test_python_reads_a_hidden_dataset_by_its_version_of_zarr(sherd, tmp_path, hidden):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "salt" in package.open_group(hidden, zarr_format=2)
+        assert package.netcdf.open_dataset(hidden, zarr_format=2)["salt"][:].tolist() == [1, 2, 3]
+        dataset = xarray.open_dataset(hidden, engine="sherd", zarr_format=2)
+        assert pickle.loads(pickle.dumps(dataset))["salt"].values.tolist() == [1, 2, 3]
+        package.netcdf.copy(hidden, tmp_path / "a.zarr", source_zarr_format=2)
+    with pytest.warns(UserWarning, match="zarr.json"):  # it belongs to no node
+        package.copy(hidden, tmp_path / "b.zarr", source_zarr_format=2)
+    for copy in ("a.zarr", "b.zarr"):
+        assert package.netcdf.open_dataset(tmp_path / copy)["salt"][:].tolist() == [1, 2, 3]
+    assert not [each for each in package.check(hidden, zarr_format=2)["faults"] if HIDDEN in each["message"]]
+    with pytest.raises(package.NotFound, match="which is Zarr v2"):
+        xarray.open_dataset(tmp_path / "a.zarr", engine="sherd", zarr_format=3)
 
 
 def test_damage_of_the_source_is_not_said_to_be_in_the_destination(sherd, tmp_path, dataset):

@@ -1,0 +1,15 @@
+// A group of Zarr v3 that hides one of Zarr v2 at the same path: readers look for `zarr.json` first.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "array/state.hpp"
+
+namespace sherd {
+
+/// If `location` is a group of Zarr v3 without members, and `.zgroup` is beside its `zarr.json`: a sentence that says
+/// so and what to do. Otherwise nullopt. Costs one request, and a list of the group if there is such a document.
+[[nodiscard]] Result<std::optional<std::string>> hidden_group(const NodeLocation& location);
+
+}  // namespace sherd
