@@ -35,14 +35,14 @@ Result<bool> hides_zarr2(const std::string& dataset, const Config& config) {
   const auto node = parsed ? open(netcdf::store_of(*parsed), {.config = config}) : Result<Node>(parsed.error());
   const Group* const group = node ? std::get_if<Group>(&*node) : nullptr;
   if (group == nullptr) return false;  // reported when it is opened
-  SHERD_TRY(hidden, hidden_group(location_of(*group)));
+  SHERD_TRY(hidden, hidden_group(location_of(*group), group->metadata()));
   return hidden.has_value();
 }
 
 Result<void> note_hidden_group(Session& session, const Node& node) {
   const Group* const group = std::get_if<Group>(&node);
   if (group == nullptr) return {};
-  SHERD_TRY(hidden, hidden_group(location_of(*group)));
+  SHERD_TRY(hidden, hidden_group(location_of(*group), group->metadata()));
   if (hidden) session.note("warning: " + *hidden);
   return {};
 }

@@ -75,7 +75,9 @@ void bind_group_class(nb::module_& module) {
           nb::sig("def metadata(self) -> dict[str, typing.Any]"))
       .def(
           "hidden",
-          [](const Group& self) { return call(*self.store(), [&] { return hidden_group(location_of(self)); }); },
+          [](const Group& self) {
+            return call(*self.store(), [&] { return hidden_group(location_of(self), self.metadata()); });
+          },
           "What to do if this group hides one of Zarr v2.", nb::sig("def hidden(self) -> str | None"))
       .def("_attributes", [](const Group& self) { return json_to(stored_attributes(self)); })
       .def("_set_attributes",

@@ -7,8 +7,10 @@
 
 namespace sherd {
 
-Result<std::optional<std::string>> hidden_group(const NodeLocation& location) {
+Result<std::optional<std::string>> hidden_group(const NodeLocation& location, const Json& group) {
   if (location.format->name() != "zarr3") return std::optional<std::string>();
+  if (const auto told = consolidated_entries(*location.format, group); told && !told->empty())
+    return std::optional<std::string>();
   SHERD_TRY(beside, location.store->open(join_path(location.path, zarr2::kGroup)));
   if (beside == nullptr) return std::optional<std::string>();
   SHERD_TRY(members, members_of(location));

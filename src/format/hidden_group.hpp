@@ -9,7 +9,8 @@
 namespace sherd {
 
 /// If `location` is a group of Zarr v3 without members, and `.zgroup` is beside its `zarr.json`: a sentence that says
-/// so and what to do. Otherwise nullopt. Costs one request, and a list of the group if there is such a document.
-[[nodiscard]] Result<std::optional<std::string>> hidden_group(const NodeLocation& location);
+/// so and what to do. Otherwise nullopt. `group` is its metadata: if its consolidated metadata have no members, this
+/// costs one request, and a list of the group if there is such a document.
+[[nodiscard]] Result<std::optional<std::string>> hidden_group(const NodeLocation& location, const Json& group);
 
 }  // namespace sherd

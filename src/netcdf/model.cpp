@@ -112,7 +112,7 @@ class Builder {
 
   /// A stray zarr.json hides a whole dataset of Zarr v2.
   Result<void> check_empty() {
-    SHERD_TRY(hidden, hidden_group(reader_.location()));
+    SHERD_TRY(hidden, hidden_group(reader_.location(), reader_.root().document));
     if (!hidden) return {};
     warn("/", *hidden);
     leave_out("/", corrupt(*hidden));

@@ -113,7 +113,7 @@ class TreeCheck {
       if (own && !(*document)->implicit) report_.documents += std::max<std::size_t>((*document)->versions.size(), 1);
       if (kind == Kind::group) {
         group_document = (*document)->document;
-        SHERD_TRY(hidden, hidden_group(at_path(root_, path)));
+        SHERD_TRY(hidden, hidden_group(at_path(root_, path), group_document));
         if (hidden) findings.warning("hidden_group", {}, *hidden);
         SHERD_TRY(check_image_group(at_path(root_, path), **document, [this](Findings& each) { merge(each); }));
       }

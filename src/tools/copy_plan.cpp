@@ -181,7 +181,7 @@ class TreePlanner {
     const std::size_t number = plan_.nodes.size();
     plan_.nodes.push_back({path, std::move(document)});
     SHERD_TRY(note_side_documents(location, path));
-    SHERD_TRY(hidden, hidden_group(location));
+    SHERD_TRY(hidden, hidden_group(location, plan_.nodes[number].document.document));
     if (hidden) left_out_.emplace(path, corrupt(*hidden));
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
