@@ -62,6 +62,10 @@ nb::list collections(const Group& self) {
   return list;
 }
 
+std::optional<std::string> hidden(const Group& self) {
+  return call(*self.store(), [&] { return hidden_group(location_of(self), self.metadata()); });
+}
+
 void bind_group_class(nb::module_& module) {
   nb::class_<Group>(module, "GroupHandle", "The implementation of sherd.Group.")
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
@@ -73,12 +77,8 @@ void bind_group_class(nb::module_& module) {
       .def_prop_ro(
           "metadata", [](const Group& self) { return json_to(self.metadata()); },
           nb::sig("def metadata(self) -> dict[str, typing.Any]"))
-      .def(
-          "hidden",
-          [](const Group& self) {
-            return call(*self.store(), [&] { return hidden_group(location_of(self), self.metadata()); });
-          },
-          "What to do if this group hides one of Zarr v2.", nb::sig("def hidden(self) -> str | None"))
+      .def("hidden", hidden, "What to do if this group hides one of Zarr v2.",
+           nb::sig("def hidden(self) -> str | None"))
       .def("_attributes", [](const Group& self) { return json_to(stored_attributes(self)); })
       .def("_set_attributes",
            [](Group& self, nb::handle attributes) {
