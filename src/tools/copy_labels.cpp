@@ -8,9 +8,9 @@
 #include "array/consolidated.hpp"
 #include "array/document.hpp"
 #include "array/hierarchy.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "ome/ome.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -82,6 +82,20 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
   SHERD_TRY(image, image_of_group(location, (*node)->attributes));
   if (!image) return Found();
   return Found({std::move(location), *std::move(image), std::string(parts.name)});
+}
+
+Result<std::optional<LabelledImage>> image_of_labels(const NodeLocation& location, const OmeGroup& labels) {
+  using Found = std::optional<LabelledImage>;
+  if (labels.multiscales != 1 || labels.datasets.empty()) return Found();
+  const NodeLocation around = at_path(location, std::string(parent_path(parent_path(location.path))));
+  SHERD_TRY(node, around.format->open(*around.store, around.path, around.config.limits));
+  if (!node || node->type != NodeType::group) return Found();
+  const auto group = ome_group(node->attributes, around.path);
+  if (!group || group->multiscales != 1 || group->datasets.size() == labels.datasets.size()) return Found();
+  SHERD_TRY(attributes, in_store(ome_attributes(around, node->attributes), around.store->url()));
+  const auto image = image_of_group(around, attributes);
+  if (!image || !*image) return Found();  // what is invalid stays so
+  return Found({around, **image, std::string(last_segment(location.path))});
 }
 
 Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labels, CopyOptions options) {

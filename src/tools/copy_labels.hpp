@@ -7,6 +7,7 @@
 
 #include "array/state.hpp"
 #include "ome/image.hpp"
+#include "ome/ome.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd {
@@ -19,6 +20,9 @@ struct LabelledImage {
 };
 /// nullopt for other destinations. `corrupt` if the image's metadata are invalid.
 Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& destination);
+
+/// The image to which the labels at `location`, IMAGE/labels/NAME, belong if it has another number of levels.
+Result<std::optional<LabelledImage>> image_of_labels(const NodeLocation& location, const OmeGroup& labels);
 
 /// The options of a copy of `labels` with as many resolutions as the image. invalid_argument if it cannot have that
 /// many.

@@ -193,30 +193,13 @@ class TreePlanner {
     return {};
   }
 
-  // The image to whose labels a node of the source belongs, if the copy is of OME-NGFF 0.5 and the labels have another
-  // number of levels than the image.
-  Result<std::optional<LabelledImage>> image_of_labels(const std::string& path, const OmeGroup& labels) const {
-    using Found = std::optional<LabelledImage>;
-    const std::string_view above = parent_path(path);
-    if (last_segment(above) != "labels" || labels.multiscales != 1 || labels.datasets.empty()) return Found();
-    const NodeLocation around = location_below(source_, std::string(parent_path(above)));
-    SHERD_TRY(node, format_.open(*around.store, around.path, around.config.limits));
-    if (!node || node->type != NodeType::group) return Found();
-    const auto group = ome_group(node->attributes, around.path);
-    if (!group || group->multiscales != 1 || group->datasets.size() == labels.datasets.size()) return Found();
-    SHERD_TRY(attributes, in_store(ome_attributes(around, node->attributes), around.store->url()));
-    const auto image = image_of_group(around, attributes);
-    if (!image || !*image) return Found();  // what is invalid stays so
-    return Found({around, **image, std::string(last_segment(path))});
-  }
-
   // OME-NGFF requires labels to have as many levels as their image, and `check` lets only those before 0.5 have others:
   // the copy's are made of the finest one. False for any other node.
   Result<bool> plan_labels(const NodeLocation& location, const std::string& path, const NodeDocument& document) {
     if (!changes_format() || new_format_.name() == "zarr2" || options_.config.layout != Layout::plain) return false;
     const auto labels = ome_group(document.attributes, location.path);
-    if (!labels) return false;
-    SHERD_TRY(image, image_of_labels(path, *labels));
+    if (!labels || last_segment(parent_path(path)) != "labels") return false;
+    SHERD_TRY(image, image_of_labels(location, *labels));
     if (!image) return false;
     SHERD_TRY(below, normal_path(labels->datasets.front().path));
     const NodeLocation finest = at_path(location, join_path(location.path, below));
