@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <variant>
 
-#include "array/extension.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::cli {
 namespace {

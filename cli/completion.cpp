@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "api/registry.hpp"
-#include "array/format.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "node/format.hpp"
 
 namespace sherd::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "api/location.hpp"
 #include "api/netcdf.hpp"
-#include "array/group_location.hpp"
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "format/hidden_group.hpp"
 

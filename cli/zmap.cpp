@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/registry.hpp"
-#include "array/format.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -11,6 +10,7 @@
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "cli/values.hpp"
+#include "node/format.hpp"
 #include "sherd/netcdf_zmap.hpp"
 
 namespace sherd::cli {

@@ -1,6 +1,7 @@
 // The class sherd.Array: its properties, and access to its elements.
 
-#include "array/document.hpp"
+#include "array/nodes.hpp"
+#include "node/document.hpp"
 #include "python/access.hpp"
 #include "python/bindings.hpp"
 #include "python/config.hpp"

@@ -3,10 +3,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "array/document.hpp"
-#include "array/group_location.hpp"
+#include "array/nodes.hpp"
 #include "format/hidden_group.hpp"
 #include "neuroglancer/create.hpp"
+#include "node/document.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "sherd/collection.hpp"

@@ -119,7 +119,7 @@ struct StoreTraits {
   bool conditional_write = false;  ///< commit() compares and replaces in one step, even without lock()
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
-  bool can_list = true;            ///< visit() works, and with it everything that removes or moves a prefix
+  bool can_list = true;            ///< visit() works, and with it everything that removes a prefix
   /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
 };
@@ -209,14 +209,6 @@ class SHERD_API Store {
   /// Waits for every writer, also of other processes, that holds a key below `prefix` to end; not for writers of this
   /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
-  /// Moves every object below `from` to the same key below `to` (both end in `/` or are empty), replacing each existing
-  /// one atomically. Deeper keys are moved first, so that a document follows what it describes. There must be no other
-  /// writers below either prefix: what they store meanwhile may be lost.
-  virtual Result<void> move_prefix(const std::string& from, const std::string& to);
-  /// Moves them in one step, with the locks of active writers below `from`: what these commit appears below `to`. It is
-  /// a `conflict` if such a lock cannot move. Returns false, having changed nothing, if the store cannot do that or if
-  /// anything exists at `to`; `not_found` if a store that can has nothing at `from`. The default returns false.
-  virtual Result<bool> move_at_once(const std::string& from, const std::string& to);
   /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
   /// one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to be
   /// visited. `visit` may use the store; objects that it stores or erases may or may not be visited. Returns true if

@@ -1,13 +1,13 @@
 // Makes the sharding transformer of the 2022 draft from a store and a path or an array document, and provides the
 // tables that are needed to interpret the document.
 #include "sherd/draft2022.hpp"
+#include "array/nodes.hpp"
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "node/document.hpp"
 
 namespace sherd::draft2022 {
 

@@ -1,10 +1,13 @@
 // Erases the node at a URL: finds it as open() does, and erases it as its group would.
+#include "node/erase.hpp"
 #include "api/location.hpp"
 #include "api/members.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/claim.hpp"
+#include "node/foreign_objects.hpp"
+#include "node/presence.hpp"
 #include "sherd/group.hpp"
 
 namespace sherd {
@@ -23,8 +26,8 @@ Result<std::optional<Erasable>> find_erasable(NodeLocation location, const std::
     if (bound == nullptr) continue;
     location.format = std::move(bound);
     SHERD_TRY(present, own_presence(location));
-    SHERD_TRY(cut_short, is_moving(location));
-    if (present != Presence::none || cut_short) return std::optional(Erasable{std::move(location), cut_short});
+    SHERD_TRY(claim, claim_of(location));
+    if (present != Presence::none || claim) return std::optional(Erasable{std::move(location), claim.has_value()});
   }
   return std::optional<Erasable>();
 }

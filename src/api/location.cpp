@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "api/registry.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
+#include "node/presence.hpp"
 #include "store/file_options.hpp"
 #include "store/prefetched.hpp"
 

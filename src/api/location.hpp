@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "array/state.hpp"
 #include "neuroglancer/collection.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd {
 

@@ -1,11 +1,15 @@
 // Erases and moves the members of a group, and updates the OME-NGFF metadata of the group that contains them.
 #include "api/members.hpp"
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "node/claim.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/erase.hpp"
+#include "node/move.hpp"
+#include "node/path.hpp"
+#include "node/presence.hpp"
 #include "ome/ome.hpp"
 #include "sherd/group.hpp"
 #include "store/key.hpp"
@@ -82,8 +86,8 @@ Result<void> Group::erase(std::string_view path) {
   return as_call(config(), [&]() -> Result<void> {
     SHERD_TRY(member, writable_below(path));
     SHERD_TRY(present, presence(member));
-    SHERD_TRY(cut_short, is_moving(member));
-    if (present == Presence::none && !cut_short) return no_node_at(member);
+    SHERD_TRY(claim, claim_of(member));
+    if (present == Presence::none && !claim) return no_node_at(member);
     SHERD_TRY(erase_node(member));
     return follow(*this, member, std::nullopt);
   });

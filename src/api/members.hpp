@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "array/state.hpp"
 #include "netcdf/url.hpp"
+#include "node/node_location.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_copy.hpp"

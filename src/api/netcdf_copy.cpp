@@ -7,12 +7,12 @@
 
 #include "api/location.hpp"
 #include "api/netcdf.hpp"
-#include "array/staged.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/netcdf_file.hpp"
 #include "netcdf/writer.hpp"
+#include "node/new_node.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "tools/netcdf_copy.hpp"
@@ -157,20 +157,19 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
   NewDataset dataset{.format = options.format, .mode = mode, .overwrite = false};
   dataset.consolidated = options.consolidated;
   dataset.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
-  SHERD_TRY(staged,
-            in_store(StagedNode::begin(destination, {.overwrite = options.overwrite}), destination.store->url()));
-  if (place.format->name() != destination.format->name()) staged.replace_with(place.format);
+  SHERD_TRY(made, in_store(NewNode::begin(destination, {.overwrite = options.overwrite}), destination.store->url()));
+  if (place.format->name() != destination.format->name()) made.replace_with(place.format);
   auto copied = [&]() -> Result<DatasetCopyReport> {
-    SHERD_TRY(writer, create_writer(staged.location(), dataset));
+    SHERD_TRY(writer, create_writer(made.location(), dataset));
     const auto sink = sink_of(std::move(writer));
     auto done = copy_dataset({source, *sink, form, options, mode}, std::move(report));
-    if (!done) return staged.outward(done.error());
+    if (!done) return made.outward(done.error());
     std::vector<std::string> below;
     add_members(source.root(), below);
-    SHERD_TRY(staged.commit(below));
+    SHERD_TRY(made.commit(below));
     return done;
   }();
-  if (!copied) (void)staged.abandon();  // the first failure is the one to report
+  if (!copied) (void)made.abandon();  // the first failure is the one to report
   return in_store(std::move(copied), destination.store->url());
 }
 

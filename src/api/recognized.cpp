@@ -8,13 +8,13 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/consolidated.hpp"
-#include "array/hierarchy.hpp"
-#include "array/staged.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/collection.hpp"
+#include "node/consolidated.hpp"
+#include "node/new_node.hpp"
+#include "node/path.hpp"
 #include "os/calls.hpp"
 #include "os/directory.hpp"
 #include "os/fd.hpp"
@@ -188,7 +188,7 @@ namespace {
 
 /// Says that a copy to this path is not complete.
 std::string hint_at_unfinished(const NodeLocation& location) {
-  const auto copy = StagedLeftover::find(location, {});
+  const auto copy = UnfinishedNode::find(location, {});
   if (copy && copy->is_other())
     return "; a copy to this path is unfinished: the command that began it continues it with --resume";
   return {};

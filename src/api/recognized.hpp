@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd {
 

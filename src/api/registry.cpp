@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "netcdf/member_notes.hpp"
+#include "node/storage_kind.hpp"
 #include "ome/ome.hpp"
 #include "store/file_options.hpp"
 

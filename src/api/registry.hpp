@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {

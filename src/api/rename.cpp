@@ -1,10 +1,11 @@
 // Renames the node at a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/move.hpp"
+#include "node/path.hpp"
 #include "sherd/group.hpp"
 
 namespace sherd {

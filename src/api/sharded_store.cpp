@@ -7,7 +7,6 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/document.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -16,6 +15,7 @@
 #include "neuroglancer/names.hpp"
 #include "neuroglancer/object_values.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "node/document.hpp"
 
 namespace sherd::neuroglancer {
 namespace {

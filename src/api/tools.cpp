@@ -4,11 +4,11 @@
 
 #include "api/location.hpp"
 #include "api/recognized.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/files.hpp"
+#include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"

@@ -1,19 +1,21 @@
 // Array handles: their properties, and reading. Writing is in write.cpp, resizing in resize.cpp.
 #include "sherd/array.hpp"
+#include "array/nodes.hpp"
+#include "node/storage_kind.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 
-#include "array/codec_members.hpp"
-#include "array/consolidated.hpp"
 #include "array/core.hpp"
-#include "array/document.hpp"
 #include "array/storage.hpp"
 #include "base/call.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/codec_members.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {

@@ -1,6 +1,8 @@
 // The plan of a read. Shards are divided into slots, slots become extents of the object, and extents become few runs; a
 // run is read once, and any free thread decodes its chunks. Chunks without compression are divided into blocks that fit
 // the cache, as if they were shards with a known index, so reading a box reads only its own bytes.
+#include "array/chunk_reader.hpp"
+
 #include "array/chunk_plan.hpp"
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "array/chunk_reader.hpp"
-#include "array/document.hpp"
-#include "array/grid.hpp"
-#include "array/state.hpp"
 #include "base/cache.hpp"
+#include "node/document.hpp"
+#include "node/grid.hpp"
+#include "node/node_location.hpp"
 #include "shard/layout.hpp"
 
 namespace sherd {
@@ -146,9 +146,6 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
-/// Replaces a stored chunk, inside the array or not, with fill values if it is still this version; otherwise
-/// `conflict`. Erases it if the store supports that condition.
-Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget);
 /// The configuration with at most as many threads as the memory budget allows to write at a time.
 Config writing_config(Config config, const ChunkLayout& layout);
 

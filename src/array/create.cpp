@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "array/extension.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "node/extension.hpp"
 
 namespace sherd {
 

@@ -1,8 +1,8 @@
 // The properties of a new array: from CreateOptions to an ArraySpec, with defaults chosen.
 #pragma once
 
-#include "array/format.hpp"
 #include "codec/codec.hpp"
+#include "node/format.hpp"
 #include "sherd/array.hpp"
 
 namespace sherd {

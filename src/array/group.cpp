@@ -4,20 +4,21 @@
 // provides the types of listed nodes, which saves reading their documents. It is trusted only if the store cannot list,
 // because there is no other source then.
 #include "sherd/group.hpp"
+#include "array/nodes.hpp"
+#include "node/path.hpp"
+#include "node/presence.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <mutex>
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/group_location.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "array/grid.hpp"
+#include "node/grid.hpp"
 #include "sherd/box.hpp"
 
 namespace sherd {

@@ -4,7 +4,7 @@
 // may still store it afterwards, so this waits for active writers, and erases what they have stored. Until all of that
 // is done, other changes of shape must wait. They use a separate lock, because that of the document ends when the
 // document is replaced (docs/decisions/0014).
-// Without locks, only versions are erased that are known to contain nothing of a later, larger array.
+// In a store without locks, one process at a time may shrink an array, and no other one may write beyond its new end.
 #include "array/resize.hpp"
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 #include "array/chunk_reader.hpp"
 #include "array/core.hpp"
-#include "array/document.hpp"
 #include "array/storage.hpp"
 #include "array/strided.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "node/document.hpp"
+#include "node/storage_kind.hpp"
 #include "shard/reader.hpp"
 
 namespace sherd {
@@ -57,7 +58,6 @@ bool is_empty(const Region& part) {
 /// The old and the new shape, and the versions of chunks across the new end in which everything beyond it is erased.
 struct Shrinking {
   Shape from, to;
-  Generation of = {};  ///< of the document with the first shape
   std::map<std::string, Generation> cut = {};
 };
 
@@ -84,38 +84,6 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
 
 using StoredCells = std::vector<std::pair<Shape, std::string>>;
 
-// The version of each chunk; none if it is missing.
-Result<std::vector<std::optional<Generation>>> versions_of(const Array::State& state, const StoredCells& chunks) {
-  std::vector<std::optional<Generation>> versions(chunks.size());
-  std::vector<ReadRequest> requests;
-  for (const auto& [cell, key] : chunks) requests.push_back({.key = key, .length = 0});
-  SHERD_TRY(as_call(state.config(), [&] {
-    return state.location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-      if (!reply) return std::move(reply).error().in_key(requests[i].key);
-      if (reply->source == nullptr) return {};
-      SHERD_TRY(generation, reply->source->generation().in_key(requests[i].key));
-      versions[i] = std::move(generation);
-      return {};
-    });
-  }));
-  return versions;
-}
-
-// Without locks another handle may enlarge the array at any time and store elements in the same chunks. Only versions
-// are erased that were seen before the document was seen unchanged: a handle that enlarges the array afterwards also
-// stores its chunks afterwards.
-Result<void> erase_unlocked(const Array::State& state, const StoredCells& chunks, const Shrinking& change,
-                            Budget& budget) {
-  if (chunks.empty()) return {};
-  SHERD_TRY(versions, versions_of(state, chunks));
-  SHERD_TRY(now, stored_generation(*state.location.store, state.document_key));
-  if (!now || !(*now == change.of)) return conflict("the array was changed in the meantime").in_key(state.document_key);
-  const Config config = with_requests(state.config(), state.location.store->traits().parallel_requests);
-  return parallel_for(chunks.size(), config, [&](std::size_t i) -> Result<void> {
-    return versions[i] ? clear_chunk(state, chunks[i].first, *versions[i], budget) : Result<void>();
-  });
-}
-
 // Erases the contents of stored chunks beyond the new shape, also on disk; visits only stored chunks.
 Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   StoredCells outside, across;
@@ -138,7 +106,6 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
     return {};
   }));
   for (std::size_t i = 0; i < across.size(); ++i) change.cut[across[i].second] = std::move(generations[i]);
-  if (!state.location.store->traits().locks) return erase_unlocked(state, outside, change, budget);
   std::vector<std::string> keys;
   for (auto& [cell, key] : outside) keys.push_back(std::move(key));
   return state.storage->erase(state, keys);
@@ -212,9 +179,14 @@ Result<void> check_codecs(const Array::State& state, const NodeDocument& present
                      "array with other codecs, and resize the copy");
 }
 
+/// Why the shape is changed. The rows of a failed append are not erased where others may append behind it meanwhile.
+enum class Purpose : std::uint8_t { resize, undo_append };
+
 Result<void> change_shape(Array::State& state, const NextShape& next,
-                          Array::State::Renewal renewal = Array::State::Renewal::now) {
+                          Array::State::Renewal renewal = Array::State::Renewal::now,
+                          Purpose purpose = Purpose::resize) {
   SHERD_TRY(require_writable(state.location));
+  const bool has_locks = state.location.store->traits().locks;
   const std::string turn = state.document_key + std::string(kShapeLock);
   SHERD_TRY(lock, as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); }));
   Shrinking change;
@@ -226,18 +198,17 @@ Result<void> change_shape(Array::State& state, const NextShape& next,
           return unsupported(
               "an array that shares its shards with one of another format cannot be resized; create another one");
         SHERD_TRY(shape, next(present.array->shape));
-        change = {present.array->shape, std::move(shape), present.generation()};
+        change = {present.array->shape, std::move(shape)};
         shrinks = false;
         for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
         SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
         SHERD_TRY(check_codecs(state, present, document));
         if (shrinks) SHERD_TRY(state.check_change());
-        if (shrinks) SHERD_TRY(erase_beyond(state, change));
+        if (shrinks && (has_locks || purpose == Purpose::resize)) SHERD_TRY(erase_beyond(state, change));
         return document;
       },
       renewal));
-  // Without locks writers cannot be waited for, and the array may be growing again by now.
-  if (!shrinks || !state.location.store->traits().locks) return {};
+  if (!shrinks || !has_locks) return {};  // without locks there is nobody to wait for
   auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
   if (!finished) take_back(state, change, renewal);
@@ -297,9 +268,10 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   // not this.
   const Uninterrupted rollback(state.config());
   const Array again = with_config(rollback.config());
-  (void)change_shape(*again.state_, [&](const Shape& present) -> Result<Shape> {
+  const auto before = [&](const Shape& present) -> Result<Shape> {
     return present == grown ? old_shape : Result<Shape>(invalid_argument("the array was resized in the meantime"));
-  });
+  };
+  (void)change_shape(*again.state_, before, State::Renewal::now, Purpose::undo_append);
   (void)state.confirm();
   return std::move(written).error();
 }

@@ -1,7 +1,7 @@
 // Changes of an array's shape, for callers that keep the shapes of several arrays equal.
 #pragma once
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd {
 

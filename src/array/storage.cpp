@@ -3,6 +3,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "node/storage_kind.hpp"
 #include "store/listing.hpp"
 
 namespace sherd {
@@ -119,21 +120,6 @@ std::uint64_t ChunkStorage::first_id(const ChunkGrid& grid, const Shape& cell) c
 
 bool ChunkStorage::owns(std::string_view) const { return false; }
 
-Result<void> StorageKind::lay_out(const NodeLocation&, NodeDocument&, const CreateOptions&) const {
-  return unsupported("arrays with this layout cannot be created");
-}
-
-Result<std::optional<NodeLocation>> StorageKind::counterpart(const NodeLocation&, const NodeDocument&) const {
-  return std::optional<NodeLocation>();
-}
-
-const StorageKind* find_storage(const Tables& tables, Layout layout) noexcept {
-  if (layout == Layout::plain) return nullptr;
-  for (const StorageKind* kind : tables.storages)
-    if (kind->layout() == layout) return kind;
-  return nullptr;
-}
-
 Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodeLocation& location, const NodeDocument& node,
                                                          ChunkLayout& layout) {
   for (const StorageKind* kind : location.tables.storages) {
@@ -141,21 +127,6 @@ Result<std::shared_ptr<const ChunkStorage>> open_storage(const NodeLocation& loc
     if (storage != nullptr) return storage;
   }
   return std::make_shared<const ChunkStorage>(location.store);
-}
-
-Result<std::optional<NodeLocation>> find_counterpart(const NodeLocation& location, const NodeDocument& node) {
-  for (const StorageKind* kind : location.tables.storages) {
-    SHERD_TRY(counterpart, kind->counterpart(location, node));
-    if (counterpart) return counterpart;
-  }
-  return std::optional<NodeLocation>();
-}
-
-Json keep_storage_attributes(const NodeLocation& location, const Json& present, Json attributes) {
-  for (const StorageKind* kind : location.tables.storages)
-    if (const Json* value = kind->attribute().empty() ? nullptr : present.find(kind->attribute()))
-      attributes.set(std::string(kind->attribute()), *value);
-  return attributes;
 }
 
 }  // namespace sherd

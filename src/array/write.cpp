@@ -8,7 +8,6 @@
 // while that lock was held (docs/decisions/0014).
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
@@ -51,9 +50,7 @@ class RegionWriter {
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
-        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {
-    if (!state.location.store->traits().locks) go_unprotected();
-  }
+        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const auto put = [&]() -> Result<void> {
@@ -66,36 +63,7 @@ class RegionWriter {
     return retry_conflicts(config_, put);
   }
 
-  /// At the end of a call. Chunks that no lock has protected may have been at another path meanwhile (move_node()),
-  /// unless the document is still here and was not put back. Otherwise the call is repeated.
-  [[nodiscard]] Result<void> confirm_path() const {
-    if (!is_unprotected_) return {};
-    SHERD_TRY(state_.confirm());
-    const NodeDocument now = state_.document();
-    if (now.generation() == before_.generation() || now.document != before_.document) return {};
-    return Error(conflict("the array was moved away and back, or its document was changed and changed back, while it "
-                          "was written; write again"))
-        .in_key(state_.document_key);
-  }
-
-  /// Replaces a whole stored chunk, inside the array or not, with fill values.
-  Result<void> clear(const Shape& cell, const Condition& condition) const {
-    CellAccess at = access(state_, cell, array_shape_);
-    at.valid = at.shape;
-    Region whole;
-    for (const std::uint64_t length : at.shape) whole.axes.push_back({.start = 0, .step = 1, .count = length});
-    return replace(at, {state_.layout, at.shape, at.valid, whole, from_, at.first_id}, condition).in_key(at.key);
-  }
-
  private:
-  /// To be called before a chunk is examined or changed without a lock.
-  void go_unprotected() const {
-    std::call_once(unprotected_, [&] {
-      before_ = state_.document();
-      is_unprotected_ = true;
-    });
-  }
-
   [[nodiscard]] bool is_plain_shard() const { return state_.layout.shard && !state_.layout.opaque_shard(); }
 
   /// The part of a chunk inside the array as it was when the call began, and as it was last seen.
@@ -164,7 +132,6 @@ class RegionWriter {
   // Most chunks with only the fill value were never stored, and a lock costs more than everything else.
   Result<void> erase_unread(const CellAccess& at, const Region& part, const Condition& condition) const {
     Store& store = *state_.location.store;
-    go_unprotected();
     if (const auto old = store.open(at.key); old && *old == nullptr) return {};
     SHERD_TRY(object, store.write(at.key));  // for its lock
     SHERD_TRY(confirm(at, part));
@@ -236,30 +203,12 @@ class RegionWriter {
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
   Budget& budget_;
-  mutable std::once_flag unprotected_;
-  mutable std::atomic<bool> is_unprotected_ = false;
-  mutable NodeDocument before_;  ///< if unprotected: as it was before
   mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
 };
 
 }  // namespace
-
-Result<void> clear_chunk(const Array::State& state, const Shape& cell, const Generation& version, Budget& budget) {
-  Store& store = *state.location.store;
-  if (store.traits().conditional_erase) {
-    const std::string key = state.key(cell);
-    SHERD_TRY(store.erase(key, Condition::matches(version)).in_key(key));
-    return {};
-  }
-  const WriteSource fill{state.layout.fill.bytes().data(), std::vector<std::int64_t>(cell.size(), 0)};
-  const Shape shape = state.shape();
-  std::vector<std::pair<Generation, Generation>> replaced;  // requested because the chunk may be outside the array
-  Config config = state.config();
-  config.write_empty_chunks = false;
-  return RegionWriter(state, config, {fill, budget, shape, &replaced}, 1).clear(cell, Condition::matches(version));
-}
 
 Config writing_config(Config config, const ChunkLayout& layout) {
   if (!layout.shard || layout.opaque_shard()) return config;  // such chunks use the budget one by one
@@ -297,15 +246,14 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   return retry_limited(config, [&]() -> Result<void> {
     done = 0;
     const RegionWriter writer(state, config, call, cells.size());
-    SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+    return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
       Shape cell;
       Region part;
       cells.get(i, cell, part);
       SHERD_TRY(writer.write(cell, part));
       done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
       return {};
-    }));
-    return writer.confirm_path();
+    });
   });
 }
 

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "array/extension.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "draft2022/format.hpp"
 #include "format/numcodecs.hpp"
 #include "format/zarr_common.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::draft2022 {
 

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <map>
 
-#include "array/document.hpp"
-#include "array/extension.hpp"
-#include "array/format.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
+#include "node/document.hpp"
+#include "node/extension.hpp"
+#include "node/format.hpp"
 #include "store/key.hpp"
 #include "store/prefetched.hpp"
 

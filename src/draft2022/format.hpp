@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "array/spec.hpp"
 #include "format/numpy_type.hpp"
+#include "node/spec.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
 

@@ -4,13 +4,13 @@
 // filters.
 #include <algorithm>
 
-#include "array/extension.hpp"
 #include "base/try.hpp"
 #include "codec/byte_order.hpp"
 #include "codec/chain.hpp"
 #include "draft2022/format.hpp"
 #include "format/numcodecs.hpp"
 #include "format/zarr_common.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::draft2022 {
 

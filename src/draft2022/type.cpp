@@ -2,9 +2,9 @@
 // order. All others are objects with the URI of an extension; zarr-python, the only writer of these, used
 // placeholders for most of them, so only the name under `type` is used. Names of the draft's later texts ("float64")
 // can be read.
-#include "array/extension.hpp"
 #include "base/try.hpp"
 #include "draft2022/format.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::draft2022 {
 

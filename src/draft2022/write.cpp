@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "array/document.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "draft2022/plan.hpp"
+#include "node/document.hpp"
 #include "store/condition.hpp"
 #include "store/read_into.hpp"
 #include "store/retry.hpp"

@@ -1,9 +1,9 @@
 #include "format/hidden_group.hpp"
 
-#include "array/consolidated.hpp"
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
+#include "node/consolidated.hpp"
+#include "node/path.hpp"
 
 namespace sherd {
 

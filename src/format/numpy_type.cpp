@@ -8,11 +8,11 @@
 #include <charconv>
 #include <cstring>
 
-#include "array/extension.hpp"
 #include "base/base64.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/try.hpp"
+#include "node/extension.hpp"
 
 namespace sherd {
 

@@ -7,16 +7,15 @@
 #include <functional>
 #include <map>
 
-#include "array/codec_members.hpp"
-#include "array/document.hpp"
-#include "array/extension.hpp"
-#include "array/format.hpp"
-#include "array/grid.hpp"
-#include "array/hierarchy.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
+#include "node/codec_members.hpp"
+#include "node/document.hpp"
+#include "node/extension.hpp"
+#include "node/format.hpp"
+#include "node/grid.hpp"
 #include "store/key.hpp"
 #include "store/prefetched.hpp"
 

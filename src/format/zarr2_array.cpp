@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "array/extension.hpp"
 #include "base/base64.hpp"
 #include "base/float_format.hpp"
 #include "base/try.hpp"
@@ -14,6 +13,7 @@
 #include "format/numcodecs.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::zarr2 {
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "array/document.hpp"
-#include "array/format.hpp"
-#include "array/hierarchy.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "format/zarr_common.hpp"
+#include "node/document.hpp"
+#include "node/format.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 
 namespace sherd {

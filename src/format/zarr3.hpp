@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "array/spec.hpp"
+#include "node/spec.hpp"
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
 

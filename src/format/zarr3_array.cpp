@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "array/extension.hpp"
 #include "base/float_format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "format/zarr3.hpp"
 #include "format/zarr_common.hpp"
+#include "node/extension.hpp"
 
 namespace sherd::zarr3 {
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <map>
 
-#include "array/extension.hpp"
-#include "array/hierarchy.hpp"
 #include "base/lenient.hpp"
 #include "base/try.hpp"
+#include "node/claim.hpp"
+#include "node/extension.hpp"
+#include "node/path.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
 

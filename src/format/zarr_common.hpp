@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "array/format.hpp"
-#include "array/spec.hpp"
+#include "node/format.hpp"
+#include "node/spec.hpp"
 #include "sherd/json.hpp"
 #include "sherd/options.hpp"
 #include "sherd/store.hpp"

@@ -8,8 +8,7 @@
 #include <filesystem>
 
 #include "array/core.hpp"
-#include "array/group_location.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -17,6 +16,7 @@
 #include "io/nifti_header.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "ome/units.hpp"
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "array/state.hpp"
 #include "base/buffer.hpp"
 #include "io/axes.hpp"
+#include "node/node_location.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "array/state.hpp"
 #include "io/axes.hpp"
+#include "node/node_location.hpp"
 #include "ome/image.hpp"
 #include "sherd/neuroglancer.hpp"
 

@@ -1,18 +1,18 @@
 // Imports a file as an array: creates the destination with the file's shape, type, names and attributes, then fills it
 // in boxes that follow its shards, reading each box while the previous one is written. The array is moved to its path
-// when it is complete (array/staged.hpp), so a failure preserves what existed before.
+// when it is complete (array/new_node.hpp), so a failure preserves what existed before.
 #include "io/import.hpp"
 
 #include <numeric>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
-#include "array/staged.hpp"
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/import_space.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/document.hpp"
+#include "node/new_node.hpp"
 
 namespace sherd {
 namespace {

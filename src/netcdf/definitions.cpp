@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "array/create.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
@@ -17,6 +17,7 @@
 #include "netcdf/note_forms.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
+#include "node/path.hpp"
 #include "sherd/version.hpp"
 
 namespace sherd::netcdf {

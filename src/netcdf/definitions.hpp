@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "array/state.hpp"
+#include "array/nodes.hpp"
+#include "node/node_location.hpp"
 #include "sherd/netcdf_writer.hpp"
 
 namespace sherd::netcdf {

@@ -1,13 +1,13 @@
 // Changes existing datasets: reads what is stored into the definitions of a writer.
 #include <algorithm>
 
-#include "array/document.hpp"
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/writer.hpp"
+#include "node/document.hpp"
 
 namespace sherd::netcdf {
 

@@ -6,10 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "array/consolidated.hpp"
 #include "array/core.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "array/resize.hpp"
 #include "base/checked.hpp"
 #include "base/pool.hpp"
@@ -17,6 +15,8 @@
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/writer.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
 
 namespace sherd::netcdf {
 

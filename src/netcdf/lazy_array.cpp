@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
+#include "node/path.hpp"
 
 namespace sherd::netcdf {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "array/state.hpp"
 #include "base/recent.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd::netcdf {
 

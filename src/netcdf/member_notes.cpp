@@ -5,9 +5,6 @@
 
 #include <algorithm>
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
@@ -17,6 +14,9 @@
 #include "netcdf/names.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 
 namespace sherd::netcdf {
 

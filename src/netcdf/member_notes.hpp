@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "array/state.hpp"
 #include "netcdf/notes.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd::netcdf {
 

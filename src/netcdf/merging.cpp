@@ -2,12 +2,13 @@
 // read or stored its own, and writing a whole list or attribute would undo that. So names are added to lists, lengths
 // increased and attributes set, one by one, in the document as it is at the time of the edit.
 #include <set>
+#include "array/nodes.hpp"
 #include "format/zarr2.hpp"
 
-#include "array/document.hpp"
 #include "base/try.hpp"
 #include "netcdf/note_forms.hpp"
 #include "netcdf/writer.hpp"
+#include "node/document.hpp"
 
 namespace sherd::netcdf {
 

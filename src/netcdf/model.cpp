@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -17,6 +15,7 @@
 #include "netcdf/note_forms.hpp"
 #include "netcdf/notes.hpp"
 #include "netcdf/variables.hpp"
+#include "node/document.hpp"
 
 namespace sherd::netcdf {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "array/state.hpp"
 #include "netcdf/lazy_array.hpp"
 #include "netcdf/nodes.hpp"
+#include "node/node_location.hpp"
 #include "sherd/netcdf.hpp"
 
 namespace sherd::netcdf {

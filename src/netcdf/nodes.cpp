@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/limits.hpp"
 #include "base/pool.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr3.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 
 namespace sherd::netcdf {
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "array/state.hpp"
 #include "base/lenient.hpp"
 #include "base/recent.hpp"
+#include "node/node_location.hpp"
 #include "sherd/json.hpp"
 #include "sherd/netcdf.hpp"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "array/format.hpp"
 #include "format/zarr2.hpp"
 #include "netcdf/notes.hpp"
+#include "node/format.hpp"
 
 namespace sherd::netcdf {
 

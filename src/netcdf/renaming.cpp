@@ -8,8 +8,7 @@
 #include <span>
 
 #include "array/core.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
@@ -20,6 +19,8 @@
 #include "netcdf/note_forms.hpp"
 #include "netcdf/variables.hpp"
 #include "netcdf/writer.hpp"
+#include "node/document.hpp"
+#include "node/move.hpp"
 
 namespace sherd::netcdf {
 

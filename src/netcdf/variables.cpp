@@ -8,14 +8,15 @@
 #include <ranges>
 #include <utility>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/base64.hpp"
 #include "base/try.hpp"
 #include "format/zarr2.hpp"
 #include "format/zarr_common.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/type.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 
 namespace sherd::netcdf {
 

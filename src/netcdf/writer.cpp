@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "array/consolidated.hpp"
 #include "array/core.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
-#include "array/prepared.hpp"
+#include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/pool.hpp"
@@ -22,6 +19,10 @@
 #include "netcdf/names.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/variables.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/erase.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 
 namespace sherd::netcdf {

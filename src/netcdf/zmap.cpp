@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "array/document.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
+#include "node/document.hpp"
 #include "store/key.hpp"
 
 namespace sherd::netcdf {

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <numeric>
 
-#include "array/hierarchy.hpp"
 #include "base/buffer.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"

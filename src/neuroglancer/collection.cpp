@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/document.hpp"
+#include "node/erase.hpp"
+#include "node/foreign_objects.hpp"
 #include "shard/uint64.hpp"
 #include "store/listing.hpp"
 

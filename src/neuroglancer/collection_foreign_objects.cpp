@@ -4,8 +4,6 @@
 #include <atomic>
 #include <set>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"
 #include "base/text.hpp"
@@ -14,6 +12,7 @@
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/names.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "node/document.hpp"
 #include "store/key.hpp"
 
 namespace sherd::neuroglancer {

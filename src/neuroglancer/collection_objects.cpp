@@ -1,9 +1,9 @@
 // Reads and writes typed objects of a collection. Requests are first compared with the kind of the collection.
-#include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/document.hpp"
 
 namespace sherd::neuroglancer {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/document.hpp"
 #include "shard/uint64.hpp"
 
 namespace sherd::neuroglancer {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 #include "sherd/precomputed.hpp"
 
 namespace sherd {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <mutex>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
+#include "node/storage_kind.hpp"
 
 namespace sherd {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 
 namespace sherd::neuroglancer {

@@ -1,8 +1,8 @@
 // The collections of objects to which the info of a volume refers.
 #pragma once
 
-#include "array/state.hpp"
 #include "neuroglancer/collection.hpp"
+#include "node/node_location.hpp"
 #include "sherd/precomputed.hpp"
 
 namespace sherd::neuroglancer {

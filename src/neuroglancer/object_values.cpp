@@ -5,11 +5,11 @@
 
 #include <charconv>
 
-#include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/document.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd::neuroglancer {

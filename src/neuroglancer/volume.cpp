@@ -4,9 +4,6 @@
 // dimensions, or without the channel if there is one. This does not change what is stored.
 #include <algorithm>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
-#include "array/state.hpp"
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "format/zarr_common.hpp"
@@ -15,6 +12,9 @@
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/names.hpp"
+#include "node/document.hpp"
+#include "node/node_location.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 
 namespace sherd {

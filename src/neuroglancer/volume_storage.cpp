@@ -4,6 +4,7 @@
 #include "neuroglancer/legacy_names.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/storage.hpp"
+#include "node/storage_kind.hpp"
 
 namespace sherd {
 namespace {

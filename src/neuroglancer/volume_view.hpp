@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "array/spec.hpp"
+#include "node/spec.hpp"
 #include "shard/layout.hpp"
 
 namespace sherd {

@@ -1,7 +1,7 @@
 // Converts voxel coordinates of a volume, which begin at the voxel_offset of a scale, to elements of its array.
-#include "array/state.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
+#include "node/node_location.hpp"
 #include "sherd/precomputed.hpp"
 
 namespace sherd::neuroglancer {

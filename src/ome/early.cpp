@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "ome/rules.hpp"
 

@@ -3,11 +3,11 @@
 // translation of 0, and all levels of both cover the same space.
 #include <cmath>
 
-#include "array/group_location.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/path.hpp"
 #include "ome/early.hpp"
 #include "ome/ome.hpp"
 #include "ome/rules.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "array/format.hpp"
+#include "node/format.hpp"
 #include "ome/image.hpp"
 #include "sherd/json.hpp"
 #include "sherd/result.hpp"

@@ -10,10 +10,4 @@ Result<Condition> unchanged_since(ByteSource* read) {
   return Condition::matches(std::move(generation));
 }
 
-Result<void> erase_or_empty(Store& store, const std::string& key, const Condition& condition) {
-  if (!store.traits().conditional_erase) return store.set(key, "", condition);
-  SHERD_TRY(store.erase(key, condition));
-  return {};
-}
-
 }  // namespace sherd

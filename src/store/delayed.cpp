@@ -119,11 +119,15 @@ class DelayedStore final : public ForwardingStore {
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     SHERD_TRY(line_->wait());
-    return store_->move_at_once(from, to);
+    return ForwardingStore::move_at_once(from, to);
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     SHERD_TRY(line_->wait());
-    return store_->move_prefix(from, to);
+    return ForwardingStore::move_all(from, to);
+  }
+  Result<bool> exchange(const std::string& from, const std::string& to) override {
+    SHERD_TRY(line_->wait());
+    return ForwardingStore::exchange(from, to);
   }
   Result<void> erase_all(std::span<const std::string> keys) override {
     SHERD_TRY(line_->wait(keys.size()));

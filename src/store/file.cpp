@@ -143,11 +143,7 @@ void sweep(int directory, bool is_root) {
 
 Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options);
 
-class FileStore final : public Store,
-                        public ExchangingStore,
-                        public MovingStore,
-                        public StandaloneStore,
-                        public LinkingStore {
+class FileStore final : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
  public:
   FileStore(std::string root, FileTree::Options options)
       : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), std::move(options)) {}
@@ -170,12 +166,12 @@ class FileStore final : public Store,
   Result<bool> erase(const std::string& key, const Condition& condition) override;
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
+  [[nodiscard]] bool can_move_to(const std::string& to) const override;
   Result<bool> move_at_once(const std::string& from, const std::string& to) override;
-  [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) override;
-  [[nodiscard]] bool can_exchange() const noexcept override { return true; }
+  [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) const override;
   Result<bool> exchange(const std::string& from, const std::string& to) override;
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override;
-  Result<void> move_prefix(const std::string& from, const std::string& to) override;
+  Result<void> move_all(const std::string& from, const std::string& to) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
   [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override;
@@ -338,7 +334,7 @@ Result<bool> FileStore::move_at_once(const std::string& from, const std::string&
   return move_directory(tree_, from, to);
 }
 
-Result<bool> FileStore::may_move_at_once(const std::string& from, const std::string& to) {
+Result<bool> FileStore::may_move_at_once(const std::string& from, const std::string& to) const {
   SHERD_TRY(check_prefix(from));
   SHERD_TRY(check_prefix(to));
   return may_move_directory(tree_, from, to);
@@ -369,17 +365,25 @@ Result<bool> FileStore::is_link_pending(const std::string& first, const std::str
          stored.st_ino == pending.st_ino;
 }
 
-Result<void> FileStore::move_prefix(const std::string& from, const std::string& to) {
+/// Whether the directory, or the nearest one above it that exists, is on the root's file system.
+bool FileStore::can_move_to(const std::string& to) const {
+  struct stat root{};
+  if (os::fstatat(AT_FDCWD, tree_.path("").c_str(), root) != 0) return true;  // it is made where it is needed
+  for (std::string_view at = to;; at = split_key(at.substr(0, at.size() - 1)).prefix) {
+    struct stat status{};
+    if (os::fstatat(AT_FDCWD, tree_.path(at).c_str(), status) == 0) return status.st_dev == root.st_dev;
+    if (at.empty()) return true;
+  }
+}
+
+Result<void> FileStore::move_all(const std::string& from, const std::string& to) {
   const auto moved = move_at_once(from, to);
   if (!moved.has_value() && moved.error().code() != ErrorCode::not_found) return moved.error();
   if (!moved.has_value() || *moved) return {};
   SHERD_TRY(source, tree_.open_directory(from).in_key(from));
   if (!source) return {};
   SHERD_TRY(target, tree_.make_directory(to).in_key(to));
-  const auto copy = [this](const std::string& prefix, const std::string& new_prefix) {
-    return Store::move_prefix(prefix, new_prefix);
-  };
-  SHERD_TRY(move_children(tree_, source.get(), from, target.fd.get(), to, copy));
+  SHERD_TRY(move_children(tree_, source.get(), from, target.fd.get(), to));
   target.keep();
   return erase_prefix(from);
 }

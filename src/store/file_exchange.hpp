@@ -9,7 +9,7 @@
 
 namespace sherd {
 
-/// See ExchangingStore; `to` is not empty.
+/// See RenamingStore; `to` is not empty.
 [[nodiscard]] Result<bool> exchange_directories(const FileTree& tree, const std::string& from, const std::string& to);
 
 /// Where a store's root is while it is exchanged with a directory inside it: next to it, under a name that belongs to

@@ -70,24 +70,6 @@ Result<bool> rename_at_once(const FileTree& tree, const Name& from, bool is_link
   return move_error(tree.path(from.above) + from.name, tree.path(to.above) + to.name, code);
 }
 
-Result<void> move_files(const FileTree& tree, int from, const std::string& prefix, int to,
-                        const std::string& new_prefix, const std::vector<std::string>& names,
-                        const CopyDirectory& copy) {
-  if (!names.empty()) SHERD_TRY(tree.sync(to, new_prefix));
-  for (const auto& name : names) {
-    if (os::renameat(from, name.c_str(), to, name.c_str()) == 0) continue;
-    const int code = errno;
-    struct stat status{};
-    const bool has_other_names =
-        os::fstatat(from, name.c_str(), status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_nlink > 1;
-    // Copies of a file's two names would be two separate files.
-    if (code != EXDEV || has_other_names)
-      return move_error(tree.path(prefix + name), tree.path(new_prefix + name), code);
-    return copy(prefix, new_prefix);  // everything left in this directory
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to) {
@@ -133,7 +115,7 @@ Result<bool> may_move_directory(const FileTree& tree, const std::string& from, c
 }
 
 Result<void> move_children(const FileTree& tree, int from, const std::string& prefix, int to,
-                           const std::string& new_prefix, const CopyDirectory& copy) {
+                           const std::string& new_prefix) {
   SHERD_TRY(entries, entries_of(from, tree.path(prefix)));
   std::ranges::sort(entries.directories);
   std::ranges::sort(entries.files, is_moved_before);
@@ -144,12 +126,15 @@ Result<void> move_children(const FileTree& tree, int from, const std::string& pr
     const Fd source(os::openat(from, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!source) return system_error("open", tree.path(prefix + name), errno);
     SHERD_TRY(target, tree.make_directory(new_below));
-    SHERD_TRY(move_children(tree, source.get(), below, target.fd.get(), new_below, copy));
+    SHERD_TRY(move_children(tree, source.get(), below, target.fd.get(), new_below));
     target.keep();
     if (os::unlinkat(from, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY)
       return system_error("erase", tree.path(prefix + name), errno);
   }
-  SHERD_TRY(move_files(tree, from, prefix, to, new_prefix, entries.files, copy));
+  if (!entries.files.empty()) SHERD_TRY(tree.sync(to, new_prefix));
+  for (const auto& name : entries.files)
+    if (os::renameat(from, name.c_str(), to, name.c_str()) != 0)
+      return move_error(tree.path(prefix + name), tree.path(new_prefix + name), errno);
   for (const auto& name : entries.side_files) FileLock::remove_abandoned(from, name);
   return tree.sync(to, new_prefix);
 }

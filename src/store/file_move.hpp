@@ -1,7 +1,6 @@
 // Moves directories of a file store by renaming them, as far as the file system allows.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "sherd/result.hpp"
@@ -13,15 +12,12 @@ namespace sherd {
 /// Returns false if this is not possible; `not_found` if nothing has the old name.
 [[nodiscard]] Result<bool> move_directory(const FileTree& tree, const std::string& from, const std::string& to);
 
-/// See MovingStore.
+/// See RenamingStore.
 [[nodiscard]] Result<bool> may_move_directory(const FileTree& tree, const std::string& from, const std::string& to);
-
-/// Moves the remaining contents of a directory on another file system.
-using CopyDirectory = std::function<Result<void>(const std::string& prefix, const std::string& new_prefix)>;
 
 /// Renames the entries of one directory into another, directories first; enters those that exist already. Directories
 /// into which others put something meanwhile are kept.
 [[nodiscard]] Result<void> move_children(const FileTree& tree, int from, const std::string& prefix, int to,
-                                         const std::string& new_prefix, const CopyDirectory& copy);
+                                         const std::string& new_prefix);
 
 }  // namespace sherd

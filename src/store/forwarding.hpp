@@ -68,11 +68,7 @@ class ForwardingWriter : public ObjectWriter {
 
 /// Batches are answered through open() and erase(), as in Store, so that they see the objects as the wrapper changes
 /// them. Wrappers that pass on batches override read() and erase_all().
-class ForwardingStore : public Store,
-                        public ExchangingStore,
-                        public MovingStore,
-                        public StandaloneStore,
-                        public LinkingStore {
+class ForwardingStore : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -93,23 +89,22 @@ class ForwardingStore : public Store,
   }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
+  [[nodiscard]] bool can_move_to(const std::string& to) const override { return renaming(*store_, to) != nullptr; }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    return store_->move_at_once(from, to);
+    auto* const store = renaming(*store_, to);
+    return store != nullptr ? store->move_at_once(from, to) : Result<bool>(false);
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return store_->move_prefix(from, to);
-  }
-  [[nodiscard]] bool can_exchange() const noexcept override {
-    const auto* const store = dynamic_cast<const ExchangingStore*>(store_.get());
-    return store != nullptr && store->can_exchange();
+  Result<void> move_all(const std::string& from, const std::string& to) override {
+    auto* const store = renaming(*store_, to);
+    return store != nullptr ? store->move_all(from, to) : Result<void>(unsupported("this store cannot rename"));
   }
   Result<bool> exchange(const std::string& from, const std::string& to) override {
-    auto* const store = dynamic_cast<ExchangingStore*>(store_.get());
+    auto* const store = renaming(*store_, to);
     return store != nullptr ? store->exchange(from, to) : Result<bool>(false);
   }
-  Result<bool> may_move_at_once(const std::string& from, const std::string& to) override {
-    auto* const store = dynamic_cast<MovingStore*>(store_.get());
-    return store != nullptr ? store->may_move_at_once(from, to) : Result<bool>(true);
+  [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) const override {
+    RenamingStore* const store = renaming(*store_, to);
+    return store != nullptr ? store->may_move_at_once(from, to) : Result<bool>(false);
   }
   [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override {
     const auto* const store = dynamic_cast<const StandaloneStore*>(store_.get());

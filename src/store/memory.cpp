@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "sherd/store.hpp"
 #include "store/answer.hpp"
+#include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
@@ -134,7 +135,7 @@ class MemoryWriter final : public ObjectWriter {
   Generation committed_;
 };
 
-class MemoryStore final : public Store {
+class MemoryStore final : public Store, public RenamingStore {
  public:
   explicit MemoryStore(const Config& config) : patience_(config) {}
 
@@ -191,7 +192,9 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  [[nodiscard]] bool can_move_to(const std::string&) const override { return true; }
+  [[nodiscard]] Result<bool> may_move_at_once(const std::string&, const std::string&) const override { return true; }
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
     const std::unique_lock guard(objects_->mutex);
@@ -215,6 +218,8 @@ class MemoryStore final : public Store {
     move_objects(from, to);
     return true;
   }
+
+  Result<bool> exchange(const std::string&, const std::string&) override { return false; }
 
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     SHERD_TRY(check_prefix(prefix));

@@ -75,22 +75,25 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_prefix(prefix));
     return store_->wait_for_writers(prefix_ + prefix);
   }
+  [[nodiscard]] bool can_move_to(const std::string& to) const override {
+    return ForwardingStore::can_move_to(prefix_ + to);
+  }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
-    return store_->move_at_once(prefix_ + from, prefix_ + to);
+    return ForwardingStore::move_at_once(prefix_ + from, prefix_ + to);
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
-    return store_->move_prefix(prefix_ + from, prefix_ + to);
+    return ForwardingStore::move_all(prefix_ + from, prefix_ + to);
   }
   Result<bool> exchange(const std::string& from, const std::string& to) override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
     return to.empty() ? false : ForwardingStore::exchange(prefix_ + from, prefix_ + to);
   }
-  Result<bool> may_move_at_once(const std::string& from, const std::string& to) override {
+  [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) const override {
     SHERD_TRY(check_prefix(from));
     SHERD_TRY(check_prefix(to));
     return ForwardingStore::may_move_at_once(prefix_ + from, prefix_ + to);

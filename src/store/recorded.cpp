@@ -94,13 +94,13 @@ class RecordedStore final : public ForwardingStore {
     return store_->erase_prefix(prefix);
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    SHERD_TRY(moved, store_->move_at_once(from, to));
+    SHERD_TRY(moved, ForwardingStore::move_at_once(from, to));
     if (moved) recorder_->request("move", from, 0, 0);
     return moved;
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     recorder_->request("move", from, 0, 0);
-    return store_->move_prefix(from, to);
+    return ForwardingStore::move_all(from, to);
   }
   Result<bool> exchange(const std::string& from, const std::string& to) override {
     SHERD_TRY(exchanged, ForwardingStore::exchange(from, to));

@@ -12,7 +12,6 @@
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
-#include "store/move_order.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
@@ -184,35 +183,6 @@ Result<void> Store::set(const std::string& key, std::span<const std::byte> bytes
 
 Result<void> Store::set(const std::string& key, std::string_view text, const Condition& condition) {
   return set(key, as_bytes(text), condition);
-}
-
-Result<void> Store::move_prefix(const std::string& from, const std::string& to) {
-  std::vector<std::string> keys;
-  SHERD_TRY(list(from, [&](const std::string& key, std::uint64_t) {
-    keys.push_back(key);
-    return true;
-  }));
-  const auto depth = [](const std::string& key) { return std::count(key.begin(), key.end(), '/'); };
-  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    if (depth(a) != depth(b)) return depth(a) > depth(b);
-    const KeyParts one = split_key(a), other = split_key(b);
-    return one.prefix != other.prefix ? one.prefix < other.prefix : is_moved_before(one.name, other.name);
-  });
-  for (const std::string& key : keys) {
-    SHERD_TRY(source, open(key));
-    if (source == nullptr) continue;
-    SHERD_TRY(size, source->size());
-    SHERD_TRY(writer, write(to + key.substr(from.size()), size));
-    SHERD_TRY(writer->copy(*source, 0, size, 0));
-    SHERD_TRY(writer->commit());
-  }
-  return erase_prefix(from);
-}
-
-Result<bool> Store::move_at_once(const std::string& from, const std::string& to) {
-  SHERD_TRY(check_prefix(from));
-  SHERD_TRY(check_prefix(to));
-  return false;
 }
 
 Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }

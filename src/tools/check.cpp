@@ -9,9 +9,7 @@
 #include <map>
 #include <set>
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -21,6 +19,10 @@
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "neuroglancer/names.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
+#include "node/storage_kind.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/check_documents.hpp"

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <atomic>
 
-#include "array/document.hpp"
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/names.hpp"
+#include "node/document.hpp"
 #include "store/key.hpp"
 #include "store/read_into.hpp"
 #include "tools/check_lists.hpp"

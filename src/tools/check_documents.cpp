@@ -2,7 +2,6 @@
 // copies of other documents, which Sherd does not need.
 #include "tools/check_documents.hpp"
 
-#include "array/hierarchy.hpp"
 #include "base/lenient.hpp"
 #include "store/key.hpp"
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "array/consolidated.hpp"
 #include "base/text.hpp"
 #include "netcdf/names.hpp"
 #include "netcdf/note_forms.hpp"
+#include "node/consolidated.hpp"
+#include "node/path.hpp"
 
 namespace sherd {
 

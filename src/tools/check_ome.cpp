@@ -7,12 +7,12 @@
 #include <cmath>
 #include <map>
 
-#include "array/hierarchy.hpp"
 #include "base/try.hpp"
 #include "codec/number.hpp"
 #include "io/image.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "sherd/neuroglancer.hpp"
 

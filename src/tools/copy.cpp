@@ -1,7 +1,7 @@
 // The order in which a tree is copied. The destination is unchanged until the copy is complete, and a kill at any
 // moment leaves something that can be resumed:
 //   1. Everything is planned: all documents, and which objects must be made.
-//   2. The copy is begun next to the destination (array/staged.hpp): a note there identifies what is being copied.
+//   2. The copy is begun next to the destination (array/new_node.hpp): a note there identifies what is being copied.
 //   3. Objects are made, each visible only when it is complete. One that exists is done. Collections of Neuroglancer's
 //      objects, to which a group may refer, are copied unchanged.
 //   4. Documents are written, those of members before their group's.
@@ -12,12 +12,14 @@
 #include <algorithm>
 #include <thread>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
-#include "array/staged.hpp"
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/creation.hpp"
+#include "node/document.hpp"
+#include "node/new_node.hpp"
+#include "node/path.hpp"
 #include "store/retry.hpp"
 #include "tools/copy_plan.hpp"
 
@@ -45,17 +47,17 @@ class TreeCopy {
     SHERD_TRY(renew_consolidated_metadata(plan_.nodes, new_format_));
     SHERD_TRY(make_texts());
     const auto making = [&](const NodeLocation& location) { return make(location); };
-    const StagedCopy copy{
+    const NewCopy copy{
         {.overwrite = options_.overwrite}, fingerprint(source_, plan_.nodes, options_), paths_below(), making};
     SHERD_TRY(add_notes(plan_.nodes, destination_));
     SHERD_TRY(make_texts());
     SHERD_TRY(is_there, has_documents(*destination_.store, plan_.nodes.front()));
     bool completed = false;
     if (is_there) {
-      SHERD_TRY(done, complete_staged(destination_, copy));
+      SHERD_TRY(done, complete_copy(destination_, copy));
       completed = done;
     }
-    if (!completed) SHERD_TRY(make_staged(destination_, copy, options_));
+    if (!completed) SHERD_TRY(make_new_copy(destination_, copy, options_));
     if (plan_.labelled) SHERD_TRY(list_labels(*plan_.labelled));
     return report();
   }
@@ -227,19 +229,19 @@ class TreeCopy {
 
 }  // namespace
 
-Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options) {
-  SHERD_TRY(staged, StagedNode::begin(destination, copy.clear, {copy.note, options.resume}));
-  auto made = copy.make(staged.location());
-  if (!made) made = staged.outward(made.error());
-  if (made) made = staged.commit(copy.below);
-  if (!made && !can_be_resumed(made.error())) (void)staged.abandon();  // the first failure is the one to report
+Result<void> make_new_copy(const NodeLocation& destination, const NewCopy& copy, const CopyOptions& options) {
+  SHERD_TRY(node, NewNode::begin(destination, copy.clear, {copy.note, options.resume}));
+  auto made = copy.make(node.location());
+  if (!made) made = node.outward(made.error());
+  if (made) made = node.commit(copy.below);
+  if (!made && !can_be_resumed(made.error())) (void)node.abandon();  // the first failure is the one to report
   return made;
 }
 
 // Documents are written last, so the copy was finished, unless this is an older document that a copy was to
 // overwrite. Without leftovers of this copy, only the caller knows: with `overwrite`, it is an older one.
-Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy) {
-  SHERD_TRY(left, StagedLeftover::find(destination, copy.note));
+Result<bool> complete_copy(const NodeLocation& destination, const NewCopy& copy) {
+  SHERD_TRY(left, UnfinishedNode::find(destination, copy.note));
   if (left.is_same() ? !left.is_in_place() : copy.clear.overwrite) return false;
   NodeLocation location = destination;
   SHERD_TRY(enter(location));

@@ -13,10 +13,10 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
-#include "array/hierarchy.hpp"
 #include "array/storage.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/creation.hpp"
 #include "ome/image.hpp"
 #include "sherd/tools.hpp"
 #include "tools/cutout.hpp"
@@ -233,7 +233,7 @@ class HeapTrimmer {
 };
 
 /// A copy that has not been moved to its destination yet.
-struct StagedCopy {
+struct NewCopy {
   ClearOptions clear;
   std::string note;                                       ///< identifies what is being copied
   std::vector<std::string> below = {};                    ///< the paths of its members
@@ -241,11 +241,11 @@ struct StagedCopy {
 };
 /// Makes a copy next to its destination and moves it there when it is complete. If it fails because of the destination,
 /// it is kept if the options say so, and can be resumed.
-Result<void> make_staged(const NodeLocation& destination, const StagedCopy& copy, const CopyOptions& options);
+Result<void> make_new_copy(const NodeLocation& destination, const NewCopy& copy, const CopyOptions& options);
 
 /// Completes a copy whose document is already at the destination: makes missing objects there, and erases leftovers of
 /// an earlier run. Returns false, having done nothing, if an earlier run had not moved its copy to the destination.
-Result<bool> complete_staged(const NodeLocation& destination, const StagedCopy& copy);
+Result<bool> complete_copy(const NodeLocation& destination, const NewCopy& copy);
 
 /// The location of objects that are not chunks of an array.
 struct ObjectsLocation {

@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/names.hpp"
+#include "node/claim.hpp"
+#include "node/foreign_objects.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "tools/copy.hpp"
@@ -65,8 +67,8 @@ Result<void> refuse_changes(const CopyOptions& options) {
 
 /// Checks the collection that a copy replaces; half of it may be gone already.
 Result<void> refuse_other_files(const NodeLocation& location) {
-  SHERD_TRY(moving, is_moving(location));
-  if (moving) return {};
+  SHERD_TRY(claim, claim_of(location));
+  if (claim) return {};
   SHERD_TRY(foreign, foreign_object_among(location));
   return foreign ? Result<void>(foreign_object_error(*foreign)) : Result<void>();
 }
@@ -118,10 +120,10 @@ Result<CopyReport> copy_collection(const ObjectsLocation& from, const Collection
     return copy_below(from, {there.store, there.path}, options.resume, counts, options.config);
   };
   const bool replaces = to.is_there && options.overwrite;
-  StagedCopy copy{{.overwrite = options.overwrite, .foreign = replaces}, note_of(from, info.value_or("")), {}, make};
+  NewCopy copy{{.overwrite = options.overwrite, .foreign = replaces}, note_of(from, info.value_or("")), {}, make};
   bool completed = false;
   if (options.resume && to.is_there && info == present) {
-    SHERD_TRY(done, complete_staged(location, copy));
+    SHERD_TRY(done, complete_copy(location, copy));
     completed = done;
   }
   if (!completed) {
@@ -130,7 +132,7 @@ Result<CopyReport> copy_collection(const ObjectsLocation& from, const Collection
       SHERD_TRY(make(there));
       return replaces ? refuse_other_files(location) : Result<void>();
     };
-    SHERD_TRY(make_staged(location, copy, options));
+    SHERD_TRY(make_new_copy(location, copy, options));
   }
   CopyReport report;
   report.shards = counts.written;

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "array/consolidated.hpp"
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "netcdf/member_notes.hpp"
+#include "node/consolidated.hpp"
+#include "node/path.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {

@@ -1,9 +1,11 @@
 // Copies from and to dual-format arrays: which of the two is the source, and the volume document of a copy. A copy
 // never keeps the source's counterpart; with the layout it gets its own.
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "io/image.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/storage_kind.hpp"
 #include "store/key.hpp"
 #include "tools/copy.hpp"
 

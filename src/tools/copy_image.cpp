@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -14,6 +13,8 @@
 #include "codec/number.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 #include "tools/copy_axes.hpp"
 #include "tools/copy_options.hpp"

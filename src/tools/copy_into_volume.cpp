@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 #include "sherd/sharded_build.hpp"
 #include "tools/copy_image.hpp"
 #include "tools/pyramid.hpp"

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/path.hpp"
 #include "store/key.hpp"
 
 namespace sherd {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 #include "ome/image.hpp"
 #include "ome/ome.hpp"
 #include "sherd/tools.hpp"

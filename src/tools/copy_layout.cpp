@@ -8,6 +8,7 @@
 #include "array/create.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "node/storage_kind.hpp"
 #include "tools/copy.hpp"
 
 namespace sherd {

@@ -5,9 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "array/consolidated.hpp"
-#include "array/document.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -17,6 +15,10 @@
 #include "io/image.hpp"
 #include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/foreign_objects.hpp"
+#include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "store/key.hpp"
 #include "tools/copy_options.hpp"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "array/format.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
+#include "node/format.hpp"
 #include "ome/ome.hpp"
 #include "tools/copy.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "array/spec.hpp"
+#include "node/spec.hpp"
 #include "sherd/tools.hpp"
 #include "tools/convert.hpp"
 #include "tools/element_map.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "array/state.hpp"
+#include "node/node_location.hpp"
 
 namespace sherd {
 

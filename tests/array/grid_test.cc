@@ -1,5 +1,5 @@
 // The chunk grid: cells of one dimension, and keys of chunks in every encoding.
-#include "array/grid.hpp"
+#include "node/grid.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -179,27 +179,6 @@ TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
   }
 }
 
-TEST_P(LocklessResize, AConcurrentShrinkAndAppendAreAsIfOneFollowedTheOther) {
-  bool acted = true;
-  for (std::uint64_t request = 0; acted; ++request) {
-    ASSERT_LT(request, kMaxRequests);
-    make(160);
-    Array array = open(between_), other = open(base_);
-    Shape origin{0};
-    between_->reset(request, [&] { origin = append(other, 1, 1000).value(); });
-    array.resize({70}).value();
-    acted = between_->has_acted();
-    EXPECT_EQ(elements().size(), origin[0] == 70 ? 71U : 70U) << "request " << request;
-    open(base_).resize({200}).value();
-    const auto stored = elements();
-    for (std::uint32_t i = 0; i < 200; ++i)
-      ASSERT_EQ(stored[i], i < 70                       ? i + 1
-                           : i == 70 && origin[0] == 70 ? 1000U
-                                                        : 0U)
-          << "request " << request << ", element " << i;
-  }
-}
-
 TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndChangedBackMeanwhile) {
   bool acted = true;
   for (std::uint64_t request = 0; acted; ++request) {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "array/hierarchy.hpp"
+#include "node/claim.hpp"
 #include "store/forwarding.hpp"
 #include "tests/array/nodes_testing.hpp"
 #include "tests/store/lockless.hpp"
@@ -134,7 +134,7 @@ class InterruptedStore final : public ForwardingStore {
   Result<void> erase_prefix(const std::string& prefix) override { return next().erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return next().wait_for_writers(prefix); }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    return next().move_at_once(from, to);
+    return next(), ForwardingStore::move_at_once(from, to);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     return next().visit(prefix, depth, visit);

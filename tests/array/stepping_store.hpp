@@ -40,11 +40,11 @@ class SteppingStore final : public ForwardingStore {
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     before();
-    return store_->move_at_once(from, to);
+    return ForwardingStore::move_at_once(from, to);
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     SHERD_TRY(change());
-    return store_->move_prefix(from, to);
+    return ForwardingStore::move_all(from, to);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     before();

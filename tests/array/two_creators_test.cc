@@ -11,31 +11,23 @@
 
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
-#include "tests/array/withdrawn_notes.hpp"
-#include "tests/store/lockless.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::Not;
 
-/// Calls `before_lock` before it acquires the lock of a node, and `before_write` before it begins to write an object.
+/// Calls `before_lock` before it acquires the lock of a node.
 class HookedStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   std::function<void()> before_lock = [] {};
-  std::function<Result<void>(const std::string& key)> before_write = [](const std::string&) { return Result<void>(); };
 
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     if (key.starts_with(".sherd-new-")) std::exchange(before_lock, [] {})();
     return store_->lock(key);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
-    if (auto may = before_write(key); !may) return may.error();
-    return store_->write(key, size);
   }
 };
 
@@ -74,39 +66,6 @@ TEST_P(ArrayAndGroup, AGroupIsNotMadeWhereAnArrayWasCreatedSinceItLooked) {
   EXPECT_TRUE(open_array(store_, {.path = "p"}));
   EXPECT_EQ(attributes_of(store_, "p"), Json(Json::Object{{"v", 1}}));
   EXPECT_THAT(keys_of(*store_), Not(Contains("p/.zgroup")));
-}
-
-TEST(ArrayAndGroup, AFailureRestoresTheAttributesThatWereReplaced) {
-  const auto store = memory_store();
-  create_group(store, "", {}, false, {}, "zarr2").value();
-  store->set("p/.zattrs", R"({"left": 1})").value();
-  const auto hooked = std::make_shared<HookedStore>(store);
-  hooked->before_write = [](const std::string& key) {
-    return key == "p/.zgroup" ? Result<void>(io_error("no more space")) : Result<void>();
-  };
-  const auto refused = create_group(hooked, "p", Json::Object{{"v", 1}});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::io);
-  EXPECT_EQ(store->get("p/.zattrs").value(), R"({"left": 1})");
-}
-
-/// Without locks both write before they look.
-class LocklessCreators : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(ErasesOnConditions, LocklessCreators, testing::Bool(), testing::PrintToStringParamName());
-
-TEST_P(LocklessCreators, AnArrayIsWithdrawnIfAGroupIsThere) {
-  const std::shared_ptr<Store> store = lockless(GetParam());
-  create_group(store, "", {}, false, {}, "zarr2").value();
-  const auto hooked = std::make_shared<HookedStore>(store);
-  hooked->before_write = [&, is_first = true](const std::string& key) mutable {
-    if (key == "p/.zarray" && std::exchange(is_first, false)) create_group(store, "p", Json::Object{{"v", 2}}).value();
-    return Result<void>();
-  };
-  const auto refused = create_array(hooked, "p", tiny(Json::Object{{"v", 1}}));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-  EXPECT_EQ(attributes_of(store, "p"), Json(Json::Object{{"v", 2}}));
-  EXPECT_THAT(keys_without_withdrawn_notes(*store), ElementsAre(".zattrs", ".zgroup", "p/.zattrs", "p/.zgroup"));
 }
 
 }  // namespace

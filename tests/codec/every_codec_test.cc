@@ -6,7 +6,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
-#include "array/hierarchy.hpp"
+#include "array/nodes.hpp"
 #include "base/scalar.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"

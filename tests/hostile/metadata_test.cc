@@ -92,7 +92,7 @@ std::vector<Case> texts() {
       {10, "garbage after the document", text(document_with("{}") + "x"), open_it, refused(corrupt_code, "byte")},
       {10, "a NUL after the document", text(document_with("{}") + std::string(1, '\0')), open_it,
        refused(corrupt_code, "byte")},
-      {11, "a bare NaN", text(R"({"zarr_format": 3, "fill_value": NaN})"), open_it, refused(corrupt_code, "NaN")},
+      {11, "a bare NaN", text(R"({"zarr_format": NaN})"), open_it, refused(corrupt_code, "NaN")},
       {12, "1e999 as an attribute", good_with(R"({"attributes": {"a": 1e999}})"), read_it, reads()},
       {12, "1e999 as a length", with(shape("[4, 1e999]")), open_it, refused(corrupt_code, "shape[1]")},
       {12, "1e999 as a fill value is infinity", with(R"({"data_type": "float32", "fill_value": 1e999})"), open_it,

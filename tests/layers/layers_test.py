@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections import defaultdict
 
-LAYERS = ["base", "os", "codec", "store", "shard", "array", "format", "draft2022", "neuroglancer", "netcdf", "ome", "io", "tools", "api"]
+LAYERS = ["base", "os", "codec", "store", "shard", "node", "array", "format", "draft2022", "neuroglancer", "netcdf", "ome", "io", "tools", "api"]
 # Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
 OVER_OS = {"store", "neuroglancer", "netcdf", "ome", "io", "tools", "api"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
@@ -42,7 +42,7 @@ SOURCE = re.compile(r"`((?:\w+/)+\w+\.[ch]pp)`")
 READ_FILES = 8  # from Array::read to the system call
 # What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
 FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
-BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "array"}
+BELOW_FORMATS = {"base", "os", "codec", "store", "shard", "node", "array"}
 MAY_NAME_FORMATS = {"src/shard/uint64", "src/codec/compressed_segmentation", "src/codec/jpeg", "src/codec/png"}
 # The names of documents, and the layers that own them: those of Zarr's, and of Neuroglancer's.
 DOCUMENTS = (

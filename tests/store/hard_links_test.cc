@@ -9,6 +9,7 @@
 
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -76,7 +77,7 @@ TEST_F(LinkedNames, WorkThroughPrefixedAndRecordedStores) {
   put("text", *inside).value();
   EXPECT_EQ(store_->get("in/b/2").value(), "text");
   EXPECT_EQ(recorder->stats().bytes_written, 4U);
-  store_->move_prefix("in/", "").value();
+  renaming(*store_, "")->move_all("in/", "").value();
   expect_both("text");
 }
 

@@ -49,12 +49,7 @@ class LocklessStore final : public ForwardingStore {
     return counted(store_->erase(key, condition), *conflicts_);
   }
   Result<void> wait_for_writers(const std::string& prefix) override { return Store::wait_for_writers(prefix); }
-  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    return Store::move_at_once(from, to);
-  }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
-    return Store::move_prefix(from, to);
-  }
+  [[nodiscard]] bool can_move_to(const std::string&) const override { return false; }
 
   /// How often a condition did not hold.
   [[nodiscard]] std::uint64_t conflicts() const { return *conflicts_; }

@@ -287,21 +287,25 @@ TEST_P(EveryStore, ErasesObjectsAndPrefixes) {
 TEST_P(EveryStore, MovesAPrefixIntoAnExistingOne) {
   for (const char* key : {"new/a/b", "new/a/c/d", "new/z.json", "new/e/f", "a/b", "a/kept", "e/g", "newer"})
     set(key, key);
-  store_->move_prefix("new/", "").value();
+  RenamingStore* const renames = renaming(*store_, "");
+  if (renames == nullptr) return;
+  renames->move_all("new/", "").value();
   EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "a/kept", "e/f", "e/g", "newer", "z.json"));
   EXPECT_EQ(get("a/b"), "new/a/b");
   EXPECT_EQ(get("a/kept"), "a/kept");
-  store_->move_prefix("e/", "x/y/").value();
+  renames->move_all("e/", "x/y/").value();
   EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "a/kept", "newer", "x/y/f", "x/y/g", "z.json"));
-  store_->move_prefix("none/", "a/").value();
+  renames->move_all("none/", "a/").value();
   EXPECT_EQ(keys().size(), 7U);
 }
 
 TEST_P(EveryStore, MovesAPrefixAtOnceOrChangesNothing) {
   for (const char* key : {"a/b", "a/c/d", "e/f"}) set(key, key);
-  EXPECT_FALSE(store_->move_at_once("a/", "e/").value());
+  RenamingStore* const renames = renaming(*store_, "");
+  if (renames == nullptr) return;
+  EXPECT_FALSE(renames->move_at_once("a/", "e/").value());
   EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "e/f"));
-  if (store_->move_at_once("a/", "x/y/").value())
+  if (renames->move_at_once("a/", "x/y/").value())
     EXPECT_THAT(keys(), ElementsAre("e/f", "x/y/b", "x/y/c/d"));
   else
     EXPECT_THAT(keys(), ElementsAre("a/b", "a/c/d", "e/f"));
@@ -309,25 +313,21 @@ TEST_P(EveryStore, MovesAPrefixAtOnceOrChangesNothing) {
 
 TEST_P(EveryStore, MovesNothingAtOnceFromWhereThereIsNothing) {
   for (const char* key : {"a/b", "e/f"}) set(key, key);
-  const bool can_move = store_->move_at_once("a/", "b/").value();
-  for (const char* from : {"a/", "a/c/", "none/"}) {
-    const auto moved = store_->move_at_once(from, "x/y/");
-    if (can_move) {
-      EXPECT_EQ(moved.error().code(), ErrorCode::not_found) << from;
-    } else {
-      EXPECT_FALSE(moved.value()) << from;
-    }
-  }
-  EXPECT_THAT(keys(), ElementsAre(can_move ? "b/b" : "a/b", "e/f"));
+  RenamingStore* const renames = renaming(*store_, "");
+  if (renames == nullptr) return;
+  EXPECT_TRUE(renames->move_at_once("a/", "b/").value());
+  for (const char* from : {"a/", "a/c/", "none/"})
+    EXPECT_EQ(renames->move_at_once(from, "x/y/").error().code(), ErrorCode::not_found) << from;
+  EXPECT_THAT(keys(), ElementsAre("b/b", "e/f"));
 }
 
 TEST(MemoryStore, MovesNothingAtOnceWhileAKeyIsHeld) {
   const auto store = memory_store();
   store->set("a/b", "1").value();
   auto lock = store->lock("a/c").value();
-  EXPECT_EQ(store->move_at_once("a/", "b/").error().code(), ErrorCode::conflict);
+  EXPECT_EQ(renaming(*store, "")->move_at_once("a/", "b/").error().code(), ErrorCode::conflict);
   lock.reset();
-  EXPECT_TRUE(store->move_at_once("a/", "b/").value());
+  EXPECT_TRUE(renaming(*store, "")->move_at_once("a/", "b/").value());
   EXPECT_EQ(store->get("b/b").value(), "1");
 }
 
@@ -455,7 +455,7 @@ TEST(PrefixedStore, IsWhatLiesBelowThePrefix) {
   EXPECT_THAT(part->list_dir("").value().objects, testing::SizeIs(1));
   part->set("c/d", "3").value();
   EXPECT_EQ(whole->get("a/c/d").value(), "3");
-  part->move_prefix("c/", "e/").value();
+  renaming(*part, "")->move_all("c/", "e/").value();
   EXPECT_EQ(whole->get("a/e/d").value(), "3");
   EXPECT_TRUE(part->erase("b").value());
   EXPECT_FALSE(part->open("../ab")) << "no key leads out of it";

@@ -24,7 +24,6 @@ class UnlistedStore final : public ForwardingStore {
   }
   Result<void> erase_prefix(const std::string&) override { return cannot_list(*this); }
   Result<void> wait_for_writers(const std::string& prefix) override { return Store::wait_for_writers(prefix); }
-  Result<void> move_prefix(const std::string&, const std::string&) override { return cannot_list(*this); }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
     SHERD_TRY(parent, store_->parent());
     if (parent) parent->store = std::make_shared<UnlistedStore>(std::move(parent->store));

@@ -60,13 +60,13 @@ class CallsStore final : public ParallelStore<8> {
     note("erase below " + prefix);
     return store_->erase_prefix(prefix);
   }
-  Result<void> move_prefix(const std::string& from, const std::string& to) override {
+  Result<void> move_all(const std::string& from, const std::string& to) override {
     note("move " + from);
-    return store_->move_prefix(from, to);
+    return ForwardingStore::move_all(from, to);
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     note("move " + from);
-    return store_->move_at_once(from, to);
+    return ForwardingStore::move_at_once(from, to);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     note("list " + prefix);

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "store/capabilities.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/zarr2/zarr2_testing.hpp"
 
@@ -466,7 +467,7 @@ TEST(V2Tools, AMovedArrayBecomesVisibleAfterItsChunks) {
   store->set("new/0.0", "x").value();
   store->set("new/1/0", "x").value();
   store->set("old/.zarray/x", "in the way").value();
-  EXPECT_FALSE(store->move_prefix("new/", "old/").has_value());
+  EXPECT_FALSE(renaming(*store, "")->move_all("new/", "old/").has_value());
   EXPECT_TRUE(store->get("old/0.0").value().has_value());
   EXPECT_TRUE(store->get("old/1/0").value().has_value());
   EXPECT_TRUE(store->get("old/.zattrs").value().has_value());

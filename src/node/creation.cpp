@@ -1,0 +1,300 @@
+// Creates nodes. The order of requests matters: everything is checked before anything is written; missing parents are
+// written first; the document that makes a node visible is stored only if there is none, so that one of two creators
+// gets `conflict`, and further documents follow it.
+#include "node/creation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "node/claim.hpp"
+#include "node/consolidated.hpp"
+#include "node/document.hpp"
+#include "node/erase.hpp"
+#include "node/foreign_objects.hpp"
+#include "node/path.hpp"
+#include "node/presence.hpp"
+#include "store/key.hpp"
+#include "store/listing.hpp"
+
+namespace sherd {
+namespace {
+
+Result<void> check_names(const NodeLocation& location) {
+  std::string_view rest = location.path;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('/');
+    SHERD_TRY(location.format->check_name(rest.substr(0, end)));
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return {};
+}
+
+/// Whether there is a group at `location`; `conflict` if there is an array.
+Result<bool> is_group(const NodeLocation& location) {
+  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+  if (node && node->type == NodeType::array)
+    return conflict("this is an array, and an array has no members")
+        .in_key(location.format->document_key(location.path, NodeType::array));
+  return node && !node->implicit;
+}
+
+/// Whether there are objects other than documents where those of a node would be.
+Result<bool> has_contents(const NodeLocation& location) {
+  const NodeKeys keys = location.format->keys(location.path);
+  for (const std::string& prefix : keys.contents) {
+    SHERD_TRY(only_documents,
+              location.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+                return entry.is_prefix ? is_staging(entry.name) : keys.is_document(prefix + std::string(entry.name));
+              }));
+    if (!only_documents) return true;
+  }
+  return false;
+}
+
+/// Whether the objects that a new node would erase at `location` are all that a node of another format has there.
+bool covers(const NodeLocation& location, const Format& other) {
+  const std::vector<std::string> own = location.format->contents(location.path);
+  return std::ranges::all_of(other.contents(location.path), [&](const std::string& prefix) {
+    return std::ranges::any_of(own, [&](const std::string& each) { return prefix.starts_with(each); });
+  });
+}
+
+using IsRefused = std::function<bool(const Format& format, const NodeDocument& node)>;
+
+/// The location of the document of a node of any known format at `location`, existing or possible. `conflict` if there
+/// are other objects, or a node of another format that is refused.
+Result<std::optional<std::string>> find_document(const NodeLocation& location, const IsRefused& refused) {
+  std::optional<std::string> document;
+  SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
+    const Format& format = *there.format;
+    const bool is_other = format.name() != location.format->name();
+    const std::string likeliest = format.likeliest_key(there.path);
+    const auto occupied_by = [&](const std::string& what, const std::string& key) {
+      return conflict(what + " exists here, so that a node of the format " + std::string(location.format->name()) +
+                      " cannot be created here or below; choose another path")
+          .in_key(key);
+    };
+    const auto node = format.open(*location.store, location.path, location.config.limits);
+    if (!node && !is_stored_fault(node.error())) return node.error();
+    if (node && !*node) {
+      SHERD_TRY(objects, is_other ? holds_objects(there) : false);
+      return objects ? Result<bool>(occupied_by("a collection of objects", likeliest)) : false;
+    }
+    if (node ? (*node)->implicit : !is_own_fault(there, node.error())) return false;
+    if (node && is_other && refused(format, **node))
+      return occupied_by("a node of the format " + std::string(format.name()),
+                         format.document_key(there.path, (*node)->type));
+    if (!document) document = likeliest;
+    return false;
+  }));
+  return document;
+}
+
+/// Whether a new node below `group` requires creating this group; `conflict` if that is not possible.
+Result<bool> must_create_group(const NodeLocation& group) {
+  SHERD_TRY(is_there, is_group(group));
+  const bool has_members = group.format->arrays_have_documents();
+  if (is_there && has_members) return false;
+  if (is_there)
+    return conflict("this is a volume, and its only members are its scales")
+        .in_key(group.format->document_key(group.path, NodeType::group));
+  SHERD_TRY(find_document(
+      group, [&](const Format&, const NodeDocument& node) { return has_members || node.type == NodeType::array; }));
+  return has_members;
+}
+
+Error group_is_gone(const NodeLocation& group) {
+  return conflict(
+             "another process erased or renamed the group around the new node in the meantime; create the node again")
+      .in_key(group.format->document_key(group.path, NodeType::group));
+}
+
+/// The paths above a new node where groups must be created, outermost first.
+Result<std::vector<std::string>> missing_groups(const NodeLocation& location) {
+  std::vector<std::string> missing;
+  for (std::string& path : ancestors(location.path)) {
+    SHERD_TRY(is_missing, must_create_group(at_path(location, path)));
+    if (is_missing && path.empty() && location.begins_with_group) return group_is_gone(at_path(location, path));
+    if (is_missing) missing.push_back(std::move(path));
+  }
+  return missing;
+}
+
+/// What exists at the location of a new node.
+struct Site {
+  std::vector<std::string> missing_groups;
+  bool occupied = false;  ///< by a node, which may be erased
+  bool foreign = false;   ///< objects without a node, which may be erased
+};
+
+Result<Site> inspect(const NodeLocation& location, bool overwrite) {
+  SHERD_TRY(require_writable(location));
+  SHERD_TRY(check_names(location));
+  Site site;
+  SHERD_TRY(missing, missing_groups(location));
+  site.missing_groups = std::move(missing);
+  SHERD_TRY(document, find_document(location, [&](const Format& other, const NodeDocument&) {
+              return !covers(location, other);
+            }));
+  site.occupied = document.has_value();
+  if (document && !overwrite)
+    return conflict("a node exists here already; overwrite it or choose another path").in_key(*document);
+  if (document) SHERD_TRY(refuse_foreign_objects(location));
+  return site;
+}
+
+Result<Site> inspect_location(const NodeLocation& location, ClearOptions options) {
+  SHERD_TRY(site, inspect(location, options.overwrite));
+  if (site.occupied) return site;
+  SHERD_TRY(foreign, has_contents(location));
+  if (!foreign) return site;
+  SHERD_TRY(claim, claim_of(location));
+  site.foreign = true;
+  if (claim || options.foreign) return site;
+  if (!options.overwrite)
+    return conflict("there are objects at this path that belong to no node; remove them or choose another path")
+        .in_key(location.format->likeliest_key(location.path));
+  SHERD_TRY(refuse_all_but_chunks(location));
+  return site;
+}
+
+/// As for a group, which other objects at its path do not disturb.
+Result<Site> inspect_group(const NodeLocation& location, ClearOptions options) {
+  SHERD_TRY(site, inspect(location, options.overwrite));
+  if (site.occupied) return site;
+  SHERD_TRY(claim, claim_of(location));
+  site.foreign = claim.has_value();
+  return site;
+}
+
+/// Held while a node is created if its format has several documents; otherwise nullptr. No single one of them shows
+/// that another creator was first.
+Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document) {
+  const bool is_one = location.format->documents(location.path, document).size() == 1 &&
+                      location.format->keys(location.path).visible().size() == 1;
+  if (is_one) return std::unique_ptr<StoreLock>();
+  return lock_node(location);
+}
+
+/// `conflict` if a document other than this one makes a node visible at `location`.
+Result<void> refuse_other_type(const NodeLocation& location, const std::string& own) {
+  for (const std::string& key : location.format->keys(location.path).visible()) {
+    if (key == own) continue;
+    SHERD_TRY(visible, stored_generation(*location.store, key));
+    if (visible) return conflict("another process has created a node here").in_key(key);
+  }
+  return {};
+}
+
+/// Stores the document that makes the node visible if there is none, and then the others. Returns their versions, that
+/// one last. If one of the others cannot be stored, the first is erased again.
+Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& location, const Json& document) {
+  Store& store = *location.store;
+  const std::vector<Document> documents = location.format->documents(location.path, document);
+  SHERD_TRY(check_texts(documents, location.config.limits));
+  const Document& visible = documents.back();
+  SHERD_TRY(refuse_other_type(location, visible.key));
+  SHERD_TRY(first, write_document(store, visible, Condition::absent()));
+  std::vector<DocumentVersion> versions;
+  for (const Document& each : std::span(documents).first(documents.size() - 1)) {
+    auto written = write_document(store, each, {});
+    if (!written) {
+      const bool compares = store.traits().conditional_erase;
+      (void)store.erase(visible.key, compares ? Condition::matches(first.generation) : Condition{});
+      return std::move(written).error();
+    }
+    versions.push_back(*std::move(written));
+  }
+  versions.push_back(std::move(first));
+  return versions;
+}
+
+/// Creates a group unless another process does.
+Result<void> make_parent(const NodeLocation& parent, const Json& document) {
+  SHERD_TRY(lock, lock_documents(parent, document));
+  const auto written = create_documents(parent, document);
+  if (written.has_value()) {
+    SHERD_TRY(parent.tables.changed(parent, MemberChange::made));
+    return {};
+  }
+  if (written.error().code() != ErrorCode::conflict) return written.error();
+  SHERD_TRY(is_there, is_group(parent));
+  return is_there ? Result<void>() : written.error();
+}
+
+Result<void> make_parents(const NodeLocation& location, const std::vector<std::string>& missing) {
+  for (const std::string& path : missing) {
+    const NodeLocation parent = at_path(location, path);
+    SHERD_TRY(document, location.format->group_document(Json()));
+    SHERD_TRY(make_parent(parent, document));
+  }
+  return {};
+}
+
+using Look = Result<Site>(const NodeLocation& location, ClearOptions options);
+
+/// Erases what exists at `location`, after another look under the lock of the node.
+Result<std::optional<Claim>> make_room(const NodeLocation& location, Look* look, ClearOptions options) {
+  SHERD_TRY(site, look(location, options));
+  if (!site.occupied && !site.foreign) return std::optional<Claim>();
+  SHERD_TRY(wait_for_writers(location));
+  SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_conflict));
+  SHERD_TRY(clear_location(location));
+  return std::optional(std::move(claim));
+}
+
+}  // namespace
+
+Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwrite, Strays strays) {
+  Look* const look = strays == Strays::are_kept ? inspect_group : inspect_location;
+  const ClearOptions options{.overwrite = overwrite};
+  SHERD_TRY(site, look(location, options));
+  SHERD_TRY(refuse_claimed(location));
+  SHERD_TRY(check_links(location, node));
+  SHERD_TRY(enter(location));
+  SHERD_TRY(make_parents(location, site.missing_groups));
+  location.begins_with_group = false;  // a handle that exists longer may make the group again
+  const bool must_clear = site.occupied || site.foreign;
+  SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
+  if (lock == nullptr) SHERD_TRY(lock_if_being_made(location, lock));
+  std::optional<Claim> claim;
+  if (must_clear) {
+    SHERD_TRY(taken, make_room(location, look, options));
+    claim = std::move(taken);
+  }
+  SHERD_TRY(write_counterpart(location, node));
+  SHERD_TRY(versions, create_documents(location, node.document));
+  node.versions = std::move(versions);
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made));
+  if (listed) {
+    SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
+    if (now) node = *std::move(now);
+  }
+  SHERD_TRY(renew_consolidated(location));
+  if (claim) return claim->end();
+  return lock != nullptr ? erase_unfinished(location) : Result<void>();
+}
+
+Result<void> enter(NodeLocation& location) {
+  const auto* entry = capability<EntryPoint>(*location.format);
+  if (entry == nullptr) return {};
+  SHERD_TRY(format, entry->create(*location.store, location.config.limits));
+  if (format == nullptr) return other_hierarchy(*location.format);
+  location.format = std::move(format);
+  return {};
+}
+
+Result<bool> check_clearable(const NodeLocation& location, ClearOptions options) {
+  SHERD_TRY(site, inspect_location(location, options));
+  return site.occupied || site.foreign;
+}
+
+Result<bool> prepare_location(const NodeLocation& location, ClearOptions options) {
+  SHERD_TRY(site, inspect_location(location, options));
+  SHERD_TRY(make_parents(location, site.missing_groups));
+  return site.occupied || site.foreign;
+}
+
+}  // namespace sherd

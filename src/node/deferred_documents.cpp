@@ -1,0 +1,99 @@
+#include "node/deferred_documents.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "node/document_keys.hpp"
+#include "store/forwarding.hpp"
+
+namespace sherd {
+namespace {
+
+class DeferringStore final : public ForwardingStore {
+ public:
+  DeferringStore(std::shared_ptr<Store> store, std::shared_ptr<Store> documents, DocumentKeys keys)
+      : ForwardingStore(std::move(store)), documents_(std::move(documents)), keys_(std::move(keys)) {}
+
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    if (!keys_.has(key)) return store_->open(key);
+    SHERD_TRY(document, documents_->open(key));
+    return document != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(document)) : store_->open(key);
+  }
+  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    const auto is_deferred = [&](const ReadRequest& each) { return each.of == nullptr && keys_.has(each.key); };
+    // Batches of documents are rare here, and small.
+    return std::ranges::any_of(requests, is_deferred) ? Store::read(requests, reply) : store_->read(requests, reply);
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    return store_of(key).write(key, size_hint);
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_of(key).lock(key); }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    return store_of(key).erase(key, condition);
+  }
+  Result<void> erase_all(std::span<const std::string> keys) override {
+    if (std::ranges::any_of(keys, [&](const std::string& key) { return keys_.has(key); }))
+      return Store::erase_all(keys);
+    return store_->erase_all(keys);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(documents_->erase_prefix(prefix));
+    return store_->erase_prefix(prefix);
+  }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    std::set<std::string, std::less<>> seen;
+    SHERD_TRY(all, documents_->visit(prefix, depth, [&](const ListEntry& entry) {
+      seen.emplace(entry.name);
+      return visit(entry);
+    }));
+    if (!all) return false;
+    return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
+      return seen.contains(entry.name) ? Result<bool>(true) : visit(entry);
+    });
+  }
+
+ private:
+  [[nodiscard]] Store& store_of(const std::string& key) const { return keys_.has(key) ? *documents_ : *store_; }
+
+  const std::shared_ptr<Store> documents_;
+  const DocumentKeys keys_;
+};
+
+}  // namespace
+
+DeferredDocuments::DeferredDocuments(const NodeLocation& location)
+    : location_(location),
+      documents_(memory_store()),
+      store_(std::make_shared<DeferringStore>(location.store, documents_, DocumentKeys(location))) {}
+
+Result<void> DeferredDocuments::write(const Condition& condition) const {
+  const DocumentKeys documents(location_);
+  std::vector<std::string> keys;
+  SHERD_TRY(documents_->visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    keys.emplace_back(entry.name);
+    return true;
+  }));
+  const auto last = [&](const std::string& key) {
+    return std::pair(documents.is_visible(key), -std::ranges::count(key, '/'));
+  };
+  std::ranges::sort(keys, {}, last);
+  Store& store = *location_.store;
+  const Config config = with_requests(location_.config, store.traits().parallel_requests);
+  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    const auto level = last(keys[begin]);
+    while (end < keys.size() && last(keys[end]) == level) ++end;
+    SHERD_TRY(parallel_for(end - begin, config, [&](std::size_t i) -> Result<void> {
+      const std::string& key = keys[begin + i];
+      SHERD_TRY(text, documents_->get(key));
+      return store.set(key, *text, documents.is_visible(key) ? condition : Condition{}).in_key(key);
+    }));
+  }
+  return {};
+}
+
+}  // namespace sherd

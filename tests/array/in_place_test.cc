@@ -1,0 +1,256 @@
+// Nodes that are made at their path, in stores that have conditions but neither locks nor renames: each object is
+// stored once, documents last, under a claim that excludes a second process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "base/try.hpp"
+#include "node/claim.hpp"
+#include "sherd/sherd.hpp"
+#include "sherd/tools.hpp"
+#include "tests/store/lockless.hpp"
+#include "tests/store/tree.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// Remembers the keys that are written, in their order, and fails from a given one on, as if the process had been
+/// killed.
+class WatchedStore final : public ForwardingStore {
+ public:
+  explicit WatchedStore(std::shared_ptr<Store> store) : ForwardingStore(std::move(store)) {}
+
+  std::size_t changes_left = ~std::size_t{0};
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+    SHERD_TRY(change());
+    const std::lock_guard hold(mutex_);
+    if (!key.starts_with(".sherd-")) written_.push_back(key);
+    return store_->write(key, size_hint);
+  }
+  Result<bool> erase(const std::string& key, const Condition& condition) override {
+    SHERD_TRY(change());
+    return store_->erase(key, condition);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    SHERD_TRY(change());
+    return store_->erase_prefix(prefix);
+  }
+
+  [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
+  [[nodiscard]] std::map<std::string, int> counts() const {
+    std::map<std::string, int> counts;
+    for (const std::string& key : written_) ++counts[key];
+    return counts;
+  }
+
+ private:
+  Result<void> change() {
+    const std::lock_guard hold(mutex_);
+    if (changes_left == 0) return io_error("killed");
+    --changes_left;
+    return {};
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> written_;
+};
+
+CreateOptions filled_with(std::uint8_t first, bool overwrite = false) {
+  return {.shape = {4},
+          .dtype = DType::uint8,
+          .chunks = {2},
+          .attributes = Json(Json::Object{{"first", first}}),
+          .overwrite = overwrite,
+          .contents = [first](const Array& array) {
+            std::vector<std::uint8_t> bytes(4);
+            std::iota(bytes.begin(), bytes.end(), first);
+            return array.write(Box{{0}, {4}}, std::span<const std::uint8_t>(bytes));
+          }};
+}
+
+std::vector<std::uint8_t> elements(const std::shared_ptr<Store>& store, const std::string& path) {
+  std::vector<std::uint8_t> bytes(4);
+  open_array(store, {.path = path}).value().read(Box{{0}, {4}}, std::span(bytes)).value();
+  return bytes;
+}
+
+class InPlace : public testing::TestWithParam<const char*> {
+ protected:
+  InPlace() { create_group(store_, "", {}, false, {}, GetParam()).value(); }
+
+  [[nodiscard]] bool is_v2() const { return std::string_view(GetParam()) == "zarr2"; }
+  /// The keys of an array "a" of four elements, without those of the root.
+  [[nodiscard]] std::vector<std::string> array_keys() const {
+    if (is_v2()) return {"a/.zarray", "a/.zattrs", "a/0", "a/1"};
+    return {"a/c/0", "a/c/1", "a/zarr.json"};
+  }
+  [[nodiscard]] std::vector<std::string> keys_at_a() const {
+    std::vector<std::string> keys = keys_of(*store_);
+    std::erase_if(keys, [](const std::string& key) { return !key.starts_with("a/") && !key.starts_with(".sherd-"); });
+    return keys;
+  }
+  Result<void> erase_a() { return erase(store_, {.path = "a"}); }
+
+  const std::shared_ptr<Store> store_ = lockless(false);
+};
+INSTANTIATE_TEST_SUITE_P(Formats, InPlace, testing::Values("zarr2", "zarr3"),
+                         [](const auto& format) { return std::string(format.param); });
+
+TEST_P(InPlace, AnArrayWithContentsHasItsDocumentsLast) {
+  const auto watched = std::make_shared<WatchedStore>(store_);
+  create_array(watched, "a", filled_with(1)).value();
+  EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
+  EXPECT_EQ(watched->written().size(), array_keys().size());
+  EXPECT_EQ(watched->written().back(), is_v2() ? "a/.zarray" : "a/zarr.json");
+  EXPECT_EQ(keys_at_a(), array_keys());
+}
+
+TEST_P(InPlace, ACopyOfManyObjectsPutsEachKeyOnce) {
+  const auto source = memory_store();
+  create_group(source, "", {}, false, {}, GetParam()).value();
+  for (const char* path : {"g/a", "g/b"})
+    create_array(
+        source, path,
+        {.shape = {500},
+         .dtype = DType::uint8,
+         .chunks = {1},
+         .fill_value = Json(9),
+         .contents = [](const Array& array) { return array.fill(Box{{0}, {500}}, std::vector{std::byte{1}}); }})
+        .value();
+  open_group(source, {.writable = true}).value().consolidate().value();
+  const auto watched = std::make_shared<WatchedStore>(lockless(false));
+  copy(source, watched).value();
+  EXPECT_EQ(keys_of(*watched), keys_of(*source));
+  EXPECT_EQ(watched->counts().size(), keys_of(*source).size());
+  for (const auto& [key, count] : watched->counts()) EXPECT_EQ(count, 1) << key;
+  EXPECT_EQ(watched->written().back(), is_v2() ? ".zgroup" : "zarr.json");
+  const std::vector<std::string> documents(watched->written().begin() + 1000, watched->written().end());
+  EXPECT_THAT(documents, Not(Contains(HasSubstr("/c/"))));
+}
+
+TEST_P(InPlace, ASecondMakerIsAConflictThatNamesTheClaim) {
+  CreateOptions first = filled_with(1);
+  first.contents = [&, write = first.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    for (CreateOptions second : {filled_with(21), filled_with(21, true)}) {
+      for (const bool has_contents : {true, false}) {
+        if (!has_contents) second.contents = nullptr;
+        const auto refused = create_array(store_, "a", second);
+        EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+        EXPECT_EQ(refused.error().key(), staging_name("a") + "/claim");
+        EXPECT_THAT(refused.error().message(), HasSubstr("--resume"));
+      }
+    }
+    EXPECT_FALSE(open(store_, {.path = "a"})) << "nothing is visible yet";
+    return {};
+  };
+  create_array(store_, "a", first).value();
+  EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
+  EXPECT_EQ(keys_at_a(), array_keys());
+}
+
+TEST_P(InPlace, AFailureOfTheContentsLeavesNothing) {
+  CreateOptions options = filled_with(1);
+  options.contents = [write = options.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    return invalid_argument("no more input");
+  };
+  EXPECT_EQ(create_array(store_, "a", options).error().message(), "no more input");
+  EXPECT_THAT(keys_at_a(), IsEmpty());
+}
+
+TEST_P(InPlace, AnOverwrittenArrayIsGoneBeforeTheNewOneIsStored) {
+  create_array(store_, "a", filled_with(1)).value();
+  CreateOptions options = filled_with(11, true);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    EXPECT_FALSE(open(store_, {.path = "a"}));
+    EXPECT_THAT(keys_at_a(), ElementsAre(staging_name("a") + "/claim"));
+    return write(array);
+  };
+  create_array(store_, "a", options).value();
+  EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{11, 12, 13, 14}));
+  EXPECT_EQ(keys_at_a(), array_keys());
+}
+
+TEST_P(InPlace, AKilledMakerNeverLeavesAnArrayThatLacksChunks) {
+  bool was_killed = true;
+  for (std::size_t changes = 0; was_killed; ++changes) {
+    create_array(store_, "a", filled_with(1, true)).value();
+    const auto killed = std::make_shared<WatchedStore>(store_);
+    killed->changes_left = changes;
+    was_killed = !create_array(killed, "a", filled_with(11, true));
+    if (open(store_, {.path = "a"})) {
+      EXPECT_THAT(elements(store_, "a"), testing::AnyOf(ElementsAre(1, 2, 3, 4), ElementsAre(11, 12, 13, 14)));
+    }
+    if (was_killed && !create_array(store_, "a", filled_with(21, true))) erase_a().value();
+    create_array(store_, "a", filled_with(21, true)).value();
+    EXPECT_EQ(keys_at_a(), array_keys()) << changes;
+    EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{21, 22, 23, 24}));
+  }
+}
+
+TEST_P(InPlace, ARepeatedEraseFinishesOneThatWasKilled) {
+  bool was_killed = true;
+  for (std::size_t changes = 0; was_killed; ++changes) {
+    create_array(store_, "g/a", filled_with(1)).value();
+    create_array(store_, "g/b", filled_with(1)).value();
+    const auto killed = std::make_shared<WatchedStore>(store_);
+    killed->changes_left = changes;
+    was_killed = !erase(killed, {.path = "g"});
+    for (const char* path : {"g/a", "g/b"}) {
+      if (open(store_, {.path = path})) {
+        EXPECT_THAT(elements(store_, path), ElementsAre(1, 2, 3, 4));
+      }
+    }
+    if (was_killed) erase(store_, {.path = "g"}).value();
+    EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith("g/"))));
+    EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
+  }
+}
+
+TEST_P(InPlace, AMakerWhoseNodeIsErasedMeanwhileIsAConflict) {
+  CreateOptions options = filled_with(11);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    return erase_a();
+  };
+  EXPECT_EQ(create_array(store_, "a", options).error().code(), ErrorCode::conflict);
+  EXPECT_THAT(keys_at_a(), IsEmpty());
+}
+
+TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
+  const auto source = memory_store();
+  create_array(source, "", filled_with(1)).value();
+  bool was_killed = true;
+  for (std::size_t changes = 1; was_killed; ++changes) {
+    const auto store = lockless(false);
+    create_array(store, "", filled_with(21)).value();
+    const auto killed = std::make_shared<WatchedStore>(store);
+    killed->changes_left = changes;
+    const CopyOptions options{.overwrite = true, .format = GetParam()};
+    was_killed = !copy(source, killed, options);
+    if (!was_killed) break;
+    const auto resumed = std::make_shared<WatchedStore>(store);
+    CopyOptions again = options;
+    again.resume = true;
+    copy(source, resumed, again).value();
+    EXPECT_EQ(elements(store, ""), (std::vector<std::uint8_t>{1, 2, 3, 4})) << changes;
+    EXPECT_THAT(keys_of(*store), Not(Contains(StartsWith(".sherd-")))) << changes;
+    for (const auto& [key, count] : resumed->counts()) EXPECT_EQ(count, 1) << key;
+  }
+}
+
+}  // namespace
+}  // namespace sherd
