@@ -15,7 +15,9 @@
 #include "store/key.hpp"
 #include "tools/check.hpp"
 #include "tools/copy.hpp"
+#include "tools/copy_below.hpp"
 #include "tools/copy_labels.hpp"
+#include "tools/import_pyramid.hpp"
 
 namespace sherd {
 

@@ -483,14 +483,6 @@ class TreeCheck {
 
 }  // namespace
 
-Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report) {
-  Findings findings(key);
-  SHERD_TRY(findings.failed(error, document_code(error), {}));
-  ++report.documents;
-  add_findings(report, findings);
-  return {};
-}
-
 Result<CheckReport> check_nodes(const NodeLocation& location, const CheckOptions& options) {
   if (!location.store->traits().can_list)
     return unsupported("the store " + location.store->url() +

@@ -1,10 +1,8 @@
-// The parts of check(): the walk over a hierarchy, the inspection of one stored chunk or shard, and the findings.
+// The parts of check(): the walk over a hierarchy, and the inspection of one stored chunk or shard.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -13,13 +11,12 @@
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/storage.hpp"
 #include "sherd/tools.hpp"
+#include "tools/findings.hpp"
 
 namespace sherd {
 
 /// Checks the node at `location`, whose format recognizes it, and everything below it.
 Result<CheckReport> check_nodes(const NodeLocation& location, const CheckOptions& options);
-/// Reports a document that could not be read as a fault. Returns an error only if the check cannot continue.
-Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report);
 /// Checks the collection of objects at a location, and the segment properties to which it refers. Returns whether there
 /// is one, sound or not.
 Result<bool> check_collection(const neuroglancer::Collection::State::Location& location, bool data,
@@ -34,59 +31,6 @@ struct Reference {
 };
 Result<void> check_reference(const neuroglancer::Collection::State::Location& from, const Reference& reference,
                              bool data, CheckReport& report);
-
-/// The fault of a document that could not be read or lowered.
-[[nodiscard]] std::string_view document_code(const Error& error);
-
-/// The position of a fault in an object.
-struct FaultLocation {
-  std::optional<std::uint64_t> slot = {};
-  std::optional<std::uint64_t> offset = {};
-  std::string within = {};  ///< "slot 3: " for something inside slot 3 of an outer shard
-};
-
-/// The findings about one key. A damaged index can make every slot faulty, so only the first thousand faults are
-/// reported individually. Thread-safe.
-class Findings {
- public:
-  explicit Findings(std::string key) : key_(std::move(key)) {}
-
-  void error(std::string_view code, const FaultLocation& at, const std::string& message);
-  void warning(std::string_view code, const FaultLocation& at, const std::string& message);
-  /// Adds an error from inspecting stored bytes as a fault; returns an error that means that the check itself cannot
-  /// continue (out of memory, interrupted, the object has changed meanwhile).
-  Result<void> failed(Error error, std::string_view code, const FaultLocation& at);
-
-  /// Records which version of the object the findings are about.
-  Result<void> seen(ByteSource& source);
-  /// `conflict` if there are faults and the store now has another version than the one seen.
-  Result<void> check_version(Store& store) const;
-
-  [[nodiscard]] const std::string& key() const noexcept { return key_; }
-
-  /// Counters; not guarded.
-  CheckReport counts;
-  /// The faults by offset, the last one saying how many were left out. Ends the findings.
-  std::vector<Fault> take_faults();
-
- private:
-  void add(Fault::Severity severity, std::string_view code, const FaultLocation& at, const std::string& message);
-
-  std::string key_;
-  std::mutex mutex_;
-  std::vector<Fault> faults_;
-  std::uint64_t left_out_ = 0;
-  std::optional<Generation> version_;
-};
-
-/// The function that inspects the object with this key in one version of it. If a writer changes the object meanwhile,
-/// it is inspected again, with empty findings; `conflict` if it never stops changing. Called in a parallel loop, with
-/// which it is interrupted.
-using Look = std::function<Result<void>(Findings& to)>;
-Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, const Look& look);
-
-/// Ends the findings.
-void add_findings(CheckReport& report, Findings& findings);
 
 /// A slot's bytes, relative to their source.
 struct FoundChunk {

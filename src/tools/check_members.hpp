@@ -9,7 +9,9 @@
 #include <string>
 
 #include "netcdf/member_notes.hpp"
-#include "tools/check.hpp"
+#include "node/format.hpp"
+#include "node/node_location.hpp"
+#include "tools/findings.hpp"
 
 namespace sherd {
 

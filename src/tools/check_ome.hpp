@@ -3,7 +3,9 @@
 
 #include <functional>
 
-#include "tools/check.hpp"
+#include "node/format.hpp"
+#include "node/node_location.hpp"
+#include "tools/findings.hpp"
 
 namespace sherd {
 

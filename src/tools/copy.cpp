@@ -1,7 +1,7 @@
 // The order in which a tree is copied. The destination is unchanged until the copy is complete, and a kill at any
 // moment leaves something that can be resumed:
 //   1. Everything is planned: all documents, and which objects must be made.
-//   2. The copy is begun next to the destination (array/new_node.hpp): a note there identifies what is being copied.
+//   2. The copy is begun next to the destination (node/new_node.hpp): a note there identifies what is being copied.
 //   3. Objects are made, each visible only when it is complete. One that exists is done. Collections of Neuroglancer's
 //      objects, to which a group may refer, are copied unchanged.
 //   4. Documents are written, those of members before their group's.
@@ -18,18 +18,16 @@
 #include "neuroglancer/dual_format.hpp"
 #include "node/creation.hpp"
 #include "node/document.hpp"
-#include "node/new_node.hpp"
 #include "node/path.hpp"
 #include "store/retry.hpp"
+#include "tools/copy_below.hpp"
+#include "tools/copy_documents.hpp"
+#include "tools/copy_object.hpp"
 #include "tools/copy_plan.hpp"
+#include "tools/new_copy.hpp"
 
 namespace sherd {
 namespace {
-
-// Whether a retry can continue after this failure; any other failure would occur again.
-bool can_be_resumed(const Error& error) {
-  return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable;
-}
 
 class TreeCopy {
  public:
@@ -228,28 +226,6 @@ class TreeCopy {
 };
 
 }  // namespace
-
-Result<void> make_new_copy(const NodeLocation& destination, const NewCopy& copy, const CopyOptions& options) {
-  SHERD_TRY(node, NewNode::begin(destination, copy.clear, {copy.note, options.resume}));
-  auto made = copy.make(node.location());
-  if (!made) made = node.outward(made.error());
-  if (made) made = node.commit(copy.below);
-  if (!made && !can_be_resumed(made.error())) (void)node.abandon();  // the first failure is the one to report
-  return made;
-}
-
-// Documents are written last, so the copy was finished, unless this is an older document that a copy was to
-// overwrite. Without leftovers of this copy, only the caller knows: with `overwrite`, it is an older one.
-Result<bool> complete_copy(const NodeLocation& destination, const NewCopy& copy) {
-  SHERD_TRY(left, UnfinishedNode::find(destination, copy.note));
-  if (left.is_same() ? !left.is_in_place() : copy.clear.overwrite) return false;
-  NodeLocation location = destination;
-  SHERD_TRY(enter(location));
-  SHERD_TRY(copy.make(location));
-  SHERD_TRY(list_node(location, copy.below));
-  if (left.is_same() || !left.is_other()) SHERD_TRY(left.erase(destination));
-  return true;
-}
 
 Result<CopyReport> make_nodes(std::vector<NodeCopy> nodes, const NodeLocation& destination,
                               const CopyOptions& options) {

@@ -1,7 +1,7 @@
 // Converts an attribute for another format: in some formats xarray stores `_FillValue` of floats in another form, and
 // cannot open their datasets without it.
 #include "netcdf/attribute.hpp"
-#include "tools/copy.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 

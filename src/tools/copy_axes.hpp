@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tools/copy.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 

@@ -2,6 +2,8 @@
 // shard keeps its offset, including the fragments of meshes before their manifests. A separate collection is made next
 // to its destination, like all copies (copy.cpp). If it exists already, only what is missing is made. `info` is then
 // copied last; without it the copy is not recognized as a collection.
+#include "tools/copy_below.hpp"
+
 #include <atomic>
 
 #include "base/buffer.hpp"
@@ -13,7 +15,7 @@
 #include "node/foreign_objects.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
-#include "tools/copy.hpp"
+#include "tools/new_copy.hpp"
 
 namespace sherd {
 namespace {

@@ -1,5 +1,7 @@
 // What is derived from all documents of a copy: the consolidated metadata of its groups, whether the copy is finished,
 // and its identity.
+#include "tools/copy_documents.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +13,6 @@
 #include "netcdf/member_notes.hpp"
 #include "node/consolidated.hpp"
 #include "node/path.hpp"
-#include "tools/copy.hpp"
 
 namespace sherd {
 

@@ -7,7 +7,7 @@
 #include "neuroglancer/document.hpp"
 #include "node/storage_kind.hpp"
 #include "store/key.hpp"
-#include "tools/copy.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "io/image.hpp"
 #include "ome/ome.hpp"
-#include "tools/copy.hpp"
 #include "tools/copy_labels.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 

@@ -9,7 +9,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "node/storage_kind.hpp"
-#include "tools/copy.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 namespace {

@@ -1,13 +1,11 @@
 // The memory of a copy: how the budget is divided, estimates for variable-length bytes, and chunks that are collected
 // before they are stored.
-#include <malloc.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
-#include "tools/copy.hpp"
+#include "tools/copy_object.hpp"
 
 namespace sherd {
 
@@ -44,16 +42,6 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   shares.reading = budget / 4 / shares.lanes;
   shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));
   return shares;
-}
-
-HeapTrimmer::HeapTrimmer(std::uint64_t memory_budget) noexcept
-    : every_(std::max(memory_budget, std::uint64_t{8} << 20)) {}
-
-void HeapTrimmer::encoded(std::uint64_t bytes) noexcept {
-  if (since_.fetch_add(bytes) + bytes < every_ || since_.exchange(0) < every_) return;
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
 }
 
 std::uint64_t TextSizes::decoded(std::uint64_t elements, std::uint64_t stored) const noexcept {

@@ -8,8 +8,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/read_into.hpp"
-#include "tools/copy.hpp"
-#include "tools/copy_slots.hpp"
+#include "tools/copy_object.hpp"
 
 namespace sherd {
 namespace {

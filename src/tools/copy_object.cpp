@@ -2,6 +2,8 @@
 // chunks are written consecutively, and if elements are needed, the affected slots are halved along that order until
 // the box around them fits in memory. Each half is a contiguous part of the order, so the bytes do not depend on the
 // budget, and chunks that the source does not store are not read.
+#include "tools/copy_object.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -9,9 +11,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/retry.hpp"
-#include "tools/copy.hpp"
 #include "tools/copy_options.hpp"
-#include "tools/copy_slots.hpp"
 
 namespace sherd {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/copy.hpp"
 #include "tools/copy_labels.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 

@@ -6,7 +6,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "store/retry.hpp"
-#include "tools/copy.hpp"
+#include "tools/copy_object.hpp"
 
 namespace sherd {
 namespace {

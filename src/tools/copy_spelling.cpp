@@ -8,7 +8,7 @@
 #include "codec/chain.hpp"
 #include "node/format.hpp"
 #include "ome/ome.hpp"
-#include "tools/copy.hpp"
+#include "tools/planned_copy.hpp"
 
 namespace sherd {
 namespace {

@@ -1,5 +1,7 @@
 // Imports directly into an image of several resolutions, an OME-NGFF group or a Neuroglancer volume: the file fills the
 // finest one, and the others are computed from it, before any of them is visible.
+#include "tools/import_pyramid.hpp"
+
 #include "array/nodes.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -8,6 +10,7 @@
 #include "io/import.hpp"
 #include "neuroglancer/document.hpp"
 #include "node/path.hpp"
+#include "tools/copy.hpp"
 #include "tools/copy_image.hpp"
 #include "tools/pyramid.hpp"
 

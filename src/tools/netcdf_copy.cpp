@@ -22,7 +22,7 @@
 #include "netcdf/names.hpp"
 #include "netcdf/shards.hpp"
 #include "netcdf/type.hpp"
-#include "tools/copy.hpp"
+#include "tools/heap_trimmer.hpp"
 
 namespace sherd::netcdf {
 

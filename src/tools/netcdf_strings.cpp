@@ -6,7 +6,7 @@
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
-#include "tools/copy.hpp"
+#include "tools/heap_trimmer.hpp"
 #include "tools/netcdf_copy.hpp"
 
 namespace sherd::netcdf {

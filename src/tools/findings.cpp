@@ -1,10 +1,11 @@
 // The findings about each key, collected from several threads, and the report of all of them.
+#include "tools/findings.hpp"
+
 #include <algorithm>
 #include <tuple>
 
 #include "base/try.hpp"
 #include "store/retry.hpp"
-#include "tools/check.hpp"
 
 namespace sherd {
 namespace {
@@ -29,6 +30,14 @@ void add_findings(CheckReport& report, Findings& findings) {
   report.live_bytes += findings.counts.live_bytes;
   report.dead_bytes += findings.counts.dead_bytes;
   for (Fault& fault : findings.take_faults()) report.faults.push_back(std::move(fault));
+}
+
+Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report) {
+  Findings findings(key);
+  SHERD_TRY(findings.failed(error, document_code(error), {}));
+  ++report.documents;
+  add_findings(report, findings);
+  return {};
 }
 
 void Findings::add(Fault::Severity severity, std::string_view code, const FaultLocation& at,
