@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/location.hpp"
-#include "api/recognized.hpp"
+#include "api/open_hints.hpp"
 #include "api/registry.hpp"
 #include "array/nodes.hpp"
 #include "base/call.hpp"

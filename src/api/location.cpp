@@ -2,7 +2,6 @@
 // table; the first that recognizes a node is used.
 #include "api/location.hpp"
 
-#include <functional>
 #include <utility>
 
 #include "api/registry.hpp"
@@ -12,6 +11,7 @@
 #include "node/document.hpp"
 #include "node/path.hpp"
 #include "node/presence.hpp"
+#include "node/stores_above.hpp"
 #include "store/file_options.hpp"
 #include "store/prefetched.hpp"
 
@@ -40,19 +40,6 @@ bool is_named_zarr(std::string_view url) {
 }
 
 }  // namespace
-
-Result<void> for_each_above(const Store& store, const VisitAbove& visit) {
-  std::string path;
-  SHERD_TRY(above, store.parent());
-  while (above) {
-    path = join_path(above->name, path);
-    SHERD_TRY(done, visit(above->store, path));
-    if (done) break;
-    SHERD_TRY(next, above->store->parent());
-    above = std::move(next);
-  }
-  return {};
-}
 
 Result<std::vector<const Format*>> formats_called(const std::string& name) {
   const FormatTable table = tables().formats;

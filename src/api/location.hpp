@@ -1,7 +1,6 @@
 // Turns what a user specifies (store or URL, path, name of a format) into the location of a node with its format.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,10 +38,6 @@ Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view
 /// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the group
 /// that it would be in is erased or renamed again and again.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config);
-/// Calls visit(outer store, path from there to the store's root) for the stores around a store (Store::parent()),
-/// innermost first, until it returns true.
-using VisitAbove = std::function<Result<bool>(const std::shared_ptr<Store>& outer, const std::string& path)>;
-Result<void> for_each_above(const Store& store, const VisitAbove& visit);
 /// A hierarchy, and a location in it.
 struct Enclosure {
   std::shared_ptr<Store> store;

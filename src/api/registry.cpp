@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "api/recognized.hpp"
+#include "api/open_hints.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "netcdf/member_notes.hpp"
@@ -86,7 +86,7 @@ Result<std::shared_ptr<Store>> open_files(std::string_view url, const Config& co
   SHERD_TRY(path, file_path(url));
   SHERD_TRY(settings, with_file_options(config));
   auto store = file_store(path, settings);
-  if (auto file = store ? std::nullopt : recognized_file(path)) return *std::move(file);
+  if (auto file = store ? std::nullopt : hint_at_file(path, tables().formats)) return *std::move(file);
   return store;
 }
 

