@@ -113,7 +113,9 @@ std::string hint_at_unfinished(const NodeLocation& location) {
 }
 
 /// The same in this store, or in one inside or around it.
-std::string hint_at_copies(const NodeLocation& location) {
+std::string hint_at_copies(NodeLocation location) {
+  if (location.format == nullptr)  // any: where a copy is made depends on the store
+    location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), location.tables.formats.front());
   std::string hint = hint_at_unfinished(location);
   for (const std::string& root : ancestors(location.path)) {
     if (!hint.empty()) return hint;
