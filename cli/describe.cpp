@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "cli/collection.hpp"
 #include "cli/values.hpp"

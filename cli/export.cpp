@@ -1,5 +1,5 @@
 // sherd export: writes an array as a file of another format.
-#include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/describe.hpp"

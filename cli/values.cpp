@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/float_format.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/elements.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/float_format.hpp"
-#include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "format/numpy_type.hpp"
 #include "python/bindings.hpp"
 #include "python/json.hpp"

@@ -2,6 +2,7 @@
 #include "base/scalar.hpp"
 
 #include "api/registry.hpp"
+#include "base/scalar_dtype.hpp"
 #include "python/bindings.hpp"
 #include "python/json.hpp"
 #include "python/numpy.hpp"

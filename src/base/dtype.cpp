@@ -11,7 +11,7 @@
 
 #include "base/float_format.hpp"
 #include "base/nearest.hpp"
-#include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 
 namespace sherd {
 

@@ -1,10 +1,11 @@
 // Element types as named in metadata: a name, or an object {name, configuration}. Also reads `structured`, the older
 // spelling of `struct` with its fields as pairs, and names that zarr-python invented before there was a registry.
 // Writes the registered name, with a configuration if it has one.
+#include "base/scalar_dtype.hpp"
+
 #include <algorithm>
 #include <limits>
 
-#include "base/scalar.hpp"
 #include "base/try.hpp"
 
 namespace sherd {

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "base/float_format.hpp"
-#include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 
 namespace sherd {

@@ -10,6 +10,7 @@
 
 #include "base/real.hpp"
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/float_format.hpp"
+#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "codec/chain.hpp"
 #include "format/zarr3.hpp"

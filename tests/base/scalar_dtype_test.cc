@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 
 namespace sherd {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/float_format.hpp"
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 
 namespace sherd {
 namespace {

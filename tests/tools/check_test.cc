@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/checksum.hpp"
 #include "base/scalar.hpp"
+#include "base/scalar_dtype.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/store/failing_store.hpp"
