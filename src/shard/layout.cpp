@@ -10,7 +10,6 @@
 #include "base/limits.hpp"
 #include "base/try.hpp"
 #include "codec/configuration.hpp"
-#include "shard/second_index.hpp"
 
 namespace sherd {
 namespace {

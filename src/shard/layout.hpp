@@ -11,46 +11,12 @@
 #include "base/scalar.hpp"
 #include "codec/chain.hpp"
 #include "shard/index.hpp"
-#include "shard/morton.hpp"
+#include "shard/second_index.hpp"
 #include "shard/uint64.hpp"
 
 namespace sherd {
 
 struct ChunkLayout;
-
-/// The index of a shard whose chunks have ids. The shard is a box of the grid of all chunks; it and its chunks end
-/// where the array does.
-struct IdIndex {
-  Uint64Format format;
-  CompressedMorton morton;  ///< of the grid of all chunks
-};
-
-/// A second index in the same shard: its chunks by id, for readers that do not know the first one. The shard is a box
-/// of the volume's chunks, or extends beyond the volume.
-struct SecondIndex {
-  IdIndex index;
-  Shape shape;                          ///< of the volume
-  Shape chunk_shape;                    ///< likewise
-  std::vector<std::size_t> dimensions;  ///< the shard's dimension for each of the volume's; may lack those of length 1
-  std::uint64_t element_bytes = 0;      ///< if chunks are stored raw, otherwise 0
-  std::uint64_t trailer = 0;            ///< bytes at the end of a chunk that only the first index includes
-
-  /// A slot of the first index, and the second index's data for the same chunk.
-  struct Slot {
-    std::uint64_t slot = 0;
-    std::uint64_t id = 0;
-    std::uint64_t bytes = 0;  ///< if chunks are stored raw: the size of the part inside the volume
-  };
-  /// The slots inside the volume, by minishard and then by id; `unsupported` above limits.index_bytes.
-  [[nodiscard]] Result<std::vector<Slot>> slots(const Shape& grid, std::uint64_t first_id, const Limits& limits) const;
-  /// The chunk's bytes according to the second index; `corrupt` if the first index has too few.
-  [[nodiscard]] Result<Extent> extent(const Slot& slot, Extent of_first) const;
-  /// The entry that the second index should have, given the first; nullopt if the first has no chunk.
-  [[nodiscard]] Result<std::optional<Extent>> expected(const Slot& slot, const ShardIndex& first) const;
-  /// For messages.
-  [[nodiscard]] static std::string disagreement(const Slot& slot, const std::optional<Extent>& first,
-                                                const std::optional<Extent>& second);
-};
 
 /// Shards whose chunks are found by id; see shard/uint64.hpp.
 struct IdSharding {

@@ -11,6 +11,7 @@
 
 #include "codec/chain.hpp"
 #include "shard/index.hpp"
+#include "shard/morton.hpp"
 #include "sherd/json.hpp"
 #include "sherd/options.hpp"
 
@@ -63,6 +64,13 @@ struct Uint64Format {
 
   static Result<Uint64Format> build(const Uint64Sharding& sharding, CodecTable table, const Limits& limits,
                                     std::optional<int> gzip_level = {});
+};
+
+/// The index of a shard whose chunks have ids. The shard is a box of the grid of all chunks; it and its chunks end
+/// where the array does.
+struct IdIndex {
+  Uint64Format format;
+  CompressedMorton morton;  ///< of the grid of all chunks
 };
 
 /// The chunks of one minishard: ids in ascending order, each once.
