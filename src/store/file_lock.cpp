@@ -41,14 +41,6 @@ bool is_in_place(const FileTree& tree, std::string_view prefix, const FileLock& 
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// For messages. A scratch directory belongs to a node of the store, and its name means nothing to the user.
-std::string locked_object(const FileTree& tree, const std::string& key) {
-  const bool is_scratch = split_key(key).name.starts_with(kScratchPrefix);
-  std::string path = tree.path(is_scratch ? split_key(key).prefix : key);
-  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 /// Whether the file system, or its server, does not support locks.
 bool is_refused(int code) noexcept { return code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL; }
 
@@ -72,6 +64,13 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std
   return system_error("lock", tree.path(key), ENOENT);
 }
 
+std::string locked_object(const FileTree& tree, const std::string& key) {
+  const bool is_scratch = split_key(key).name.starts_with(kScratchPrefix);
+  std::string path = tree.path(is_scratch ? split_key(key).prefix : key);
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const std::string& key) {
   if (lock.refused() == 0) return {};
   return unsupported("cannot lock '" + locked_object(tree, key) + "': its file system has no locks (" +
@@ -79,19 +78,6 @@ Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const st
                      "), so an object can be replaced as a whole but not changed; mount it with locks, or choose "
                      "lock=\"none\" (--lock none), which promises that each object has one writer at a time")
       .in_key(key);
-}
-
-Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
-                                             Exclusion exclusion) {
-  const std::function<std::string()> object = [&] { return locked_object(tree, key); };
-  LockWait wait(*tree.options().patience, object);
-  SHERD_TRY(held, locks.take(key, wait));
-  if (!held->file_lock) {
-    SHERD_TRY(lock, FileLock::take(tree, key, wait));
-    held->file_lock = std::move(lock);
-  }
-  if (exclusion == Exclusion::required) SHERD_TRY(check_excluded(*held->file_lock, tree, key));
-  return held;
 }
 
 Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std::string_view name, Locking mode,

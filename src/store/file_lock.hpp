@@ -9,8 +9,8 @@
 
 #include "sherd/store.hpp"
 #include "store/file_tree.hpp"
-#include "store/key_locks.hpp"
 #include "store/lock_file.hpp"
+#include "store/lock_wait.hpp"
 
 namespace sherd {
 
@@ -59,15 +59,9 @@ class FileLock {
   pid_t process_;
 };
 
+/// For messages: the path of the object or, for a scratch directory, whose name means nothing to the user, of its node.
+[[nodiscard]] std::string locked_object(const FileTree& tree, const std::string& key);
 /// `unsupported`, with advice for the user, if the file system refused the lock of a side file.
 Result<void> check_excluded(const FileLock& lock, const FileTree& tree, const std::string& key);
-
-enum class Exclusion : std::uint8_t {
-  required,
-  where_possible,  ///< for objects that are replaced or erased unconditionally: the last writer wins
-};
-/// Waits until neither another thread of this process nor another process holds the object.
-Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
-                                             Exclusion exclusion = Exclusion::required);
 
 }  // namespace sherd

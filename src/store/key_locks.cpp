@@ -15,7 +15,6 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
-#include "store/file_lock.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -134,5 +133,18 @@ void KeyLocks::release(const std::string& key) {
 }
 
 std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold) { return std::make_unique<HeldKey>(std::move(hold)); }
+
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
+                                             Exclusion exclusion) {
+  const std::function<std::string()> object = [&] { return locked_object(tree, key); };
+  LockWait wait(*tree.options().patience, object);
+  SHERD_TRY(held, locks.take(key, wait));
+  if (!held->file_lock) {
+    SHERD_TRY(lock, FileLock::take(tree, key, wait));
+    held->file_lock = std::move(lock);
+  }
+  if (exclusion == Exclusion::required) SHERD_TRY(check_excluded(*held->file_lock, tree, key));
+  return held;
+}
 
 }  // namespace sherd

@@ -1,4 +1,4 @@
-// Which threads of this process hold which keys of a store.
+// Which threads of this process hold which keys of a store, and how those of a file store also exclude other processes.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "sherd/store.hpp"
+#include "store/file_lock.hpp"
+#include "store/file_tree.hpp"
 #include "store/lock_wait.hpp"
 
 namespace sherd {
 
-class FileLock;
 class KeyLocks;
 
 /// A key held by one thread. All owners share the hold, so a writer made under a lock can safely outlive that lock.
@@ -84,5 +85,13 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
 
 /// The lock that lock() returns for a hold.
 [[nodiscard]] std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold);
+
+enum class Exclusion : std::uint8_t {
+  required,
+  where_possible,  ///< for objects that are replaced or erased unconditionally: the last writer wins
+};
+/// For a file store: waits until neither another thread of this process nor another process holds the object.
+Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
+                                             Exclusion exclusion = Exclusion::required);
 
 }  // namespace sherd
