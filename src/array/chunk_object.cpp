@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "array/arriving.hpp"
-#include "array/chunk_plan.hpp"
+#include "array/chunk_reader.hpp"
 #include "array/locate.hpp"
 #include "base/try.hpp"
 
@@ -46,7 +46,7 @@ class ChunkReader::Object final : public ObjectRead {
   const Shape valid_;
   const Outcome outcome_;
   bool whole_ = false;
-  Plan plan_;
+  ReadPlan plan_;
 };
 
 // Enough to plan the rest, or everything if that is needed and fits in a run.

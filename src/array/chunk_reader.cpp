@@ -3,8 +3,6 @@
 // the cache, as if they were shards with a known index, so reading a box reads only its own bytes.
 #include "array/chunk_reader.hpp"
 
-#include "array/chunk_plan.hpp"
-
 #include <algorithm>
 
 #include "array/arriving.hpp"
@@ -114,12 +112,12 @@ Result<void> ChunkReader::from_object(ByteSource& source, const Piece& piece, co
   SHERD_TRY(size, source.size());
   SHERD_TRY(whole, wants_whole(source, size, piece, valid));
   if (whole) return from_whole_object(source, size, piece);
-  Plan plan;
+  ReadPlan plan;
   SHERD_TRY(make_plan(source, size, piece, plan));
   return run(source, plan);
 }
 
-Result<void> ChunkReader::make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const {
+Result<void> ChunkReader::make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, ReadPlan& plan) const {
   const Piece stored = stored_piece(piece);
   if (piece.layout.shard) {
     SHERD_TRY(collect(source, {0, size}, stored, plan));
@@ -201,12 +199,12 @@ Result<bool> ChunkReader::from_kept(ByteSource& source, const Piece& piece) cons
 }
 
 // `stored` is the shard's piece in stored order.
-Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const {
+Result<void> ChunkReader::collect(ByteSource& source, Extent where, const Piece& stored, ReadPlan& plan) const {
   const ShardLayout& layout = *stored.layout.shard;
   const ShardLocation shard{source, where, layout, layout.grid(stored.shape), stored.first_id};
   plan.levels.push_back({*layout.inner, layout.inner_shape, ReadCells(stored.parts, regular_axes(layout.inner_shape)),
                          false, layout.ids() != nullptr ? &layout : nullptr, stored.shape});
-  const Level& level = plan.levels.back();
+  const ReadPlan::Level& level = plan.levels.back();
   SHERD_TRY(entries, read_entries(shard, level.cells, cache_));
   Shape cell;
   Piece inner{level.layout, level.shape};
@@ -237,7 +235,8 @@ Result<ShardEntries> ChunkReader::read_entries(const ShardLocation& shard, const
   return ShardEntries::read(shard, ids, config_.limits, cache);
 }
 
-Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, const Piece& piece, Plan& plan) const {
+Result<void> ChunkReader::collect_slot(ByteSource& source, ReadPlan::Job job, const Piece& piece,
+                                       ReadPlan& plan) const {
   const ChunkLayout& inner = piece.layout;
   if (inner.shard && !inner.opaque_shard()) return collect(source, job.extent, stored_piece(piece), plan);
   const bool keep = keeps(inner, piece.shape);
@@ -262,14 +261,14 @@ Result<void> ChunkReader::collect_slot(ByteSource& source, Job job, const Piece&
   return {};
 }
 
-Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& plan) const {
+Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, ReadPlan& plan) const {
   const std::uint64_t bytes = chunk_bytes(stored.layout, stored.shape);
   SHERD_TRY(check_raw_size(where.length, bytes));
   const std::uint64_t element = stored.layout.dtype.size();
   const auto strides = chunk_strides(stored.shape, element);
   const Shape block = piece_shape(stored.shape, element);
   plan.levels.push_back({stored.layout, stored.shape, ReadCells(stored.parts, regular_axes(block)), true});
-  const Level& level = plan.levels.back();
+  const ReadPlan::Level& level = plan.levels.back();
   Shape cell;
   std::vector<ReadPart> parts;
   for (std::uint64_t i = 0; i < level.cells.size(); ++i) {
@@ -282,7 +281,7 @@ Result<void> ChunkReader::collect_raw(Extent where, const Piece& stored, Plan& p
   return {};
 }
 
-Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
+Result<void> ChunkReader::run(ByteSource& source, ReadPlan& plan) const {
   constexpr std::size_t kFills = 16;
   const std::size_t fills = ceil_div(plan.empty.size(), kFills);
   return parallel_for(plan.runs.size() + fills, config_, [&](std::size_t i) -> Result<void> {
@@ -292,21 +291,21 @@ Result<void> ChunkReader::run(ByteSource& source, Plan& plan) const {
   });
 }
 
-Result<void> ChunkReader::fill_empty(const Plan& plan, std::size_t first, std::size_t last) const {
+Result<void> ChunkReader::fill_empty(const ReadPlan& plan, std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) SHERD_TRY(fill(plan.empty[i].piece()));
   return {};
 }
 
-Result<void> ChunkReader::run_one(ByteSource& source, const Plan& plan, const Run& run) const {
+Result<void> ChunkReader::run_one(ByteSource& source, const ReadPlan& plan, const Run& run) const {
   const auto share = budget_.stored.take(run.extent.length);
   Scratch buffer;
   SHERD_TRY(read_into(source, run.extent, *buffer));
   return decode_run(source, plan, run, buffer->span());
 }
 
-Result<void> ChunkReader::decode_run(ByteSource& source, const Plan& plan, const Run& run,
+Result<void> ChunkReader::decode_run(ByteSource& source, const ReadPlan& plan, const Run& run,
                                      std::span<const std::byte> bytes) const {
-  const Job& first = plan.jobs[plan.wanted[run.first].tag];
+  const ReadPlan::Job& first = plan.jobs[plan.wanted[run.first].tag];
   const std::uint64_t decoded = first.raw ? run.extent.length : chunk_bytes(first.level->layout, first.level->shape);
   const std::size_t count = run.last - run.first;
   const auto batch =
@@ -314,7 +313,7 @@ Result<void> ChunkReader::decode_run(ByteSource& source, const Plan& plan, const
   return parallel_for((count + batch - 1) / batch, config_, [&](std::size_t task) -> Result<void> {
     const std::size_t begin = run.first + task * batch;
     for (std::size_t i = begin; i < std::min(begin + batch, run.last); ++i) {
-      const Job& job = plan.jobs[plan.wanted[i].tag];
+      const ReadPlan::Job& job = plan.jobs[plan.wanted[i].tag];
       const auto encoded = bytes.subspan(job.extent.offset - run.extent.offset, job.extent.length);
       SHERD_TRY(decode_job(source, job, encoded).in_slot(job.slot));
     }
@@ -322,7 +321,8 @@ Result<void> ChunkReader::decode_run(ByteSource& source, const Plan& plan, const
   });
 }
 
-Result<void> ChunkReader::decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const {
+Result<void> ChunkReader::decode_job(ByteSource& source, const ReadPlan::Job& job,
+                                     std::span<const std::byte> bytes) const {
   const Piece piece = job.piece();
   if (job.raw) return raw_in_memory(bytes, job.skipped, job.level->blocks ? piece : stored_piece(piece));
   if (keeps(piece.layout, piece.shape)) return decode_kept(source, job.extent, bytes, piece);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "array/chunk_plan.hpp"
 #include "array/read_objects.hpp"
 #include "array/strided.hpp"
 #include "base/cache.hpp"
@@ -24,14 +24,6 @@ namespace sherd {
 
 /// Decoded bytes above which work is worth a separate task.
 inline constexpr std::uint64_t kBatchBytes = std::uint64_t{512} << 10;
-
-/// The elements requested of one chunk of `shape`: at least one part, none empty. In array order of its layout.
-struct Piece {
-  const ChunkLayout& layout;
-  Shape shape;
-  std::vector<ReadPart> parts = {};
-  std::uint64_t first_id = 0;  ///< the lowest id of a shard whose chunks have ids
-};
 
 /// What reading may hold in memory: half of it stored, half decoded bytes. A holder of the first half may wait for the
 /// second, a holder of the second waits for nothing else, so one of them can always proceed.
@@ -76,25 +68,23 @@ class ChunkReader {
   [[nodiscard]] std::uint64_t run_bytes() const;
 
  private:
-  struct Level;
-  struct Job;
-  struct Plan;
   class Object;
 
-  Result<void> make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, Plan& plan) const;
+  Result<void> make_plan(ByteSource& source, std::uint64_t size, const Piece& piece, ReadPlan& plan) const;
 
   Result<void> from_whole_object(ByteSource& source, std::uint64_t size, const Piece& piece) const;
   Result<void> keep_stored(ByteSource& source, std::shared_ptr<const Buffer> bytes) const;
   Result<bool> wants_whole(ByteSource& source, std::uint64_t size, const Piece& piece, const Shape& valid) const;
-  Result<void> collect(ByteSource& source, Extent where, const Piece& stored, Plan& plan) const;
+  Result<void> collect(ByteSource& source, Extent where, const Piece& stored, ReadPlan& plan) const;
   Result<ShardEntries> read_entries(const ShardLocation& shard, const ReadCells& cells, Cache& cache) const;
-  Result<void> collect_slot(ByteSource& source, Job job, const Piece& piece, Plan& plan) const;
-  Result<void> collect_raw(Extent where, const Piece& piece, Plan& plan) const;
-  Result<void> run(ByteSource& source, Plan& plan) const;
-  Result<void> run_one(ByteSource& source, const Plan& plan, const Run& run) const;
-  Result<void> decode_run(ByteSource& source, const Plan& plan, const Run& run, std::span<const std::byte> bytes) const;
-  Result<void> fill_empty(const Plan& plan, std::size_t first, std::size_t last) const;
-  Result<void> decode_job(ByteSource& source, const Job& job, std::span<const std::byte> bytes) const;
+  Result<void> collect_slot(ByteSource& source, ReadPlan::Job job, const Piece& piece, ReadPlan& plan) const;
+  Result<void> collect_raw(Extent where, const Piece& piece, ReadPlan& plan) const;
+  Result<void> run(ByteSource& source, ReadPlan& plan) const;
+  Result<void> run_one(ByteSource& source, const ReadPlan& plan, const Run& run) const;
+  Result<void> decode_run(ByteSource& source, const ReadPlan& plan, const Run& run,
+                          std::span<const std::byte> bytes) const;
+  Result<void> fill_empty(const ReadPlan& plan, std::size_t first, std::size_t last) const;
+  Result<void> decode_job(ByteSource& source, const ReadPlan::Job& job, std::span<const std::byte> bytes) const;
   Result<void> decode_kept(ByteSource& source, Extent where, std::span<const std::byte> bytes,
                            const Piece& piece) const;
   Result<bool> from_cache(ByteSource& source, Extent where, const Piece& piece) const;
