@@ -8,7 +8,6 @@
 
 #include "array/arriving.hpp"
 #include "array/read_objects.hpp"
-#include "array/storage.hpp"
 #include "base/checked.hpp"
 
 namespace sherd {
@@ -198,17 +197,17 @@ std::uint64_t first_index_bytes(const ChunkLayout& layout, const Shape& shape, c
   return bytes ? *bytes : 0;  // if it exceeds a limit, reading the index reports it
 }
 
-Result<std::vector<std::optional<LocatedObject>>> ChunkStorage::locate(const Array::State& array,
-                                                                       const ChunksToLocate& wanted,
-                                                                       const Config& config) const {
+Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::State& array, const ChunksToLocate& wanted,
+                                                                const Config& config) {
   std::vector<std::optional<LocatedObject>> objects(wanted.cells.size());
-  const StoreTraits traits = objects_->traits();
+  Store& store = *array.location.store;
+  const StoreTraits traits = store.traits();
   const bool has_index = array.layout.shard && !array.layout.opaque_shard();
   if (traits.parallel_requests > 1 && has_index) {
     const auto make = [&](std::uint64_t i) -> std::unique_ptr<ObjectRead> {
       return std::make_unique<LocateObject>(array, wanted.cells[i], wanted.box, objects[i]);
     };
-    SHERD_TRY(read_objects({*objects_, config, array.cache, config.coalesce_gap.value_or(traits.coalesce_gap)},
+    SHERD_TRY(read_objects({store, config, array.cache, config.coalesce_gap.value_or(traits.coalesce_gap)},
                            objects.size(), make));
     return objects;
   }

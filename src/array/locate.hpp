@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,11 @@ struct ChunksToLocate {
   const std::vector<Shape>& cells;
   const Box& box;
 };
+
+/// Resolves chunks to their objects and extents: one entry per cell, nullopt if no object exists. Missing chunks are
+/// left out. If requests have latency, the indexes of all objects are read in one batch per level.
+Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::State& array, const ChunksToLocate& wanted,
+                                                                const Config& config);
 
 /// How much of a shard's index is read together with opening the object: all of it or, for ids, the beginning of the
 /// array of extents; 0 if the index exceeds a limit.

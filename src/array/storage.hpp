@@ -10,7 +10,6 @@
 
 #include "array/chunk_writer.hpp"
 #include "array/core.hpp"
-#include "array/locate.hpp"
 
 namespace sherd {
 
@@ -49,10 +48,6 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   /// Called under the shard's lock. Returns true if it has changed the shard, and false if the shard is to be replaced
   /// by a new one made from the write and its present chunks.
   virtual Result<bool> change_shard(const ShardChange& change) const;
-  /// Resolves chunks to their objects and extents: one entry per cell, nullopt if no object exists. Missing chunks are
-  /// left out. If requests have latency, the indexes of all objects are read in one batch per level.
-  Result<std::vector<std::optional<LocatedObject>>> locate(const Array::State& array, const ChunksToLocate& wanted,
-                                                           const Config& config) const;
   /// Stores encoded chunks, replacing existing ones. Chunks that share an object are stored by one update of
   /// it.
   virtual Result<void> put(std::span<const EncodedChunk> chunks) const;

@@ -2,6 +2,7 @@
 // the parts that intersect the box are examined, so that one chunk in a huge array costs the work for one chunk.
 #include <algorithm>
 
+#include "array/locate.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -123,7 +124,7 @@ Result<void> LeafFinder::visit(const Visit& visit) {
 }
 
 Result<bool> LeafFinder::visit_objects(const std::vector<Shape>& cells, const Visit& visit) {
-  SHERD_TRY(located, in_store(state_.storage->locate(state_, {cells, box_}, config_), state_.location.store->url()));
+  SHERD_TRY(located, in_store(locate_chunks(state_, {cells, box_}, config_), state_.location.store->url()));
   for (auto& object : located) {
     if (!object) {  // erased since it was listed
       *task_.vanished = true;

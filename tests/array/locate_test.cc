@@ -46,7 +46,7 @@ class Locate : public testing::Test {
       cells.push_back(cell);
       return true;
     }).value();
-    return state.storage->locate(state, {cells, box}, state.config());
+    return locate_chunks(state, {cells, box}, state.config());
   }
   /// Expects that the bytes of each chunk begin with the element at the origin of its box; returns how many there are.
   std::size_t expect_chunks(const Objects& objects, const Box& box, const Shape& chunk) {
