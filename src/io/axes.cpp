@@ -12,8 +12,6 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "io/image.hpp"
-#include "io/nifti_header.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "node/path.hpp"
@@ -191,8 +189,8 @@ std::vector<ImageAxis> axes_of(const Array& array, const Json& attributes) {
 }
 
 // The affine for voxels of a coarser resolution, from that of the finest one.
-NiftiMatrix coarser_affine(const NiftiMatrix& finest, const Image& image, std::size_t level) {
-  NiftiMatrix affine = finest;
+AffineMatrix coarser_affine(const AffineMatrix& finest, const Image& image, std::size_t level) {
+  AffineMatrix affine = finest;
   const std::vector<ImageAxis> from = axes_of(image, 0), to = axes_of(image, level);
   for (std::size_t k = 0; k < 3; ++k) {
     const std::size_t d = dimension_of(image.axes, std::string_view("xyz").substr(k, 1));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/image.hpp"
 #include "ome/axis.hpp"
 #include "sherd/group.hpp"
 #include "sherd/json.hpp"
@@ -58,7 +59,10 @@ struct ImageFacts {
 Result<ImageFacts> find_image_facts(const Array& array);
 
 /// One resolution of an OME-NGFF image as a separate image.
-struct SingleLevel;
+struct SingleLevel {
+  Image image;
+  Json attributes;  ///< of the array, with those of the finest resolution that apply to it
+};
 /// nullopt if the array is not such a resolution. The image begins at the same point as before: the corner of its first
 /// element if it becomes a volume, otherwise the centre. `corrupt` as for find_image_facts().
 Result<std::optional<SingleLevel>> find_single_level(const Array& array, bool into_volume);

@@ -6,7 +6,6 @@
 
 #include "array/core.hpp"
 #include "io/image.hpp"
-#include "io/nifti_header.hpp"
 #include "ome/units.hpp"
 
 namespace sherd {
@@ -104,8 +103,8 @@ void use_nifti_units(std::vector<ImageAxis>& axes, Json& attributes) {
 }
 
 // An affine along the axes, if only the spacing is known and not the orientation.
-std::optional<NiftiMatrix> straight_affine(const std::vector<ImageAxis>& axes) {
-  NiftiMatrix affine{};
+std::optional<AffineMatrix> straight_affine(const std::vector<ImageAxis>& axes) {
+  AffineMatrix affine{};
   for (std::size_t k = 0; k < 4; ++k) affine[k][k] = 1;
   bool known = false;
   for (std::size_t k = 0; k < 3; ++k)

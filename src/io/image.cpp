@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/try.hpp"
-#include "io/nifti_header.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "ome/units.hpp"
@@ -58,6 +57,27 @@ Result<std::vector<double>> listed(const Json& attributes, std::string_view name
 }
 
 }  // namespace
+
+std::optional<AffineMatrix> parse_affine(const Json& json) {
+  AffineMatrix affine{};
+  if (json.elements().size() != 4) return std::nullopt;
+  for (std::size_t r = 0; r < 4; ++r) {
+    const Json& row = json.elements()[r];
+    if (row.elements().size() != 4) return std::nullopt;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto value = row.elements()[k].as_double();
+      if (!value || !std::isfinite(*value)) return std::nullopt;
+      affine[r][k] = *value;
+    }
+  }
+  return affine;
+}
+
+Json affine_json(const AffineMatrix& affine) {
+  Json rows{Json::Array{}};
+  for (const auto& row : affine) rows.push_back(Json::Array(row.begin(), row.end()));
+  return rows;
+}
 
 std::optional<std::array<double, 3>> offset_of_affine(const Json& attributes) {
   const Json* affine = attributes.find("affine");

@@ -2,25 +2,26 @@
 // volume by its info. Groups use OME-NGFF (ome/ome.hpp).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "io/axes.hpp"
 #include "node/node_location.hpp"
 #include "ome/image.hpp"
 #include "sherd/neuroglancer.hpp"
 
 namespace sherd {
 
-struct SingleLevel {
-  Image image;
-  Json attributes;  ///< of the array, with those of the finest resolution that apply to it
-};
-
 /// The image of an array. `axes` are its dimensions if the caller names them. invalid_argument if they are unknown.
 Result<Image> image_of_array(const ArraySpec& spec, const Json& attributes, const std::vector<std::string>& axes);
+/// From an element (x, y, z, 1) to space.
+using AffineMatrix = std::array<std::array<double, 4>, 4>;
+/// The attribute `affine`, and its inverse; nullopt if it is not a 4x4 matrix of finite numbers.
+[[nodiscard]] Json affine_json(const AffineMatrix& affine);
+[[nodiscard]] std::optional<AffineMatrix> parse_affine(const Json& json);
 /// The voxel along x, y, z at which an array begins according to its attribute `affine`; nullopt if there is none, or
 /// if it also mirrors or rotates the array.
 std::optional<std::array<double, 3>> offset_of_affine(const Json& attributes);

@@ -46,7 +46,7 @@ int unit_code(const Json& name) {
   return 0;
 }
 
-bool is_finite(const NiftiMatrix& matrix) noexcept {
+bool is_finite(const AffineMatrix& matrix) noexcept {
   for (const auto& row : matrix)
     for (const double value : row)
       if (!std::isfinite(value)) return false;
@@ -54,7 +54,7 @@ bool is_finite(const NiftiMatrix& matrix) noexcept {
 }
 
 // Method 2 of nifti1.h: the rotation of a unit quaternion, columns scaled by the spacing.
-NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
+AffineMatrix from_quaternion(const NiftiHeader& header) noexcept {
   double b = header.real(nifti::quatern, 0), c = header.real(nifti::quatern, 1), d = header.real(nifti::quatern, 2);
   double a = 1 - (b * b + c * c + d * d);
   if (a < 1e-7) {
@@ -69,7 +69,7 @@ NiftiMatrix from_quaternion(const NiftiHeader& header) noexcept {
                                  {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
                                  {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c}};
   const double qfac = header.real(nifti::pixdim, 0) < 0 ? -1 : 1;
-  NiftiMatrix affine{};
+  AffineMatrix affine{};
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t k = 0; k < 3; ++k)
       affine[r][k] = rotation[r][k] * header.real(nifti::pixdim, k + 1) * (k == 2 ? qfac : 1);
@@ -117,7 +117,7 @@ void set_qform(NiftiHeader& header, const Json& qform) {
   }
 }
 
-void set_affine(NiftiHeader& header, const NiftiMatrix& affine, std::int64_t code) {
+void set_affine(NiftiHeader& header, const AffineMatrix& affine, std::int64_t code) {
   header.set(nifti::sform_code, static_cast<double>(code));
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t k = 0; k < 4; ++k) header.set(nifti::srow, affine[r][k], 4 * r + k);
@@ -225,29 +225,8 @@ std::string NiftiHeader::print() const {
   return std::string(reinterpret_cast<const char*>(bytes_.data()), size) + std::string(4, '\0');
 }
 
-std::optional<NiftiMatrix> parse_affine(const Json& json) {
-  NiftiMatrix affine{};
-  if (json.elements().size() != 4) return std::nullopt;
-  for (std::size_t r = 0; r < 4; ++r) {
-    const Json& row = json.elements()[r];
-    if (row.elements().size() != 4) return std::nullopt;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const auto value = row.elements()[k].as_double();
-      if (!value || !std::isfinite(*value)) return std::nullopt;
-      affine[r][k] = *value;
-    }
-  }
-  return affine;
-}
-
-Json affine_json(const NiftiMatrix& affine) {
-  Json rows{Json::Array{}};
-  for (const auto& row : affine) rows.push_back(Json::Array(row.begin(), row.end()));
-  return rows;
-}
-
 NiftiSpace nifti_space(const NiftiHeader& header) noexcept {
-  NiftiMatrix affine{};
+  AffineMatrix affine{};
   affine[3][3] = 1;
   if (const auto code = header.integer(nifti::sform_code); code > 0) {
     for (std::size_t r = 0; r < 3; ++r)

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "io/files.hpp"
+#include "io/image.hpp"
 #include "sherd/json.hpp"
 
 namespace sherd {
@@ -62,17 +63,12 @@ class NiftiHeader {
   bool pair_ = false;
 };
 
-using NiftiMatrix = std::array<std::array<double, 4>, 4>;
 /// From voxel (x, y, z, 1) to space: the sform, else the qform, else only the spacing; and the code of the form used.
 struct NiftiSpace {
-  NiftiMatrix affine;
+  AffineMatrix affine;
   std::int64_t code;
 };
 [[nodiscard]] NiftiSpace nifti_space(const NiftiHeader& header) noexcept;
-
-/// The attribute `affine`, and its inverse; nullopt if it is not a 4x4 matrix of finite numbers.
-[[nodiscard]] Json affine_json(const NiftiMatrix& affine);
-[[nodiscard]] std::optional<NiftiMatrix> parse_affine(const Json& json);
 
 /// Whether the fourth dimension exists only because a fifth one follows: it has length 1 and no length in time. The
 /// array does not have this dimension.

@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "codec/chain.hpp"
 #include "codec/number.hpp"
+#include "io/axes.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "node/document.hpp"

@@ -6,6 +6,7 @@
 
 #include "array/nodes.hpp"
 #include "base/try.hpp"
+#include "io/axes.hpp"
 #include "neuroglancer/create.hpp"
 #include "neuroglancer/document.hpp"
 #include "node/document.hpp"

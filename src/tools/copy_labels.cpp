@@ -84,6 +84,11 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
   return Found({std::move(location), *std::move(image), std::string(parts.name)});
 }
 
+std::string made_levels(const LabelledImage& to, std::size_t levels) {
+  return levels_text(levels) + ", and its image " + std::to_string(to.image.levels.size()) +
+         ": the copy has as many as the image, made of the finest, as OME-NGFF requires";
+}
+
 Result<std::optional<LabelledImage>> image_of_labels(const NodeLocation& location, const OmeGroup& labels) {
   using Found = std::optional<LabelledImage>;
   if (labels.multiscales != 1 || labels.datasets.empty()) return Found();

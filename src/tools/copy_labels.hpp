@@ -24,6 +24,9 @@ Result<std::optional<LabelledImage>> find_labelled_image(const NodeLocation& des
 /// The image to which the labels at `location`, IMAGE/labels/NAME, belong if it has another number of levels.
 Result<std::optional<LabelledImage>> image_of_labels(const NodeLocation& location, const OmeGroup& labels);
 
+/// A warning that labels had this number of levels.
+[[nodiscard]] std::string made_levels(const LabelledImage& to, std::size_t levels);
+
 /// The options of a copy of `labels` with as many resolutions as the image. invalid_argument if it cannot have that
 /// many.
 Result<CopyOptions> options_of_labels(const LabelledImage& to, const Image& labels, CopyOptions options);

@@ -12,6 +12,7 @@
 #include "base/url.hpp"
 #include "codec/number.hpp"
 #include "format/hidden_group.hpp"
+#include "io/axes.hpp"
 #include "io/image.hpp"
 #include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -220,10 +221,7 @@ class TreePlanner {
       node.path = join_path(path, node.path);
       plan_.nodes.push_back(std::move(node));
     }
-    const std::size_t count = labels->datasets.size();
-    plan_.warnings.push_back("'" + path + "' has " + std::to_string(count) + (count == 1 ? " level" : " levels") +
-                             ", and its image " + std::to_string(image->image.levels.size()) +
-                             ": the copy has as many as the image, made of the finest, as OME-NGFF requires");
+    plan_.warnings.push_back("'" + path + "' has " + made_levels(*image, labels->datasets.size()));
     SHERD_TRY(note_side_documents(location, path));
     SHERD_TRY(members, members_of(location));
     for (const auto& member : members) {

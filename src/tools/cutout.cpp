@@ -9,7 +9,6 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "io/image.hpp"
-#include "io/nifti_header.hpp"
 #include "neuroglancer/document.hpp"
 
 namespace sherd {
