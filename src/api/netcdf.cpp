@@ -14,6 +14,7 @@
 #include "base/url.hpp"
 #include "io/netcdf_file.hpp"
 #include "netcdf/model.hpp"
+#include "netcdf/read_dataset.hpp"
 #include "netcdf/writer.hpp"
 #include "node/creation.hpp"
 #include "node/erase.hpp"

@@ -5,6 +5,7 @@
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/note_forms.hpp"
+#include "netcdf/read_dataset.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/writer.hpp"
 #include "node/document.hpp"

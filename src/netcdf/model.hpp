@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "netcdf/lazy_array.hpp"
@@ -76,13 +77,9 @@ struct Dataset::State {
 inline constexpr std::size_t kMaxGroupDepth = 128;
 inline constexpr std::uint64_t kLongestDimension = std::uint64_t{1} << 62U;
 
-/// The dataset for a writer, if the location is writable: consolidated metadata are not used, and documents of Zarr v2
-/// are kept as stored, except for element types that represent others.
-Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode, bool consolidated = true);
-/// Reads the dataset whose root group, or only array, is at `location`; determines its format.
-Result<Dataset> read_dataset(NodeLocation location, const Mode& mode, bool consolidated = true);
-
 /// The path of a member: "/" and "g" give "/g".
-[[nodiscard]] std::string member_path(const std::string& group, std::string_view name);
+[[nodiscard]] inline std::string member_path(const std::string& group, std::string_view name) {
+  return group == "/" ? "/" + std::string(name) : group + "/" + std::string(name);
+}
 
 }  // namespace sherd::netcdf

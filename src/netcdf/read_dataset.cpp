@@ -1,7 +1,7 @@
 // Builds a dataset: first the tree of groups with the dimensions named in metadata, then for every variable its
 // dimensions, found by name and checked against the array's shape. If a length contradicts the shape, the dimensions of
 // that variable are anonymous; the dataset can still be opened.
-#include "netcdf/model.hpp"
+#include "netcdf/read_dataset.hpp"
 
 #include <algorithm>
 #include <map>
@@ -326,10 +326,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::string member_path(const std::string& group, std::string_view name) {
-  return group == "/" ? "/" + std::string(name) : group + "/" + std::string(name);
-}
 
 Result<std::shared_ptr<Dataset::State>> read_state(NodeLocation location, const Mode& mode, bool consolidated) {
   SHERD_TRY(reader, NodeReader::open(std::move(location), consolidated));
