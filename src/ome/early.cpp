@@ -7,8 +7,8 @@
 #include "base/try.hpp"
 #include "neuroglancer/document.hpp"
 #include "node/path.hpp"
+#include "ome/members.hpp"
 #include "ome/ome.hpp"
-#include "ome/rules.hpp"
 
 namespace sherd {
 namespace {

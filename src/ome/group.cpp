@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "base/try.hpp"
-#include "ome/rules.hpp"
+#include "ome/members.hpp"
+#include "ome/ome.hpp"
 #include "store/key.hpp"
 
 namespace sherd {

@@ -9,8 +9,8 @@
 #include "neuroglancer/document.hpp"
 #include "node/path.hpp"
 #include "ome/early.hpp"
+#include "ome/members.hpp"
 #include "ome/ome.hpp"
-#include "ome/rules.hpp"
 
 namespace sherd {
 namespace {

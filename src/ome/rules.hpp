@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ome/members.hpp"
 #include "ome/ome.hpp"
 
 namespace sherd {
@@ -28,19 +29,6 @@ class OmeFindings {
   bool is_old_;
   std::vector<OmeFinding> found_;
 };
-
-[[nodiscard]] inline std::string indexed(const std::string& member, std::size_t index) {
-  return member + "[" + std::to_string(index) + "]";
-}
-[[nodiscard]] inline const std::string* text_of(const Json& object, std::string_view name) {
-  const Json* value = object.find(name);
-  return value != nullptr && value->is_string() ? &value->text() : nullptr;
-}
-/// Whether the member does not exist or is null.
-[[nodiscard]] inline bool is_absent(const Json& object, std::string_view name) {
-  const Json* value = object.find(name);
-  return value == nullptr || value->is_null();
-}
 
 void check_plate(const Json& plate, OmeFindings& to);
 void check_well(const Json& well, OmeFindings& to);
