@@ -1,6 +1,7 @@
 """Checks the shape of the source tree from its text, and says with file and line what is wrong:
 
 - a layer includes only itself, lower layers and the public headers; nothing lies in src/ itself;
+- no unit of src (a .cpp with its .hpp) is in a circle of includes;
 - public headers include the standard library and each other, nothing else;
 - no file of code is longer than 500 lines, and no function longer than 60;
 - no two files define a type of the same name, which the linker would take for one (anonymous namespaces aside);
@@ -171,12 +172,33 @@ def page_faults(root, path, text):
         yield f"{path}: a read goes through {len(passed)} files; {READ_FILES} is the most"
 
 
+def unit_of(path):
+    """What a .cpp and its .hpp are together, as includes name it: `base/json`."""
+    return pathlib.PurePath(path).with_suffix("").as_posix()
+
+
+def circle_faults(includes):
+    """Includes in circles. `includes`: for each unit the places where it includes others, and these others."""
+    reached = {}
+    for unit in includes:
+        reached[unit], waiting = set(), [unit]
+        while waiting:
+            new = {other for _, other in includes.get(waiting.pop(), ())} - reached[unit]
+            reached[unit] |= new
+            waiting += new
+    for unit, others in includes.items():
+        circle = sorted(each for each in reached[unit] if unit in reached.get(each, ()))
+        for place, other in others:
+            if other in circle:
+                yield f"{place}: a circle of includes: {', '.join(circle)}"
+
+
 def leaves(root, path):
     return not path.resolve().is_relative_to(root.resolve())
 
 
 def faults(root):
-    defined = defaultdict(set)
+    defined, included = defaultdict(set), defaultdict(list)
     for path in files(root):
         name = path.relative_to(root)
         try:
@@ -212,8 +234,11 @@ def faults(root):
             fault = include_fault(here, *found.groups()) if found and here else None
             if fault:
                 yield f'{name}:{number}: "{found.group(2)}": {fault}'
+            if found and name.parts[0] == "src" and unit_of(found.group(2)) != unit_of(name.relative_to("src")):
+                included[unit_of(name.relative_to("src"))].append((f"{name}:{number}", unit_of(found.group(2))))
             if path.suffix == ".md" and any(leaves(root, path.parent / each) for each in UPWARDS.findall(line)):
                 yield f"{name}:{number}: refers to a path outside the repository"
+    yield from circle_faults(included)
 
 
 def self_test():
@@ -224,6 +249,9 @@ def self_test():
         "src/codec/b.cpp": '#include "api/registry.hpp"\n',
         "src/attic/c.cpp": "\n",
         "src/misplaced.cpp": "\n",
+        "src/os/w.hpp": '#include "os/x.hpp"\n',
+        "src/os/x.cpp": '#include "os/x.hpp"\n#include "os/y.hpp"\n',
+        "src/os/y.hpp": '#include "os/w.hpp"\n',
         "src/tools/d.cpp": '#include "cli/verbs.hpp"\n',
         "cli/e.cpp": '#include "python/module.hpp"\n',
         "include/sherd/f.hpp": "#include <zstd.h>\n",
@@ -245,6 +273,8 @@ def self_test():
     }
     right = {
         "src/api/registry.cpp": '#include "api/registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
+        "src/os/x.hpp": '#include "os/z.hpp"\n',
+        "src/os/z.cpp": '#include "os/z.hpp"\n',
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",
         "src/neuroglancer/c.hpp": "namespace sherd::neuroglancer {\nstruct Same {\n};\n}  // namespace sherd::neuroglancer\n",
