@@ -252,8 +252,10 @@ Result<Json> group_at(const NodeLocation& location) {
   return std::move((*node)->document);
 }
 
-/// A node as seen from the outermost store; nullopt if the group around it keeps no list.
-Result<std::optional<NodeLocation>> find_listed(const NodeLocation& location) {
+/// A node as seen from the outermost store; nullopt if the group around it keeps no list. `around` is the metadata of
+/// that group, if they have been read.
+Result<std::optional<NodeLocation>> find_listed(const NodeLocation& location, const Json* around = nullptr) {
+  if (around != nullptr && forms_of(*around).empty()) return std::optional<NodeLocation>();
   NodeLocation node = location;
   if (node.path.empty()) {
     SHERD_TRY(outer, from_around(location));
@@ -385,8 +387,8 @@ Result<void> introduce_planned(const NodeLocation& location,
   return {};
 }
 
-Result<bool> member_changed(const NodeLocation& node, MemberChange change) {
-  SHERD_TRY(listed, find_listed(node));
+Result<bool> member_changed(const NodeLocation& node, MemberChange change, const Json* group) {
+  SHERD_TRY(listed, find_listed(node, group));
   if (!listed) return false;
   SHERD_TRY(groups, groups_around(*listed));
   auto updated = update(*listed, std::move(groups), change);

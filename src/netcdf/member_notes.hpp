@@ -24,7 +24,7 @@ struct StoredGroup {
 /// The MemberHook of NCZarr. In a group that keeps a list: lists the node with the notes of a member, and so everything
 /// below it, or removes it from the list. Each document is changed by one conditional edit, and one that is in line
 /// already is not written. In another group, this costs one read of its metadata.
-Result<bool> member_changed(const NodeLocation& node, MemberChange change);
+Result<bool> member_changed(const NodeLocation& node, MemberChange change, const Json* group);
 
 /// The metadata that member_changed() would give the nodes of a copy to `location`, without storing anything: a copy is
 /// stored with them, and is finished if they are stored. `nodes` are their metadata by relative paths, groups before

@@ -16,8 +16,6 @@ std::string hex_of(std::uint32_t number) {
   return text;
 }
 
-std::string claim_key(const NodeLocation& location) { return staging_name(location.path) + "/claim"; }
-
 Error claimed_by_another(const NodeLocation& location) {
   return conflict("another process is making or erasing the node '" + location.path +
                   "', or was killed while it did; if none is at work, resume the copy ('--resume') or erase the node " +
@@ -60,6 +58,8 @@ Result<void> erase_unfinished(const NodeLocation& location) {
   SHERD_TRY(location.store->erase(note_key(location)));
   return location.store->erase_prefix(prefix_of_unfinished(location));
 }
+
+std::string claim_key(const NodeLocation& location) { return staging_name(location.path) + "/claim"; }
 
 Result<std::optional<std::string>> claim_of(const NodeLocation& location) {
   return location.store->get(claim_key(location), location.config.limits.metadata_bytes);

@@ -30,6 +30,7 @@ Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<St
 /// Erases what a process that has ended left next to the path. The caller holds the lock of the node.
 Result<void> erase_unfinished(const NodeLocation& location);
 
+[[nodiscard]] std::string claim_key(const NodeLocation& location);
 /// The text of the claim to the node at `location`; nullopt if there is none.
 Result<std::optional<std::string>> claim_of(const NodeLocation& location);
 

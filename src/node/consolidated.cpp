@@ -119,9 +119,15 @@ Result<void> take_over_all(Entries& list, const std::string& group, const NodeLo
 }
 
 Result<void> edit_lists(const NodeLocation& location, const Paths& groups, const ListEdit& edit) {
+  const Format* const format = location.format.get();
+  std::vector<std::string> keys;
+  for (const std::string& path : groups) std::ranges::move(document_keys({&format, 1}, path), std::back_inserter(keys));
+  NodeLocation looking = location;
+  SHERD_TRY(documents, prefetched_store(*location.store, keys));
+  looking.store = std::move(documents);
   for (const std::string& path : groups) {
     const NodeLocation group = at_path(location, path);
-    SHERD_TRY(listed, is_consolidated(group));
+    SHERD_TRY(listed, is_consolidated(at_path(looking, path)));
     if (!listed) continue;
     auto edited = edit_document(group, NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
       auto list = consolidated_entries(*group.format, now.document);

@@ -4,6 +4,7 @@
 #include "node/creation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -17,6 +18,7 @@
 #include "node/presence.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 namespace {
@@ -195,7 +197,7 @@ Result<std::vector<DocumentVersion>> create_documents(const NodeLocation& locati
   const std::vector<Document> documents = location.format->documents(location.path, document);
   SHERD_TRY(check_texts(documents, location.config.limits));
   const Document& visible = documents.back();
-  SHERD_TRY(refuse_other_type(location, visible.key));
+  if (store.traits().locks) SHERD_TRY(refuse_other_type(location, visible.key));
   SHERD_TRY(first, write_document(store, visible, Condition::absent()));
   std::vector<DocumentVersion> versions;
   for (const Document& each : std::span(documents).first(documents.size() - 1)) {
@@ -216,7 +218,7 @@ Result<void> make_parent(const NodeLocation& parent, const Json& document) {
   SHERD_TRY(lock, lock_documents(parent, document));
   const auto written = create_documents(parent, document);
   if (written.has_value()) {
-    SHERD_TRY(parent.tables.changed(parent, MemberChange::made));
+    SHERD_TRY(parent.tables.changed(parent, MemberChange::made, nullptr));
     return {};
   }
   if (written.error().code() != ErrorCode::conflict) return written.error();
@@ -245,13 +247,41 @@ Result<std::optional<Claim>> make_room(const NodeLocation& location, Look* look,
   return std::optional(std::move(claim));
 }
 
+/// The store with what is read to find out what exists at `location` and around it, read together.
+Result<std::shared_ptr<Store>> prefetched(const NodeLocation& location) {
+  const Format* const own = location.format.get();
+  std::vector<std::string> keys = document_keys(location.tables.formats, location.path);
+  const auto add = [&](const std::string& path) {
+    std::ranges::move(document_keys({&own, 1}, path), std::back_inserter(keys));
+  };
+  add(location.path);
+  for (const std::string& path : ancestors(location.path)) add(path);
+  keys.push_back(claim_key(location));
+  std::ranges::sort(keys);
+  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  return prefetched_store(*location.store, keys);
+}
+
+/// The metadata of the group around a node, if there is one and it can be read.
+Result<std::optional<Json>> group_around(const NodeLocation& node) {
+  if (node.path.empty()) return std::optional<Json>();
+  auto group = node.format->open(*node.store, std::string(parent_path(node.path)), node.config.limits);
+  if (!group && is_stored_fault(group.error())) return std::optional<Json>();
+  SHERD_TRY(found, std::move(group));
+  return found ? std::optional(std::move(found->document)) : std::optional<Json>();
+}
+
 }  // namespace
 
 Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwrite, Strays strays) {
   Look* const look = strays == Strays::are_kept ? inspect_group : inspect_location;
   const ClearOptions options{.overwrite = overwrite};
-  SHERD_TRY(site, look(location, options));
-  SHERD_TRY(refuse_claimed(location));
+  NodeLocation looking = location;
+  SHERD_TRY(read, prefetched(location));
+  looking.store = std::move(read);
+  SHERD_TRY(site, look(looking, options));
+  SHERD_TRY(refuse_claimed(looking));
+  SHERD_TRY(group, group_around(looking));
   SHERD_TRY(check_links(location, node));
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site.missing_groups));
@@ -267,7 +297,7 @@ Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwr
   SHERD_TRY(write_counterpart(location, node));
   SHERD_TRY(versions, create_documents(location, node.document));
   node.versions = std::move(versions);
-  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made));
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made, group ? &*group : nullptr));
   if (listed) {
     SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
     if (now) node = *std::move(now);

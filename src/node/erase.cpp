@@ -73,13 +73,14 @@ Result<void> wait_for_writers(const NodeLocation& location) {
 // after the documents are gone, including those below, this waits for active writers, and what they have stored is
 // erased too (docs/decisions/0014).
 Result<void> clear_location(const NodeLocation& location) {
-  SHERD_TRY(listed, location.tables.changed(location, MemberChange::leaving));
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::leaving, nullptr));
   SHERD_TRY(unlist(location));
   SHERD_TRY(erase_documents(location));
   SHERD_TRY(erase_contents(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(erase_contents(location));
-  if (listed) SHERD_TRY(location.tables.changed(location, MemberChange::made));  // its creator may have listed it late
+  if (listed)
+    SHERD_TRY(location.tables.changed(location, MemberChange::made, nullptr));  // its creator may have listed it late
   return {};
 }
 

@@ -33,9 +33,10 @@ enum class MemberChange : std::uint8_t {
 };
 /// Called for each such change, so that a data model above the formats can keep lists of members in groups' metadata
 /// (docs/decisions/0037). Returns whether the group around the node keeps one; then the metadata of the node and of
-/// everything below it may have changed, too. The caller must call renew_consolidated() afterwards.
-using MemberHook = Result<bool> (*)(const NodeLocation& node, MemberChange change);
-inline Result<bool> no_lists(const NodeLocation&, MemberChange) { return false; }
+/// everything below it may have changed, too. The caller must call renew_consolidated() afterwards. `group` is the
+/// metadata of that group as the caller has read them, or nullptr.
+using MemberHook = Result<bool> (*)(const NodeLocation& node, MemberChange change, const Json* group);
+inline Result<bool> no_lists(const NodeLocation&, MemberChange, const Json*) { return false; }
 
 /// A document that a convention above the formats defines for groups of this name, and that Sherd does not read.
 struct SideDocument {

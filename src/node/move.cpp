@@ -86,7 +86,7 @@ struct BothLocks {
 /// Updates the lists around a node that was moved, at both paths.
 Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const std::vector<std::string>& below) {
   const bool is_alone = below.empty() && split_key(from.path).prefix == split_key(to.path).prefix;
-  SHERD_TRY(to.tables.changed(to, is_alone ? MemberChange::renamed : MemberChange::made));
+  SHERD_TRY(to.tables.changed(to, is_alone ? MemberChange::renamed : MemberChange::made, nullptr));
   SHERD_TRY(renew_consolidated(from));
   return renew_consolidated(to, below);
 }
@@ -94,7 +94,7 @@ Result<void> follow_move(const NodeLocation& from, const NodeLocation& to, const
 /// Lists a node again that was not moved after all.
 void list_what_stayed(const NodeLocation& from, const std::vector<std::string>& below) {
   // The reason why it was not moved is the failure to report.
-  (void)from.tables.changed(from, MemberChange::renamed);
+  (void)from.tables.changed(from, MemberChange::renamed, nullptr);
   (void)renew_consolidated(from, below);
 }
 
@@ -124,7 +124,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   NodeLocation destination = at_path(from, to);
   SHERD_TRY(old_prefix, prefix_of_node(from));
   SHERD_TRY(new_prefix, prefix_of_node(destination));
-  RenamingStore* const renames = renaming(*from.store, new_prefix);
+  RenamingStore* const renames = renaming(*from.store, "");
   if (renames == nullptr) return cannot_move(from);
   SHERD_TRY(locks, BothLocks::take(from, destination));
   SHERD_TRY(check_clearable(destination, {}));
@@ -132,7 +132,7 @@ Result<void> move_node(const NodeLocation& from, const std::string& to) {
   SHERD_TRY(can, renames->may_move_at_once(old_prefix, new_prefix));
   if (!can) return cannot_move(from);
   SHERD_TRY(wait_for_writers(from));
-  SHERD_TRY(from.tables.changed(from, MemberChange::leaving));
+  SHERD_TRY(from.tables.changed(from, MemberChange::leaving, nullptr));
   SHERD_TRY(unlist(from));
   const auto move = [&]() -> Result<void> {
     SHERD_TRY(prepare_location(destination, {}));

@@ -195,7 +195,7 @@ Result<void> NewNode::commit_in_place() {
 }
 
 Result<void> list_node(const NodeLocation& node, const std::vector<std::string>& below) {
-  SHERD_TRY(node.tables.changed(node, MemberChange::made));
+  SHERD_TRY(node.tables.changed(node, MemberChange::made, nullptr));
   return renew_consolidated(node, below);
 }
 
@@ -245,7 +245,7 @@ Result<bool> NewNode::exchange() {
   if (store == nullptr || !is_one) return false;
   SHERD_TRY(identity, identity_below(destination_, prefix_));
   SHERD_TRY(claim_->set(identity));
-  SHERD_TRY(destination_.tables.changed(destination_, MemberChange::leaving));
+  SHERD_TRY(destination_.tables.changed(destination_, MemberChange::leaving, nullptr));
   SHERD_TRY(unlist(destination_));
   const std::string path = prefix_of(destination_.path);
   committing_ = true;

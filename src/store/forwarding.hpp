@@ -91,7 +91,7 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
   Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
   [[nodiscard]] bool can_move_to(const std::string& to) const override { return renaming(*store_, to) != nullptr; }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    auto* const store = renaming(*store_, to);
+    auto* const store = renaming(*store_, "");
     return store != nullptr ? store->move_at_once(from, to) : Result<bool>(false);
   }
   Result<void> move_all(const std::string& from, const std::string& to) override {
@@ -103,7 +103,7 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
     return store != nullptr ? store->exchange(from, to) : Result<bool>(false);
   }
   [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) const override {
-    RenamingStore* const store = renaming(*store_, to);
+    RenamingStore* const store = renaming(*store_, "");
     return store != nullptr ? store->may_move_at_once(from, to) : Result<bool>(false);
   }
   [[nodiscard]] Result<std::optional<ParentStore>> hidden_parent() const override {

@@ -83,7 +83,7 @@ def test_python_moves_members_of_a_group(study):
 
 def test_a_live_writer_of_a_renamed_array_loses_nothing(sherd, study):
     sherd.ok("create", "s.zarr/raw/x", "--shape", "64", "--dtype", "uint8", "--chunks", "4")
-    stored, ended = [0] * 64, threading.Event()
+    stored, begun, ended = [0] * 64, threading.Event(), threading.Event()
 
     def write():
         array, i = library.open_array(study / "raw/x", mode="r+"), 0
@@ -93,11 +93,13 @@ def test_a_live_writer_of_a_renamed_array_loses_nothing(sherd, study):
                 array[i % 64] = value
                 stored[i % 64] = value
                 i += 1
+                begun.set()
             except library.Conflict:
                 array = library.open_array(study / "a/b/x", mode="r+")
 
     writer = threading.Thread(target=write)
     writer.start()
+    assert begun.wait(60)
     try:
         sherd.ok("rename", "s.zarr/raw/x", "/a/b/x")
     finally:
