@@ -6,30 +6,30 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/claim.hpp"
-#include "node/foreign_objects.hpp"
 #include "node/presence.hpp"
 #include "sherd/group.hpp"
 
 namespace sherd {
 namespace {
 
-/// A node, or what an erase of it that was interrupted has left.
-struct Erasable {
-  NodeLocation location;
-  bool cut_short = false;
-};
-
-/// nullopt if there is none.
-Result<std::optional<Erasable>> find_erasable(NodeLocation location, const std::vector<const Format*>& formats) {
+/// A node, or else what is left of one that was being made or erased; nullopt if there is neither.
+Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const std::vector<const Format*>& formats) {
+  std::optional<NodeLocation> left;
+  SHERD_TRY(claim, claim_of(location));
   for (const Format* format : formats) {
     SHERD_TRY(bound, format->in(*location.store, location.config.limits));
     if (bound == nullptr) continue;
     location.format = std::move(bound);
     SHERD_TRY(present, own_presence(location));
-    SHERD_TRY(claim, claim_of(location));
-    if (present != Presence::none || claim) return std::optional(Erasable{std::move(location), claim.has_value()});
+    if (present != Presence::none) return std::optional(std::move(location));
+    if (!claim || left) continue;
+    for (const std::string& prefix : location.format->contents(location.path)) {
+      SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+      if (!nothing) left = location;
+    }
   }
-  return std::optional<Erasable>();
+  if (claim && !left) left = std::move(location);
+  return left;
 }
 
 /// A collection of objects is not a node.
@@ -54,10 +54,8 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
       SHERD_TRY(refuse_collection(location));
       return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
     }
-    // An interrupted erase has already examined the objects, and may have left some without their documents.
-    if (!found->cut_short) SHERD_TRY(refuse_foreign_objects(found->location));
-    SHERD_TRY(erase_node(found->location));
-    SHERD_TRY(follow_in_metadata(found->location, std::nullopt));
+    SHERD_TRY(erase_node(*found));
+    SHERD_TRY(follow_in_metadata(*found, std::nullopt));
     return {};
   });
 }

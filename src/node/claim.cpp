@@ -107,6 +107,9 @@ Result<void> Claim::confirm() const {
 Result<void> Claim::end() const {
   Store& store = *location_.store;
   if (renaming(store, "") != nullptr) return store.erase_prefix(staging_name(location_.path) + "/");
+  const auto confirmed = confirm();
+  if (!confirmed && confirmed.error().code() == ErrorCode::conflict) return {};  // it is another's
+  SHERD_TRY(confirmed);
   SHERD_TRY(store.erase(claim_key(location_)));
   return {};
 }

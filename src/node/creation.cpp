@@ -48,7 +48,7 @@ Result<bool> has_contents(const NodeLocation& location) {
   for (const std::string& prefix : keys.contents) {
     SHERD_TRY(only_documents,
               location.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-                return entry.is_prefix ? is_staging(entry.name) : keys.is_document(prefix + std::string(entry.name));
+                return is_ours(entry.name) || (!entry.is_prefix && keys.is_document(prefix + std::string(entry.name)));
               }));
     if (!only_documents) return true;
   }
@@ -154,7 +154,11 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
   if (!foreign) return site;
   SHERD_TRY(claim, claim_of(location));
   site.foreign = true;
-  if (claim || options.foreign) return site;
+  if (options.foreign) return site;
+  if (claim) {
+    SHERD_TRY(refuse_all_but_node_objects(location));
+    return site;
+  }
   if (!options.overwrite)
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(location.format->likeliest_key(location.path));
@@ -166,6 +170,7 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
 Result<Site> inspect_group(const NodeLocation& location, ClearOptions options) {
   SHERD_TRY(site, inspect(location, options.overwrite));
   if (site.occupied) return site;
+  if (!options.overwrite) return site;
   SHERD_TRY(claim, claim_of(location));
   site.foreign = claim.has_value();
   return site;
@@ -173,9 +178,10 @@ Result<Site> inspect_group(const NodeLocation& location, ClearOptions options) {
 
 /// Held while a node is created if its format has several documents; otherwise nullptr. No single one of them shows
 /// that another creator was first.
-Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document) {
+Result<std::unique_ptr<StoreLock>> lock_documents(const NodeLocation& location, const Json& document,
+                                                  bool has_counterpart = false) {
   const bool is_one = location.format->documents(location.path, document).size() == 1 &&
-                      location.format->keys(location.path).visible().size() == 1;
+                      location.format->keys(location.path).visible().size() == 1 && !has_counterpart;
   if (is_one) return std::unique_ptr<StoreLock>();
   return lock_node(location);
 }
@@ -271,6 +277,19 @@ Result<std::optional<Json>> group_around(const NodeLocation& node) {
   return found ? std::optional(std::move(found->document)) : std::optional<Json>();
 }
 
+/// Stores a new node, and lists it in the groups around it. `group` is the metadata of the nearest one, if known.
+Result<void> store_node(const NodeLocation& location, NodeDocument& node, const Json* group) {
+  SHERD_TRY(versions, create_documents(location, node.document));
+  node.versions = std::move(versions);
+  SHERD_TRY(write_counterpart(location, node));
+  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made, group));
+  if (listed) {
+    SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
+    if (now) node = *std::move(now);
+  }
+  return renew_consolidated(location);
+}
+
 }  // namespace
 
 Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwrite, Strays strays) {
@@ -287,24 +306,19 @@ Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwr
   SHERD_TRY(make_parents(location, site.missing_groups));
   location.begins_with_group = false;  // a handle that exists longer may make the group again
   const bool must_clear = site.occupied || site.foreign;
-  SHERD_TRY(lock, must_clear ? lock_node(location) : lock_documents(location, node.document));
+  SHERD_TRY(lock,
+            must_clear ? lock_node(location) : lock_documents(location, node.document, node.counterpart.has_value()));
   if (lock == nullptr) SHERD_TRY(lock_if_being_made(location, lock));
   std::optional<Claim> claim;
   if (must_clear) {
     SHERD_TRY(taken, make_room(location, look, options));
     claim = std::move(taken);
   }
-  SHERD_TRY(write_counterpart(location, node));
-  SHERD_TRY(versions, create_documents(location, node.document));
-  node.versions = std::move(versions);
-  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made, group ? &*group : nullptr));
-  if (listed) {
-    SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
-    if (now) node = *std::move(now);
-  }
-  SHERD_TRY(renew_consolidated(location));
-  if (claim) return claim->end();
-  return lock != nullptr ? erase_unfinished(location) : Result<void>();
+  auto stored = store_node(location, node, group ? &*group : nullptr);
+  // What existed here is gone, whether or not the new node is stored.
+  if (claim) SHERD_TRY(claim->end());
+  SHERD_TRY(std::move(stored));
+  return claim || lock == nullptr ? Result<void>() : erase_unfinished(location);
 }
 
 Result<void> enter(NodeLocation& location) {

@@ -71,7 +71,7 @@ DeferredDocuments::DeferredDocuments(const NodeLocation& location)
       documents_(memory_store()),
       store_(std::make_shared<DeferringStore>(location.store, documents_, DocumentKeys(location))) {}
 
-Result<void> DeferredDocuments::write(const Condition& condition) const {
+Result<void> DeferredDocuments::write() const {
   const DocumentKeys documents(location_);
   std::vector<std::string> keys;
   SHERD_TRY(documents_->visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
@@ -90,7 +90,7 @@ Result<void> DeferredDocuments::write(const Condition& condition) const {
     SHERD_TRY(parallel_for(end - begin, config, [&](std::size_t i) -> Result<void> {
       const std::string& key = keys[begin + i];
       SHERD_TRY(text, documents_->get(key));
-      return store.set(key, *text, documents.is_visible(key) ? condition : Condition{}).in_key(key);
+      return store.set(key, *text, begin + i + 1 == keys.size() ? Condition::absent() : Condition{}).in_key(key);
     }));
   }
   return {};

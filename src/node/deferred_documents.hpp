@@ -15,9 +15,9 @@ class DeferredDocuments {
 
   /// The store of `location`, except that these documents are written to memory and read from there first.
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
-  /// Stores all documents, those of members before those of their group, each once. The last one, which makes the node
-  /// at `location` visible, is stored on this condition.
-  Result<void> write(const Condition& condition) const;
+  /// Stores all documents, those of members before those of their group, each once; the one that makes the node at
+  /// `location` visible last. `conflict` if there is one already.
+  Result<void> write() const;
 
  private:
   NodeLocation location_;

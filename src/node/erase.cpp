@@ -11,6 +11,8 @@
 #include "node/consolidated.hpp"
 #include "node/document.hpp"
 #include "node/document_keys.hpp"
+#include "node/foreign_objects.hpp"
+#include "node/presence.hpp"
 #include "store/capabilities.hpp"
 #include "store/listing.hpp"
 
@@ -84,6 +86,18 @@ Result<void> clear_location(const NodeLocation& location) {
   return {};
 }
 
+namespace {
+
+/// `conflict` if anything else would be erased with the node, or with what is left of it.
+Result<void> refuse_others(const NodeLocation& location) {
+  SHERD_TRY(present, own_presence(location));
+  if (present == Presence::stored) return refuse_foreign_objects(location);
+  SHERD_TRY(claim, claim_of(location));
+  return claim ? refuse_all_but_node_objects(location) : refuse_foreign_objects(location);
+}
+
+}  // namespace
+
 Result<void> erase_node(const NodeLocation& location) {
   SHERD_TRY(require_writable(location));
   if (!location.store->traits().can_list) return cannot_list(*location.store);
@@ -94,6 +108,7 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
+  SHERD_TRY(refuse_others(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_taken_over));
   SHERD_TRY(clear_location(location));

@@ -11,6 +11,7 @@
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "node/document.hpp"
+#include "node/document_keys.hpp"
 #include "node/grid.hpp"
 #include "node/path.hpp"
 #include "node/presence.hpp"
@@ -231,6 +232,24 @@ Result<void> refuse_all_but_chunks(const NodeLocation& location) {
       return (prefix == keys.chunks && location.format->names_chunk(name)) ||
              keys.is_document(prefix + std::string(name));
     };
+    SHERD_TRY(find_below(location, prefix, own, refusing()));
+  }
+  return {};
+}
+
+Result<void> refuse_all_but_node_objects(const NodeLocation& location) {
+  const DocumentKeys documents(location);
+  const auto is_chunk = [&](std::string_view name) {
+    for (;;) {
+      if (std::ranges::any_of(location.tables.formats, [&](const Format* each) { return each->names_chunk(name); }))
+        return true;
+      const std::size_t end = name.find('/');
+      if (end == name.npos) return false;
+      name.remove_prefix(end + 1);
+    }
+  };
+  for (const std::string& prefix : location.format->contents(location.path)) {
+    const auto own = [&](std::string_view name) { return documents.has(prefix + std::string(name)) || is_chunk(name); };
     SHERD_TRY(find_below(location, prefix, own, refusing()));
   }
   return {};

@@ -189,7 +189,7 @@ Result<void> NewNode::commit_beside() {
 Result<void> NewNode::commit_in_place() {
   SHERD_TRY(claim_->confirm());
   committing_ = true;
-  auto written = documents_->write(resumed_ ? Condition{} : Condition::absent());
+  auto written = documents_->write();
   if (!written && written.error().code() == ErrorCode::conflict) (void)claim_->end();  // the path is another's
   return written;
 }

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <thread>
 
+#include "node/claim.hpp"
 #include "sherd/sherd.hpp"
 #include "store/forwarding.hpp"
 #include "tests/store/lockless.hpp"
@@ -207,6 +208,23 @@ TEST(Erasing, OfAGroupByItsPathCanBeRepeatedAfterAnInterruption) {
     EXPECT_EQ(erase(beneath, group).error().code(), ErrorCode::not_found);
   }
   EXPECT_TRUE(cut_off);
+}
+
+TEST(Erasing, IsRefusedIfAnObjectOfAnotherProgramWouldBeErasedToo) {
+  for (const bool is_claimed : {false, true}) {
+    const auto store = memory_store();
+    Group group = create_group(store, "").value();
+    create_array(store, "a", filled_with(1, false)).value();
+    store->set("a/notes.txt", "x").value();
+    if (is_claimed) store->set(staging_name("a") + "/claim", "").value();
+    EXPECT_EQ(erase(store, {.path = "a"}).error().code(), ErrorCode::conflict);
+    EXPECT_EQ(group.erase("a").error().code(), ErrorCode::conflict);
+    EXPECT_EQ(group.erase("a").error().key(), "a/notes.txt");
+    store->erase("a/zarr.json").value();
+    EXPECT_FALSE(create_array(store, "a", filled_with(11, false)));
+    EXPECT_EQ(store->get("a/notes.txt").value(), "x");
+    EXPECT_EQ(store->get("a/c/0").value().has_value(), true);
+  }
 }
 
 TEST(NewNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
