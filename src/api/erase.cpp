@@ -8,6 +8,7 @@
 #include "node/claim.hpp"
 #include "node/presence.hpp"
 #include "sherd/group.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -24,7 +25,7 @@ Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const s
     if (present != Presence::none) return std::optional(std::move(location));
     if (!claim || left) continue;
     for (const std::string& prefix : location.format->contents(location.path)) {
-      SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+      SHERD_TRY(nothing, lists_nothing(*location.store, prefix));
       if (!nothing) left = location;
     }
   }

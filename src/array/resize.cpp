@@ -208,7 +208,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next,
         return document;
       },
       renewal));
-  if (!shrinks || !has_locks) return {};  // without locks there is nobody to wait for
+  if (!shrinks || !has_locks) return {};  // other writers cannot be waited for
   auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
   if (!finished) take_back(state, change, renewal);

@@ -16,6 +16,7 @@
 #include "node/extension.hpp"
 #include "node/format.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -233,7 +234,7 @@ Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, cons
   if (!has_entry_point_) return std::optional<NodeDocument>();
   if (!path.empty()) {
     if (!store.traits().can_list) return std::optional<NodeDocument>();
-    SHERD_TRY(nothing, store.visit(meta_prefix(path), ListDepth::children, [](const ListEntry&) { return false; }));
+    SHERD_TRY(nothing, lists_nothing(store, meta_prefix(path)));
     if (nothing) return std::optional<NodeDocument>();
   }
   NodeDocument node;

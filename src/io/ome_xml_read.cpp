@@ -1,7 +1,7 @@
 // OME-TIFF: the OME-XML in the description of the first page (https://docs.openmicroscopy.org/ome-model). It gives the
-// lengths of the axes and which directory (IFD) of which file contains which plane. If there are several images, the
-// first one with planes in this file is used, with the position of its first plane. The XML is untrusted: IFDs and
-// planes are bounded by the pages of the files, and files are next to each other.
+// lengths of the axes and the file and directory (IFD) of each plane. If there are several images, the first one with
+// planes in this file is used, with the position of its first plane. The XML is untrusted: IFDs and planes are bounded
+// by the pages of the files, and files are next to each other.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -3,8 +3,10 @@
 #include "base/call.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
+#include "node/document.hpp"
 #include "store/capabilities.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -46,7 +48,7 @@ std::string note_key(const NodeLocation& location) { return prefix_of_unfinished
 Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
   if (!location.store->traits().can_list || renaming(*location.store, "") == nullptr) return {};
   const std::string prefix = prefix_of_unfinished(location);
-  SHERD_TRY(nothing, location.store->visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+  SHERD_TRY(nothing, lists_nothing(*location.store, prefix));
   if (nothing) return {};
   SHERD_TRY(taken, lock_node(location));
   lock = std::move(taken);
@@ -59,7 +61,7 @@ Result<void> erase_unfinished(const NodeLocation& location) {
   return location.store->erase_prefix(prefix_of_unfinished(location));
 }
 
-std::string claim_key(const NodeLocation& location) { return staging_name(location.path) + "/claim"; }
+std::string claim_key(const NodeLocation& location) { return prefix_of_unfinished(location) + "claim"; }
 
 Result<std::optional<std::string>> claim_of(const NodeLocation& location) {
   return location.store->get(claim_key(location), location.config.limits.metadata_bytes);
@@ -81,10 +83,8 @@ Result<Claim> Claim::take(const NodeLocation& location, const std::string& text,
 }
 
 Result<void> Claim::store(const std::string& text, const Condition& condition) {
-  SHERD_TRY(writer, location_.store->write(claim_key(location_), text.size()));
-  SHERD_TRY(writer->write(0, as_bytes(text)));
-  SHERD_TRY(writer->commit(condition).in_key(claim_key(location_)));
-  stored_ = writer->committed();
+  SHERD_TRY(written, write_document(*location_.store, {claim_key(location_), text}, condition));
+  stored_ = std::move(written.generation);
   return {};
 }
 
@@ -105,12 +105,11 @@ Result<void> Claim::confirm() const {
 }
 
 Result<void> Claim::end() const {
-  Store& store = *location_.store;
-  if (renaming(store, "") != nullptr) return store.erase_prefix(staging_name(location_.path) + "/");
+  if (renaming(*location_.store, "") != nullptr) return erase_unfinished(location_);
   const auto confirmed = confirm();
   if (!confirmed && confirmed.error().code() == ErrorCode::conflict) return {};  // it is another's
   SHERD_TRY(confirmed);
-  SHERD_TRY(store.erase(claim_key(location_)));
+  SHERD_TRY(location_.store->erase(claim_key(location_)));
   return {};
 }
 

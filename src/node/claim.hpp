@@ -49,7 +49,7 @@ class Claim {
   Result<void> set(const std::string& text);
   /// `conflict` if another process has taken it over.
   [[nodiscard]] Result<void> confirm() const;
-  /// Erases the claim, after everything else below the name.
+  /// Erases the claim, and what else is below the name.
   [[nodiscard]] Result<void> end() const;
 
  private:

@@ -316,8 +316,9 @@ Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwr
   }
   auto stored = store_node(location, node, group ? &*group : nullptr);
   // What existed here is gone, whether or not the new node is stored.
-  if (claim) SHERD_TRY(claim->end());
+  const auto ended = claim ? claim->end() : Result<void>();
   SHERD_TRY(std::move(stored));
+  SHERD_TRY(ended);
   return claim || lock == nullptr ? Result<void>() : erase_unfinished(location);
 }
 

@@ -20,6 +20,7 @@
 #include "node/erase.hpp"
 #include "store/capabilities.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -224,7 +225,7 @@ Result<UnfinishedNode> UnfinishedNode::find(const NodeLocation& destination, std
     left.in_place_ = !destination.path.empty() && identity != *claim;
     return left;
   }
-  SHERD_TRY(moved, store.visit(prefix, ListDepth::all, [](const ListEntry&) { return false; }));
+  SHERD_TRY(moved, lists_nothing(store, prefix, ListDepth::all));
   left.in_place_ = moved;
   return left;
 }
@@ -232,7 +233,7 @@ Result<UnfinishedNode> UnfinishedNode::find(const NodeLocation& destination, std
 Result<void> UnfinishedNode::erase(const NodeLocation& destination) const {
   Store& store = *destination.store;
   const std::string prefix = prefix_of_unfinished(destination);
-  SHERD_TRY(nothing, store.visit(prefix, ListDepth::children, [](const ListEntry&) { return false; }));
+  SHERD_TRY(nothing, lists_nothing(store, prefix));
   if (nothing) return {};
   SHERD_TRY(lock, store.lock(staging_name(destination.path)));
   return store.erase_prefix(prefix);

@@ -24,6 +24,10 @@ Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry
   return true;
 }
 
+Result<bool> lists_nothing(Store& store, const std::string& prefix, ListDepth depth) {
+  return store.visit(prefix, depth, [](const ListEntry&) { return false; });
+}
+
 Error cannot_list(const Store& store) { return unsupported("the store " + store.url() + " cannot list its objects"); }
 
 Result<std::vector<std::string>> erase_objects(Store& store, const std::string& prefix,

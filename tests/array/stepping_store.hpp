@@ -1,6 +1,7 @@
 // A store with an action before each of its requests.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,7 +17,7 @@ class SteppingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   std::function<void()> before = [] {};
-  int changes_left = 1 << 30;
+  std::atomic<int> changes_left = 1 << 30;
 
   Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
     before();

@@ -12,6 +12,7 @@
 #include "node/claim.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
+#include "tests/array/stepping_store.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/tree.hpp"
 
@@ -25,27 +26,15 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-/// Remembers the keys that are written, in their order, and fails from a given one on, as if the process had been
-/// killed.
+/// Remembers the keys that are written, in their order.
 class WatchedStore final : public ForwardingStore {
  public:
-  explicit WatchedStore(std::shared_ptr<Store> store) : ForwardingStore(std::move(store)) {}
-
-  std::size_t changes_left = ~std::size_t{0};
+  using ForwardingStore::ForwardingStore;
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(change());
     const std::lock_guard hold(mutex_);
     if (!key.starts_with(".sherd-")) written_.push_back(key);
     return store_->write(key, size_hint);
-  }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
-    SHERD_TRY(change());
-    return store_->erase(key, condition);
-  }
-  Result<void> erase_prefix(const std::string& prefix) override {
-    SHERD_TRY(change());
-    return store_->erase_prefix(prefix);
   }
 
   [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
@@ -56,13 +45,6 @@ class WatchedStore final : public ForwardingStore {
   }
 
  private:
-  Result<void> change() {
-    const std::lock_guard hold(mutex_);
-    if (changes_left == 0) return io_error("killed");
-    --changes_left;
-    return {};
-  }
-
   std::mutex mutex_;
   std::vector<std::string> written_;
 };
@@ -186,9 +168,9 @@ TEST_P(InPlace, AnOverwrittenArrayIsGoneBeforeTheNewOneIsStored) {
 
 TEST_P(InPlace, AKilledMakerNeverLeavesAnArrayThatLacksChunks) {
   bool was_killed = true;
-  for (std::size_t changes = 0; was_killed; ++changes) {
+  for (int changes = 0; was_killed; ++changes) {
     create_array(store_, "a", filled_with(1, true)).value();
-    const auto killed = std::make_shared<WatchedStore>(store_);
+    const auto killed = std::make_shared<SteppingStore>(store_);
     killed->changes_left = changes;
     was_killed = !create_array(killed, "a", filled_with(11, true));
     if (open(store_, {.path = "a"})) {
@@ -203,10 +185,10 @@ TEST_P(InPlace, AKilledMakerNeverLeavesAnArrayThatLacksChunks) {
 
 TEST_P(InPlace, ARepeatedEraseFinishesOneThatWasKilled) {
   bool was_killed = true;
-  for (std::size_t changes = 0; was_killed; ++changes) {
+  for (int changes = 0; was_killed; ++changes) {
     create_array(store_, "g/a", filled_with(1)).value();
     create_array(store_, "g/b", filled_with(1)).value();
-    const auto killed = std::make_shared<WatchedStore>(store_);
+    const auto killed = std::make_shared<SteppingStore>(store_);
     killed->changes_left = changes;
     was_killed = !erase(killed, {.path = "g"});
     for (const char* path : {"g/a", "g/b"}) {
@@ -234,10 +216,10 @@ TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
   const auto source = memory_store();
   create_array(source, "", filled_with(1)).value();
   bool was_killed = true;
-  for (std::size_t changes = 1; was_killed; ++changes) {
+  for (int changes = 1; was_killed; ++changes) {
     const auto store = lockless(false);
     create_array(store, "", filled_with(21)).value();
-    const auto killed = std::make_shared<WatchedStore>(store);
+    const auto killed = std::make_shared<SteppingStore>(store);
     killed->changes_left = changes;
     const CopyOptions options{.overwrite = true, .format = GetParam()};
     was_killed = !copy(source, killed, options);
