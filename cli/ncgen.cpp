@@ -1,6 +1,5 @@
 // sherd ncgen: creates an NCZarr dataset from CDL, with the options of netcdf-c's ncgen.
 #include <algorithm>
-#include <filesystem>
 
 #include "api/netcdf.hpp"
 #include "base/text.hpp"
@@ -55,15 +54,6 @@ Result<std::string> read_text(InputPipe& input) {
   }
 }
 
-/// The dataset's directory if it does not exist yet, otherwise nothing.
-std::string directory_to_make(const std::string& url) {
-  const auto parsed = netcdf::parse_dataset_url(url);
-  if (!parsed || is_anonymous(parsed->store)) return {};
-  const auto path = file_path(parsed->store);
-  std::error_code failed;
-  return path && !std::filesystem::exists(*path, failed) ? *path : std::string();
-}
-
 struct Ncgen {
   std::optional<std::string> input;
   std::string output, name, kind, language;
@@ -84,14 +74,19 @@ struct Ncgen {
     for (std::string warning : cdl.warnings()) session.note(warning.insert(0, "warning: " + shown + ": "));
     text = {};
     SHERD_TRY(url, writes() ? destination(cdl) : Result<std::string>(output));
-    if (writes()) {
-      SHERD_TRY(parsed, netcdf::parse_dataset_url(url));
-      if (netcdf::is_file_name(parsed)) return write_file(session, cdl, parsed, shown);
-      if (!overwrite) SHERD_TRY(netcdf::check_replaceable(parsed, session.config()));
-    }
-    SHERD_TRY(dataset, new_dataset(session, url));
+    SHERD_TRY(to, url.empty() ? netcdf::ParsedUrl() : netcdf::parse_dataset_url(url));
+    if (writes() && netcdf::is_file_name(to)) return write_file(session, cdl, to, shown);
+    if (writes() && !overwrite) SHERD_TRY(netcdf::check_replaceable(to, session.config()));
+    SHERD_TRY(dataset, new_dataset(session, to));
     SHERD_TRY(cdl.check(dataset).in([&] { return std::string_view(shown); }));
-    if (writes()) SHERD_TRY(write(session, cdl, url, dataset, shown));
+    if (!writes()) return 0;
+    std::vector<std::string> losses;
+    SHERD_TRY(netcdf::create_whole(to, dataset, [&](netcdf::Writer writer) -> Result<void> {
+      SHERD_TRY(cdl.write(writer).in([&] { return std::string_view(shown); }));
+      losses = writer.losses();
+      return {};
+    }));
+    for (std::string loss : losses) session.note(loss.insert(0, "warning: " + shown + ": "));
     return 0;
   }
 
@@ -149,8 +144,7 @@ struct Ncgen {
     return stem + ".nc";
   }
 
-  /// The mode is taken from the URL; Writer::create() adds it to the URL again, which has no effect.
-  Result<netcdf::NewDataset> new_dataset(Session& session, const std::string& url) const {
+  Result<netcdf::NewDataset> new_dataset(Session& session, const netcdf::ParsedUrl& to) const {
     netcdf::NewDataset options;
     if (!session.format().empty()) options.format = session.format();
     options.overwrite = true;
@@ -160,9 +154,7 @@ struct Ncgen {
       return invalid_argument("--shards: only datasets in Zarr v3 have shards; add --store-format zarr3");
     options.config = session.guarded("ncgen");
     options.config.durable = !no_durable;
-    if (url.empty()) return options;
-    SHERD_TRY(parsed, netcdf::parse_dataset_url(url));
-    options.mode = parsed.mode;
+    options.mode = to.mode;
     return options;
   }
 
@@ -177,24 +169,6 @@ struct Ncgen {
     SHERD_TRY(report, netcdf::write_file(cdl, to, options));
     for (std::string warning : report.warnings) session.note(warning.insert(0, "warning: " + shown + ": "));
     return 0;
-  }
-
-  Result<void> write(Session& session, const netcdf::Cdl& cdl, const std::string& url,
-                     const netcdf::NewDataset& options, const std::string& shown) const {
-    const std::string made = directory_to_make(url);
-    SHERD_TRY(writer, netcdf::Writer::create(url, options));
-    auto written = cdl.write(writer);
-    if (written) {
-      for (std::string loss : writer.losses()) session.note(loss.insert(0, "warning: " + shown + ": "));
-      return {};
-    }
-    if (const auto discarded = writer.discard(); !discarded)
-      session.note("warning: '" + url + "' is incomplete and could not be removed: " + discarded.error().text());
-    else if (made.empty())
-      session.note("warning: '" + url + "' is empty now: the dataset that was there had already been erased");
-    std::error_code not_empty;
-    if (!made.empty()) std::filesystem::remove(made, not_empty);
-    return std::move(written).in([&] { return std::string_view(shown); });
   }
 };
 

@@ -16,8 +16,6 @@
 #include "netcdf/model.hpp"
 #include "netcdf/read_dataset.hpp"
 #include "netcdf/writer.hpp"
-#include "node/creation.hpp"
-#include "node/erase.hpp"
 #include "ome/ome.hpp"
 #include "os/calls.hpp"
 #include "sherd/netcdf_cdl.hpp"
@@ -51,30 +49,7 @@ std::string file_path_of(const ParsedUrl& url) {
   return path ? *path : std::string();
 }
 
-Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Store> store, const std::string& format,
-                                                             const Config& config) {
-  SHERD_TRY(location, make_location(std::move(store), "", config));
-  location.writable = true;
-  std::vector<const Format*> versions;
-  for (const Format* each : location.tables.formats)
-    if (is_version_of_zarr(each->name())) versions.push_back(each);
-  SHERD_TRY(found, find_format_of(std::move(location), versions, Unreadable::fails));
-  if (found && found->format->name() == format) found.reset();
-  return found;
-}
-
 namespace {
-
-/// Erases the dataset that is replaced by a new one in the other version of Zarr.
-Result<void> make_room(const std::shared_ptr<Store>& store, const NewDataset& options) {
-  if (!options.overwrite || !options.path.empty() || store->read_only()) return {};
-  SHERD_TRY(other, dataset_of_other_version(store, options.format, options.config));
-  if (!other) return {};
-  SHERD_TRY(rehearsal, new_location(memory_store(), "", options.format, options.config));
-  SHERD_TRY(create_writer(std::move(rehearsal), options));  // reports errors before anything is erased
-  SHERD_TRY(check_clearable(*other, {.overwrite = true}));
-  return erase_node(*other);
-}
 
 /// The root of an existing dataset; without a format if it is to be detected.
 Result<NodeLocation> location_of(std::shared_ptr<Store> store, const OpenOptions& options) {
@@ -96,12 +71,11 @@ Result<void> check_exists(const ParsedUrl& url) {
 }
 
 /// Opens a dataset in the store of its URL, with the URL's modes added to those of the options.
-template <class Options, class Open>
-std::invoke_result_t<Open, std::shared_ptr<Store>, const Options&> in_store_of(const ParsedUrl& parsed, Options options,
-                                                                               const Open& open) {
-  const bool exists = std::is_same_v<Options, OpenOptions>;
-  SHERD_TRY(store,
-            exists ? open_existing(store_of(parsed), options.config) : open_store(store_of(parsed), options.config));
+template <class Open>
+std::invoke_result_t<Open, std::shared_ptr<Store>, const OpenOptions&> in_store_of(const ParsedUrl& parsed,
+                                                                                   OpenOptions options,
+                                                                                   const Open& open) {
+  SHERD_TRY(store, open_existing(store_of(parsed), options.config));
   options.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();
   return in_store(open(std::move(store), options), name);
@@ -172,37 +146,6 @@ Result<Writer> Writer::open(std::string_view url, const OpenOptions& options) {
     return unsupported(std::string(url) + " is a netCDF file, which can only be read; copy it into Zarr first");
   SHERD_TRY(check_exists(parsed));
   return in_store_of(parsed, options, [](auto store, const auto& inside) { return open(std::move(store), inside); });
-}
-
-Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& options) {
-  return as_call(options.config, [&]() -> Result<Writer> {
-    if (!is_version_of_zarr(options.format))
-      return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-    NewDataset with = options;
-    SHERD_TRY(mode, with_environment(options.mode));
-    with.mode = mode;
-    SHERD_TRY(make_room(store, with));
-    SHERD_TRY(location, new_location(std::move(store), options.path, options.format, traced(options.config)));
-    return create_writer(std::move(location), with);
-  });
-}
-
-Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
-  SHERD_TRY(parsed, parse_dataset_url(url));
-  if (is_file_name(parsed))
-    return invalid_argument("'" + parsed.store +
-                            "' is the name of a netCDF file, and a new dataset is stored as Zarr: " +
-                            "choose a name such as " + parsed.store.substr(0, parsed.store.rfind('.')) + ".zarr, or " +
-                            parsed.store + "#mode=nczarr; a copy of the dataset with the name of a file is one");
-  return in_store_of(parsed, options, [](auto store, const auto& inside) -> Result<Writer> {
-    SHERD_TRY(around, enclosure_of_new(*store, inside.config));
-    if (around && around->format != nullptr && around->format->name() != inside.format)
-      return conflict("is inside a hierarchy of the format " + std::string(around->format->name()) + " (" +
-                      around->store->url() + "), whose members cannot have the format " + inside.format +
-                      std::string(kStandalone))
-          .in_key(around->path);
-    return create(std::move(store), inside);
-  });
 }
 
 Result<Zmap> Zmap::open(std::string_view url, const Config& config) {

@@ -1,24 +1,20 @@
-// Shared by opening and copying a netCDF dataset: its URL as a store, and merged modes.
+// Shared by opening, creating and copying a netCDF dataset.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "netcdf/url.hpp"
-#include "node/node_location.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_copy.hpp"
+#include "sherd/netcdf_writer.hpp"
 
 namespace sherd::netcdf {
 
 [[nodiscard]] inline bool is_version_of_zarr(std::string_view format) { return format == "zarr2" || format == "zarr3"; }
-/// The node at the root of a store, if it is in the other one of the two versions of Zarr.
-[[nodiscard]] Result<std::optional<NodeLocation>> dataset_of_other_version(std::shared_ptr<Store> store,
-                                                                           const std::string& format,
-                                                                           const Config& config);
 [[nodiscard]] Mode merged_mode(const Mode& a, const Mode& b);
 /// Adds the mode set by the environment: SHERD_COMPAT=seed is for programs whose URLs cannot be changed. An empty value
 /// counts as unset; other values are invalid_argument.
@@ -32,6 +28,12 @@ namespace sherd::netcdf {
 [[nodiscard]] bool is_file_name(const ParsedUrl& url);
 /// `conflict` if an array, an image or another group that is not a netCDF dataset is at this URL, which says so.
 [[nodiscard]] Result<void> check_replaceable(const ParsedUrl& url, const Config& config);
+/// Writes the contents of a new dataset.
+using Fill = std::function<Result<void>(Writer)>;
+/// Creates the dataset whose contents `fill` writes, and makes it visible when they are complete, in place of what
+/// exists there; after a failure that still exists. `options.mode` is in addition to that of the URL; `options.path` is
+/// empty.
+[[nodiscard]] Result<void> create_whole(const ParsedUrl& to, const NewDataset& options, const Fill& fill);
 /// Writes what CDL describes to a netCDF file of the kind in the options. `conflict` if it exists.
 [[nodiscard]] Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to,
                                                    const DatasetCopyOptions& options);

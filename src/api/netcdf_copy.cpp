@@ -1,18 +1,13 @@
-// Determines the source and the destination of a copy of a netCDF dataset. A copy in Zarr is made next to its
-// destination, and moved there when it is complete.
+// Determines the source and the destination of a copy of a netCDF dataset.
 #include "sherd/netcdf_copy.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "api/location.hpp"
 #include "api/netcdf.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
-#include "base/url.hpp"
 #include "io/netcdf_file.hpp"
-#include "netcdf/writer.hpp"
-#include "node/new_node.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
 #include "tools/netcdf_copy.hpp"
@@ -52,15 +47,6 @@ Result<void> check_apart(const std::string& source, const std::string& destinati
   const auto to = std::filesystem::weakly_canonical(destination, failed).string() + "/";
   if (!to.starts_with(from) && !from.starts_with(to)) return {};
   return invalid_argument("cannot copy " + source + " to " + destination + ": one lies inside the other");
-}
-
-/// The paths of all members, groups before theirs.
-void add_members(const Group& group, std::vector<std::string>& paths) {  // NOLINT(misc-no-recursion)
-  for (const Variable& each : group.variables()) paths.push_back(each.full_name().substr(1));
-  for (const Group& each : group.groups()) {
-    paths.push_back(each.path().substr(1));
-    add_members(each, paths);
-  }
 }
 
 /// Whether the options leave out a damaged part, as a variable and, unless it is one, as a group: a bare name selects
@@ -124,53 +110,21 @@ Result<DatasetCopyReport> copy_to_file(const Dataset& source, NewNetcdfFile file
                       std::move(report));
 }
 
-/// The destination of a copy. The dataset that it replaces may be in the other version of Zarr.
-struct CopyPlace {
-  NodeLocation location;
-  std::shared_ptr<const Format> format;  ///< of the copy
-};
-
-Result<CopyPlace> place_of_copy(const std::string& url, const DatasetCopyOptions& options) {
-  if (options.overwrite) {
-    SHERD_TRY(store, open_store(url, options.config));
-    SHERD_TRY(formats, formats_called(options.format));
-    SHERD_TRY(format, formats.front()->in(*store, options.config.limits));
-    SHERD_TRY(around, enclosure_of_new(*store, options.config));
-    if (!around && format != nullptr) {
-      SHERD_TRY(other, dataset_of_other_version(std::move(store), options.format, options.config));
-      if (other) return CopyPlace{*std::move(other), std::move(format)};
-    }
-  }
-  SHERD_TRY(location, new_location(url, options.format, options.config));
-  std::shared_ptr<const Format> format = location.format;
-  return CopyPlace{std::move(location), std::move(format)};
-}
-
 Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& to, const DatasetCopyOptions& options) {
-  if (!is_version_of_zarr(options.format))
-    return invalid_argument("a netCDF dataset is stored as zarr2 or zarr3, not '" + options.format + "'");
-  SHERD_TRY(place, place_of_copy(store_of(to), options));
-  const NodeLocation& destination = place.location;
   DatasetCopyReport report{.kind = "nczarr"};
   const FilterForm form = options.format == "zarr3" ? FilterForm::zarr3 : FilterForm::zarr2;
-  SHERD_TRY(mode, with_environment(merged_mode(options.mode, to.mode)));
-  NewDataset dataset{.format = options.format, .mode = mode, .overwrite = false};
+  NewDataset dataset{.format = options.format, .mode = options.mode, .overwrite = options.overwrite};
   dataset.consolidated = options.consolidated;
+  dataset.config = options.config;
   dataset.attributes = copied_attributes(source.root().attributes(), form, "/", report.warnings);
-  SHERD_TRY(made, in_store(NewNode::begin(destination, {.overwrite = options.overwrite}), destination.store->url()));
-  if (place.format->name() != destination.format->name()) made.replace_with(place.format);
-  auto copied = [&]() -> Result<DatasetCopyReport> {
-    SHERD_TRY(writer, create_writer(made.location(), dataset));
+  SHERD_TRY(create_whole(to, dataset, [&](Writer writer) -> Result<void> {
+    const Mode mode = writer.mode();
     const auto sink = sink_of(std::move(writer));
-    auto done = copy_dataset({source, *sink, form, options, mode}, std::move(report));
-    if (!done) return made.outward(done.error());
-    std::vector<std::string> below;
-    add_members(source.root(), below);
-    SHERD_TRY(made.commit(below));
-    return done;
-  }();
-  if (!copied) (void)made.abandon();  // the first failure is the one to report
-  return in_store(std::move(copied), destination.store->url());
+    SHERD_TRY(copied, copy_dataset({source, *sink, form, options, mode}, std::move(report)));
+    report = std::move(copied);
+    return {};
+  }));
+  return report;
 }
 
 /// The path of a netCDF file to be written.

@@ -127,7 +127,7 @@ Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
     const NodeLocation location = state.form.at(group.path);
     SHERD_TRY(metadata, group_metadata(state.form, group));
     SHERD_TRY(node, location.format->lower(std::move(metadata), location.config.limits));
-    SHERD_TRY(create_group_of(location, std::move(node), state.overwrite && group.parent == nullptr));
+    SHERD_TRY(create_group_of(location, std::move(node), false));
   }
   group.stored = true;
   group.changed = false;
@@ -254,15 +254,21 @@ Result<void> store_all(Writer::State& state) {
 
 namespace {
 
-/// The paths of everything that is defined.
-void add_paths(const Form& form, const GroupDefinition& group,
-               std::vector<std::string>& paths) {  // NOLINT(misc-no-recursion)
-  paths.push_back(form.at(group.path).path);
-  for (const auto& each : group.variables) paths.push_back(form.at(member_path(group.path, each->options.name)).path);
-  for (const auto& each : group.groups) add_paths(form, *each, paths);
+void add_members(const GroupDefinition& group, std::vector<std::string>& paths) {  // NOLINT(misc-no-recursion)
+  for (const auto& each : group.variables) paths.push_back(member_path(group.path, each->options.name).substr(1));
+  for (const auto& each : group.groups) {
+    paths.push_back(each->path.substr(1));
+    add_members(*each, paths);
+  }
 }
 
 }  // namespace
+
+std::vector<std::string> member_paths(const Writer::State& state) {
+  std::vector<std::string> paths;
+  add_members(state.root, paths);
+  return paths;
+}
 
 Result<void> consolidate(const Writer::State& state) {
   if (!state.consolidated) return {};
@@ -272,12 +278,13 @@ Result<void> consolidate(const Writer::State& state) {
   auto done = root->consolidate();
   if (done || !is_stored_fault(done.error())) return done;
   // The entry of a damaged member, which netCDF has left out with a warning, remains as it is.
-  std::vector<std::string> paths;
-  add_paths(state.form, state.root, paths);
+  const std::string& root_path = state.form.location.path;
+  std::vector<std::string> paths{root_path};
+  for (const std::string& each : member_paths(state)) paths.push_back(join_path(root_path, each));
   return renew_consolidated_of(state.form.location, paths);
 }
 
-Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
+Result<std::shared_ptr<Writer::State>> create_writer(NodeLocation location, const NewDataset& options) {
   if (!options.shards.empty() && location.format->name() != "zarr3")
     return invalid_argument("Zarr v2 has no shards; choose zarr3").in_member("shards");
   auto state = std::make_shared<Writer::State>();
@@ -285,12 +292,11 @@ Result<Writer> create_writer(NodeLocation location, const NewDataset& options) {
   state->form.shards = options.shards;
   state->form.location.tables.changed = no_lists;  // the writer makes its own notes
   state->form.mode = options.mode;
-  state->overwrite = options.overwrite;
   state->consolidated = options.consolidated;
   for (const Attribute& each : options.attributes) SHERD_TRY(check_attribute(each));
   state->root.attributes = options.attributes;
   SHERD_TRY(store_group(*state, state->root));  // so that an existing dataset is a conflict now
-  return Writer(std::move(state));
+  return state;
 }
 
 const std::optional<Dataset>& Writer::opened() const noexcept { return state_->opened; }

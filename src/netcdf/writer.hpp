@@ -11,7 +11,7 @@ struct Writer::State {
   std::mutex mutex;  ///< guards everything below; elements are written without it
   Form form;
   std::optional<Dataset> opened;  ///< as it was found
-  bool overwrite = false, consolidated = true;
+  bool consolidated = true;
   bool defined = false;  ///< something is not stored yet; lengths that have grown do not count
   bool behind = false;   ///< it was opened with lengths of arrays and dimensions that differ, as after a kill
   GroupDefinition root;
@@ -33,8 +33,11 @@ Result<void> store_all(Writer::State& state);
 /// Writes consolidated metadata, if the dataset has them.
 Result<void> consolidate(const Writer::State& state);
 
-/// A writer of a new dataset at `location`, which is writable and has a format. Nothing is stored yet.
-Result<Writer> create_writer(NodeLocation location, const NewDataset& options);
+/// The state of a writer of a new dataset at `location`, which is writable and has a format. Its root group is stored;
+/// `conflict` if anything exists there. `options.overwrite` is ignored.
+Result<std::shared_ptr<Writer::State>> create_writer(NodeLocation location, const NewDataset& options);
+/// The paths of everything that is defined below the root, without the leading slash; groups before their members.
+[[nodiscard]] std::vector<std::string> member_paths(const Writer::State& state);
 
 /// A writer of the dataset at `location`, which is writable.
 Result<Writer> open_writer(NodeLocation location, const Mode& mode);

@@ -86,6 +86,18 @@ def test_a_picture_on_a_full_disk_is_an_input_output_error(sherd, source, tmp_pa
     assert done.stdout == b"old\n"
 
 
+@pytest.mark.parametrize("line", [["ncgen", "-o", "full/x", "new.cdl"], ["nccopy", "--overwrite", "new", "full/x"]], ids=lambda line: line[0])
+def test_a_dataset_that_a_full_disk_keeps_from_being_replaced_remains(sherd, tmp_path, line):
+    text = "netcdf x {{ dimensions: n = {0} ; variables: int v(n) ; data: v = {1} ; }}"
+    for name, count in (("old", 3), ("new", 50_000)):
+        (tmp_path / f"{name}.cdl").write_text(text.format(count, ", ".join(map(str, range(count)))))
+        sherd.ok("ncgen", "-o", name, f"{name}.cdl")
+    script = 'cp -r old full/x; "$@"; code=$?; ls -A full; "$0" ncdump full/x; exit $code'
+    done = on_a_full_disk(sherd, script.replace("$0", str(sherd.binary)), sherd.binary, *line, size="100k")
+    assert done.returncode == 7 and b"No space left on device" in done.stderr, done.stderr
+    assert done.stdout.startswith(b"x\n") and b" v = 0, 1, 2 ;" in done.stdout, done.stdout
+
+
 @pytest.mark.parametrize("line", [["export", "v.zarr", "-", "--to", "tiff"], ["export", "v.zarr", "-", "--to", "npy"],
                                   ["picture", "v.zarr", "-"]])
 def test_errors_of_what_goes_to_standard_output_name_no_hidden_file(sherd, source, tmp_path, line):

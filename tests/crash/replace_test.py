@@ -1,5 +1,6 @@
-"""A dataset in one version of Zarr is replaced by one in the other, and the process is killed at each call that moves or removes
-something: what is there is the old dataset or the new one, never a mixture or none, and the same command makes the new one."""
+"""A dataset is replaced by one in the same or the other version of Zarr, and the process is killed at each call that moves or
+removes something: what is there is the old dataset or the new one, never a mixture or none, and the same command makes the new
+one."""
 
 import collections
 import pathlib
@@ -27,11 +28,14 @@ def dump(folder):
 
 @pytest.mark.usefixtures("strace")
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_a_dataset_killed_while_the_other_version_replaces_it_is_old_or_new(tmp_path, zarr_format, record_property):
+@pytest.mark.parametrize("program", ["nccopy", "ncgen", "ncgen of the same version"])
+def test_a_dataset_killed_while_another_replaces_it_is_old_or_new(tmp_path, program, zarr_format, record_property):
     old, new, folder, log = (tmp_path / name for name in ("old", "new", "x", "log"))
-    make(old, OLD, 5 - zarr_format)
+    make(old, OLD, zarr_format if program.endswith("same version") else 5 - zarr_format)
     make(new, NEW, zarr_format)
-    command = (COMMAND, "nccopy", "--overwrite", "--store-format", f"zarr{zarr_format}", new, folder)
+    copies = ("nccopy", "--overwrite", new, folder)
+    command = (COMMAND, "--store-format", f"zarr{zarr_format}",
+               *(copies if program == "nccopy" else ("ncgen", "-o", folder, new.with_suffix(".cdl"))))
     shutil.copytree(old, folder)
     ok(strace([], log, *command, follow=True))
     counts = collections.Counter(line.split()[1].partition("(")[0] for line in pathlib.Path(log).read_text().splitlines())
