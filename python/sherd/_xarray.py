@@ -24,7 +24,7 @@ from xarray.core import indexing
 
 from . import _arguments, _sherd
 from ._array import codec_parts
-from ._errors import NotFound
+from ._errors import InvalidArgument, NotFound
 from ._nodes import ZARR_FORMATS
 from ._xarray_source import Group, Lazy, Node, Opened, without_fragment
 
@@ -228,15 +228,18 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         zarr_format: int | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
         cache_members: bool = True,
+        store: None = None,
         config: dict[str, Any] | None = None,
     ) -> xarray.Dataset:
         """Opens one group of a dataset, or one scale of a volume: the finest, or the one with the key `group`.
 
         mode, compat, config: as for sherd.netcdf.open_dataset(). storage_options: of the store. The others are those of
         engine="zarr". consolidated: False: the documents of all nodes are read. zarr_format: the version of Zarr that
-        the dataset must have. mode="r" and cache_members have no effect. Raises NotFound, which is a FileNotFoundError,
-        if the dataset or the group does not exist. Variables and groups that cannot be read are left out with a
-        UserWarning."""
+        the dataset must have. mode="r" and cache_members have no effect. store: an object of that engine,
+        which is InvalidArgument here. Raises NotFound, which is a FileNotFoundError, if the dataset or the group does
+        not exist. Variables and groups that cannot be read are left out with a UserWarning."""
+        if store is not None:
+            raise InvalidArgument('store: is an object of engine="zarr"; name the dataset by the first argument instead')
         settings = _arguments.settings(config, storage_options, filename_or_obj)
         opened = _opened(filename_or_obj, mode, compat, consolidated, zarr_format, settings)
         decoding = {
@@ -248,9 +251,9 @@ class SherdBackendEntrypoint(BackendEntrypoint):
             "use_cftime": use_cftime,
             "decode_timedelta": decode_timedelta,
         }
-        store = SherdDataStore(opened, _group_path(group), use_zarr_fill_value_as_mask)
+        shown = SherdDataStore(opened, _group_path(group), use_zarr_fill_value_as_mask)
         _warn(opened, _group_path(group), below=False)
-        return _decoded(store, decoding)
+        return _decoded(shown, decoding)
 
     def open_groups_as_dict(
         self,

@@ -1,6 +1,7 @@
 """xarray.open_dataset(engine="sherd"): what is read when, modes and groups, volumes, pickles and errors."""
 
 import asyncio
+import inspect
 import pickle
 import subprocess
 import sys
@@ -340,6 +341,18 @@ def test_arguments_of_engine_zarr_are_accepted(path, tmp_path):
     for engine in ("sherd", "zarr"):
         with pytest.raises(FileNotFoundError):
             xarray.open_dataset(path, engine=engine, zarr_format=2)
+
+
+def test_every_argument_of_engine_zarr_is_known(path):
+    names = {call: set(inspect.signature(getattr(xarray.backends.list_engines()["zarr"], call)).parameters) - {"engine"}
+             for call in ("open_dataset", "open_groups_as_dict")}  # xarray.open_dataset() has an `engine` of its own
+    for name in names["open_dataset"] - {"filename_or_obj", "store"}:
+        opened(path, **{name: inspect.signature(xarray.backends.list_engines()["zarr"].open_dataset).parameters[name].default})
+    for name in names["open_groups_as_dict"] - {"filename_or_obj"}:
+        xarray.open_datatree(path, engine="sherd", **{name: None if name != "mode" else "r"})
+    opened(path, store=None)
+    with pytest.raises(sherd.InvalidArgument, match="store: is an object of engine=.zarr.; name the dataset by the first argument"):
+        opened(path, store=xarray.backends.ZarrStore.open_group(path))
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
