@@ -97,37 +97,36 @@ Type common_type(const std::vector<CdlNumber>& numbers) {
   return type;
 }
 
-Result<std::string> one_text(const CdlAttributeValues& values, std::string_view name) {
+Result<std::string> one_text(const CdlAttributeValues& values) {
   if (values.texts.size() == 1 && values.numbers.empty()) return values.texts.front();
-  return corrupt(std::string(name) + " must be one text");
+  return corrupt("must be one text");
 }
 
-Result<std::int64_t> one_integer(const CdlAttributeValues& values, std::string_view name) {
+Result<std::int64_t> one_integer(const CdlAttributeValues& values) {
   if (values.texts.empty() && values.numbers.size() == 1 && is_integer(values.numbers.front()))
     return values.numbers.front().bits;
-  return corrupt(std::string(name) + " must be one whole number");
+  return corrupt("must be one whole number");
 }
 
-Result<bool> one_bool(const CdlAttributeValues& values, std::string_view name) {
+Result<bool> one_bool(const CdlAttributeValues& values) {
   const bool is_text = values.texts.size() == 1;
   const std::string text = is_text                      ? values.texts.front()
                            : values.numbers.size() == 1 ? to_string(values.numbers.front())
                                                         : std::string();
   if (text == "true" || text == "1") return true;
   if (text == "false" || text == "0") return false;
-  return corrupt(std::string(name) + " must be \"true\" or \"false\"");
+  return corrupt("must be \"true\" or \"false\"");
 }
 
 Result<void> set_chunks(CdlVariable& variable, const CdlAttributeValues& values) {
   const std::size_t rank = variable.dimensions.size();
   if (!values.texts.empty() || values.numbers.size() != rank)
-    return corrupt("_ChunkSizes must have one length per dimension, but '" + variable.definition.name + "' has " +
-                   std::to_string(rank) + " dimensions");
+    return corrupt("must have one length per dimension, and there are " + std::to_string(rank) + " dimensions");
   Shape chunks;
   for (std::size_t d = 0; d < rank; ++d) {
     const CdlNumber& number = values.numbers[d];
     const CdlDimension& dimension = *variable.dimensions[d];
-    if (!is_integer(number) || number.bits < 1) return corrupt("a length in _ChunkSizes must be 1 or more");
+    if (!is_integer(number) || number.bits < 1) return corrupt("a length must be 1 or more");
     chunks.push_back(static_cast<std::uint64_t>(number.bits));
     if (!dimension.unlimited && chunks.back() > dimension.length)
       return corrupt("the chunk length " + std::to_string(chunks.back()) + " is greater than the length of '" +
@@ -148,7 +147,7 @@ Result<std::vector<std::uint64_t>> filter_numbers(std::string_view text) {
     std::uint64_t number = 0;
     const auto [last, failed] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (failed != std::errc() || last != part.data() + part.size())
-      return corrupt("_Filter must contain numbers only, such as \"307,9\" or \"2|1,5\"");
+      return corrupt("must contain numbers only, such as \"307,9\" or \"2|1,5\"");
     numbers.push_back(number);
     if (end == text.size()) return numbers;
     text.remove_prefix(end + 1);
@@ -159,11 +158,11 @@ Result<void> add_filter(const std::vector<std::uint64_t>& numbers, std::size_t e
                         std::vector<Json>& codecs) {
   constexpr std::uint64_t kLargest = std::numeric_limits<std::uint32_t>::max();
   if (std::ranges::any_of(numbers, [](std::uint64_t each) { return each > kLargest; }))
-    return corrupt("a number in _Filter is out of range");
+    return corrupt("a number is out of range");
   Filter filter{static_cast<std::uint32_t>(numbers.front()), {numbers.begin() + 1, numbers.end()}};
   const bool has_level = filter.id != filter_id::shuffle && filter.id != filter_id::fletcher32;
   const std::uint32_t first = filter.parameters.empty() ? 1 : filter.parameters.front();
-  if (has_level && first > 0xFF) return corrupt("the level " + std::to_string(first) + " in _Filter is out of range");
+  if (has_level && first > 0xFF) return corrupt("the level " + std::to_string(first) + " is out of range");
   if (filter.id == filter_id::deflate) definition.deflate_level = static_cast<int>(first);
   if (filter.id == filter_id::shuffle) definition.shuffle = true;
   if (filter.id == filter_id::fletcher32) definition.fletcher32 = true;
@@ -204,14 +203,14 @@ Result<void> set_filters(CdlVariable& variable, std::string_view text) {
 
 Result<void> set_endianness(NewVariable& definition, const std::string& order) {
   if (order != "little" && order != "big" && order != "native")
-    return corrupt("_Endianness must be \"little\", \"big\" or \"native\"");
+    return corrupt("must be \"little\", \"big\" or \"native\"");
   definition.big_endian = order == "big";
   return {};
 }
 
 Result<void> set_deflate(NewVariable& definition, const CdlAttributeValues& values) {
-  SHERD_TRY(level, one_integer(values, "_DeflateLevel"));
-  if (level < 0 || level > 9) return corrupt("_DeflateLevel must be from 0 to 9");
+  SHERD_TRY(level, one_integer(values));
+  if (level < 0 || level > 9) return corrupt("must be from 0 to 9");
   definition.deflate_level = static_cast<int>(level);
   return {};
 }
@@ -224,27 +223,27 @@ Result<bool> set_special(CdlVariable& variable, const std::string& name, const C
   } else if (name == "_DeflateLevel") {
     SHERD_TRY(set_deflate(definition, values));
   } else if (name == "_Shuffle") {
-    SHERD_TRY(shuffle, one_bool(values, name));
+    SHERD_TRY(shuffle, one_bool(values));
     definition.shuffle = shuffle;
   } else if (name == "_Fletcher32") {
-    SHERD_TRY(fletcher32, one_bool(values, name));
+    SHERD_TRY(fletcher32, one_bool(values));
     definition.fletcher32 = fletcher32;
   } else if (name == "_NoFill") {
-    SHERD_TRY(no_fill, one_bool(values, name));
+    SHERD_TRY(no_fill, one_bool(values));
     definition.no_fill = no_fill;
   } else if (name == "_Endianness") {
-    SHERD_TRY(order, one_text(values, name));
+    SHERD_TRY(order, one_text(values));
     SHERD_TRY(set_endianness(definition, order));
   } else if (name == "_Filter") {
-    SHERD_TRY(filters, one_text(values, name));
+    SHERD_TRY(filters, one_text(values));
     SHERD_TRY(set_filters(variable, filters));
   } else if (name == "_Storage") {
-    SHERD_TRY(storage, one_text(values, name));
+    SHERD_TRY(storage, one_text(values));
     if (storage != "chunked" && storage != "contiguous" && storage != "compact")
-      return corrupt("_Storage must be \"chunked\", \"contiguous\" or \"compact\"");
+      return corrupt("must be \"chunked\", \"contiguous\" or \"compact\"");
     definition.contiguous = storage != "chunked";  // Zarr has chunks only
   } else if (name == "_Codecs") {
-    SHERD_TRY(text, one_text(values, name));
+    SHERD_TRY(text, one_text(values));
     SHERD_TRY(codecs, codecs_of_text(text));
     variable.all_codecs = std::move(codecs);
   } else {
@@ -264,10 +263,10 @@ void replace(std::vector<Attribute>& all, std::map<std::string, std::size_t, std
 
 Result<Values> fill_value(const CdlVariable& variable, const CdlAttributeValues& values) {
   const Type type = variable.definition.type;
-  if (variable.has_data) return corrupt("_FillValue must come before the data of the variable");
+  if (variable.has_data) return corrupt("must come before the data of the variable");
   SHERD_TRY(fill, typed_attribute(values, type));
   if (auto* text = std::get_if<std::string>(&fill); text != nullptr && text->empty()) text->push_back('\0');
-  if (size_of(fill) != 1) return corrupt("_FillValue must be one value of the type " + std::string(to_string(type)));
+  if (size_of(fill) != 1) return corrupt("must be one value of the type " + std::string(to_string(type)));
   return fill;
 }
 
@@ -326,7 +325,7 @@ Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::
     constexpr std::string_view formats[] = {"classic", "64-bit offset", "64-bit data",
                                             "cdf5",    "netCDF-4",      "netCDF-4 classic model"};
     if (values.texts.size() == 1 && std::ranges::find(formats, values.texts.front()) != std::end(formats)) return {};
-    return cdl_error(values.position, "_Format names a format of netCDF, such as \"classic\" or \"netCDF-4\"");
+    return cdl_error(values.position, "must name a format of netCDF, such as \"classic\" or \"netCDF-4\"");
   }
   auto typed = typed_attribute(values, type);
   if (!typed) return at(values.position, std::move(typed).error());

@@ -339,8 +339,9 @@ class Parser {
     SHERD_TRY(tokens_.expect(':'));
     const CdlPosition position = tokens_.position();
     SHERD_TRY(called, name("the name of an attribute"));
-    SHERD_TRY(tokens_.expect('='));
-    SHERD_TRY(values, read_attribute_values(tokens_, type));
+    const std::string shown = (variable != nullptr ? variable->definition.name : "") + ":" + called;
+    SHERD_TRY(named(tokens_.expect('='), shown));  // this reads the first value
+    SHERD_TRY(values, named(read_attribute_values(tokens_, type), shown));
     if (is_hidden_attribute(called) && !is_file_attribute(called))
       return cdl_error(position, "the attribute '" + called + "' is reserved for metadata of the storage");
     if (values.has_nulls)
@@ -348,8 +349,17 @@ class Parser {
     if (variable != nullptr && called.starts_with("_Quantize"))
       state_.warnings.push_back(to_string(position) + ": " + called +
                                 " is kept as an attribute, but values are stored as they are");
-    if (variable != nullptr) return set_variable_attribute(*variable, called, type, values);
-    return set_group_attribute(*group_, called, type, values);
+    if (variable != nullptr) return named(set_variable_attribute(*variable, called, type, values), shown);
+    return named(set_group_attribute(*group_, called, type, values), shown);
+  }
+
+  /// Names the attribute in an error, after the position.
+  template <class T>
+  static Result<T> named(Result<T> result, const std::string& attribute) {
+    if (result) return result;
+    std::string text = result.error().message();
+    text.insert(text.find(": ") + 2, attribute + ": ");
+    return Error(result.error().code(), std::move(text));
   }
 
   static bool is_file_attribute(std::string_view name) {

@@ -155,7 +155,7 @@ std::string codecs_text(const std::vector<Json>& codecs) {
 
 Result<std::vector<Json>> codecs_of_text(const std::string& text) {
   const auto wrong = [] {
-    return corrupt("_Codecs must be a list of codecs in JSON, such as '[{\"id\": \"lz4\", \"acceleration\": 1}]'");
+    return corrupt("must be a list of codecs in JSON, such as '[{\"id\": \"lz4\", \"acceleration\": 1}]'");
   };
   const auto json = Json::parse(text);
   if (!json || !json->is_array()) return wrong();

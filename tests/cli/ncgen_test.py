@@ -308,6 +308,20 @@ def test_an_error_names_file_line_and_column(sherd, tmp_path):
     assert error["code"] == "unsupported" and "line 1, column 29: the type 'raw' is opaque" in error["message"]
 
 
+@pytest.mark.parametrize(("attribute", "column", "message"), [
+    ('v:a = 1, "x"', 10, "v:a: the values of an attribute are all texts or all numbers"),
+    ("byte v:a = 300", 12, "v:a: 300 does not fit into the type byte"),
+    ("v:a = 99999999999999999999999", 7, "v:a: the number 99999999999999999999999 is out of range"),
+    ('int v:a = "x"', 11, "v:a: a number of the type int is expected, not a text"),
+    ("v:a = 1, q", 10, "v:a: a value is expected, not 'q'"),
+    ("v:_FillValue = 1, 2", 16, "v:_FillValue: must be one value of the type int"),
+    ("v:_ChunkSizes = 5", 17, "v:_ChunkSizes: the chunk length 5 is greater than the length of 'n', 3"),
+    ('byte :big = 1, 300', 13, ":big: 300 does not fit into the type byte")])
+def test_an_error_of_an_attribute_names_it_after_its_position(sherd, attribute, column, message):
+    ran = sherd("ncgen", input=f"netcdf x {{ dimensions: n = 3 ; variables: int v(n) ;\n{attribute} ; }}".encode())
+    assert ran.code == 4 and f"standard input: line 2, column {column}: {message}" in ran.stderr, ran.stderr
+
+
 def test_an_existing_dataset_is_replaced_and_other_files_are_kept(sherd, tmp_path):
     sherd.ok("ncgen", "-o", "x.zarr", input=b"netcdf x { variables: int old ; }")
     sherd.ok("ncgen", "-o", "x.zarr", input=SMALL.encode())
