@@ -1,6 +1,8 @@
 // sherd ncdump: prints a dataset as CDL, with the options of netcdf-c's ncdump.
+#include <algorithm>
 #include <charconv>
 
+#include "api/netcdf.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/nc_source.hpp"
@@ -23,7 +25,8 @@ struct Ncdump {
     SHERD_TRY(options, dump_options());
     SHERD_TRY(check_netcdf_source(url));
     SHERD_TRY(dataset, netcdf::Dataset::open(url, {.config = session.config(), .format = session.format()}));
-    for (const std::string& warning : dataset.warnings()) session.note("warning: " + warning);
+    for (const std::string& warning : dataset.warnings())
+      if (!is_of_unread(warning, dataset)) session.note("warning: " + warning);
     if (kind) {
       SHERD_TRY(session.out().write(std::string(dataset.kind()) + "\n"));
       return 0;
@@ -31,13 +34,20 @@ struct Ncdump {
     if (xml) {
       SHERD_TRY(text, netcdf::ncml(dataset, options, url));
       SHERD_TRY(session.out().write(text));
-      return 0;
+    } else {
+      SHERD_TRY(netcdf::dump(dataset, options, [&](std::string_view text) { return session.out().write(text); }));
     }
-    SHERD_TRY(netcdf::dump(dataset, options, [&](std::string_view text) { return session.out().write(text); }));
-    return 0;
+    if (dataset.unread().empty()) return 0;
+    return netcdf::lacking("the output lacks what cannot be read: ", dataset.unread());
   }
 
  private:
+  /// Such a warning is part of the error at the end.
+  static bool is_of_unread(const std::string& warning, const netcdf::Dataset& dataset) {
+    return std::ranges::any_of(dataset.unread(),
+                               [&](const netcdf::Unread& each) { return warning.starts_with(each.path + ": "); });
+  }
+
   Result<netcdf::DumpOptions> dump_options() const {
     netcdf::DumpOptions options;
     options.name = name;

@@ -24,6 +24,10 @@ namespace sherd::netcdf {
 /// The same as a path of the file system; empty for other stores.
 [[nodiscard]] std::string file_path_of(const ParsedUrl& url);
 
+/// The error of an output that lacks parts of a dataset: the text and the parts with their reasons, and the code of the
+/// first. `parts` is not empty.
+[[nodiscard]] Error lacking(std::string text, const std::vector<Unread>& parts);
+
 /// Whether a copy to this URL is a netCDF file by default: it ends in .nc, .nc3, .nc4, .cdf or .netcdf.
 [[nodiscard]] bool is_file_name(const ParsedUrl& url);
 /// `conflict` if an array, an image or another group that is not a netCDF dataset is at this URL, which says so.

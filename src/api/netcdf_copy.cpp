@@ -74,16 +74,10 @@ bool is_left_out(const Unread& part, const DatasetCopyOptions& options) {
 /// A copy that lacks something must not look complete.
 Result<void> check_complete(const Dataset& source, const DatasetCopyOptions& options) {
   if (options.skip_damaged) return {};
-  std::string parts;
-  std::optional<ErrorCode> code;
-  for (const Unread& each : source.unread()) {
-    if (each.path != "/" && is_left_out(each, options)) continue;
-    parts += (parts.empty() ? "" : "; ") + each.path + ": " + each.error.text();
-    if (!code) code = each.error.code();
-  }
-  if (!code) return {};
-  return Error(*code, "is needed to copy only the rest of " + source.url() + ", without " + parts)
-      .in_member("skip_damaged");
+  std::vector<Unread> parts = source.unread();
+  std::erase_if(parts, [&](const Unread& each) { return each.path != "/" && is_left_out(each, options); });
+  if (parts.empty()) return {};
+  return lacking("is needed to copy only the rest of " + source.url() + ", without ", parts).in_member("skip_damaged");
 }
 
 Result<void> check_file_options(const std::string& kind, const DatasetCopyOptions& options) {
@@ -136,6 +130,12 @@ Result<std::string> new_file_path(const ParsedUrl& to) {
 }
 
 }  // namespace
+
+Error lacking(std::string text, const std::vector<Unread>& parts) {
+  for (const Unread& each : parts)
+    text += (&each == parts.data() ? "" : "; ") + each.path + ": " + std::string(each.error.text());
+  return Error(parts.front().error.code(), std::move(text));
+}
 
 bool is_file_name(const ParsedUrl& url) { return url.parameters.empty() && has_suffix(url.store, kSuffixes); }
 

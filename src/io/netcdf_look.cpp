@@ -208,7 +208,9 @@ class Look {
     NetcdfLook::Variable variable{.elements = elements.description() + kNoType, .fault = fault(elements)};
     variable.is_lost = elements.is_text() && !elements.is_null && !variable.fault.empty();
     if (!facts.table.empty()) {
-      variable.fault = "its attribute '" + facts.table + "' has more than one dimension, so libnetcdf cannot read it";
+      variable.fault = "its attribute '" + facts.table +
+                       "' has more than one dimension, and libnetcdf reads nothing of " +
+                       "such a variable; read it with h5py, or remove the attribute from a copy of the file";
       variable.is_lost = elements.is_number() || elements.is_text();
     }
     // What only claims to be a dimension may be a variable for libnetcdf.

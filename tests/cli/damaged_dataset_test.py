@@ -16,6 +16,7 @@ data: temp = 1,2,3,4,5,6; salt = 1,2,3; x = 0,1,2; name = "a","b","c";
 group: g { variables: int deep(x); data: deep = 7,8,9; } }"""
 FORMS = {"nczarr": ("zarr2", ""), "pure": ("zarr2", "#mode=zarr"), "v3": ("zarr3", "")}
 NEEDED = "--skip-damaged: is needed to copy only the rest of "
+LACKS = "the output lacks what cannot be read: "
 
 
 def drop_consolidated(folder):
@@ -57,6 +58,18 @@ def test_a_copy_without_a_damaged_variable_is_an_error_unless_it_is_skipped(sher
     assert ran.code == 4 and NEEDED in ran.stderr
     if copy == "copy.nc":
         assert "temp" in header(tmp_path / copy) and "salt" not in header(tmp_path / copy)
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_ncdump_prints_the_rest_and_ends_with_the_error_also_if_it_is_quiet(sherd, dataset, quiet):
+    document(dataset / "salt").write_text("[]")
+    for options in ([], ["-h"], ["-v", "x"]):
+        ran = sherd(*quiet, "ncdump", *options, "o.zarr")
+        assert ran.code == 4 and f"sherd: {LACKS}/salt: 'salt/" in ran.stderr and ran.stderr.count("salt:") == 1, ran.stderr
+        assert "float temp(t, x) ;" in ran.text and "salt" not in ran.text and ran.text.endswith("}\n")
+    ran = sherd(*quiet, "--json", "ncdump", "o.zarr")
+    assert ran.code == 4 and json.loads(ran.stderr)["error"]["code"] == "corrupt"
+    sherd.ok(*quiet, "ncdump", "-k", "o.zarr")
 
 
 def test_all_that_a_copy_would_lack_is_listed(sherd, dataset):
@@ -131,7 +144,8 @@ def test_a_consolidated_variable_that_is_gone_is_left_out_by_name(sherd, tmp_pat
     assert ran.code == 4 and f"{NEEDED}o.zarr, without /salt: {gone}; /g/deep: {gone}" in ran.stderr
     with pytest.raises(package.Corrupt, match=f"skip_damaged: .*/salt: {gone}; /g/deep: {gone}"):
         package.netcdf.copy(tmp_path / "o.zarr", tmp_path / copy)
-    assert f"warning: /salt: {gone}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    ran = sherd("ncdump", "-h", "o.zarr")
+    assert ran.code == 4 and f"{LACKS}/salt: {gone}; /g/deep: {gone}" in ran.stderr
     report = sherd.ok("nccopy", "--skip-damaged", "--json", "o.zarr", copy).json
     assert report["variables"] == 3 and [f"/salt: {gone}", f"/g/deep: {gone}"] == report["warnings"][:2]
     assert package.netcdf.open_dataset(tmp_path / copy).warnings == []
@@ -210,7 +224,8 @@ def hidden(sherd, tmp_path):
 
 
 def test_a_zarr_json_that_hides_a_dataset_of_zarr_v2_is_reported(sherd, hidden):
-    assert f"warning: /: {HIDDEN}" in sherd.ok("ncdump", "-h", "o.zarr").stderr
+    ran = sherd("ncdump", "-h", "o.zarr")
+    assert ran.code == 4 and f"{LACKS}/: {HIDDEN}" in ran.stderr
     for command in ("info", "ls", "tree"):
         assert f"warning: {HIDDEN}" in sherd.ok(command, "o.zarr").stderr
         assert not sherd.ok(command, "o.zarr/salt", "--store-format", "zarr2").stderr

@@ -192,11 +192,11 @@ def test_nil_in_cdl_is_an_empty_text_with_a_warning(sherd):
     assert 'string :g = "" ;' in sherd.ok("ncdump", "x.zarr").text
 
 
-def test_what_is_left_out_is_a_warning(sherd, tmp_path):
+def test_what_is_left_out_is_an_error_at_the_end(sherd, tmp_path):
     write(GROUPS, tmp_path / "x.zarr")
     (tmp_path / "x.zarr/v/.zarray").write_text("{")
-    ran = sherd.ok("ncdump", "-h", "x.zarr")
-    assert "warning: /v: left out" in ran.stderr and "\tint v(x)" not in ran.text and "int own(x)" in ran.text
+    ran = sherd("ncdump", "-h", "x.zarr")
+    assert ran.code == 4 and "the output lacks what cannot be read: /v: 'v/.zarray'" in ran.stderr and "\tint v(x)" not in ran.text and "int own(x)" in ran.text
 
 
 SAMPLES = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr"
