@@ -16,7 +16,10 @@ NETCDF_C = ROOT / ".venv-netcdf4-1.7.5/bin/python"
 
 
 def check_dataset(folder):
-    text = ok(run(COMMAND, "ncdump", folder)).stdout
+    ran = run(COMMAND, "ncdump", folder)
+    unsynced = "the output lacks what cannot be read: /g/w: is listed by its group's metadata, but not stored\n"
+    assert ran.returncode == 0 or (ran.returncode == 4 and ran.stderr.endswith(unsynced)), ran.stderr
+    text = ran.stdout
     assert '\t\t:title = "first" ;' in text or '\t\t:title = "second" ;' in text
     assert "  1, 2, 3,\n  4, 5, 6" in text, text
     grown = "t = UNLIMITED ; // (3 currently)" in text
