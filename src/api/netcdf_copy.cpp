@@ -7,6 +7,7 @@
 #include "api/netcdf.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "io/netcdf_file.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
