@@ -79,8 +79,7 @@ TEST(CdlErrors, NameLineAndColumn) {
       {with("int v ; int v:a = ;"), ErrorCode::corrupt,
        "line 5, column 19: v:a: an attribute of the type int needs a value"},
       {with("int v ; v:_FillValue = 1, 2 ;"), ErrorCode::corrupt, "v:_FillValue: must be one value of the type int"},
-      {with("int v(x) ; v:_ChunkSizes = 2, 2 ;"), ErrorCode::corrupt,
-       "v:_ChunkSizes: must have one length per dimension"},
+      {with("int v(x) ; v:_ChunkSizes = 2, 2 ;"), ErrorCode::corrupt, "v:_ChunkSizes: must have one length"},
       {with("int v(x) ; v:_ChunkSizes = 5 ;"), ErrorCode::corrupt, "greater than the length of 'x', 4"},
       {with("int v(x) ; v:_DeflateLevel = 10 ;"), ErrorCode::corrupt, "v:_DeflateLevel: must be from 0 to 9"},
       {"netcdf x { dimensions: x = -1 ; }", ErrorCode::corrupt, "line 1, column 28: the length of a dimension"},
@@ -381,8 +380,7 @@ TEST(CdlSpecials, DecideHowAVariableIsStored) {
     EXPECT_NE(dataset.root().variable(name)->storage().codecs.size(), 0U) << name;
   EXPECT_TRUE(dataset_of(with("int v ;"), {.no_fill = true}).root().variable("v")->storage().no_fill);
   expect_refused({
-      {with("int v(x) ; v:_Filter = \"32004,0\" ;"), ErrorCode::unsupported,
-       "v:_Filter: the filter lz4 (32004) is not supported"},
+      {with("int v(x) ; v:_Filter = \"32004,0\" ;"), ErrorCode::unsupported, "v:_Filter: the filter lz4 (32004)"},
       {with("int v(x) ; v:_Filter = \"32001,0,0,0,0,5,1,6\" ;"), ErrorCode::unsupported, "the filter blosc (32001)"},
       {with("int v(x) ; v:_Filter = \"32015,4294967296\" ;"), ErrorCode::corrupt, "out of range"},
       {with("int v(x) ; v:_Codecs = \"lz4\" ;"), ErrorCode::corrupt, "v:_Codecs: must be a list of codecs in JSON"},
