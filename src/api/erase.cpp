@@ -8,7 +8,6 @@
 #include "node/claim.hpp"
 #include "node/presence.hpp"
 #include "sherd/group.hpp"
-#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -23,13 +22,8 @@ Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const s
     location.format = std::move(bound);
     SHERD_TRY(present, own_presence(location));
     if (present != Presence::none) return std::optional(std::move(location));
-    if (!claim || left) continue;
-    for (const std::string& prefix : location.format->contents(location.path)) {
-      SHERD_TRY(nothing, lists_nothing(*location.store, prefix));
-      if (!nothing) left = location;
-    }
+    if (claim && claim->format == location.format->name()) left = location;
   }
-  if (claim && !left) left = std::move(location);
   return left;
 }
 

@@ -117,53 +117,41 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 
 namespace {
 
-/// nullopt if the node that was found at the store's root before, in the format `expected`, is gone.
-Result<std::optional<NodeLocation>> try_location(std::shared_ptr<Store> store, std::string_view path,
-                                                 const std::string& format, const Config& config,
-                                                 const Format* expected) {
+Result<NodeLocation> location_in(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+                                 const Config& config, std::string_view advice) {
   if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
   SHERD_TRY(location, make_location(std::move(store), path, config));
   location.writable = true;
   SHERD_TRY(wanted, formats_called(format));
   SHERD_TRY(all, formats_called({}));
   SHERD_TRY(root, find_format_of(at_path(location, ""), all, Unreadable::fails));
-  if (expected != nullptr && (!root || root->format->name() != expected->name())) return std::optional<NodeLocation>();
   if (root && !format.empty() && root->format->name() != format)
     return conflict("a hierarchy of the format " + std::string(root->format->name()) + " exists here; the format " +
-                    format + " needs a store of its own" + (expected != nullptr ? std::string(kStandalone) : ""))
+                    format + " needs a store of its own" + std::string(advice))
         .in_key(root->format->likeliest_key(""));
   if (root) {
     location.format = root->format;
-    location.begins_with_group = expected != nullptr;
-    return std::optional(std::move(location));
+    return location;
   }
   SHERD_TRY(bound, wanted.front()->in(*location.store, config.limits));
   if (bound == nullptr) return other_hierarchy(*wanted.front());
   location.format = std::move(bound);
-  return std::optional(std::move(location));
+  return location;
 }
 
 }  // namespace
 
 Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
                                   const Config& config) {
-  SHERD_TRY(location, try_location(std::move(store), path, format, config, nullptr));
-  return *std::move(location);
+  return location_in(std::move(store), path, format, config, {});
 }
 
-// The nearest group may be erased or renamed after it was found. The node then belongs to the hierarchy around it,
-// whose format is not the default one.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
-  constexpr int kAttempts = 8;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    SHERD_TRY(around, enclosure_of_new(*store, config));
-    if (!around) return new_location(std::move(store), "", format, config);
-    auto location = try_location(around->store, around->path, format, config, around->format.get());
-    if (!location) return in_store(std::move(location).error(), around->store->url());
-    if (*location) return **std::move(location);
-  }
-  return in_store(conflict("groups around this node are being erased or renamed"), store->url());
+  SHERD_TRY(around, enclosure_of_new(*store, config));
+  if (!around) return new_location(std::move(store), "", format, config);
+  return in_store(location_in(around->store, around->path, format, config, around->format ? kStandalone : ""),
+                  around->store->url());
 }
 
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config) {

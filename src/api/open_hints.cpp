@@ -106,8 +106,8 @@ std::optional<std::filesystem::path> directory_of(const NodeLocation& location) 
 
 /// Says that a copy to this path is not complete.
 std::string hint_at_unfinished(const NodeLocation& location) {
-  const auto copy = UnfinishedNode::find(location, {});
-  if (copy && copy->is_other())
+  const auto copy = find_unfinished(location, {});
+  if (copy && *copy == Unfinished::of_another)
     return "; a copy to this path is unfinished: the command that began it continues it with --resume";
   return {};
 }

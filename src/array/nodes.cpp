@@ -45,18 +45,18 @@ Result<Group> create_group_at(NodeLocation location, const Json& attributes, boo
   SHERD_TRY(document, location.format->group_document(attributes));
   SHERD_TRY(node, location.format->lower(std::move(document), location.config.limits));
   SHERD_TRY(check_documents(location, node.document));
-  SHERD_TRY(create_node(location, node, overwrite, Strays::are_kept));
+  SHERD_TRY(create_node(location, node, {.overwrite = overwrite, .members = true}));
   return make_group(std::move(location), std::move(node));
 }
 
 Result<Group> create_group_of(NodeLocation location, NodeDocument node, bool overwrite) {
   SHERD_TRY(check_documents(location, node.document));
-  SHERD_TRY(create_node(location, node, overwrite, Strays::are_refused));
+  SHERD_TRY(create_node(location, node, {.overwrite = overwrite}));
   return make_group(std::move(location), std::move(node));
 }
 
 Result<Array> create_array_of(NodeLocation location, NodeDocument node, bool overwrite) {
-  SHERD_TRY(create_node(location, node, overwrite, Strays::are_refused));
+  SHERD_TRY(create_node(location, node, {.overwrite = overwrite}));
   return make_array(std::move(location), std::move(node));
 }
 

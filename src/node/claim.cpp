@@ -4,6 +4,7 @@
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "node/document.hpp"
+#include "node/path.hpp"
 #include "store/capabilities.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
@@ -18,6 +19,17 @@ std::string hex_of(std::uint32_t number) {
   return text;
 }
 
+Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key) {
+  SHERD_TRY(text, location.store->get(key, location.config.limits.metadata_bytes));
+  if (!text) return std::optional<ClaimText>();
+  const auto json = Json::parse(*text);
+  const auto member = [&](std::string_view name) {
+    const Json* value = json.has_value() ? json->find(name) : nullptr;
+    return value != nullptr ? value->text() : std::string();
+  };
+  return std::optional(ClaimText{.path = member("path"), .format = member("format"), .note = member("note")});
+}
+
 Error claimed_by_another(const NodeLocation& location) {
   return conflict("another process is making or erasing the node '" + location.path +
                   "', or was killed while it did; if none is at work, resume the copy ('--resume') or erase the node " +
@@ -27,6 +39,19 @@ Error claimed_by_another(const NodeLocation& location) {
 }
 
 }  // namespace
+
+Result<void> refuse_overlapping(const NodeLocation& location) {
+  if (location.store->traits().locks) return {};
+  SHERD_TRY(location.store->visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    if (!entry.is_prefix || !is_staging(entry.name)) return true;
+    const std::string name(entry.name);
+    SHERD_TRY(claim, read_claim(location, name + "/claim"));
+    if (!claim || staging_name(claim->path) != name) return true;
+    const bool overlaps = path_from(claim->path, location.path) || path_from(location.path, claim->path);
+    return overlaps ? Result<bool>(claimed_by_another(at_path(location, claim->path))) : true;
+  }));
+  return {};
+}
 
 std::string staging_name(const std::string& path) {
   return std::string(kScratchPrefix) + hex_of(crc32c(as_bytes(path)));
@@ -42,12 +67,12 @@ Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
   return lock.error().is_lasting() ? std::move(named).lasting() : std::move(named);
 }
 
-std::string prefix_of_unfinished(const NodeLocation& location) { return staging_name(location.path) + "/"; }
-std::string note_key(const NodeLocation& location) { return prefix_of_unfinished(location) + ".sherd-copy.json"; }
+std::string staging_prefix(const NodeLocation& location) { return staging_name(location.path) + "/"; }
+std::string note_key(const NodeLocation& location) { return staging_prefix(location) + ".sherd-copy.json"; }
 
 Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
   if (!location.store->traits().can_list || renaming(*location.store, "") == nullptr) return {};
-  const std::string prefix = prefix_of_unfinished(location);
+  const std::string prefix = staging_prefix(location);
   SHERD_TRY(nothing, lists_nothing(*location.store, prefix));
   if (nothing) return {};
   SHERD_TRY(taken, lock_node(location));
@@ -55,16 +80,16 @@ Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<St
   return {};
 }
 
-Result<void> erase_unfinished(const NodeLocation& location) {
+Result<void> erase_staging(const NodeLocation& location) {
   if (renaming(*location.store, "") == nullptr) return {};
   SHERD_TRY(location.store->erase(note_key(location)));
-  return location.store->erase_prefix(prefix_of_unfinished(location));
+  return location.store->erase_prefix(staging_prefix(location));
 }
 
-std::string claim_key(const NodeLocation& location) { return prefix_of_unfinished(location) + "claim"; }
+std::string claim_key(const NodeLocation& location) { return staging_prefix(location) + "claim"; }
 
-Result<std::optional<std::string>> claim_of(const NodeLocation& location) {
-  return location.store->get(claim_key(location), location.config.limits.metadata_bytes);
+Result<std::optional<ClaimText>> claim_of(const NodeLocation& location) {
+  return read_claim(location, claim_key(location));
 }
 
 Result<void> refuse_claimed(const NodeLocation& location) {
@@ -73,23 +98,42 @@ Result<void> refuse_claimed(const NodeLocation& location) {
   return claim ? Result<void>(claimed_by_another(location)) : Result<void>();
 }
 
-Result<Claim> Claim::take(const NodeLocation& location, const std::string& text, Existing existing) {
+// Two processes may claim nodes one inside the other at the same time, so each looks for the other's claim after it has
+// stored its own.
+Result<Claim> Claim::take(const NodeLocation& location, const std::string& note, Existing existing) {
   Claim claim(location);
-  const bool replaces = location.store->traits().locks || existing == Existing::is_taken_over;
-  auto stored = claim.store(text, replaces ? Condition{} : Condition::absent());
+  const bool locks = location.store->traits().locks, replaces = locks || existing == Existing::is_taken_over;
+  if (replaces) {
+    SHERD_TRY(old, claim_of(location));
+    claim.replaced_ = std::move(old);
+  }
+  auto stored = claim.store(note, replaces ? Condition{} : Condition::absent());
   if (!stored && !replaces && stored.error().code() == ErrorCode::conflict) return claimed_by_another(location);
   SHERD_TRY(std::move(stored));
-  return claim;
+  auto alone = refuse_overlapping(location);
+  if (alone) return claim;
+  claim.withdraw();
+  return std::move(alone).error();
 }
 
-Result<void> Claim::store(const std::string& text, const Condition& condition) {
-  SHERD_TRY(written, write_document(*location_.store, {claim_key(location_), text}, condition));
+Result<void> Claim::store(const std::string& note, const Condition& condition) {
+  const Json text(
+      Json::Object{{"path", location_.path}, {"format", std::string(location_.format->name())}, {"note", note}});
+  SHERD_TRY(written, write_document(*location_.store, {claim_key(location_), text.dump()}, condition));
   stored_ = std::move(written.generation);
   return {};
 }
 
-Result<void> Claim::set(const std::string& text) {
-  return store(text, location_.store->traits().locks ? Condition{} : Condition::matches(stored_));
+Result<void> Claim::set_note(const std::string& note) {
+  return store(note, location_.store->traits().locks ? Condition{} : Condition::matches(stored_));
+}
+
+void Claim::withdraw() {
+  // The failure that made the caller give up is the one to report.
+  if (replaced_)
+    (void)set_note(replaced_->note);
+  else
+    (void)location_.store->erase(claim_key(location_));
 }
 
 Result<void> Claim::confirm() const {
@@ -105,7 +149,7 @@ Result<void> Claim::confirm() const {
 }
 
 Result<void> Claim::end() const {
-  if (renaming(*location_.store, "") != nullptr) return erase_unfinished(location_);
+  if (renaming(*location_.store, "") != nullptr) return erase_staging(location_);
   const auto confirmed = confirm();
   if (!confirmed && confirmed.error().code() == ErrorCode::conflict) return {};  // it is another's
   SHERD_TRY(confirmed);

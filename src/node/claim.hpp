@@ -23,19 +23,26 @@ namespace sherd {
 Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location);
 
 /// Where a node is that is made next to its path, and the note that identifies what is made.
-[[nodiscard]] std::string prefix_of_unfinished(const NodeLocation& location);
+[[nodiscard]] std::string staging_prefix(const NodeLocation& location);
 [[nodiscard]] std::string note_key(const NodeLocation& location);
 /// Takes the lock of the node if a process is making one at `location`, waiting for it, or has left something there.
 Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<StoreLock>& lock);
 /// Erases what a process that has ended left next to the path. The caller holds the lock of the node.
-Result<void> erase_unfinished(const NodeLocation& location);
+Result<void> erase_staging(const NodeLocation& location);
 
 [[nodiscard]] std::string claim_key(const NodeLocation& location);
-/// The text of the claim to the node at `location`; nullopt if there is none.
-Result<std::optional<std::string>> claim_of(const NodeLocation& location);
+/// What a claim says; empty where it cannot be read.
+struct ClaimText {
+  std::string path, format;  ///< of the node
+  std::string note;          ///< identifies what is made there, once the path is free
+};
+/// The claim to the node at `location`; nullopt if there is none.
+Result<std::optional<ClaimText>> claim_of(const NodeLocation& location);
 
 /// `conflict` that names the claim if a process is making or erasing the node in a store without locks.
 Result<void> refuse_claimed(const NodeLocation& location);
+/// The same for a node inside the one at `location`, or a group around it.
+Result<void> refuse_overlapping(const NodeLocation& location);
 
 class Claim {
  public:
@@ -43,10 +50,12 @@ class Claim {
   /// has ended, and is replaced.
   enum class Existing : std::uint8_t { is_conflict, is_taken_over };
 
-  /// The caller holds the lock of the node. `conflict` that names the claim if another process has one.
-  static Result<Claim> take(const NodeLocation& location, const std::string& text, Existing existing);
-  /// Replaces its text.
-  Result<void> set(const std::string& text);
+  /// The caller holds the lock of the node. In a store without locks, `conflict` that names the claim of another
+  /// process to this node, to one inside it, or to a group around it.
+  static Result<Claim> take(const NodeLocation& location, const std::string& note, Existing existing);
+  Result<void> set_note(const std::string& note);
+  /// Leaves what was there before it was taken.
+  void withdraw();
   /// `conflict` if another process has taken it over.
   [[nodiscard]] Result<void> confirm() const;
   /// Erases the claim, and what else is below the name.
@@ -54,10 +63,11 @@ class Claim {
 
  private:
   explicit Claim(const NodeLocation& location) : location_(location) {}
-  Result<void> store(const std::string& text, const Condition& condition);
+  Result<void> store(const std::string& note, const Condition& condition);
 
   NodeLocation location_;
   Generation stored_;
+  std::optional<ClaimText> replaced_;
 };
 
 }  // namespace sherd

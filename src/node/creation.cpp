@@ -107,18 +107,11 @@ Result<bool> must_create_group(const NodeLocation& group) {
   return has_members;
 }
 
-Error group_is_gone(const NodeLocation& group) {
-  return conflict(
-             "another process erased or renamed the group around the new node in the meantime; create the node again")
-      .in_key(group.format->document_key(group.path, NodeType::group));
-}
-
 /// The paths above a new node where groups must be created, outermost first.
 Result<std::vector<std::string>> missing_groups(const NodeLocation& location) {
   std::vector<std::string> missing;
   for (std::string& path : ancestors(location.path)) {
     SHERD_TRY(is_missing, must_create_group(at_path(location, path)));
-    if (is_missing && path.empty() && location.begins_with_group) return group_is_gone(at_path(location, path));
     if (is_missing) missing.push_back(std::move(path));
   }
   return missing;
@@ -131,8 +124,9 @@ struct Site {
   bool foreign = false;   ///< objects without a node, which may be erased
 };
 
-Result<Site> inspect(const NodeLocation& location, bool overwrite) {
+Result<Site> inspect_node(const NodeLocation& location, bool overwrite) {
   SHERD_TRY(require_writable(location));
+  if (!location.store->traits().can_list) return cannot_list(*location.store);
   SHERD_TRY(check_names(location));
   Site site;
   SHERD_TRY(missing, missing_groups(location));
@@ -147,12 +141,13 @@ Result<Site> inspect(const NodeLocation& location, bool overwrite) {
   return site;
 }
 
-Result<Site> inspect_location(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect(location, options.overwrite));
-  if (site.occupied) return site;
-  SHERD_TRY(foreign, has_contents(location));
-  if (!foreign) return site;
+Result<Site> inspect(const NodeLocation& location, ClearOptions options) {
+  SHERD_TRY(site, inspect_node(location, options.overwrite));
+  if (site.occupied || (options.members && !options.overwrite)) return site;
+  SHERD_TRY(any, options.members ? true : has_contents(location));
+  if (!any) return site;
   SHERD_TRY(claim, claim_of(location));
+  if (options.members && !claim) return site;
   site.foreign = true;
   if (options.foreign) return site;
   if (claim) {
@@ -163,16 +158,6 @@ Result<Site> inspect_location(const NodeLocation& location, ClearOptions options
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(location.format->likeliest_key(location.path));
   SHERD_TRY(refuse_all_but_chunks(location));
-  return site;
-}
-
-/// As for a group, which other objects at its path do not disturb.
-Result<Site> inspect_group(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect(location, options.overwrite));
-  if (site.occupied) return site;
-  if (!options.overwrite) return site;
-  SHERD_TRY(claim, claim_of(location));
-  site.foreign = claim.has_value();
   return site;
 }
 
@@ -241,18 +226,6 @@ Result<void> make_parents(const NodeLocation& location, const std::vector<std::s
   return {};
 }
 
-using Look = Result<Site>(const NodeLocation& location, ClearOptions options);
-
-/// Erases what exists at `location`, after another look under the lock of the node.
-Result<std::optional<Claim>> make_room(const NodeLocation& location, Look* look, ClearOptions options) {
-  SHERD_TRY(site, look(location, options));
-  if (!site.occupied && !site.foreign) return std::optional<Claim>();
-  SHERD_TRY(wait_for_writers(location));
-  SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_conflict));
-  SHERD_TRY(clear_location(location));
-  return std::optional(std::move(claim));
-}
-
 /// The store with what is read to find out what exists at `location` and around it, read together.
 Result<std::shared_ptr<Store>> prefetched(const NodeLocation& location) {
   const Format* const own = location.format.get();
@@ -292,26 +265,23 @@ Result<void> store_node(const NodeLocation& location, NodeDocument& node, const 
 
 }  // namespace
 
-Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwrite, Strays strays) {
-  Look* const look = strays == Strays::are_kept ? inspect_group : inspect_location;
-  const ClearOptions options{.overwrite = overwrite};
+Result<void> create_node(NodeLocation& location, NodeDocument& node, ClearOptions options) {
   NodeLocation looking = location;
   SHERD_TRY(read, prefetched(location));
   looking.store = std::move(read);
-  SHERD_TRY(site, look(looking, options));
+  SHERD_TRY(site, inspect(looking, options));
   SHERD_TRY(refuse_claimed(looking));
   SHERD_TRY(group, group_around(looking));
   SHERD_TRY(check_links(location, node));
   SHERD_TRY(enter(location));
   SHERD_TRY(make_parents(location, site.missing_groups));
-  location.begins_with_group = false;  // a handle that exists longer may make the group again
   const bool must_clear = site.occupied || site.foreign;
   SHERD_TRY(lock,
             must_clear ? lock_node(location) : lock_documents(location, node.document, node.counterpart.has_value()));
   if (lock == nullptr) SHERD_TRY(lock_if_being_made(location, lock));
   std::optional<Claim> claim;
   if (must_clear) {
-    SHERD_TRY(taken, make_room(location, look, options));
+    SHERD_TRY(taken, make_room(location, options, Claim::Existing::is_conflict));
     claim = std::move(taken);
   }
   auto stored = store_node(location, node, group ? &*group : nullptr);
@@ -319,7 +289,7 @@ Result<void> create_node(NodeLocation& location, NodeDocument& node, bool overwr
   const auto ended = claim ? claim->end() : Result<void>();
   SHERD_TRY(std::move(stored));
   SHERD_TRY(ended);
-  return claim || lock == nullptr ? Result<void>() : erase_unfinished(location);
+  return claim || lock == nullptr ? Result<void>() : erase_staging(location);
 }
 
 Result<void> enter(NodeLocation& location) {
@@ -332,14 +302,30 @@ Result<void> enter(NodeLocation& location) {
 }
 
 Result<bool> check_clearable(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect_location(location, options));
+  SHERD_TRY(site, inspect(location, options));
   return site.occupied || site.foreign;
 }
 
 Result<bool> prepare_location(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect_location(location, options));
+  SHERD_TRY(site, inspect(location, options));
   SHERD_TRY(make_parents(location, site.missing_groups));
   return site.occupied || site.foreign;
+}
+
+Result<Claim> make_room(const NodeLocation& location, ClearOptions options, Claim::Existing existing) {
+  SHERD_TRY(claim, Claim::take(location, "", existing));
+  const auto prepare = [&]() -> Result<bool> {
+    SHERD_TRY(occupied, prepare_location(location, options));
+    if (occupied) SHERD_TRY(wait_for_writers(location));
+    return occupied;
+  };
+  auto occupied = prepare();
+  if (!occupied.has_value()) {
+    claim.withdraw();
+    return std::move(occupied).error();
+  }
+  if (*occupied) SHERD_TRY(clear_location(location));
+  return claim;
 }
 
 }  // namespace sherd

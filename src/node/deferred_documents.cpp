@@ -71,26 +71,35 @@ DeferredDocuments::DeferredDocuments(const NodeLocation& location)
       documents_(memory_store()),
       store_(std::make_shared<DeferringStore>(location.store, documents_, DocumentKeys(location))) {}
 
-Result<void> DeferredDocuments::write() const {
+Result<void> DeferredDocuments::write(bool resumes) const {
   const DocumentKeys documents(location_);
   std::vector<std::string> keys;
   SHERD_TRY(documents_->visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
     keys.emplace_back(entry.name);
     return true;
   }));
-  const auto last = [&](const std::string& key) {
-    return std::pair(documents.is_visible(key), -std::ranges::count(key, '/'));
+  enum : std::uint8_t { below, visible, further };
+  const auto order = [&](const std::string& key) {
+    return std::pair(documents.is_visible(key) ? visible
+                     : documents.is_own(key)   ? further
+                                               : below,
+                     -std::ranges::count(key, '/'));
   };
-  std::ranges::sort(keys, {}, last);
+  std::ranges::sort(keys, {}, order);
   Store& store = *location_.store;
   const Config config = with_requests(location_.config, store.traits().parallel_requests);
   for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    const auto level = last(keys[begin]);
-    while (end < keys.size() && last(keys[end]) == level) ++end;
+    const auto level = order(keys[begin]);
+    while (end < keys.size() && order(keys[end]) == level) ++end;
     SHERD_TRY(parallel_for(end - begin, config, [&](std::size_t i) -> Result<void> {
       const std::string& key = keys[begin + i];
       SHERD_TRY(text, documents_->get(key));
-      return store.set(key, *text, begin + i + 1 == keys.size() ? Condition::absent() : Condition{}).in_key(key);
+      const bool is_first = level.first == visible && begin + i + 1 == end;
+      if (is_first && resumes) {
+        SHERD_TRY(stored, store.get(key));
+        if (stored == text) return {};
+      }
+      return store.set(key, *text, is_first ? Condition::absent() : Condition{}).in_key(key);
     }));
   }
   return {};

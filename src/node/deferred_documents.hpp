@@ -15,9 +15,10 @@ class DeferredDocuments {
 
   /// The store of `location`, except that these documents are written to memory and read from there first.
   [[nodiscard]] const std::shared_ptr<Store>& store() const noexcept { return store_; }
-  /// Stores all documents, those of members before those of their group, each once; the one that makes the node at
-  /// `location` visible last. `conflict` if there is one already.
-  Result<void> write() const;
+  /// Stores all documents, each once: those of members before those of their group, then the one that makes the node at
+  /// `location` visible, then its further documents. `conflict` if the node is visible already; with `resumes`, not if
+  /// a killed process has stored the same document.
+  Result<void> write(bool resumes) const;
 
  private:
   NodeLocation location_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "store/key.hpp"
-
 namespace sherd {
 
 DocumentKeys::DocumentKeys(const NodeLocation& location)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "node/node_location.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 
@@ -15,6 +16,10 @@ class DocumentKeys {
   explicit DocumentKeys(const NodeLocation& location);
 
   [[nodiscard]] bool has(std::string_view key) const;
+  /// Whether it is a document of the node at the path itself.
+  [[nodiscard]] bool is_own(std::string_view key) const {
+    return own_.contains(key) || (has(key) && split_key(key).prefix == prefix_);
+  }
   /// Whether it makes the node at the path visible.
   [[nodiscard]] bool is_visible(std::string_view key) const { return visible_.contains(key); }
 

@@ -79,8 +79,10 @@ Result<void> clear_location(const NodeLocation& location) {
   SHERD_TRY(unlist(location));
   SHERD_TRY(erase_documents(location));
   SHERD_TRY(erase_contents(location));
-  SHERD_TRY(wait_for_writers(location));
-  SHERD_TRY(erase_contents(location));
+  if (location.store->traits().locks) {
+    SHERD_TRY(wait_for_writers(location));
+    SHERD_TRY(erase_contents(location));
+  }
   if (listed)
     SHERD_TRY(location.tables.changed(location, MemberChange::made, nullptr));  // its creator may have listed it late
   return {};
@@ -96,6 +98,22 @@ Result<void> refuse_others(const NodeLocation& location) {
   return claim ? refuse_all_but_node_objects(location) : refuse_foreign_objects(location);
 }
 
+using Locks = std::vector<std::unique_ptr<StoreLock>>;
+
+/// Waits for the processes that are making nodes in the store whose root is erased, and keeps their locks. What they
+/// have made so far is below the root.
+Result<Locks> lock_makers(const NodeLocation& location) {
+  Locks locks;
+  if (!location.path.empty() || !location.store->traits().locks) return locks;
+  SHERD_TRY(root, location.store->list_dir(""));
+  for (const std::string& name : root.prefixes) {
+    if (!is_staging(name) || name == staging_name(location.path)) continue;
+    SHERD_TRY(lock, as_call(location.config, [&] { return location.store->lock(name); }));
+    locks.push_back(std::move(lock));
+  }
+  return locks;
+}
+
 }  // namespace
 
 Result<void> erase_node(const NodeLocation& location) {
@@ -108,6 +126,7 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
+  SHERD_TRY(makers, lock_makers(location));
   SHERD_TRY(refuse_others(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_taken_over));

@@ -10,6 +10,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "node/claim.hpp"
 #include "node/document.hpp"
 #include "node/document_keys.hpp"
 #include "node/grid.hpp"
@@ -267,6 +268,7 @@ Result<ForeignObjects> foreign_objects(const NodeLocation& location) {
 
 // The overwritten node may have another format than the new one, and may be less than what the new one erases.
 Result<void> refuse_foreign_objects(const NodeLocation& location) {
+  SHERD_TRY(refuse_overlapping(location));  // what is being made belongs to no node yet
   Known known(location);
   std::vector<std::pair<NodeLocation, Error>> unreadable;
   SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {

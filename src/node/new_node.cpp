@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "base/base64.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/consolidated.hpp"
@@ -47,7 +48,7 @@ Result<std::string> identity_below(const NodeLocation& location, const std::stri
   for (const std::string& key : location.format->keys(location.path).documents) {
     SHERD_TRY(document, location.store->open(prefix + key));
     SHERD_TRY(version, document != nullptr ? document->generation() : Generation());
-    identity += "/" + version.token;
+    identity += "/" + encode_base64(version.token);
   }
   return identity;
 }
@@ -75,31 +76,26 @@ Result<NewNode> NewNode::begin(NodeLocation destination, ClearOptions clear, con
   SHERD_TRY(lock, lock_node(destination));
   made.lock_ = std::move(lock);
   made.location_ = destination;
-  made.location_.begins_with_group = false;
   made.destination_ = std::move(destination);
-  UnfinishedNode left;
+  Unfinished left = Unfinished::none;
   if (note.resume) {
-    SHERD_TRY(found, UnfinishedNode::find(made.destination_, note.text));
+    SHERD_TRY(found, find_unfinished(made.destination_, note.text));
     left = found;
   }
-  made.resumed_ = left.is_same();
+  made.resumed_ = left == Unfinished::beside || left == Unfinished::in_place;
   const bool beside = is_made_beside(made.destination_);
-  bool occupied = false;
-  if (beside || !made.resumed_) {
-    SHERD_TRY(found, check_clearable(made.destination_, clear));
-    occupied = found;
-  }
-  if (left.is_other())
+  if (beside || !made.resumed_) SHERD_TRY(check_clearable(made.destination_, clear));
+  if (left == Unfinished::of_another)
     return conflict(
         "an unfinished copy of something else, or with other options, exists here; start again without resuming it");
-  SHERD_TRY(beside ? made.begin_beside(note) : made.begin_in_place(note, occupied));
+  SHERD_TRY(beside ? made.begin_beside(note) : made.begin_in_place(note));
   return made;
 }
 
 Result<void> NewNode::begin_beside(const NewNodeNote& note) {
   SHERD_TRY(claim, claim_of(destination_));
   was_claimed_ = claim.has_value();
-  prefix_ = prefix_of_unfinished(destination_) + std::string(kNode);
+  prefix_ = staging_prefix(destination_) + std::string(kNode);
   location_.store = prefixed_store(destination_.store, prefix_);
   if (const auto* entry = capability<EntryPoint>(*destination_.format)) location_.format = entry->created();
   if (resumed_) return {};
@@ -107,37 +103,22 @@ Result<void> NewNode::begin_beside(const NewNodeNote& note) {
   return note.text.empty() ? Result<void>() : destination_.store->set(note_key(destination_), note.text);
 }
 
-Result<void> NewNode::begin_in_place(const NewNodeNote& note, bool occupied) {
+Result<void> NewNode::begin_in_place(const NewNodeNote& note) {
   if (resumed_) {
     SHERD_TRY(claim, Claim::take(destination_, note.text, Claim::Existing::is_taken_over));
     claim_ = std::move(claim);
   } else {
-    SHERD_TRY(make_room(note, occupied));
+    SHERD_TRY(try_location(destination_));
+    SHERD_TRY(enter(destination_));
+    SHERD_TRY(claim, make_room(destination_, clear_,
+                               note.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict));
+    claim_ = std::move(claim);
+    if (!note.text.empty()) SHERD_TRY(claim_->set_note(note.text));
   }
   location_.format = destination_.format;
   documents_.emplace(destination_);
   location_.store = documents_->store();
   return {};
-}
-
-// Between the first look and the claim another process may have made a node here, so this looks again.
-Result<void> NewNode::make_room(const NewNodeNote& note, bool occupied) {
-  SHERD_TRY(try_location(destination_));
-  SHERD_TRY(enter(destination_));
-  SHERD_TRY(claim, Claim::take(destination_, occupied ? "" : note.text,
-                               note.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict));
-  claim_ = std::move(claim);
-  const auto clear = [&]() -> Result<void> {
-    SHERD_TRY(still, prepare_location(destination_, clear_));
-    if (!still) return {};
-    if (!occupied) SHERD_TRY(claim_->set(""));
-    SHERD_TRY(wait_for_writers(destination_));
-    SHERD_TRY(clear_location(destination_));
-    return note.text.empty() ? Result<void>() : claim_->set(note.text);
-  };
-  auto cleared = clear();
-  if (!cleared && cleared.error().code() == ErrorCode::conflict) (void)claim_->end();
-  return cleared;
 }
 
 void NewNode::replace_with(std::shared_ptr<const Format> format) {
@@ -161,7 +142,7 @@ Error NewNode::outward(const Error& error) const {
 Result<void> NewNode::abandon() const {
   if (committing_) return {};
   Store& store = *destination_.store;
-  if (!documents_) return store.erase_prefix(was_claimed_ ? prefix_ : prefix_of_unfinished(destination_));
+  if (!documents_) return store.erase_prefix(was_claimed_ ? prefix_ : staging_prefix(destination_));
   SHERD_TRY(claim_->confirm());
   SHERD_TRY(erase_contents(destination_));
   return claim_->end();
@@ -177,7 +158,6 @@ Result<void> NewNode::commit(const std::vector<std::string>& below) {
 }
 
 Result<void> NewNode::commit_beside() {
-  SHERD_TRY(check_clearable(destination_, clear_));
   SHERD_TRY(try_location(destination_));
   SHERD_TRY(wait_for_writers(destination_));
   SHERD_TRY(claim, Claim::take(destination_, "", Claim::Existing::is_conflict));
@@ -190,7 +170,7 @@ Result<void> NewNode::commit_beside() {
 Result<void> NewNode::commit_in_place() {
   SHERD_TRY(claim_->confirm());
   committing_ = true;
-  auto written = documents_->write();
+  auto written = documents_->write(resumed_);
   if (!written && written.error().code() == ErrorCode::conflict) (void)claim_->end();  // the path is another's
   return written;
 }
@@ -200,43 +180,33 @@ Result<void> list_node(const NodeLocation& node, const std::vector<std::string>&
   return renew_consolidated(node, below);
 }
 
-Result<UnfinishedNode> UnfinishedNode::find(const NodeLocation& destination, std::string_view note) {
-  UnfinishedNode left;
-  Store& store = *destination.store;
+Result<Unfinished> find_unfinished(const NodeLocation& destination, std::string_view note) {
   const bool beside = is_made_beside(destination);
   SHERD_TRY(claim, claim_of(destination));
-  std::optional<std::string> noted = claim;
+  std::optional<std::string> noted = claim ? std::optional(claim->note) : std::nullopt;
   if (beside) {
-    SHERD_TRY(text, store.get(note_key(destination), destination.config.limits.metadata_bytes));
+    SHERD_TRY(text, destination.store->get(note_key(destination), destination.config.limits.metadata_bytes));
     noted = std::move(text);
   }
-  left.is_same_ = noted == note && !note.empty();
-  left.is_other_ = !left.is_same_ && noted && !noted->empty();
-  if (!left.is_same_) return left;
-  if (!beside) {
-    left.in_place_ = true;
-    return left;
-  }
-  if (!claim) return left;
-  const std::string prefix = prefix_of_unfinished(destination) + std::string(kNode);
-  if (!claim->empty()) {
+  if (!noted || noted->empty()) return Unfinished::none;
+  if (noted != note) return Unfinished::of_another;
+  if (!beside) return Unfinished::in_place;
+  if (!claim) return Unfinished::beside;
+  const std::string prefix = staging_prefix(destination) + std::string(kNode);
+  if (!claim->note.empty()) {
     // They were to be exchanged. With a root, this claim is moved away, too.
     SHERD_TRY(identity, identity_below(destination, prefix));
-    left.in_place_ = !destination.path.empty() && identity != *claim;
-    return left;
+    return !destination.path.empty() && identity != claim->note ? Unfinished::in_place : Unfinished::beside;
   }
-  SHERD_TRY(moved, lists_nothing(store, prefix, ListDepth::all));
-  left.in_place_ = moved;
-  return left;
+  SHERD_TRY(moved, lists_nothing(*destination.store, prefix, ListDepth::all));
+  return moved ? Unfinished::in_place : Unfinished::beside;
 }
 
-Result<void> UnfinishedNode::erase(const NodeLocation& destination) const {
-  Store& store = *destination.store;
-  const std::string prefix = prefix_of_unfinished(destination);
-  SHERD_TRY(nothing, lists_nothing(store, prefix));
+Result<void> erase_left(const NodeLocation& destination) {
+  SHERD_TRY(nothing, lists_nothing(*destination.store, staging_prefix(destination)));
   if (nothing) return {};
-  SHERD_TRY(lock, store.lock(staging_name(destination.path)));
-  return store.erase_prefix(prefix);
+  SHERD_TRY(lock, lock_node(destination));
+  return destination.store->erase_prefix(staging_prefix(destination));
 }
 
 // The claim then identifies the new node: it shows whether a killed process has left that or the old one.
@@ -245,14 +215,14 @@ Result<bool> NewNode::exchange() {
   SHERD_TRY(is_one, is_one_directory(destination_, prefix_));
   if (store == nullptr || !is_one) return false;
   SHERD_TRY(identity, identity_below(destination_, prefix_));
-  SHERD_TRY(claim_->set(identity));
+  SHERD_TRY(claim_->set_note(identity));
   SHERD_TRY(destination_.tables.changed(destination_, MemberChange::leaving, nullptr));
   SHERD_TRY(unlist(destination_));
   const std::string path = prefix_of(destination_.path);
   committing_ = true;
   SHERD_TRY(exchanged, store->exchange(prefix_ + path, path));
   if (exchanged) return true;
-  SHERD_TRY(claim_->set(""));
+  SHERD_TRY(claim_->set_note(""));
   return committing_ = false;
 }
 

@@ -46,8 +46,7 @@ class NewNode {
  private:
   NewNode() = default;
   Result<void> begin_beside(const NewNodeNote& note);
-  Result<void> begin_in_place(const NewNodeNote& note, bool occupied);
-  Result<void> make_room(const NewNodeNote& note, bool occupied);
+  Result<void> begin_in_place(const NewNodeNote& note);
   [[nodiscard]] Result<bool> exchange();
   [[nodiscard]] Result<bool> move_at_once() const;
   Result<void> put_in_place(bool occupied);
@@ -70,22 +69,11 @@ class NewNode {
 /// Lists a node that was made, and its members at the paths `below`, in the groups around it.
 Result<void> list_node(const NodeLocation& node, const std::vector<std::string>& below);
 
-/// What a process that failed or was killed has left of a node that it was making.
-class UnfinishedNode {
- public:
-  /// Looks for one with this note.
-  static Result<UnfinishedNode> find(const NodeLocation& destination, std::string_view note);
-
-  /// Whether there is one with this note; with another one.
-  [[nodiscard]] bool is_same() const noexcept { return is_same_; }
-  [[nodiscard]] bool is_other() const noexcept { return is_other_; }
-  /// Whether all of it is at the node's path.
-  [[nodiscard]] bool is_in_place() const noexcept { return in_place_; }
-  /// Erases what is left elsewhere, waiting for an active process to end.
-  [[nodiscard]] Result<void> erase(const NodeLocation& destination) const;
-
- private:
-  bool is_same_ = false, is_other_ = false, in_place_ = false;
-};
+/// What a process that failed or was killed has left of a node that it was making: nothing; a node with another note;
+/// one with this note that is, at least in part, still next to its path; or one whose objects are all at its path.
+enum class Unfinished : std::uint8_t { none, of_another, beside, in_place };
+Result<Unfinished> find_unfinished(const NodeLocation& destination, std::string_view note);
+/// Erases what is left next to the path, waiting for an active process to end.
+Result<void> erase_left(const NodeLocation& destination);
 
 }  // namespace sherd

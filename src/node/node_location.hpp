@@ -22,8 +22,6 @@ struct NodeLocation {
   Tables tables;
   bool writable = false;
   Config config = {};
-  /// The store was chosen because a group is its root, so that a creator does not make this group.
-  bool begins_with_group = false;
 
   [[nodiscard]] CodecTable codecs() const noexcept { return format->traits().codecs.value_or(tables.codecs); }
 };

@@ -25,13 +25,13 @@ Result<void> make_new_copy(const NodeLocation& destination, const NewCopy& copy,
 // Documents are written last, so the copy was finished, unless this is an older document that a copy was to
 // overwrite. Without leftovers of this copy, only the caller knows: with `overwrite`, it is an older one.
 Result<bool> complete_copy(const NodeLocation& destination, const NewCopy& copy) {
-  SHERD_TRY(left, UnfinishedNode::find(destination, copy.note));
-  if (left.is_same() ? !left.is_in_place() : copy.clear.overwrite) return false;
+  SHERD_TRY(left, find_unfinished(destination, copy.note));
+  if (left == Unfinished::beside || (left != Unfinished::in_place && copy.clear.overwrite)) return false;
   NodeLocation location = destination;
   SHERD_TRY(enter(location));
   SHERD_TRY(copy.make(location));
   SHERD_TRY(list_node(location, copy.below));
-  if (left.is_same() || !left.is_other()) SHERD_TRY(left.erase(destination));
+  if (left != Unfinished::of_another) SHERD_TRY(erase_left(destination));
   return true;
 }
 

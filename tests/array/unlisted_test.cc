@@ -76,6 +76,13 @@ TEST_P(Unlisted, NodesAreOpenedFromTheConsolidatedMetadata) {
   EXPECT_TRUE(recorder->stop().empty()) << "its document was read already";
 }
 
+TEST_P(Unlisted, NoNodeIsCreated) {
+  const CreateOptions options{.shape = {1}, .dtype = DType::uint8};
+  EXPECT_EQ(create_group(store_, "g/new").error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(create_array(store_, "g/new", options).error().code(), ErrorCode::unsupported);
+  EXPECT_FALSE(open(memory_, {.path = "g/new"}));
+}
+
 TEST_P(Unlisted, AGroupIsDescribedByItsParent) {
   consolidate();
   EXPECT_THAT(open_group(store_, {.path = "g"}).value().members().value(),

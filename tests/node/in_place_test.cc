@@ -95,7 +95,8 @@ TEST_P(InPlace, AnArrayWithContentsHasItsDocumentsLast) {
   create_array(watched, "a", filled_with(1)).value();
   EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
   EXPECT_EQ(watched->written().size(), array_keys().size());
-  EXPECT_EQ(watched->written().back(), is_v2() ? "a/.zarray" : "a/zarr.json");
+  EXPECT_EQ(watched->written().back(), is_v2() ? "a/.zattrs" : "a/zarr.json");
+  EXPECT_EQ(watched->written()[2], is_v2() ? "a/.zarray" : "a/zarr.json") << "after the chunks";
   EXPECT_EQ(keys_at_a(), array_keys());
 }
 
@@ -117,7 +118,7 @@ TEST_P(InPlace, ACopyOfManyObjectsPutsEachKeyOnce) {
   EXPECT_EQ(keys_of(*watched), keys_of(*source));
   EXPECT_EQ(watched->counts().size(), keys_of(*source).size());
   for (const auto& [key, count] : watched->counts()) EXPECT_EQ(count, 1) << key;
-  EXPECT_EQ(watched->written().back(), is_v2() ? ".zgroup" : "zarr.json");
+  EXPECT_THAT(watched->written().end()[is_v2() ? -3 : -1], is_v2() ? ".zgroup" : "zarr.json");
   const std::vector<std::string> documents(watched->written().begin() + 1000, watched->written().end());
   EXPECT_THAT(documents, Not(Contains(HasSubstr("/c/"))));
 }
@@ -141,6 +142,61 @@ TEST_P(InPlace, ASecondMakerIsAConflictThatNamesTheClaim) {
   create_array(store_, "a", first).value();
   EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
   EXPECT_EQ(keys_at_a(), array_keys());
+}
+
+TEST_P(InPlace, ACreatorThatComesFirstKeepsItsAttributes) {
+  CreateOptions options = filled_with(11);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    const auto other = memory_store();
+    create_array(
+        other, "a",
+        CreateOptions{
+            .shape = {4}, .dtype = DType::uint8, .attributes = Json(Json::Object{{"first", 21}}), .format = GetParam()})
+        .value();
+    for (const std::string& key : keys_of(*other))
+      if (key.starts_with("a/")) store_->set(key, *other->get(key).value()).value();
+    return {};
+  };
+  EXPECT_EQ(create_array(store_, "a", options).error().code(), ErrorCode::conflict);
+  EXPECT_EQ(open_array(store_, {.path = "a"}).value().attributes(), Json(Json::Object{{"first", 21}}));
+}
+
+TEST_P(InPlace, AGroupIsNotErasedOrOverwrittenWhileANodeInItIsMade) {
+  create_group(store_, "g").value();
+  CreateOptions options = filled_with(1);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    const auto is_refused = [&](const auto& done) {
+      EXPECT_EQ(done.error().code(), ErrorCode::conflict);
+      EXPECT_EQ(done.error().key(), staging_name("g/a") + "/claim");
+      EXPECT_THAT(done.error().message(), HasSubstr("'g/a'"));
+    };
+    is_refused(erase(store_, {.path = "g"}));
+    is_refused(erase(store_, {}));
+    is_refused(create_group(store_, "g", {}, true));
+    CreateOptions over = filled_with(11, true);
+    is_refused(create_array(store_, "g", over));
+    over.contents = nullptr;
+    is_refused(create_array(store_, "g", over));
+    return {};
+  };
+  create_array(store_, "g/a", options).value();
+  EXPECT_EQ(elements(store_, "g/a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
+  EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
+  erase(store_, {.path = "g"}).value();
+}
+
+TEST_P(InPlace, NoNodeIsMadeInAGroupThatIsBeingMade) {
+  CreateOptions options = filled_with(1);
+  options.contents = [&](const Array&) -> Result<void> {
+    const auto refused = create_array(store_, "a/b", filled_with(11));
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(refused.error().key(), staging_name("a") + "/claim");
+    return {};
+  };
+  create_array(store_, "a", options).value();
+  EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
 }
 
 TEST_P(InPlace, AFailureOfTheContentsLeavesNothing) {
@@ -229,6 +285,7 @@ TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
     again.resume = true;
     copy(source, resumed, again).value();
     EXPECT_EQ(elements(store, ""), (std::vector<std::uint8_t>{1, 2, 3, 4})) << changes;
+    EXPECT_EQ(open_array(store, {}).value().attributes(), Json(Json::Object{{"first", 1}})) << changes;
     EXPECT_THAT(keys_of(*store), Not(Contains(StartsWith(".sherd-")))) << changes;
     for (const auto& [key, count] : resumed->counts()) EXPECT_EQ(count, 1) << key;
   }

@@ -141,6 +141,23 @@ TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
   EXPECT_EQ(elements(store, "a"), bytes_from(11));
 }
 
+TEST(Erasing, OfTheRootWaitsForTheMakersOfNodesInIt) {
+  const auto store = memory_store();
+  create_group(store, "").value();
+  CreateOptions options = filled_with(11, false);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    if (auto written = write(array); !written) return written;
+    std::thread([&] {
+      EXPECT_EQ(erase(store, {.config = {.lock_timeout = 0}}).error().code(), ErrorCode::unavailable);
+    }).join();
+    return {};
+  };
+  create_array(store, "a", options).value();
+  EXPECT_EQ(elements(store, "a"), bytes_from(11));
+  erase(store, {}).value();
+  EXPECT_THAT(keys_of(*store), testing::IsEmpty());
+}
+
 // A creator that looked before the other began, and stores the only document of its node, needs no lock of the node.
 TEST(CreateArray, ThatComesBeforeTheMoveOfAnotherNodeIsNotLost) {
   for (const bool overwrite : {false, true}) {
