@@ -3,6 +3,7 @@
 // path is below the same name (node/new_node.hpp). The lock ends with the process that holds it. The claim
 // `.sherd-new-HASH/claim` remains after a kill: while it exists, objects at the path that belong to no node are part of
 // this one, so that the next process may erase or complete them.
+// "Staging" means that name and what is below it ("scratch" in src/store, which removes it where no process holds it).
 // In a store without locks the claim replaces the lock, so the first process that stores it excludes others.
 #pragma once
 
