@@ -84,6 +84,7 @@ nb::dict build_annotations(nb::handle location, nb::handle document, const nb::d
   counts["levels"] = report.levels;
   counts["cells"] = report.cells;
   counts["related"] = report.related;
+  counts["warnings"] = strings_to(report.warnings);
   return counts;
 }
 
@@ -107,6 +108,10 @@ void bind_annotation_info(nb::module_& module) {
       .def_prop_ro(
           "annotation_type", [](const Info& info) { return document_of(info)["annotation_type"].attr("lower")(); },
           "point, line, axis_aligned_bounding_box, ellipsoid or polyline.", nb::sig("def annotation_type(self) -> str"))
+      .def_prop_ro(
+          "warnings", [](const Info& info) { return strings_to(info.warnings()); },
+          "The properties that other programs cannot read or misread; one sentence each.",
+          nb::sig("def warnings(self) -> list[str]"))
       .def_prop_ro("dimensions", part("dimensions"), "Scale and unit by name.",
                    nb::sig("def dimensions(self) -> dict[str, list[typing.Any]]"))
       .def_prop_ro("properties", part("properties"), "Dicts with id, type, description, enum_values and enum_labels.",

@@ -38,9 +38,10 @@ struct AnnotationBuildOptions {
 
 struct AnnotationBuildReport {
   std::uint64_t annotations = 0;
-  std::uint64_t levels = 0;   ///< of the spatial index
-  std::uint64_t cells = 0;    ///< non-empty ones, of all levels
-  std::uint64_t related = 0;  ///< objects that have annotations, of all relationships
+  std::uint64_t levels = 0;                ///< of the spatial index
+  std::uint64_t cells = 0;                 ///< non-empty ones, of all levels
+  std::uint64_t related = 0;               ///< objects that have annotations, of all relationships
+  std::vector<std::string> warnings = {};  ///< AnnotationInfo::warnings()
 };
 
 /// The objects to which annotations are related through one relationship.
@@ -53,7 +54,8 @@ struct RelatedIds {
 class SHERD_API AnnotationBuilder {
  public:
   /// `info` gives dimensions, type, properties and the ids of relationships; the indexes are filled in. If its bounds
-  /// are empty, those of the annotations are used. Nothing is written before finish().
+  /// are empty, those of the annotations are used. Properties are listed by size; of those of four bytes, uint32 ones
+  /// are put where all readers find them. Nothing is written before finish().
   static Result<AnnotationBuilder> create(std::shared_ptr<Store> store, AnnotationInfo info,
                                           AnnotationBuildOptions options = {});
   static Result<AnnotationBuilder> create(std::string_view url, AnnotationInfo info,

@@ -297,6 +297,8 @@ struct SHERD_API AnnotationInfo {
 
   static Result<AnnotationInfo> parse(const Json& document);
   [[nodiscard]] Result<Json> print() const;
+  /// The properties that other programs cannot read or misread, with the programs' names; one sentence each.
+  [[nodiscard]] std::vector<std::string> warnings() const;
   friend bool operator==(const AnnotationInfo&, const AnnotationInfo&) = default;
 };
 

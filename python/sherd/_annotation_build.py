@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -132,6 +133,8 @@ def write_annotations(
     limit: maximum number of annotations per cell of the spatial index. Each level has a random sample of the
     annotations that are in no coarser level; only cells of the last level may exceed the limit.
     sharding: of all indexes. "auto" chooses the parameters, None stores each value as a separate object.
+    Warns of properties that other programs cannot read: bool, and uint32 of which Neuroglancer's Python reader misreads
+    all but the first, unless there are two others of four bytes for each further one.
     overwrite: replace a collection. Nothing is written if an argument is wrong; the info document is written last.
     """
     if kind not in ("point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"):
@@ -163,4 +166,7 @@ def write_annotations(
     }
     numbers = np.arange(count, dtype="u8") if ids is None else ids
     rows = numbers, flat, {spec["id"]: values for spec, values in specs}, points
-    return _sherd.build_annotations(_arguments.store(url, "url"), info, options, rows, related)
+    report = _sherd.build_annotations(_arguments.store(url, "url"), info, options, rows, related)
+    for warning in report.pop("warnings"):
+        warnings.warn(warning, stacklevel=2)
+    return report

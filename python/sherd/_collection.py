@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,6 +75,8 @@ class Collection:
         """Writes the info document of a new collection and opens it for writing. An existing one is a Conflict, unless
         `overwrite` is set, which erases it; a file that is not part of the collection is a Conflict even then."""
         options = {"path": path, "overwrite": _arguments.flag(overwrite, "overwrite"), "config": config}
+        for warning in info.warnings if isinstance(info, AnnotationInfo) else ():
+            warnings.warn(warning, stacklevel=2)
         _sherd.Collection.create(_arguments.store(url, "url"), info.to_json(), options)
         return cls(url, path=path, mode="r+", config=config)
 

@@ -154,6 +154,18 @@ std::span<const float> AnnotationBuilder::Build::vectors(std::uint64_t at) const
   return all.subspan(row * floats, floats);
 }
 
+// Rows are added in the order in which the caller lists the properties.
+void AnnotationBuilder::Build::order_properties() {
+  std::vector<AnnotationProperty> properties;
+  std::vector<Column> columns;
+  for (const std::size_t i : readable_order(info_.properties)) {
+    properties.push_back(std::move(info_.properties[i]));
+    columns.push_back(std::move(rows_.properties[i]));
+  }
+  info_.properties = std::move(properties);
+  rows_.properties = std::move(columns);
+}
+
 Result<void> AnnotationBuilder::Build::shuffle() {
   order_.resize(rows_.ids.size());
   std::iota(order_.begin(), order_.end(), 0);
@@ -321,6 +333,7 @@ Result<void> AnnotationBuilder::Build::write(const Index& index) const {
 }
 
 Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
+  order_properties();
   SHERD_TRY(shuffle());
   SHERD_TRY(set_bounds());
   SHERD_TRY(levels, plan_levels(*this, {info_, options_.limit, location_.config}));
@@ -331,7 +344,7 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
   }
   SHERD_TRY(describe(levels, relationships));
   SHERD_TRY(prepared, Collection::State::prepare(location_, info_, options_.overwrite));
-  AnnotationBuildReport report{.annotations = order_.size(), .levels = levels.size()};
+  AnnotationBuildReport report{.annotations = order_.size(), .levels = levels.size(), .warnings = info_.warnings()};
   const auto write_all = [&]() -> Result<void> {
     SHERD_TRY(write_by_id());
     for (std::size_t i = 0; i < relationships.size(); ++i) {

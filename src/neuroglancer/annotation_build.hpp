@@ -34,6 +34,7 @@ class AnnotationBuilder::Build final : public ShuffledAnnotations {
       : location_(std::move(location)), info_(std::move(info)), options_(std::move(options)) {}
 
   Result<void> check_related(std::size_t rows, std::span<const RelatedIds> related) const;
+  void order_properties();
   Result<void> shuffle();
   Result<void> set_bounds();
   [[nodiscard]] Result<std::vector<Membership>> members_of(std::size_t relationship) const;

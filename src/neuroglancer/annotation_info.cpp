@@ -17,6 +17,10 @@ constexpr std::string_view kAnnotationsType = "neuroglancer_annotations_v1";
 // The specification has them in lower case. Neuroglancer reads them in any case, cloud-volume in upper case only.
 constexpr std::array<std::string_view, 5> kTypes{"POINT", "LINE", "AXIS_ALIGNED_BOUNDING_BOX", "ELLIPSOID", "POLYLINE"};
 
+// Neuroglancer's Python reader up to 2.41.2 aligns uint32 to 3 bytes instead of 4, so it finds one only after a
+// multiple of 12 bytes: three properties of four bytes.
+constexpr std::size_t kUint32Interval = 3;
+
 Result<AnnotationType> parse_type(const std::string& name) {
   std::string upper = name;
   for (char& letter : upper)
@@ -259,6 +263,43 @@ Result<Json> AnnotationInfo::print() const {
   document.set("spatial", std::move(levels));
   set_present(document, "segment_properties", segment_properties);
   return checked_print<AnnotationInfo>(std::move(document), other);
+}
+
+std::vector<std::string> AnnotationInfo::warnings() const {
+  using Type = AnnotationProperty::Type;
+  std::vector<std::string> warnings;
+  std::size_t at = 0;
+  bool is_shifted = false;
+  for (const AnnotationProperty& property : by_size(properties)) {
+    const std::string name = "property '" + property.id + "' is of type ";
+    if (property.type == Type::boolean)
+      warnings.push_back(name +
+                         "bool, with which cloud-volume, Neuroglancer's Python reader and viewers of "
+                         "Neuroglancer up to 2.41.2 cannot open annotations; use uint8");
+    if (property.type == Type::uint32 && at % kUint32Interval != 0 && !is_shifted) {
+      is_shifted = true;
+      warnings.push_back(name +
+                         "uint32, for which Neuroglancer's Python reader up to 2.41.2 returns wrong numbers or an "
+                         "error here; use int32 or float32");
+    }
+    ++at;
+  }
+  return warnings;
+}
+
+std::vector<std::size_t> readable_order(const std::vector<AnnotationProperty>& properties) {
+  std::vector<std::size_t> uint32s, words, smaller, order;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    const AnnotationProperty::Type type = properties[i].type;
+    const bool is_word = property_kind(type).dtype->word_size() == sizeof(std::uint32_t);
+    (type == AnnotationProperty::Type::uint32 ? uint32s : is_word ? words : smaller).push_back(i);
+  }
+  for (std::size_t u = 0, w = 0; u + w < uint32s.size() + words.size();) {
+    const bool is_uint32 = u < uint32s.size() && ((u + w) % kUint32Interval == 0 || w == words.size());
+    order.push_back(is_uint32 ? uint32s[u++] : words[w++]);
+  }
+  order.insert(order.end(), smaller.begin(), smaller.end());
+  return order;
 }
 
 }  // namespace sherd::neuroglancer

@@ -23,6 +23,10 @@ struct PropertyKind {
 /// With the type and components that hold the property.
 [[nodiscard]] Column empty_column(const AnnotationProperty& property);
 
+/// The properties in an order in which as many readers as possible find them: by size, and uint32 where Neuroglancer's
+/// Python reader expects it.
+[[nodiscard]] std::vector<std::size_t> readable_order(const std::vector<AnnotationProperty>& properties);
+
 /// Geometry vectors of one annotation; 0 for polylines, which store their own number.
 [[nodiscard]] std::size_t vector_count(AnnotationType type) noexcept;
 

@@ -1,9 +1,11 @@
 """Annotations in Neuroglancer's own Python reader and writer, and in cloud-volume: properties of several sizes, in any order."""
 
+import itertools
 import json
 import os
 import pathlib
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -13,9 +15,9 @@ from sherd import neuroglancer as ng
 from dependencies import missing
 
 COMMAND = os.path.abspath(os.environ.get("SHERD_BIN", pathlib.Path(__file__).parents[2] / "build/release/bin/sherd"))
-# In an order in which no two neighbours have the same size. 2.41.2 takes the alignment of uint32 for 3, so it must be first of its size.
-TYPES = ["uint8", "uint16", "uint32", "rgba", "float32", "int8", "int16", "rgb", "int32"]
-ROW = [200, 60000, 2**32 - 1, (1, 2, 3, 4), 0.25, -100, -30000, (5, 6, 7), -(2**31)]
+# In an order in which no two neighbours have the same size, and uint32 is not the first of its size.
+TYPES = ["uint8", "uint16", "float32", "rgba", "uint32", "int8", "int16", "rgb", "int32"]
+ROW = [200, 60000, 0.25, (1, 2, 3, 4), 2**32 - 1, -100, -30000, (5, 6, 7), -(2**31)]
 GEOMETRY = {
     "point": [1.5, 2, 3], "line": [[1.5, 2, 3], [4, 5, 6]], "axis_aligned_bounding_box": [[1.5, 2, 3], [4, 5, 6]],
     "ellipsoid": [[1.5, 2, 3], [4, 5, 6]], "polyline": [[1.5, 2, 3], [4, 5, 6], [7, 8, 9]],
@@ -58,7 +60,8 @@ def one_by_one(folder, kind):
     info = ng.AnnotationInfo.from_json({
         "@type": "neuroglancer_annotations_v1", "dimensions": {name: [8e-9, "m"] for name in "xyz"}, "lower_bound": [0, 0, 0],
         "upper_bound": [10, 10, 10], "annotation_type": kind,
-        "properties": [{"id": f"p_{name}", "type": name} for name in TYPES], "relationships": [{"id": "cell", "key": "cell"}],
+        # The order of an info document is the caller's, and Neuroglancer's Python reader needs uint32 first.
+        "properties": [{"id": f"p_{name}", "type": name} for name in sorted(TYPES, key="uint32".__ne__)], "relationships": [{"id": "cell", "key": "cell"}],
         "by_id": {"key": "by_id"},
         "spatial": [{"key": "spatial0", "grid_shape": [1, 1, 1], "chunk_size": [10, 10, 10], "limit": 10}],
     })  # fmt: skip
@@ -93,6 +96,88 @@ def test_neuroglancer_reads_annotations_with_properties_of_every_type(reader, tm
     # Sherd reads the same values by name.
     assert {name: np.ravel(values).tolist() for name, values in ng.Collection(tmp_path / "a").read(7).properties.items()} == {
         f"p_{name}": np.ravel(value).tolist() for name, value in zip(TYPES, ROW)}
+
+
+def build_point(folder, types, by):
+    """One point with properties p0, p1, ... that are 1, 2, ...; returns the warnings of the build."""
+    properties = {f"p{i}": np.array([i + 1]) for i in range(len(types))}
+    if by == "python":
+        properties = {name: {"values": values, "type": kind} for (name, values), kind in zip(properties.items(), types)}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ng.write_annotations(folder, [[1, 2, 3]], kind="point", dimensions=(8, 8, 8), ids=[7], properties=properties)
+        assert all(each.filename == __file__ for each in caught)
+        return [str(each.message) for each in caught]
+    text = f"id,x,y,z,{','.join(properties)}\n7,1,2,3,{','.join(str(i + 1) for i in range(len(types)))}\n"
+    options = [option for name, kind in zip(properties, types) for option in ("--property", f"{name}:{kind}")]
+    ran = subprocess.run([COMMAND, "annotations", "build", folder, "--type", "point", "--resolution", "8,8,8", *options],
+                         input=text.encode(), capture_output=True, check=True)  # fmt: skip
+    return [line.removeprefix("warning: ") for line in ran.stderr.decode().splitlines() if line.startswith("warning: ")]
+
+
+BUILDS = pytest.mark.parametrize("by", ["command", "python"])
+
+
+def values_by_name(peer):
+    return dict(zip([each.id for each in peer.properties], as_lists(peer.by_id[7].props)))
+
+
+@BUILDS
+@pytest.mark.parametrize("types", [
+    *itertools.permutations(["uint32", "float32", "int32", "uint8"]),
+    *set(itertools.permutations(["uint32", "uint32", "float32", "int32"])), ["uint32"] * 3 + ["float32"] * 4 + ["int16"],
+])  # fmt: skip
+def test_uint32_is_placed_where_the_reader_of_neuroglancer_expects_it(reader, cloudvolume, tmp_path, types, by):
+    assert build_point(tmp_path, types, by) == []
+    expected = {f"p{i}": i + 1 for i in range(len(types))}
+    peer = reader(tmp_path)
+    assert values_by_name(peer) == expected and as_lists(peer.spatial[0][0, 0, 0][0].props) == as_lists(peer.by_id[7].props)
+    found = cloudvolume.from_cloudpath(f"file://{tmp_path}").get_by_id(7)
+    assert {name: values.item() for name, values in found.properties.items()} == expected
+    assert {name: values.item() for name, values in ng.Collection(tmp_path).read(7).properties.items()} == expected
+
+
+@BUILDS
+@pytest.mark.parametrize(("types", "named", "wrong"), [
+    (["uint32"] * 2, "p1", None), (["uint32"] * 3, "p1", None), (["uint32", "float32", "uint32", "int16"], "p2", ["p2", "p3"]),
+    (["uint32", "int8", "uint32", "float32"], "p2", ["p2", "p1"]),
+])  # fmt: skip
+def test_a_build_warns_of_uint32_that_neuroglancer_misreads(reader, cloudvolume, tmp_path, types, named, wrong, by):
+    [warning] = build_point(tmp_path, types, by)
+    assert warning == (f"property '{named}' is of type uint32, for which Neuroglancer's Python reader up to 2.41.2 returns wrong numbers or an "
+                       "error here; use int32 or float32")  # fmt: skip
+    expected = {f"p{i}": i + 1 for i in range(len(types))}
+    if wrong is None:
+        with pytest.raises(ValueError, match="buffer is smaller than requested size"):
+            reader(tmp_path).by_id[7]
+    else:
+        assert [name for name, value in values_by_name(reader(tmp_path)).items() if value != expected[name]] == wrong
+    found = cloudvolume.from_cloudpath(f"file://{tmp_path}").get_by_id(7)
+    assert {name: values.item() for name, values in found.properties.items()} == expected
+    assert {name: values.item() for name, values in ng.Collection(tmp_path).read(7).properties.items()} == expected
+
+
+@BUILDS
+def test_a_build_warns_of_bool_which_other_readers_refuse(reader, cloudvolume, tmp_path, by):
+    [warning] = build_point(tmp_path, ["bool", "float32"], by)
+    assert warning == ("property 'p0' is of type bool, with which cloud-volume, Neuroglancer's Python reader and viewers of Neuroglancer up to "
+                       "2.41.2 cannot open annotations; use uint8")  # fmt: skip
+    with pytest.raises(KeyError, match="bool"):
+        reader(tmp_path)
+    with pytest.raises(KeyError, match="bool"):
+        cloudvolume.from_cloudpath(f"file://{tmp_path}").get_by_id(7)
+    assert {name: values.item() for name, values in ng.Collection(tmp_path).read(7).properties.items()} == {"p1": 2, "p0": 1}
+
+
+def test_a_collection_created_from_an_info_keeps_its_order_and_warns(tmp_path):
+    info = ng.AnnotationInfo.from_json({
+        "@type": "neuroglancer_annotations_v1", "dimensions": {"x": [1, "m"]}, "lower_bound": [0], "upper_bound": [1],
+        "annotation_type": "POINT", "properties": [{"id": "a", "type": "bool"}, {"id": "b", "type": "int32"}, {"id": "c", "type": "uint32"}],
+    })  # fmt: skip
+    with pytest.warns(UserWarning) as caught:
+        ng.Collection.create(tmp_path, info)
+    assert [str(each.message)[:35] for each in caught] == ["property 'c' is of type uint32, for", "property 'a' is of type bool, with "]
+    assert [each["id"] for each in json.loads((tmp_path / "info").read_text())["properties"]] == ["b", "c", "a"]
 
 
 def test_properties_of_one_size_keep_their_order(tmp_path):

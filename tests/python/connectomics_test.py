@@ -62,11 +62,12 @@ def test_annotations_are_written_with_all_indices(tmp_path):
     points = RNG.random((500, 3), "f4") * [1000, 1000, 200]
     ids = RNG.permutation(10**6)[:500]
     partner = [[int(i) % 5, 77] if i % 2 else [] for i in range(500)]
-    report = ng.write_annotations(
-        tmp_path / "a", points, kind="point", dimensions=(8, 8, 40), ids=ids, limit=40,
-        properties={"score": RNG.random(500), "count": np.arange(500), "type": ["a", "b"] * 250, "sure": np.arange(500) % 2 == 0,
-                    "colour": {"values": np.full((500, 3), 9, "u1"), "description": "as drawn"}},
-        relationships={"segment": ids % 10, "partner": partner})  # fmt: skip
+    with pytest.warns(UserWarning, match="'sure' is of type bool"):
+        report = ng.write_annotations(
+            tmp_path / "a", points, kind="point", dimensions=(8, 8, 40), ids=ids, limit=40,
+            properties={"score": RNG.random(500), "count": np.arange(500), "type": ["a", "b"] * 250, "sure": np.arange(500) % 2 == 0,
+                        "colour": {"values": np.full((500, 3), 9, "u1"), "description": "as drawn"}},
+            relationships={"segment": ids % 10, "partner": partner})  # fmt: skip
     built = ng.Collection(tmp_path / "a")
     assert report == {"annotations": 500, "levels": len(built.info.spatial), "cells": report["cells"], "related": 16}
     types = {each["id"]: each["type"] for each in built.info.properties}

@@ -29,3 +29,19 @@ def test_annotations_of_all_levels_are_shown(neuroglancer, served, tmp_path, sha
 
     # Each of the 100 points is a disc; those of the first level alone would be 10.
     assert count_of(view) > 50 * 9
+
+
+def test_annotations_with_two_uint32_are_shown_and_those_with_bool_are_not(neuroglancer, served, tmp_path):
+    """Sherd warns of both, of the first for Neuroglancer's Python reader only."""
+    points = numpy.stack([numpy.arange(5, 100, 5), numpy.full(19, 50), numpy.full(19, 5.5)], axis=1)
+    for name, kind in {"two": "uint32", "flag": "bool"}.items():
+        properties = {each: {"values": numpy.ones(19, "u4"), "type": kind} for each in "ab"}
+        with pytest.warns(UserWarning, match=f"is of type {kind}"):
+            ng.write_annotations(tmp_path / name, points, kind="point", dimensions=(8, 8, 8), properties=properties)
+
+    def shown(name):
+        return neuroglancer.show({"type": "annotation", "source": f"precomputed://{served.url}/{name}", "annotationColor": "#ff00ff"}, **VIEW)
+
+    assert count_of(shown("two")) > 19 * 9
+    refused = shown("flag")
+    assert refused.outcome == "failed" and count_of(refused) == 0 and "Unsupported property type" in str(refused.errors)
