@@ -78,6 +78,27 @@ void check_lengths(const Image& image, const std::vector<Shape>& shapes, const s
     }
 }
 
+// Whether a whole factor, rounded either way, makes `level` elements of `finest`: none is longer than finest, and one
+// exists between finest / (level + 1) and finest / (level - 1).
+bool is_whole_part(std::uint64_t level, std::uint64_t finest) {
+  if (level == 0 || level > finest) return level == finest;
+  return (finest / (level + 1) + 1) * (level - 1) < finest;
+}
+
+// The same for levels without scales (OME-NGFF before 0.4), whose factors follow from their lengths.
+void check_factors(const Image& image, const std::vector<Shape>& shapes, const std::vector<std::string>& members,
+                   Findings& to) {
+  for (std::size_t i = 1; i < shapes.size(); ++i)
+    for (std::size_t d = 0; d < image.axes.size(); ++d) {
+      if (is_whole_part(shapes[i][d], shapes[0][d])) continue;
+      to.warning(kLevel, {},
+                 members[i] + ": has " + std::to_string(shapes[i][d]) + " elements along " + image.axes[d] +
+                     ", which no whole factor makes of the " + std::to_string(shapes[0][d]) +
+                     " of the finest level; make the coarser levels again (sherd copy --pyramid)");
+      break;
+    }
+}
+
 void check_scales(const NodeDocument& volume, Findings& to) {
   const Json* info = neuroglancer::info_in(volume.document);
   if (info == nullptr) return;
@@ -95,8 +116,13 @@ void check_scales(const NodeDocument& volume, Findings& to) {
 
 class OmeCheck {
  public:
-  OmeCheck(const NodeLocation& location, const Json& attributes, Findings& to)
-      : location_(location), attributes_(attributes), group_(*ome_group(attributes, location.path)), to_(to) {}
+  /// `attributes` are the `stored` ones with OME-NGFF's metadata before 0.4 converted.
+  OmeCheck(const NodeLocation& location, const Json& stored, const Json& attributes, Findings& to)
+      : location_(location),
+        stored_(stored),
+        attributes_(attributes),
+        group_(*ome_group(attributes, location.path)),
+        to_(to) {}
 
   Result<void> run() {
     for (const OmeDataset& dataset : group_.datasets) SHERD_TRY(check_dataset(dataset));
@@ -178,7 +204,14 @@ class OmeCheck {
       shapes.push_back(shape->second);
       members.push_back(member_text(*location_.format, group_.prefix + dataset.member));
     }
-    if (shapes.size() == image->levels.size()) check_lengths(*image, shapes, members, to_);
+    if (shapes.size() != image->levels.size()) return;
+    (states_scales(number) ? check_lengths : check_factors)(*image, shapes, members, to_);
+  }
+
+  [[nodiscard]] bool states_scales(std::size_t number) const {
+    const Json* datasets = ome_member(stored_, "multiscales")->elements()[number].find("datasets");
+    return std::ranges::any_of(
+        datasets->elements(), [](const Json& dataset) { return dataset.find("coordinateTransformations") != nullptr; });
   }
 
   // Checks the group `labels` of an image, and that each of its images has as many resolutions.
@@ -266,6 +299,7 @@ class OmeCheck {
   }
 
   const NodeLocation& location_;
+  const Json& stored_;
   const Json& attributes_;
   const OmeGroup group_;
   Findings& to_;
@@ -293,7 +327,7 @@ Result<void> check_image_group(const NodeLocation& group, const NodeDocument& do
   }
   if (ome_group(document.attributes, group.path)) {
     const auto attributes = ome_attributes(group, document.attributes);
-    if (attributes) SHERD_TRY(OmeCheck(group, *attributes, findings).run());
+    if (attributes) SHERD_TRY(OmeCheck(group, document.attributes, *attributes, findings).run());
     if (!attributes) SHERD_TRY(findings.failed(attributes.error(), kMetadata, {}));
   }
   merge(findings);

@@ -57,6 +57,19 @@ def test_an_image_before_0_4_becomes_one_of_0_5(sherd, peer, tmp_path, version):
     assert json.loads((tmp_path / "back/.zattrs").read_text()) == json.loads((tmp_path / "i/.zattrs").read_text())
 
 
+@pytest.mark.parametrize("by", ["command", "python"])
+@pytest.mark.parametrize("version", ["0.1", "0.3"])
+@pytest.mark.parametrize(("length", "found"), [(41, [1, 2]), (70, [1, 2]), (20, [1, 2]), (63, []), (64, []), (65, []), (192, [])])
+def test_levels_of_which_a_resize_leaves_no_whole_factor_are_warned_of(sherd, tmp_path, version, length, found, by):
+    """There are no scales, so lengths of 32 and 16 contradict only what no whole factor makes of them."""
+    make_image(tmp_path / "i", version, numpy.zeros((1, 1, 1, 4, 64), "u1"), axes_of(version))
+    library.open_array(tmp_path / "i/0", mode="r+").resize((1, 1, 1, 4, length))
+    faults = sherd.ok("check", "i", "--json").json["faults"] if by == "command" else library.check(tmp_path / "i")["faults"]
+    levels = [fault for fault in faults if fault["code"] == "level_shape"]
+    assert [fault["message"].split("'")[1] for fault in levels] == [f"multiscales[0].datasets[{i}]" for i in found]
+    assert all(fault["severity"] == "warning" and f"of the {length} of the finest level" in fault["message"] for fault in levels)
+
+
 @pytest.mark.parametrize("by", ["sherd", "python"])
 @pytest.mark.parametrize("levels", [1, 2, 4])
 @pytest.mark.parametrize("version", ["0.1", "0.3"])
