@@ -176,7 +176,8 @@ Result<DType> parse_dtype_argument(const std::string& text) {
 
 Result<Json> parse_json_argument(const std::string& text) {
   const auto as_request = [](const Error& error) {
-    return error.code() == ErrorCode::corrupt ? invalid_argument("not JSON: " + error.message()) : error;
+    if (error.code() != ErrorCode::corrupt) return error;
+    return Error(invalid_argument("not JSON: " + error.message())).in_member(error.member());
   };
   if (!text.starts_with('@')) {
     auto json = Json::parse(text);

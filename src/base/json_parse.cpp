@@ -392,9 +392,25 @@ class Json::Parser {
     if (take("false")) return add(false);
     if (take("null")) return add({});
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
-      if (rest.starts_with(word))
-        return fail(std::string(word) + " is not JSON; metadata writes it as the string \"" + std::string(word) + "\"");
+      if (rest.starts_with(word)) {
+        fail(std::string(word) + " is not JSON; metadata writes it as the string \"" + std::string(word) + "\"");
+        std::move(*error_).in_member(member());
+        return false;
+      }
     return unexpected("a value");
+  }
+
+  // The path of the value at at_, such as "attributes.offsets[2]".
+  [[nodiscard]] std::string member() const {
+    std::string path;
+    for (const Frame& frame : frames_) {
+      const std::size_t index = frame.elements == nullptr ? 0 : frame.elements->size() - (&frame != &frames_.back());
+      if (frame.members == nullptr)
+        path += "[" + std::to_string(index) + "]";
+      else
+        (path += path.empty() ? "" : ".") += frame.members->back().first;
+    }
+    return path;
   }
 
   [[nodiscard]] char peek() const { return at_ == end_ ? '\0' : *at_; }

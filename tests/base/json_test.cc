@@ -160,9 +160,12 @@ TEST(JsonParse, SaysWhereTheErrorIs) {
             "JSON, line 1, column 3 (byte 2): the document ends where ',' or ']' after an element was expected");
   EXPECT_EQ(refusal("{} {}"), "JSON, line 1, column 4 (byte 3): there is more text after the document's end");
   EXPECT_EQ(refusal("[NaN]"),
-            "JSON, line 1, column 2 (byte 1): NaN is not JSON; metadata writes it as the string \"NaN\"");
-  EXPECT_EQ(refusal("[-Infinity]"),
-            "JSON, line 1, column 2 (byte 1): -Infinity is not JSON; metadata writes it as the string \"-Infinity\"");
+            "[0]: JSON, line 1, column 2 (byte 1): NaN is not JSON; metadata writes it as the string \"NaN\"");
+  EXPECT_EQ(refusal(R"({"a": 1, "b": {"c": [[1], [2, -Infinity]]}})"),
+            "b.c[1][1]: JSON, line 1, column 31 (byte 30): -Infinity is not JSON; metadata writes it as the string "
+            "\"-Infinity\"");
+  EXPECT_EQ(refusal("NaN"),
+            "JSON, line 1, column 1 (byte 0): NaN is not JSON; metadata writes it as the string \"NaN\"");
 }
 
 TEST(JsonParse, RefusesDuplicateKeys) {

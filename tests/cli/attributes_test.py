@@ -52,7 +52,8 @@ def test_wrong_changes_of_attributes_are_refused_and_change_nothing(sherd, tmp_p
 
 
 @pytest.mark.parametrize("attributes, message", [
-    ("[1]", "must be an object"), ("3", "must be an object"), ('{"a": NaN}', "NaN is not JSON"),
+    ("[1]", "must be an object"), ("3", "must be an object"), ('{"a": NaN}', "a: not JSON: JSON, line 1, column 7 (byte 6): NaN is not JSON"),
+    ('{"b": {"c": [[1], [2, -Infinity]]}}', "b.c[1][1]: not JSON"),
     ('{"a": 1, "a": 2}', 'the key "a" appears twice'), ('{"a": "\\ud800"}', "an unpaired surrogate"), (b'{"a": "\xff"}', "not valid UTF-8"),
 ])
 @pytest.mark.parametrize("kind", [["--group"], ["--shape", "3", "--dtype", "uint8"]], ids=["group", "array"])
