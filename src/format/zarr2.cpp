@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 
 #include "base/lenient.hpp"
 #include "base/try.hpp"
@@ -27,7 +28,6 @@ using zarr2::kArray, zarr2::kAttributes, zarr2::kConsolidated, zarr2::kGroup;
 
 constexpr int kIndent = 4;
 constexpr const char *kEntries = "metadata", *kVersion = "zarr_consolidated_format";
-constexpr const char* kSeparator = "dimension_separator";
 /// In the order of writing; the last two make a node visible.
 constexpr const char* kNames[] = {kAttributes, kConsolidated, kGroup, kArray};
 
@@ -65,106 +65,12 @@ const Json* entries_in(const Json& group) {
   return found != nullptr ? zarr2::consolidated_entries(*found) : nullptr;
 }
 
-constexpr const char* kAddedNames = "added_dimension_names";        ///< in a spelling: names that only the copy has
-constexpr const char* kReplacedNames = "replaced_dimension_names";  ///< their attribute, if the copy's is different
-constexpr const char* kNamesBefore = "dimension_names_before";      ///< what follows it; only if needed anyway
-
-/// The attribute after the dimension names; empty if they are the last or there are none.
-std::string behind_names(const Json& attributes) {
-  const Json::Object& members = attributes.members();
-  const auto names = std::ranges::find(members, kNamesAttribute, &Json::Member::first);
-  return names == members.end() || names + 1 == members.end() ? std::string() : (names + 1)->first;
-}
-
-/// The attributes with the dimension names before another one, if both exist.
-Json with_names_before(const Json& attributes, std::string_view next) {
-  const Json* names = attributes.find(kNamesAttribute);
-  if (names == nullptr || attributes.find(next) == nullptr) return attributes;
-  Json::Object members;
-  for (const auto& [key, value] : attributes.members()) {
-    if (key == kNamesAttribute) continue;
-    if (key == next) members.emplace_back(kNamesAttribute, *names);
-    members.emplace_back(key, value);
-  }
-  return Json(std::move(members));
-}
-
 template <NodeType type>
 std::optional<NodeType> stored_type(const Json& document) {
   return zarr2::check_version(document) ? type : NodeType::unknown;
 }
 
-/// The spelling differences between `document` and `canonical`, which has the same values: for each such member its
-/// value in `canonical` (`is`) and in the document (`was`), where one may be missing; and the order of members.
-Json spelling_of(const Json& document, const Json& canonical) {
-  Json::Object members;
-  Json::Array order, usual;
-  for (const auto& [key, was] : document.members()) {
-    order.emplace_back(key);
-    const Json* is = canonical.find(key);
-    if (is == nullptr)
-      members.emplace_back(key, Json::Object{{"was", was}});
-    else if (is->dump() != was.dump())
-      members.emplace_back(key, Json::Object{{"is", *is}, {"was", was}});
-  }
-  for (const auto& [key, is] : canonical.members()) {
-    usual.emplace_back(key);
-    if (document.find(key) == nullptr) members.emplace_back(key, Json::Object{{"is", is}});
-  }
-  Json spelling;
-  if (!members.empty()) spelling.set("members", Json(std::move(members)));
-  if (order != usual) spelling.set("order", Json(std::move(order)));
-  return spelling;
-}
-
-Json respelled_as(const Json& document, const Json& spelling) {
-  std::vector<std::pair<std::string_view, const Json*>> all;  // nullptr: not a member
-  std::map<std::string_view, std::size_t> index;
-  const auto at = [&](std::string_view key) -> const Json*& {
-    const auto [found, is_new] = index.emplace(key, all.size());
-    if (is_new) all.emplace_back(key, nullptr);
-    return all[found->second].second;
-  };
-  for (const auto& [key, value] : document.members()) at(key) = &value;
-  if (const Json* members = spelling.find("members"))
-    for (const auto& [key, each] : members->members()) {
-      const Json *is = each.find("is"), *&now = at(key);
-      if ((is == nullptr) == (now == nullptr) && (is == nullptr || is->dump() == now->dump())) now = each.find("was");
-    }
-  Json::Object ordered;
-  const auto take = [&](std::string_view key, const Json*& value) {
-    if (value != nullptr) ordered.emplace_back(key, *value);
-    value = nullptr;
-  };
-  if (const Json* order = spelling.find("order"))
-    for (const Json& key : order->elements())
-      if (const auto found = index.find(key.text()); found != index.end()) take(key.text(), all[found->second].second);
-  for (auto& [key, value] : all) take(key, value);
-  return ordered;
-}
-
-/// A node with these documents in that spelling.
-Json respelled_node(Json document, const Json& spelling) {
-  for (const char* name : {kArray, kGroup})
-    if (Json* each = document.find(name)) {
-      Json spelled = respelled_as(*each, spelling);
-      // Without it the document means '.', and only stored chunks show that it is '/'.
-      const Json* separator = each->find(kSeparator);
-      if (separator != nullptr && separator->text() == "/" && spelled.find(kSeparator) == nullptr)
-        spelled.set(kSeparator, *separator);
-      *each = std::move(spelled);
-    }
-  const Json* added = spelling.find(kAddedNames);
-  Json* attributes = document.find(kAttributes);
-  const Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
-  if (added != nullptr && names != nullptr && *names == *added) attributes->erase(kNamesAttribute);
-  const Json* next = spelling.find(kNamesBefore);
-  if (next != nullptr && next->is_string() && names != nullptr)
-    *attributes = with_names_before(*attributes, next->text());
-  return document;
-}
-
-class Zarr2 final : public Format, public Consolidation, public Spelling, public CodecMembers {
+class Zarr2 final : public Format, public Consolidation, public CodecMembers {
  public:
   explicit Zarr2(CodecTable codecs) noexcept : codecs_(codecs) {}
 
@@ -195,6 +101,7 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+  [[nodiscard]] std::vector<std::string> ignored_members(const Json& document) const override;
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {
@@ -221,10 +128,6 @@ class Zarr2 final : public Format, public Consolidation, public Spelling, public
   [[nodiscard]] std::string_view entries_document() const noexcept override { return kConsolidated; }
 
   Result<void> complete(Store& store, const std::string& path, NodeDocument& node) const override;
-  [[nodiscard]] std::string_view member() const noexcept override { return "sherd_zarr2"; }
-  [[nodiscard]] Json spelling(const NodeDocument& node) const override;
-  [[nodiscard]] Json respelled(const Json& document, const Json& spelling,
-                               const std::function<bool(const Json&)>& accepts) const override;
   [[nodiscard]] std::string stored_member(const NodeDocument& array, std::string_view member) const override {
     return zarr2::stored_member(*array.document.find(kArray), array.array->codecs, member);
   }
@@ -418,61 +321,20 @@ Result<Json> Zarr2::with_entries(Json group, Entries entries) const {
   return group;
 }
 
-// The spelling of the document that makes the node visible. Attributes are copied, and may be edited in the copy.
-Json Zarr2::spelling(const NodeDocument& node) const {
-  if (!node.array) {
-    const Json* group = node.document.find(kGroup);
-    // Readers of Zarr v3 tolerate less in groups, so only data that would be lost are worth a member there.
-    return group != nullptr && group->size() > 1 ? spelling_of(*group, Json::Object{{"zarr_format", 2}}) : Json();
-  }
-  auto canonical = zarr2::print_array(*node.array, codecs_);
-  if (!canonical) {  // the copy cannot be expressed exactly, for example because it has shards
-    const auto own = zarr2::parse_array(*node.document.find(kArray), {}, codecs_);
-    if (own) canonical = zarr2::print_array(*own, codecs_);
-  }
-  Json spelling = canonical ? spelling_of(*node.document.find(kArray), *canonical) : Json();
-  // A copy in a format that requires dimension names has some that this array lacks.
-  const Json* attributes = node.document.find(kAttributes);
-  const auto names = names_attribute_of(*node.array);
-  const Json* own = attributes != nullptr ? attributes->find(kNamesAttribute) : nullptr;
-  if (names && names->size() > 0 && own == nullptr) spelling.set(kAddedNames, *names);
-  if (names && names->size() > 0 && own != nullptr && !(*own == *names))
-    spelling.set(kReplacedNames, Json::Object{{"is", *names}, {"was", *own}});
-  const std::string next = attributes == nullptr ? std::string() : behind_names(*attributes);
-  if (!spelling.is_null() && !next.empty()) spelling.set(kNamesBefore, next);
-  return spelling;
-}
-
-Json with_replaced_names(Json document, const Json& spelling) {
-  const Json* replaced = spelling.find(kReplacedNames);
-  Json* attributes = document.find(kAttributes);
-  Json* names = attributes == nullptr ? nullptr : attributes->find(kNamesAttribute);
-  if (replaced == nullptr || names == nullptr) return document;
-  const Json *is = replaced->find("is"), *was = replaced->find("was");
-  if (is != nullptr && was != nullptr && *is == *names) *names = *was;
-  return document;
-}
-
-// If a member contradicts the data, the others are restored without it.
-Json Zarr2::respelled(const Json& document, const Json& spelling,
-                      const std::function<bool(const Json&)>& accepts) const {
-  Json whole = respelled_node(document, spelling);
-  if (accepts(whole)) return with_replaced_names(std::move(whole), spelling);
-  const Json* members = spelling.find("members");
-  if (members == nullptr || !members->is_object()) return document;
-  Json kept = spelling;
-  Json::Object unknown;
-  for (const auto& [key, each] : members->members())
-    if (each.find("is") == nullptr) unknown.emplace_back(key, each);
-  kept.set("members", Json(std::move(unknown)));
-  for (const auto& [key, each] : members->members()) {
-    if (each.find("is") == nullptr) continue;
-    Json more = kept;
-    more.find("members")->set(key, each);
-    if (accepts(respelled_node(document, more))) kept = std::move(more);
-  }
-  Json part = respelled_node(document, kept);
-  return accepts(part) ? with_replaced_names(std::move(part), spelling) : document;
+std::vector<std::string> Zarr2::ignored_members(const Json& document) const {
+  constexpr std::string_view known_in_arrays[] = {
+      "zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"};
+  constexpr std::string_view known_in_groups[] = {"zarr_format", "consolidated_metadata"};
+  std::vector<std::string> names;
+  const auto add = [&](const char* part, std::span<const std::string_view> known) {
+    const Json* members = document.find(part);
+    if (members == nullptr) return;
+    for (const auto& [name, value] : members->members())
+      if (std::ranges::find(known, name) == known.end()) names.push_back(name);
+  };
+  add(kArray, known_in_arrays);
+  add(kGroup, known_in_groups);
+  return names;
 }
 
 Json Zarr2::without_entries(Json node) const {

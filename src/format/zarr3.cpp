@@ -58,10 +58,8 @@ Result<void> check_group(const Json& document) {
 class Zarr3 final : public Format, public Consolidation {
  public:
   [[nodiscard]] const FormatTraits& traits() const noexcept override {
-    static const FormatTraits all{.name = "zarr3",
-                                  .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}},
-                                  .ignores_members = true,
-                                  .encodes_fill_attribute = true};
+    static const FormatTraits all{
+        .name = "zarr3", .default_codecs = {{"zstd:3"}, {"bytes", "crc32c"}}, .encodes_fill_attribute = true};
     return all;
   }
   [[nodiscard]] NodeKeys keys(const std::string& path) const override {
@@ -73,6 +71,14 @@ class Zarr3 final : public Format, public Consolidation {
 
   Result<std::optional<NodeDocument>> open(Store& store, const std::string& path, const Limits& limits) const override;
   [[nodiscard]] Result<NodeDocument> lower(Json document, const Limits& limits) const override;
+  [[nodiscard]] std::vector<std::string> ignored_members(const Json& document) const override {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : document.members()) {
+      const Json* understood = name == list_name ? nullptr : value.find("must_understand");
+      if (understood != nullptr && *understood == Json(false)) names.push_back(name);
+    }
+    return names;
+  }
   Result<std::vector<std::pair<std::string, NodeType>>> members(Store& store, const std::string& path,
                                                                 const Limits& limits,
                                                                 const KnownType& known) const override {

@@ -88,27 +88,6 @@ std::optional<std::vector<Reply>> root_in(const std::optional<LenientJson>& cons
   return documents;
 }
 
-/// The members that a group listed in Zarr v2, from its copy in Zarr v3 made by `sherd copy`.
-std::vector<std::string> names_before_copy(const StoredNode& group) {
-  std::vector<std::string> names;
-  const Json* kept = group.kept_by_copy();
-  for (const char* key : {"_nczarr_group", "was"}) kept = is_object(kept) ? kept->find(key) : nullptr;
-  if (!is_object(kept)) return names;
-  for (const char* list : {"vars", "groups"})
-    if (const Json* members = kept->find(list))
-      for (const Json& each : members->elements()) names.push_back(each.text());
-  return names;
-}
-
-void sort_as_before_copy(std::vector<StoredNode>& nodes, const StoredNode& group) {
-  std::map<std::string, std::size_t, std::less<>> positions;
-  for (std::string& name : names_before_copy(group)) positions.emplace(std::move(name), positions.size());
-  std::ranges::stable_sort(nodes, {}, [&](const StoredNode& node) {
-    const auto known = positions.find(node.name);
-    return known == positions.end() ? positions.size() : known->second;
-  });
-}
-
 /// Determines the type from a node's metadata.
 Result<bool> complete(StoredNode& node, bool is_v3) {
   if (!node.document.is_object()) return corrupt("a metadata document must be a JSON object");
@@ -204,13 +183,6 @@ const Json& StoredNode::attributes() const noexcept {
   for (const std::string_view part_name : {kAttributes, std::string_view("attributes")})
     if (const Json* found = document.find(part_name); is_object(found)) return *found;
   return none;
-}
-
-const Json* StoredNode::kept_by_copy() const noexcept {
-  if (part(kArrayDocument) != nullptr || part(kGroupDocument) != nullptr) return nullptr;
-  const Json* kept = document.find("sherd_zarr2");
-  if (kept == nullptr) kept = attributes().find("sherd_zarr2");
-  return kept != nullptr ? kept->find("members") : nullptr;
 }
 
 void NodeReader::warn(const std::string& path, const std::string& what) {
@@ -413,10 +385,7 @@ Result<std::vector<StoredNode>> NodeReader::members(const StoredNode& group, con
   for (std::string& name : stored)
     if (!known.contains(name)) names.push_back(std::move(name));
   SHERD_TRY(nodes, entries_ ? from_entries(group, names, on_array) : from_store(group, names, on_array));
-  if (listed == nullptr) {
-    sort_as_before_copy(nodes, group);
-    return nodes;
-  }
+  if (listed == nullptr) return nodes;
   auto node = nodes.begin();  // they are in the order of their names
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (node != nodes.end() && node->name == names[i]) {

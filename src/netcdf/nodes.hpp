@@ -42,9 +42,6 @@ struct StoredNode {
   [[nodiscard]] const Json* part(std::string_view name) const noexcept;
   /// An object.
   [[nodiscard]] const Json& attributes() const noexcept;
-  /// If `sherd copy` made this node from one in Zarr v2: what the copy has kept of the Zarr v2 documents. Otherwise
-  /// nullptr.
-  [[nodiscard]] const Json* kept_by_copy() const noexcept;
 };
 
 /// A member named in a group's metadata.

@@ -64,21 +64,6 @@ bool repair_array(const Reading& reading, Json& array) {
   return true;
 }
 
-/// StoredNode::kept_by_copy() of nodes that were part of an NCZarr dataset. nullptr for all others, and in pure mode.
-const Json* kept_of_nczarr(const Reading& reading, const StoredNode& node) {
-  const Json* members = reading.mode.pure ? nullptr : node.kept_by_copy();
-  if (members == nullptr) return nullptr;
-  for (const char* note : {"_nczarr_array", "_NCZARR_ARRAY", "_nczarr_group", "_NCZARR_GROUP"})
-    if (members->find(note) != nullptr) return members;
-  return nullptr;
-}
-
-bool had_characters(const Json* kept) {
-  const Json* dtype = kept != nullptr ? kept->find("dtype") : nullptr;
-  const Json* was = dtype != nullptr ? dtype->find("was") : nullptr;
-  return was != nullptr && was->text() == ">S1";
-}
-
 struct Lowered {
   NodeDocument document;
   bool no_fill = false;
@@ -122,8 +107,6 @@ Result<Lowered> lower(const Reading& reading, StoredNode& node, const std::optio
       if (!found || !found->array) return corrupt("the array no longer exists");
       return Lowered{.document = *std::move(found), .no_fill = lowered.no_fill, .looked = true};
     }
-  } else if (had_characters(kept_of_nczarr(reading, node))) {
-    lowered.characters = true;
   }
   auto document = location.format->lower(std::exchange(node.document, Json()), location.config.limits);
   if (!document) return stored_error(std::move(document).error());
@@ -328,8 +311,7 @@ void describe_codecs(const Array& array, Storage& storage) {
 
 std::vector<Attribute> attributes_of(const Reading& reading, const StoredNode& node, std::optional<Type> fill,
                                      Warnings& warnings) {
-  const bool noted = reading.noted() || kept_of_nczarr(reading, node) != nullptr;
-  const AttributeNotes notes = noted ? attribute_notes(node) : AttributeNotes();
+  const AttributeNotes notes = reading.noted() ? attribute_notes(node) : AttributeNotes();
   std::vector<Attribute> attributes;
   for (const auto& [name, json] : node.attributes().members())
     if (!is_hidden_attribute(name))

@@ -125,8 +125,6 @@ struct FormatTraits {
   std::optional<CodecTable> codecs = {};  ///< the codecs that its chunks can have, if different from those of Tables
   /// False if the documents of groups describe their arrays, so that arrays are not created or erased separately.
   bool arrays_have_documents = true;
-  /// Whether readers ignore unknown members that are objects with "must_understand": false.
-  bool ignores_members = false;
   /// Whether floats in an array's attribute `_FillValue` are the base64 of a double, which xarray requires there.
   bool encodes_fill_attribute = false;
 };
@@ -166,6 +164,11 @@ class Format {
   [[nodiscard]] virtual Result<Json> array_document(const ArraySpec& spec) const = 0;
   [[nodiscard]] virtual Result<Json> group_document(const Json& attributes) const = 0;
   [[nodiscard]] virtual Result<Json> changed(Json document, const NodeChange& change) const = 0;
+  /// Members of a node's metadata that the format does not have and that readers ignore.
+  [[nodiscard]] virtual std::vector<std::string> ignored_members(const Json& document) const {
+    (void)document;
+    return {};
+  }
   /// The documents that store this metadata, in the order of writing; the last one makes the node
   /// visible.
   [[nodiscard]] virtual std::vector<Document> documents(const std::string& path, const Json& document) const = 0;
@@ -261,23 +264,6 @@ class Consolidation {
 
  protected:
   ~Consolidation() = default;
-};
-
-/// Capability: documents contain details that another format cannot express: other spellings of values, and unknown
-/// members. A copy in a format that ignores unknown members stores them in one, and a copy of that restores them.
-class Spelling {
- public:
-  /// The name of the member in the copy.
-  [[nodiscard]] virtual std::string_view member() const noexcept = 0;
-  /// The parts of the node's documents that are spelled differently than in new ones; null if there are none.
-  [[nodiscard]] virtual Json spelling(const NodeDocument& node) const = 0;
-  /// The metadata with that spelling, as far as they still have the values that it spells and `accepts` returns true
-  /// for the result.
-  [[nodiscard]] virtual Json respelled(const Json& document, const Json& spelling,
-                                       const std::function<bool(const Json&)>& accepts) const = 0;
-
- protected:
-  ~Spelling() = default;
 };
 
 /// This capability of a format; nullptr if it does not have it.

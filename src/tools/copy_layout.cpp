@@ -238,16 +238,6 @@ Result<ArraySpec> wanted_spec(const Array::State& source, const NodeLocation& de
 
 }  // namespace
 
-Result<ArraySpec> copied_back(ArraySpec copy, const Array::State& source) {
-  SHERD_TRY(shape, leaf_shape(copy.codecs));
-  if (shape && !source.layout.shard) {
-    SHERD_TRY(leaf, leaf_codecs(copy.codecs));
-    copy.codecs = std::move(leaf);
-    copy.grid = RegularGrid{*std::move(shape)};
-  }
-  return with_checksums_of(*source.location.format, std::move(copy));
-}
-
 Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec) {
   SHERD_TRY(leaf, leaf_codecs(spec.codecs));
   const bool is_within = find_shard(spec.codecs) != spec.codecs.end() && spec.codecs.size() > 1;

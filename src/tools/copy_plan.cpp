@@ -340,15 +340,7 @@ class TreePlanner {
     SHERD_TRY(name_axes(spec));
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
-      NodeDocument spelled = document;
-      SHERD_TRY(back, copied_back(*fresh.array, source->state()));
-      spelled.array = std::move(back);
-      if (changes_format()) {
-        SHERD_TRY(carry_spelling(format_, spelled, to, fresh.document));
-        SHERD_TRY(respelled, new_format_.lower(std::move(fresh.document), to.config.limits));
-        fresh = std::move(respelled);
-        note_replaced(attributes, fresh, key_of(location, document));
-      }
+      if (changes_format()) note_replaced(attributes, fresh, key_of(location, document));
       node.document = std::move(fresh);
       node.stored.clear();
     } else if (cutout || options.chunks || options.shards || options.auto_shards || options.codecs ||
@@ -431,21 +423,17 @@ class TreePlanner {
     return location.format->document_key(location.path, document.type);
   }
 
-  // Reports members that readers ignore and that formats with other documents do not keep.
+  // Reports members that readers ignore and that a format with other documents does not keep.
   void note_left_behind(const NodeDocument& node, const std::string& key) {
-    if (!changes_format() || !format_.traits().ignores_members) return;
-    const auto* consolidation = capability<Consolidation>(format_);
-    const Json document = consolidation != nullptr ? consolidation->without_entries(node.document) : node.document;
-    for (const auto& [name, value] : document.members()) {
-      const Json* understood = value.find("must_understand");
-      const bool is_spelling = std::ranges::any_of(source_.tables.formats, [&](const Format* format) {
-        const auto* spelling = capability<Spelling>(*format);
-        return spelling != nullptr && spelling->member() == name;
-      });
-      if (understood != nullptr && *understood == Json(false) && !is_spelling)
-        plan_.warnings.push_back("'" + key + "': the member '" + name + "' is not copied; the format " +
-                                 std::string(new_format_.name()) + " has no place for it");
-    }
+    if (!changes_format()) return;
+    constexpr std::size_t most = 8;  // a damaged document may have any number
+    const std::vector<std::string> names = format_.ignored_members(node.document);
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+      plan_.warnings.push_back("'" + key + "': the member '" + names[i] + "' is not copied; the format " +
+                               std::string(new_format_.name()) + " has no place for it");
+    if (names.size() > most)
+      plan_.warnings.push_back("'" + key + "': " + std::to_string(names.size() - most) +
+                               " more members are not copied");
   }
 
   // Reports attributes that the new format replaces with dimension names.

@@ -114,16 +114,9 @@ Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeO
 Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes);
 /// The attributes of an array's copy: `_FillValue` has the form that xarray requires in Zarr v3, elsewhere a number.
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array);
-/// Adds to `copied`, the metadata of a copy of an array in another format, what Spelling keeps or restores. A spelling
-/// with which the metadata would describe different data is not restored.
-Result<void> carry_spelling(const Format& from, const NodeDocument& source, const NodeLocation& destination,
-                            Json& copied);
-/// The metadata of a copy of a group in another format, including what Spelling keeps or restores.
+/// The metadata of a copy of a group in another format.
 Result<Json> copied_group(const NodeLocation& location, const NodeDocument& source, const NodeLocation& destination);
 
-/// The array of a copy of `copy` back into the format of `source`, without shards if `source` has
-/// none.
-Result<ArraySpec> copied_back(ArraySpec copy, const Array::State& source);
 /// Codecs without zstd's checksum setting, which not every format has: zstd frames record it themselves.
 [[nodiscard]] std::vector<CodecSpec> without_checksums(std::vector<CodecSpec> codecs);
 /// The array of a copy at `destination`: the source, or a part of it, with the chunks and codecs set in the

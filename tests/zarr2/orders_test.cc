@@ -96,7 +96,7 @@ TEST(V2Zstd, HasAChecksumIfTheCallerAsksForOne) {
     const auto v3 = memory_store(), back = memory_store();
     copy(v2, v3, {.auto_shards = sharded, .format = "zarr3"}).value();
     copy(v3, back, {.shards = Shape{}, .format = "zarr2"}).value();
-    EXPECT_EQ(tree_of(*back), tree_of(*v2)) << sharded;
+    for (const char* path : {"a", "b", "c"}) EXPECT_EQ(compressor(*back, path), without) << sharded;
   }
   create_array(other, "d", {.shape = {4}, .dtype = DType::int8}).value();  // its zstd has a checksum by default
   copy(other, plainly, {.format = "zarr2"}).value();

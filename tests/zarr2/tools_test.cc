@@ -56,11 +56,10 @@ TEST(V2Tools, CopyIntoShardsMovesTheChunksAsTheyAre) {
   }
 }
 
-TEST(V2Tools, ARoundTripThroughShardsKeepsEveryByte) {
+TEST(V2Tools, ARoundTripThroughShardsKeepsEveryChunk) {
   for (const char* changes : {R"({"compressor": {"id": "lz4"}})", R"({"compressor": {"id": "bz2"}})",
                               R"({"compressor": {"id": "crc32"}})", R"({"filters": [{"id": "shuffle"}]})",
                               R"({"compressor": {"level": 3, "id": "zlib"}, "fill_value": null, "extra": 1.0})",
-                              R"({"dtype": [["a", "<i2"], ["b", ">i2"]], "fill_value": null})",
                               R"({"dtype": ">i4", "order": "F", "dimension_separator": null})"}) {
     const auto v2 = hierarchy(changed(changes)), v3 = memory_store(), back = memory_store();
     const Array array = open_a(v2, true).value();
@@ -71,7 +70,7 @@ TEST(V2Tools, ARoundTripThroughShardsKeepsEveryByte) {
     array.write(Box{{0, 0}, shape}, view).value();
     EXPECT_GT(copy(v2, v3, {.auto_shards = true, .format = "zarr3"}).value().shards, 0U);
     copy(v3, back, {.shards = Shape{}, .format = "zarr2"}).value();
-    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), parsed(text_at(*v2, "a/.zarray")).dump());
+    EXPECT_TRUE(std::ranges::equal(open_a(back).value().fill_value(), array.fill_value())) << changes;
     EXPECT_EQ(text_at(*back, "a/0.0"), text_at(*v2, "a/0.0")) << changes;
     EXPECT_EQ(text_at(*back, "a/3.2"), text_at(*v2, "a/3.2")) << changes;
   }
@@ -91,17 +90,25 @@ TEST(V2Tools, CopyWithinTheFormatKeepsDocumentsToTheByte) {
   EXPECT_EQ(document.find("chunks")->dump(), "[7,5]");
 }
 
-/// JSON documents as their values, so that trees are compared without regard to white space.
-std::map<std::string, std::string> values_of(Store& store) {
-  std::map<std::string, std::string> values;
-  for (const auto& [key, text] : tree_of(store)) {
-    const bool is_document = key.ends_with(".zarray") || key.ends_with(".zattrs") || key.ends_with(".zgroup");
-    values[key] = is_document ? parsed(text).dump() : text;
-  }
-  return values;
+std::map<std::string, std::string> chunks_of(Store& store) {
+  std::map<std::string, std::string> chunks = tree_of(store);
+  std::erase_if(chunks, [](const auto& each) { return each.first.find(".z") != std::string::npos; });
+  return chunks;
 }
 
-TEST(V2Tools, ARoundTripThroughZarr3KeepsTheWholeTree) {
+/// Without names of dimensions, which a copy may have from NCZarr's metadata or from the axes of an image.
+std::map<std::string, std::string> attributes_of(Store& store) {
+  std::map<std::string, std::string> all;
+  for (const auto& [key, text] : tree_of(store)) {
+    if (!key.ends_with(".zattrs")) continue;
+    Json attributes = parsed(text);
+    attributes.erase("_ARRAY_DIMENSIONS");
+    all.emplace(key, attributes.dump());
+  }
+  return all;
+}
+
+TEST(V2Tools, ARoundTripThroughZarr3KeepsChunksAndAttributes) {
   const auto store = memory_store(), v3 = memory_store(), back = memory_store();
   store->set(".zgroup", R"({"_nczarr_superblock": {"version": "2.0.0"}, "zarr_format": 2})").value();
   store->set(".zattrs", R"({"title": "t", "number": 1.50})").value();
@@ -126,106 +133,73 @@ TEST(V2Tools, ARoundTripThroughZarr3KeepsTheWholeTree) {
   }
   store->set("g/.zgroup", kGroup).value();
   store->set("g/.zattrs", "{}").value();
-  EXPECT_EQ(copy(store, v3, {.format = "zarr3"}).value().chunks_encoded, 0U);
+  const CopyReport report = copy(store, v3, {.format = "zarr3"}).value();
+  EXPECT_EQ(report.chunks_encoded, 0U);
+  const std::string lost = "' is not copied; the format zarr3 has no place for it";
+  EXPECT_THAT(report.warnings, testing::UnorderedElementsAre("'.zgroup': the member '_nczarr_superblock" + lost,
+                                                             "'g/a1/.zarray': the member '_nczarr_array" + lost,
+                                                             "'g/a5/.zarray': the member 'extra" + lost));
   EXPECT_EQ(copy(v3, back, {.format = "zarr2"}).value().chunks_encoded, 0U);
-  EXPECT_EQ(values_of(*back), values_of(*store));
+  EXPECT_EQ(chunks_of(*back), chunks_of(*store));
+  EXPECT_EQ(attributes_of(*back), attributes_of(*store));
   for (int i = 0; i < number; ++i) {
     const auto opened = open_array(v3, {.path = "g/a" + std::to_string(i)});
     EXPECT_EQ(opened.value().attributes().dump(), R"({"z":1.0,"a":{"b":[1,null]}})");
+    const Array first = open_array(store, {.path = "g/a" + std::to_string(i)}).value();
+    const Array last = open_array(back, {.path = "g/a" + std::to_string(i)}).value();
+    EXPECT_EQ(first.dtype(), last.dtype());
+    EXPECT_TRUE(std::ranges::equal(first.fill_value(), last.fill_value()));
   }
   EXPECT_TRUE(check(v3).value().ok());
 }
 
-TEST(V2Tools, ARoundTripThroughZarr3KeepsTheTextOfFillValuesInAttributes) {
-  for (const char* text : {"0", "1e+20", "-9999", "1.50", "\"NaN\"", "\"AAAAAAAA+H8=\"", "[0, 1]"}) {
+TEST(V2Tools, ARoundTripThroughZarr3KeepsFillValuesInAttributes) {
+  const std::pair<const char*, const char*> texts[] = {{"0", "0.0"},           {"1e+20", "1e+20"},
+                                                       {"-9999", "-9999.0"},   {"1.50", "1.5"},
+                                                       {"\"NaN\"", "\"NaN\""}, {"\"AAAAAAAA+H8=\"", "\"NaN\""},
+                                                       {"[0, 1]", "[0,1]"}};
+  for (const auto& [text, expected] : texts) {
     const auto store = hierarchy(changed(R"({"dtype": "<f4"})")), v3 = memory_store(), back = memory_store();
-    const std::string attributes = R"({"a": 1, "_FillValue": )" + std::string(text) + R"(, "z": 1.0})";
-    store->set("a/.zattrs", attributes).value();
+    store->set("a/.zattrs", R"({"a": 1, "_FillValue": )" + std::string(text) + R"(, "z": 1.0})").value();
     copy(store, v3, {.format = "zarr3"}).value();
     copy(v3, back, {.format = "zarr2"}).value();
-    EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")).dump(), parsed(attributes).dump());
+    EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")).dump(),
+              R"({"a":1,"_FillValue":)" + std::string(expected) + R"(,"z":1.0})");
     open_a(v3, true).value().update_attributes(Json(Json::Object{{"_FillValue", "AAAAAAAAFEA="}})).value();
     copy(v3, back, {.overwrite = true, .format = "zarr2"}).value();
     EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")).find("_FillValue")->dump(), "5.0");
   }
 }
 
-TEST(V2Tools, ASpellingIsNotRestoredOverAChange) {
-  const auto store = hierarchy(changed(R"({"fill_value": null, "order": "C", "extra": 1})"));
-  const auto v3 = memory_store(), back = memory_store();
-  copy(store, v3, {.format = "zarr3"}).value();
-  Array array = open_a(v3, true).value();
-  array.resize({9, 5}).value();
-  std::string document = text_at(*v3, "a/zarr.json");
-  const std::string_view zero = "\"fill_value\": 0";
-  document.replace(document.find(zero), zero.size(), "\"fill_value\": 7");
-  v3->set("a/zarr.json", document).value();
-  copy(v3, back, {.format = "zarr2"}).value();
-  const Json now = parsed(text_at(*back, "a/.zarray"));
-  EXPECT_EQ(now.find("shape")->dump(), "[9,5]");
-  EXPECT_EQ(now.find("fill_value")->dump(), "7");
-  EXPECT_EQ(now.find("extra")->dump(), "1");
-}
-
-TEST(V2Tools, ASpellingThatContradictsTheDataLeavesTheRestOfTheSpellings) {
-  const auto store = hierarchy(changed(R"({"fill_value": null, "filters": [], "extra": 1})"));
-  const auto v3 = memory_store(), back = memory_store();
-  copy(store, v3, {.format = "zarr3"}).value();
-  Json document = parsed(text_at(*v3, "a/zarr.json"));
-  document.find("sherd_zarr2")->find("members")->set("dtype", parsed(R"({"is": "<i4", "was": "<f4"})"));
-  v3->set("a/zarr.json", document.dump()).value();
-  copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")), parsed(text_at(*store, "a/.zarray")));
-}
-
-// Spellings that are not those of this array: other values, other versions, other locations of chunks.
-TEST(V2Tools, ASpellingThatContradictsTheDataIsNotRestored) {
-  const auto store = hierarchy(), v3 = memory_store();
+// Copies of earlier releases have it, with details of `.zarray` that Zarr v3 does not have.
+TEST(V2Tools, TheMemberOfAnEarlierReleaseIsIgnored) {
+  const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
   write(open_a(store, true).value(), std::vector<std::int32_t>(35, 5));
   copy(store, v3, {.format = "zarr3"}).value();
-  const std::string document = text_at(*v3, "a/zarr.json");
-  const auto canonical = memory_store();
-  copy(v3, canonical, {.format = "zarr2"}).value();
-  const Json own = parsed(text_at(*canonical, "a/.zarray"));
-  const auto member = [&](const char* name, const char* was) {
-    return "{\"" + std::string(name) + R"(": {"is": )" + own.find(name)->dump() + R"(, "was": )" + was + "}}";
-  };
-  for (const std::string& members :
-       {member("dtype", R"("<f4")"), member("dtype", R"(">i4")"), member("zarr_format", "3"), member("shape", "[7, 6]"),
-        member("chunks", "[2, 3]"), member("fill_value", "-2"), member("order", R"("F")"),
-        member("dimension_separator", R"("/")"), member("compressor", R"({"id": "zlib", "level": 1})"),
-        member("compressor", R"({"id": "nonesuch"})"), R"({"shape": {"is": )" + own.find("shape")->dump() + "}}"}) {
-    Json edited = parsed(document);
-    edited.set("sherd_zarr2", Json(Json::Object{{"must_understand", false}, {"members", parsed(members)}}));
-    v3->set("a/zarr.json", edited.dump()).value();
-    const auto back = memory_store();
-    copy(v3, back, {.format = "zarr2"}).value();
-    EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), own.dump()) << members;
-    EXPECT_EQ(tree_of(*back).at("a/0.0"), tree_of(*store).at("a/0.0"));
-  }
-  Json edited = parsed(document);
-  edited.set("sherd_zarr2", parsed(R"({"must_understand": false, "order": ["shape", "shape", "x", 1, "dtype"]})"));
-  v3->set("a/zarr.json", edited.dump()).value();
-  const auto back = memory_store();
-  copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_TRUE(parsed(text_at(*back, "a/.zarray")) == own);
-  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).members().front().first, "shape");
+  const Json member =
+      parsed(R"({"must_understand": false, "members": {"dtype": {"is": "<i4", "was": "<f4"}}, "order": [1]})");
+  Json document = parsed(text_at(*v3, "a/zarr.json"));
+  document.set("sherd_zarr2", member);
+  v3->set("a/zarr.json", document.dump()).value();
+  EXPECT_TRUE(check(v3).value().ok());
+  const CopyReport report = copy(v3, back, {.format = "zarr2"}).value();
+  EXPECT_THAT(report.warnings, testing::ElementsAre(HasSubstr("the member 'sherd_zarr2' is not copied")));
+  EXPECT_EQ(chunks_of(*back), chunks_of(*store));
+  EXPECT_EQ(elements(open_a(back).value()), std::vector<std::int32_t>(35, 5));
 }
 
-TEST(V2Tools, ASeparatorThatWasMissingIsWrittenByACopyBackThatKeepsTheRest) {
-  const auto store = hierarchy(changed(R"({"dimension_separator": "-", "extra": 1})"));
+TEST(V2Tools, ASeparatorThatWasMissingIsWrittenByACopyBack) {
+  const auto store = hierarchy(changed(R"({"dimension_separator": "-"})"));
   store->set("a/0/0", std::string(16, '\1')).value();
   const auto v3 = memory_store(), back = memory_store();
   copy(store, v3, {.format = "zarr3"}).value();
   copy(v3, back, {.format = "zarr2"}).value();
   const Json now = parsed(text_at(*back, "a/.zarray"));
   EXPECT_EQ(now.find("dimension_separator")->text(), "/");
-  ASSERT_NE(now.find("extra"), nullptr);
-  EXPECT_EQ(now.find("extra")->dump(), "1");
   EXPECT_EQ(tree_of(*back).at("a/0/0"), tree_of(*store).at("a/0/0"));
 }
 
-TEST(V2Tools, ManyUnknownMembersAndAttributesAreCopiedThereAndBack) {
+TEST(V2Tools, ManyAttributesAreCopiedAndOfManyUnknownMembersAFewAreNamed) {
   constexpr int count = 200000;  // seconds if each were compared with all others
   const Json document = parsed(kArray);
   Json::Object members = document.members(), attributes{{"multiscales", parsed(R"([{"version": "0.4"}])")}};
@@ -237,28 +211,14 @@ TEST(V2Tools, ManyUnknownMembersAndAttributesAreCopiedThereAndBack) {
   const auto store = hierarchy(Json(members).dump()), v3 = memory_store(), back = memory_store();
   store->set("a/.zattrs", Json(attributes).dump()).value();
   store->set(".zattrs", Json(attributes).dump()).value();
-  copy(store, v3, {.format = "zarr3"}).value();
+  const auto warnings = copy(store, v3, {.format = "zarr3"}).value().warnings;
+  ASSERT_EQ(warnings.size(), 9U);
+  EXPECT_THAT(warnings.front(), HasSubstr("'a/.zarray': the member 'm0' is not copied"));
+  EXPECT_EQ(warnings.back(), "'a/.zarray': 199992 more members are not copied");
   EXPECT_EQ(parsed(text_at(*v3, "zarr.json")).find("attributes")->members().front().first, "ome");
   copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).dump(), Json(members).dump());
   EXPECT_TRUE(parsed(text_at(*back, "a/.zattrs")) == Json(attributes));
   EXPECT_EQ(parsed(text_at(*back, ".zattrs")).size(), attributes.size());
-}
-
-TEST(V2Tools, ManySpellingsOfAttributesAreRestored) {
-  constexpr int count = 200000;  // minutes if each were compared with all others
-  Json::Object attributes, spelled, was;
-  for (int i = 0; i < count; ++i) {
-    const std::string name = "a" + std::to_string(i);
-    attributes.emplace_back(name, i);
-    was.emplace_back(name, Json::number(std::to_string(i) + ".0"));
-    spelled.emplace_back(name, Json::Object{{"is", i}, {"was", was.back().second}});
-  }
-  attributes.emplace_back("sherd_zarr2", Json::Object{{"must_understand", false}, {"attributes", std::move(spelled)}});
-  const auto v3 = memory_store(), back = memory_store();
-  create_group(v3, "", Json(std::move(attributes))).value();
-  copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(parsed(text_at(*back, ".zattrs")).dump(), Json(std::move(was)).dump());
 }
 
 constexpr const char* kImage04 = R"({"first":1,"multiscales":[{"axes":[{"name":"y","type":"space"},)"
@@ -294,43 +254,31 @@ TEST(V2Tools, CopiesOfImagesHaveTheVersionOfOmeNgffOfTheirFormat) {
   EXPECT_EQ(attributes("other"), groups[5].second);
   EXPECT_EQ(attributes("older"), groups[6].second);
   copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(values_of(*back), values_of(*v2));
+  EXPECT_EQ(attributes_of(*back), attributes_of(*v2));
 }
 
-TEST(V2Tools, ARoundTripOfAnImageOfVersion05KeepsIt) {
-  for (const char* zgroup : {R"({"zarr_format": 2})", R"({"zarr_format": 2, "unknown": 1})"}) {
-    const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
-    store->set(".zgroup", zgroup).value();
-    store->set(".zattrs", kImage05).value();
-    store->set("a/.zattrs", "{}").value();
-    copy(store, v3, {.format = "zarr3"}).value();
-    EXPECT_EQ(open_group(v3).value().attributes().find("ome")->dump(), parsed(kImage05).find("ome")->dump());
-    copy(v3, back, {.format = "zarr2"}).value();
-    EXPECT_EQ(values_of(*back), values_of(*store));
-    Group group = open_group(v3, {.writable = true}).value();
-    Json attributes = group.attributes();
-    attributes.find("ome")->set("omero", "edited");
-    group.set_attributes(attributes).value();
-    const auto edited = memory_store();
-    copy(v3, edited, {.format = "zarr2"}).value();
-    attributes.erase("sherd_zarr2");
-    EXPECT_EQ(open_group(edited).value().attributes().dump(), attributes.dump());
-  }
+TEST(V2Tools, ACopyBackOfAnImageOfVersion05HasVersion04) {
+  const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
+  store->set(".zattrs", kImage05).value();
+  copy(store, v3, {.format = "zarr3"}).value();
+  EXPECT_EQ(open_group(v3).value().attributes().dump(), parsed(kImage05).dump());
+  copy(v3, back, {.format = "zarr2"}).value();
+  EXPECT_EQ(parsed(text_at(*back, ".zattrs")), parsed(kImage04));
 }
 
 // Which the names of the axes replace in the copy to Zarr v3.
-TEST(V2Tools, ARoundTripOfAnImageKeepsTheNamesOfDimensionsAndTheVersionOfOmero) {
+TEST(V2Tools, ARoundTripOfAnImageHasTheNamesOfItsAxes) {
   for (const char* names : {R"(["a","b"])", R"(["y"])", R"("yx")", R"([1,2])", R"(["y","x"])"}) {
     const auto store = hierarchy(), v3 = memory_store(), back = memory_store();
     Json image = parsed(kImage04);
     image.find("multiscales")->elements()[0].find("datasets")->elements()[0].set("path", "a");
-    image.find("omero")->set("version", "0.4");
     store->set(".zattrs", image.dump()).value();
     store->set("a/.zattrs", R"({"u": 1, "_ARRAY_DIMENSIONS": )" + std::string(names) + "}").value();
     copy(store, v3, {.format = "zarr3"}).value();
     EXPECT_EQ(open_a(v3).value().metadata().find("dimension_names")->dump(), R"(["y","x"])");
     copy(v3, back, {.format = "zarr2"}).value();
-    EXPECT_EQ(values_of(*back), values_of(*store)) << names;
+    EXPECT_EQ(parsed(text_at(*back, ".zattrs")), image);
+    EXPECT_EQ(parsed(text_at(*back, "a/.zattrs")), parsed(R"({"u": 1, "_ARRAY_DIMENSIONS": ["y", "x"]})"));
   }
 }
 
@@ -456,7 +404,7 @@ TEST(V2Tools, CopiesOfAConsolidatedTreeAreConsolidatedInEveryFormat) {
     EXPECT_NE(parsed(text_at(*v3, document)).find("consolidated_metadata"), nullptr) << document;
   EXPECT_EQ(parsed(text_at(*v3, "other/zarr.json")).find("consolidated_metadata"), nullptr);
   copy(v3, back, {.format = "zarr2"}).value();
-  EXPECT_EQ(values_of(*back), values_of(*store));
+  EXPECT_EQ(tree_of(*back), tree_of(*store));
 }
 
 TEST(V2Tools, AMovedArrayBecomesVisibleAfterItsChunks) {
