@@ -126,9 +126,11 @@ void bind_store(nb::module_& module) {
       .def(
           "erase",
           [](const BoundStore& self, const std::string& key) {
-            return call(*self.store, [&] { return self.store->erase(key); });
+            const Erased erased = call(*self.store, [&] { return self.store->erase(key); });
+            return erased == Erased::unknown ? std::optional<bool>() : erased == Erased::object;
           },
-          nb::arg("key"), "Erases an object; whether there was one.")
+          nb::arg("key"), nb::sig("def erase(self, key: str) -> bool | None"),
+          "Erases an object; whether there was one, or None if the store does not tell.")
       .def("keys", keys, nb::arg("prefix") = "", nb::sig("def keys(self, prefix: str = '') -> list[str]"),
            "The keys of all objects below a prefix, which ends in '/' or is empty.")
       .def("list_dir", list_dir, nb::arg("prefix") = "", nb::sig("def list_dir(self, prefix: str = '') -> list[str]"),

@@ -20,10 +20,13 @@
 
 namespace sherd {
 
-/// Identifies a version of an object; equal generations mean equal bytes. Opaque.
+/// Identifies a version of an object; equal generations mean equal bytes. Opaque. An empty one is that of no version,
+/// or of one that the store cannot identify, and equals nothing.
 struct Generation {
   std::string token;
-  friend bool operator==(const Generation&, const Generation&) = default;
+  friend bool operator==(const Generation& a, const Generation& b) noexcept {
+    return !a.token.empty() && a.token == b.token;
+  }
 };
 
 /// A read of `into.size()` bytes, beginning at `offset`.
@@ -49,7 +52,7 @@ class SHERD_API ByteSource {
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> view() const noexcept { return std::nullopt; }
 };
 
-/// One read of a batch: a range of an object that is already open, or of the present version of an object.
+/// One read: a range of an object that is already open, or of the present version of an object.
 struct ReadRequest {
   static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
 
@@ -69,8 +72,21 @@ struct ReadReply {
   std::shared_ptr<const void> owner = nullptr;  ///< keeps `bytes` alive unless they are in ReadRequest::into
 };
 
-/// Receives the reply to requests[request]. A failure returned from here ends the batch with that failure.
-using OnReply = std::function<Result<void>(std::size_t request, Result<ReadReply> reply)>;
+/// What Store::read() reads: it hands out requests, and receives the replies. All calls come from the thread that
+/// called read().
+class SHERD_API ReadQueue {
+ public:
+  virtual ~ReadQueue() = default;
+  /// The next request, or nullopt if there is none at present: a reply that is still due may lead to one. `is_last`
+  /// means that no reply is due; then the queue waits for what else it needs, and nullopt ends read().
+  virtual std::optional<ReadRequest> next(bool is_last) = 0;
+  /// Receives the reply to the request that next() returned as the `number`-th, counted from 0. A failure ends read()
+  /// with that failure.
+  virtual Result<void> reply(std::size_t number, Result<ReadReply> reply) = 0;
+};
+
+/// Receives the reply to requests[number]. A failure ends the reads with that failure.
+using OnReply = std::function<Result<void>(std::size_t number, Result<ReadReply> reply)>;
 
 /// The condition under which an object is replaced or erased.
 struct Condition {
@@ -78,6 +94,24 @@ struct Condition {
   Generation generation;  ///< for `matches`
   static Condition absent() { return {Kind::absent, {}}; }
   static Condition matches(Generation generation) { return {Kind::matches, std::move(generation)}; }
+};
+
+/// What is known of an object before it is written.
+struct WriteHints {
+  std::uint64_t size = 0;    ///< the expected size in bytes; 0 if unknown
+  bool begins_last = false;  ///< its first bytes are written after all others
+};
+
+/// The bytes that change an object to its next version. The views are valid during Store::amend().
+struct Amendment {
+  struct Overwrite {
+    std::uint64_t offset = 0;
+    std::span<const std::byte> bytes;
+  };
+  Generation of;                                          ///< the version that the caller has read
+  std::uint64_t size = 0;                                 ///< of that version, in bytes
+  std::vector<std::span<const std::byte>> appended = {};  ///< after its end, one after the other
+  std::vector<Overwrite> overwrites = {};                 ///< inside it, by offset, without overlaps
 };
 
 /// A new version of an object, visible only after commit(). If destroyed without commit(), it leaves nothing behind.
@@ -109,17 +143,24 @@ class SHERD_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
+/// How a store changes an object of which it has a version already: it writes a copy; it makes the copy where the
+/// object is, without transferring the old bytes; or it changes the object itself.
+enum class Amending : std::uint8_t { copies, copies_remotely, in_place };
+
 /// The cost of requests, so that a plan can choose between few large and many small ones.
 struct StoreTraits {
   std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are merged
   std::uint64_t tail_read_bytes = 0;                      ///< objects up to this size are read whole at first
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< maximum length of a merged read
   unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
+  std::uint64_t writer_bytes = 0;  ///< the memory that an ObjectWriter holds, at most, in bytes
+  bool read_only = false;          ///< the store has only read() and visit()
   bool locks = false;              ///< lock() excludes other writers, including other processes
   bool conditional_write = false;  ///< commit() compares and replaces in one step, even without lock()
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
   bool can_list = true;            ///< visit() works, and with it everything that removes a prefix
+  Amending amending = Amending::copies;  ///< what amend() costs
   /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
 };
@@ -129,6 +170,8 @@ struct ListEntry {
   std::string_view name;   ///< without the listed prefix, and without the trailing `/` of a prefix
   std::uint64_t size = 0;  ///< of an object, in bytes
   bool is_prefix = false;
+  std::string_view generation = {};  ///< the token of an object's generation; empty if the list does not have it
+  std::optional<std::chrono::system_clock::time_point> modified = {};  ///< when an object was stored, if known
 };
 
 /// Which objects below a prefix are listed: its direct children, with deeper objects combined into one entry per next
@@ -160,62 +203,73 @@ struct ParentStore {
   std::string name;  ///< one segment: the key `key` of the inner store is `name/key` in this one
 };
 
+/// Whether an erased object existed; some stores do not tell.
+enum class Erased : std::uint8_t { nothing, object, unknown };
+
+/// A read-only store implements url(), traits(), read() and visit(); all other functions have defaults.
 class SHERD_API Store {
  public:
   virtual ~Store() = default;
-  /// The store's name for users, such as `file:///data/a.zarr` or `memory:`.
+  /// The store's name for users, such as `file:///data/a.zarr` or `memory:`. Without secrets.
   [[nodiscard]] virtual const std::string& url() const noexcept = 0;
   [[nodiscard]] virtual StoreTraits traits() const noexcept = 0;
-  [[nodiscard]] virtual bool read_only() const noexcept { return false; }
+  [[nodiscard]] bool read_only() const noexcept { return traits().read_only; }
   /// The store whose keys begin one segment higher; nullopt (the default) if there is none. Costs no request.
   [[nodiscard]] virtual Result<std::optional<ParentStore>> parent() const;
 
-  /// The object's present version, or nullptr if it does not exist.
-  virtual Result<std::shared_ptr<ByteSource>> open(const std::string& key) = 0;
-  /// Answers all requests, each as soon as possible and in any order, by calls of `reply` from the calling thread. A
-  /// request that opens an object gets the part of its range that exists. It costs one request to the store, without a
-  /// second one for the size; the source in its reply knows size and generation. A range of an open version is read in
-  /// full: `corrupt` if it ends beyond the object, `conflict` if the store can no longer read that version. A request
-  /// that fails does not end the batch; its reply is the failure. `unavailable` if the call for which this thread works
-  /// was interrupted. The default opens and reads one object after the other.
-  virtual Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply);
-  /// A writer of the object's next version. `size_hint` is the expected size, or 0 if unknown.
-  virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint = 0) = 0;
-  /// A writer of a version that appends bytes to the version `of` and changes a few bytes before its end. `conflict`,
-  /// now or at commit(), if `of`, which the caller has read, is no longer the present version. Bytes that are not
-  /// written stay as they are. A write must not cross the present end. Stores that can change an object in place copy
-  /// nothing: they store the appended bytes first; commit() then overwrites bytes before the end with consecutive
-  /// atomic writes of at most 16 aligned bytes. Meanwhile readers may see some of these writes. Readers of the old
-  /// version still find its bytes in place, but its source may return `conflict`. Other stores write a copy, which
-  /// becomes visible as a whole. Like the writer of write(), this one holds the key's lock.
-  virtual Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of);
+  /// Answers the requests of a queue, each as soon as possible and in any order. The store takes the next request
+  /// whenever it can send it; while it could and there is none, it asks again after each reply, and every few
+  /// milliseconds. A request that opens an object gets the part of its range that exists. It costs one request to the
+  /// store, without a second one for the size; the source in its reply knows size and generation. A range of an open
+  /// version is read in full: `corrupt` if it ends beyond the object, `conflict` if the store can no longer read that
+  /// version. A request that fails does not end read(); its reply is the failure. `unavailable` if the call for which
+  /// this thread works was interrupted.
+  virtual Result<void> read(ReadQueue& queue) = 0;
+  /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), page by page. Children are
+  /// visited in any order, and only one page of them is in memory at a time; with ListDepth::all, objects are sorted by
+  /// key, and the names of one directory per level may be in memory. `visit` may use the store; objects that it stores
+  /// or erases may or may not be visited. Returns true if everything was visited, false if `visit` ended the list. A
+  /// prefix that does not exist has no entries. `unsupported` if the store cannot list (traits().can_list).
+  virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
+
+  /// A writer of the object's next version. This and all following functions that change something are `unsupported` by
+  /// default.
+  virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints = {});
+  /// Changes the version `amendment.of`, which the caller has read, to the next one, and returns its generation (empty
+  /// if the store does not know it). `conflict` if that version is no longer the present one. Nothing is visible
+  /// before all appended bytes are stored. Stores that change an object in place (Amending::in_place) then overwrite
+  /// its bytes with consecutive atomic writes of at most 16 aligned bytes: meanwhile readers may see some of these
+  /// writes; readers of the old version still find its bytes in place, but its source may return `conflict`. In other
+  /// stores the next version becomes visible as a whole. Holds the key's lock meanwhile. The default writes a copy.
+  virtual Result<Generation> amend(const std::string& key, const Amendment& amendment);
   /// Waits until no other writer holds the key. If traits().locks is false, this excludes only threads of this process,
-  /// or nothing, and the caller must use conditions: it commits, amends or erases on condition that the object is the
-  /// version that it read, and starts again after a `conflict`. `unsupported` if neither is available, unless
-  /// Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(), erase() and further lock()
-  /// of the key proceed under it; those of other threads wait. A writer holds the lock, with or without lock(), from
-  /// write() until it commits or is destroyed, which also ends an earlier lock(). A thread has at most one writer of a
-  /// key at a time, and makes writers of several keys in sorted order.
-  virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key) = 0;
-  /// Erases an object; returns whether it existed. `conflict` if the condition does not hold; `unsupported` if the
-  /// store cannot compare (traits().conditional_erase).
-  virtual Result<bool> erase(const std::string& key, const Condition& condition = {}) = 0;
-  /// Erases objects, in any version; missing ones are skipped. As many at a time as the store can; the
-  /// default erases one after the other. The first failure ends it.
+  /// or nothing (the default), and the caller must use conditions: it commits, amends or erases on condition that the
+  /// object is the version that it read, and starts again after a `conflict`. `unsupported` if neither is available,
+  /// unless Config::lock allows it. A lock belongs to its thread: that thread's write(), amend(), erase() and further
+  /// lock() of the key proceed under it; those of other threads wait. A writer holds the lock, with or without lock(),
+  /// from write() until it commits or is destroyed, which also ends an earlier lock(). A thread has at most one writer
+  /// of a key at a time, and makes writers of several keys in sorted order.
+  virtual Result<std::unique_ptr<StoreLock>> lock(const std::string& key);
+  /// Erases an object. `conflict` if the condition does not hold; `unsupported` if the store cannot compare
+  /// (traits().conditional_erase).
+  virtual Result<Erased> erase(const std::string& key, const Condition& condition = {});
+  /// Erases objects, in any version; missing ones are skipped. As many at a time as the store can; the default erases
+  /// one after the other. The first failure ends it.
   virtual Result<void> erase_all(std::span<const std::string> keys);
   /// Erases every object below `prefix` (which ends in `/` or is empty), without waiting for writers: a writer that
-  /// commits later creates its object again, or fails with `conflict`.
-  virtual Result<void> erase_prefix(const std::string& prefix) = 0;
+  /// commits later creates its object again, or fails with `conflict`. The default lists and erases.
+  virtual Result<void> erase_prefix(const std::string& prefix);
   /// Waits for every writer, also of other processes, that holds a key below `prefix` to end; not for writers of this
   /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
-  /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page: only
-  /// one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to be
-  /// visited. `visit` may use the store; objects that it stores or erases may or may not be visited. Returns true if
-  /// everything was visited, false if `visit` ended the list. A prefix that does not exist has no entries.
-  /// `unsupported` if the store cannot list (traits().can_list).
-  virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
+  /// Returns once everything that was committed is stored and durable, as far as the store was opened so, and reports
+  /// what failed since. The default, for stores whose commits wait for that, returns at once.
+  virtual Result<void> finish();
 
+  /// The object's present version, or nullptr if it does not exist. One request, which reads nothing.
+  Result<std::shared_ptr<ByteSource>> open(const std::string& key);
+  /// Answers all requests.
+  Result<void> read_all(std::span<const ReadRequest> requests, const OnReply& reply);
   /// The whole object, or nullopt; `unsupported` if it is larger than `max_bytes`.
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes = ~std::uint64_t{0});
   /// Replaces the whole object.
@@ -223,8 +277,8 @@ class SHERD_API Store {
   Result<void> set(const std::string& key, std::string_view text, const Condition& condition = {});
   /// The direct children of `prefix`, all together and sorted by name.
   Result<Listing> list_dir(const std::string& prefix);
-  /// Calls `visit(key, size)` for every object below `prefix`, depth first and sorted. Holds the names of one directory
-  /// per level in memory. Stops, and returns false, if `visit` returns false.
+  /// Calls `visit(key, size)` for every object below `prefix`, sorted by key. Stops, and returns false, if `visit`
+  /// returns false.
   Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
 };
 
@@ -270,10 +324,16 @@ SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
 /// The same store with its requests counted by `recorder`, only once even if it counts them already.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
-/// The same store with each request delayed by `latency`, and at most `parallel` requests in flight: to measure with a
+/// How long requests take: the median and, for one of a hundred, the tail.
+struct Latency {
+  template <class Rep, class Period>
+  Latency(std::chrono::duration<Rep, Period> each) : Latency(each, each) {}
+  Latency(std::chrono::microseconds typical, std::chrono::microseconds slowest) : median(typical), tail(slowest) {}
+  std::chrono::microseconds median, tail;
+};
+/// The same store with each request delayed by a latency, and at most `parallel` requests in flight: to measure with a
 /// local store how a program behaves with a remote one.
-SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
-                                               unsigned parallel);
+SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel);
 /// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
 /// The store that a path or URL names: a plain path, `file://…`, `memory:`. Uses config.storage_options.

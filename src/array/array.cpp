@@ -283,7 +283,7 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell) {
     SHERD_TRY(before, source->generation());
     if (now != nullptr) {
       SHERD_TRY(after, now->generation());
-      if (after == before) return done;
+      if (after == before || before.token.empty()) return done;
     }
     return conflict("was replaced while it was read").in_key(key);
   });
@@ -415,7 +415,9 @@ Result<void> write_selected(const Array& array, const Shape* made_for, const Sel
     SHERD_TRY(state.check_elements(from.dtype));
     const SelectedRegion selected(selection);
     Budget budget(state.config().memory_budget);
-    return state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape});
+    SHERD_TRY(state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape}));
+    if (!state.location.store->traits().locks) SHERD_TRY(state.confirm());
+    return {};
   });
 }
 

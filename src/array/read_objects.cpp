@@ -1,7 +1,6 @@
-// The calling thread sends batches of requests and passes replies to the pool. A batch contains everything that has
-// been requested by then: the runs and indexes of planned objects, then the first reads of further objects. Before the
-// next batch all replies are planned, which takes little time, so that a level of nesting costs one batch; decoding
-// continues meanwhile.
+// The calling thread is in Store::read(), which takes requests whenever it can send one: those for the runs and indexes
+// of objects that were begun, then the first reads of further objects. That thread plans what follows from a reply,
+// which takes little time, so that the requests that the plan needs are ready at once. The pool decodes runs meanwhile.
 #include "array/read_objects.hpp"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "array/arriving.hpp"
@@ -20,28 +20,41 @@ namespace {
 
 constexpr std::uint64_t kObjectsAtOnce = 4096;
 
-class Reading {
+/// The cache keeps the version of an object that was read last, whichever it is.
+const Generation kLastSeen{"last seen"};
+
+class Reading final : public ReadQueue {
  public:
   Reading(const ObjectsRead& call, std::uint64_t count,
           const std::function<std::unique_ptr<ObjectRead>(std::uint64_t)>& make)
       : call_(call), count_(count), make_(make), budget_(call.config.memory_budget / 2), tasks_(call.config) {}
 
   Result<void> run() {
+    auto done = call_.store.read(*this);
+    SHERD_TRY(tasks_.finish());  // the cause, if a task has failed
+    return done;
+  }
+
+  /// While there is no memory for another request, or an object must be opened again, the pool is about to change that.
+  std::optional<ReadRequest> next(bool is_last) override {
     while (!tasks_.failed()) {
-      admit();
-      tasks_.help_until([&] { return planning_ == 0; });
-      auto batch = next_batch();
-      if (!batch.empty()) {
-        auto sent = send(batch);
-        if (sent) continue;
-        SHERD_TRY(tasks_.finish());  // the cause, if a task has failed
-        return sent;
+      if (auto ask = next_ask(is_last)) {
+        ReadRequest request = ask->request;
+        in_use_ += request.length;
+        under_way_.emplace(asked_++, *std::move(ask));
+        return request;
       }
-      if (active_ == 0 && next_ == count_) break;
+      if (!is_last || (active_ == 0 && next_ == count_)) return std::nullopt;
       const std::size_t before = running_;
       tasks_.help_until([&] { return running_ < before || running_ == 0; });
     }
-    return tasks_.finish();
+    return std::nullopt;
+  }
+
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
+    if (tasks_.failed()) return unavailable("another part of the call has failed");
+    arrived(std::move(under_way_.extract(number).mapped()), std::move(reply));
+    return {};
   }
 
  private:
@@ -77,76 +90,47 @@ class Reading {
 
   static std::string version_name(const std::string& key) { return key + "@version"; }
 
-  // Many at a time, so that batches are large.
-  void admit() {
-    if (active_ > kObjectsAtOnce / 2) return;
-    while (next_ < count_ && active_ < kObjectsAtOnce) {
-      auto object = std::make_shared<Object>(in_use_);
-      object->read = make_(next_++);
-      ++active_;
-      ReadRequest first = object->read->first();
-      if (object->read->has_index()) {
-        const auto seen = call_.cache.get<ArrivingSource::Version>(version_name(first.key), {});
-        if (seen) {
-          object->source = std::make_shared<ArrivingSource>(*seen);
-          plan(std::move(object));
-          continue;
-        }
-      }
-      opens_.push_back({std::move(object), Ask::Kind::open, std::move(first)});
+  /// The next request for which there is memory. First reads leave memory for the reads that follow from them. A single
+  /// request is made even if there is not enough memory for it.
+  std::optional<Ask> next_ask(bool is_last) {
+    if (auto ask = next_waiting(is_last)) return ask;
+    while (!open_ && next_ < count_ && active_ < kObjectsAtOnce) {
+      admit();
+      if (auto ask = next_waiting(is_last)) return ask;
     }
+    if (!open_ || !fits(*open_, budget_ / 4 * 3, is_last)) return std::nullopt;
+    return std::exchange(open_, std::nullopt);
   }
 
-  // First reads leave memory for the reads that follow from them, and a batch of them leaves some for the next one, so
-  // that there is decoding to do meanwhile.
-  std::vector<Ask> next_batch() {
-    std::vector<Ask> batch;
+  std::optional<Ask> next_waiting(bool is_last) {
     const std::lock_guard hold(mutex_);
-    take(waiting_, fitting(waiting_, budget_, budget_), batch);
-    take(opens_, fitting(opens_, budget_ / 4 * 3, budget_ / 2), batch);
-    if (batch.empty() && running_ == 0) {  // a single request, although there is not enough memory for it
-      auto& next = waiting_.empty() ? opens_ : waiting_;
-      take(next, std::min<std::size_t>(1, next.size()), batch);
+    if (waiting_.empty() || !fits(waiting_.front(), budget_, is_last)) return std::nullopt;
+    Ask ask = std::move(waiting_.front());
+    waiting_.pop_front();
+    return ask;
+  }
+
+  [[nodiscard]] bool fits(const Ask& ask, std::uint64_t budget, bool is_last) const {
+    return in_use_ + ask.request.length <= budget || (is_last && running_ == 0);
+  }
+
+  /// Begins the next object: by its first read or, if its version is known, by its plan.
+  void admit() {
+    auto object = std::make_shared<Object>(in_use_);
+    object->read = make_(next_++);
+    ++active_;
+    ReadRequest first = object->read->first();
+    if (object->read->has_index()) {
+      const auto seen = call_.cache.get<ArrivingSource::Version>(version_name(first.key), kLastSeen);
+      if (seen) {
+        object->source = std::make_shared<ArrivingSource>(*seen);
+        return plan(object);
+      }
     }
-    return batch;
+    open_ = Ask{std::move(object), Ask::Kind::open, std::move(first)};
   }
 
-  // The number of these for which there is memory, in full round trips. While some memory is about to be freed, a few
-  // small requests are not worth a batch.
-  std::size_t fitting(const std::deque<Ask>& asks, std::uint64_t in_use, std::uint64_t in_batch) const {
-    std::uint64_t bytes = 0;
-    std::size_t count = 0;
-    for (; count < asks.size(); ++count) {
-      const std::uint64_t more = bytes + asks[count].request.length;
-      if (more > in_batch || in_use_ + more > in_use) break;
-      bytes = more;
-    }
-    const std::size_t parallel = call_.store.traits().parallel_requests;
-    if (count == asks.size()) return count;
-    if (count < parallel) return running_ > 0 && bytes < in_batch / 4 ? 0 : count;
-    return count - count % parallel;
-  }
-
-  void take(std::deque<Ask>& from, std::size_t count, std::vector<Ask>& batch) {
-    for (; count > 0; --count) {
-      in_use_ += from.front().request.length;
-      batch.push_back(std::move(from.front()));
-      from.pop_front();
-    }
-  }
-
-  Result<void> send(std::span<Ask> batch) {
-    std::vector<ReadRequest> requests;
-    requests.reserve(batch.size());
-    for (const Ask& ask : batch) requests.push_back(ask.request);
-    return call_.store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-      if (tasks_.failed()) return unavailable("another part of the call has failed");
-      arrived(batch[i], std::move(reply));
-      return {};
-    });
-  }
-
-  void arrived(Ask& ask, Result<ReadReply> reply) {
+  void arrived(Ask ask, Result<ReadReply> reply) {
     ObjectPtr object = std::move(ask.object);
     if (reply && is_superseded(*object, *reply)) object->replaced = true;
     if (reply && !object->replaced && (ask.kind == Ask::Kind::part || ask.kind == Ask::Kind::run) &&
@@ -162,10 +146,10 @@ class Reading {
         return opened(std::move(object), std::move(reply));
       case Ask::Kind::other:
         if (usable && reply->source) object->fail(conflict("the object has another name"));  // so that it is read alone
-        return plan(std::move(object));
+        return plan(object);
       case Ask::Kind::part:
         if (usable) hold(*object, *std::move(reply));
-        if (--object->awaited == 0) plan(std::move(object));
+        if (--object->awaited == 0) plan(object);
         return;
       case Ask::Kind::run:
       case Ask::Kind::confirm:
@@ -198,7 +182,7 @@ class Reading {
         return;
       }
     }
-    plan(std::move(object));
+    plan(object);
   }
 
   void hold(Object& object, ReadReply reply) {
@@ -207,41 +191,30 @@ class Reading {
     object.source->hold(std::move(reply));
   }
 
-  void add_task(bool first, Tasks::Task task) {
+  void add_task(Tasks::Task task) {
     ++running_;
-    auto counted = [this, task = std::move(task)]() -> Result<void> {
+    tasks_.add([this, task = std::move(task)]() -> Result<void> {
       auto done = task();
       --running_;
-      return done;
-    };
-    first ? tasks_.add_first(std::move(counted)) : tasks_.add(std::move(counted));
-  }
-
-  void plan(ObjectPtr object) {
-    ++planning_;
-    add_task(true, [this, object = std::move(object)]() -> Result<void> {
-      auto done = plan_now(object);
-      --planning_;
       return done;
     });
   }
 
-  Result<void> plan_now(const ObjectPtr& object) {
-    if (object->failure || object->replaced) return settle_later(object), Result<void>{};
+  void plan(const ObjectPtr& object) {
+    if (object->failure || object->replaced) return settle_later(object);
     ArrivingSource* const source = object->source.get();
     auto runs = object->read->plan(source);
-    if (source != nullptr && source->waits()) return ask_for(object, source->take_missing()), Result<void>{};
+    if (source != nullptr && source->waits()) return ask_for(object, source->take_missing());
     if (!runs) {
       object->fail(std::move(runs).error());
       object->replaced = source != nullptr && !source->opened();  // perhaps
-      return settle_later(object), Result<void>{};
+      return settle_later(object);
     }
     object->runs = *std::move(runs);
     if (source != nullptr)
       ask_for_runs(object, *source);
     else
       settle_later(object);
-    return {};
   }
 
   // A request for a range of the version, whether it is open or only assumed to be the present one.
@@ -277,7 +250,7 @@ class Reading {
       const std::string name = version_name(object->read->first().key);
       auto version = std::make_shared<const ArrivingSource::Version>(source.version());
       const std::uint64_t bytes = sizeof *version + name.size() + version->name.size();
-      call_.cache.put(name, {}, std::move(version), bytes);
+      call_.cache.put(name, kLastSeen, std::move(version), bytes);
     }
     {
       const std::lock_guard hold(mutex_);
@@ -287,7 +260,7 @@ class Reading {
   }
 
   void take(ObjectPtr object, std::size_t run, ReadReply reply, std::uint64_t bytes) {
-    add_task(false, [this, object = std::move(object), run, reply = std::move(reply), bytes]() -> Result<void> {
+    add_task([this, object = std::move(object), run, reply = std::move(reply), bytes]() -> Result<void> {
       if (auto done = object->read->take(*object->source, object->runs[run], reply.bytes); !done)
         object->fail(std::move(done).error());
       in_use_ -= bytes;
@@ -296,7 +269,7 @@ class Reading {
   }
 
   void settle_later(ObjectPtr object) {
-    add_task(false, [this, object = std::move(object)] { return settle(object); });
+    add_task([this, object = std::move(object)] { return settle(object); });
   }
 
   Result<void> settle(const ObjectPtr& object) {
@@ -327,11 +300,12 @@ class Reading {
   const std::uint64_t budget_;
   std::uint64_t next_ = 0;
   std::atomic<std::uint64_t> in_use_{0};  // bytes of requests under way, and of replies in memory
-  std::deque<Ask> opens_;
+  std::optional<Ask> open_;               // the first read of the next object
   std::atomic<std::size_t> active_{0};    // objects that are not finished
-  std::atomic<std::size_t> planning_{0};  // those that must be planned
   std::atomic<std::size_t> running_{0};   // tasks
-  std::mutex mutex_;                      // guards the queues
+  std::size_t asked_ = 0;
+  std::unordered_map<std::size_t, Ask> under_way_;
+  std::mutex mutex_;  // guards what follows
   std::deque<Ask> waiting_;
   Tasks tasks_;
 };

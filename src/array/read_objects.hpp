@@ -1,7 +1,6 @@
-// Reads many objects of a store whose requests have latency: open, locate, coalesce, read, decode. Each step
-// is requested for all objects together: first their beginnings or ends, then, level by level, the indexes
-// that locate chunks, then runs of chunks. The pool plans and decodes replies while other requests are under
-// way.
+// Reads many objects of a store whose requests have latency: open, locate, coalesce, read, decode. What an object needs
+// next (its beginning or end, then, level by level, the indexes that locate chunks, then runs of chunks) is requested
+// as soon as it is known. Replies are decoded while other requests are under way.
 #pragma once
 
 #include <cstdint>

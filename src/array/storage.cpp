@@ -21,7 +21,7 @@ Result<void> ask_for_each(Store& store, const Array::State& array, const Shape& 
     std::vector<ReadRequest> requests;
     for (std::uint64_t number = first; number < std::min(*all, first + kAskedTogether); ++number)
       requests.push_back({.key = array.key(unravel(number, count)), .length = 0});
-    SHERD_TRY(store.read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+    SHERD_TRY(store.read_all(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
       if (!reply) return std::move(reply).error().in_key(requests[i].key);
       if (reply->source == nullptr) return {};
       SHERD_TRY(size, reply->source->size());

@@ -244,13 +244,10 @@ struct Tasks::Shared {
     return done;
   }
 
-  void add(Task task, bool first) {
+  void add(Task task) {
     {
       const std::lock_guard hold(mutex);
-      if (first)
-        waiting.push_front(std::move(task));
-      else
-        waiting.push_back(std::move(task));
+      waiting.push_back(std::move(task));
       loop.count.fetch_add(1, std::memory_order_release);
     }
     changed.notify_all();
@@ -287,8 +284,7 @@ Tasks::~Tasks() {
   current_team = shared_->outer;
 }
 
-void Tasks::add(Task task) { shared_->add(std::move(task), false); }
-void Tasks::add_first(Task task) { shared_->add(std::move(task), true); }
+void Tasks::add(Task task) { shared_->add(std::move(task)); }
 
 bool Tasks::failed() const noexcept { return shared_->loop.stop; }
 

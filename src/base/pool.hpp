@@ -42,8 +42,6 @@ class Tasks {
   ~Tasks();
 
   void add(Task task);
-  /// Adds a task that runs before all waiting ones.
-  void add_first(Task task);
   [[nodiscard]] bool failed() const noexcept;
   /// Runs tasks, or waits for running ones, until `done` (which tasks make true) or a failure.
   void help_until(const std::function<bool()>& done);

@@ -74,7 +74,7 @@ Result<void> read_all_json(Store& store, std::span<const std::string> keys, cons
   std::vector<ReadRequest> requests;
   requests.reserve(keys.size());
   for (const std::string& key : keys) requests.push_back({.key = key, .length = limits.metadata_bytes});
-  return store.read(requests, [&](std::size_t i, Result<ReadReply> reply) {
+  return store.read_all(requests, [&](std::size_t i, Result<ReadReply> reply) {
     return visit(i, parse_reply(std::move(reply), limits, bare).in_key(keys[i]));
   });
 }

@@ -53,7 +53,7 @@ Result<std::vector<Reply>> read_documents(const NodeLocation& location, std::spa
       requests.push_back({.key = joined(prefix, name), .length = length});
       replies.push_back({.name = name});
     }
-  SHERD_TRY(location.store->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+  SHERD_TRY(location.store->read_all(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
     Reply& to = replies[i];
     if (!reply) {
       to.fault = std::move(reply).error().in_key(requests[i].key);

@@ -13,19 +13,17 @@ class DualFormatStore final : public ForwardingStore {
                   std::string prefix)
       : ForwardingStore(std::move(store)), keys_(std::move(keys)), grid_(std::move(grid)), prefix_(std::move(prefix)) {}
 
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return store_->read(requests, reply);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(writer, store_->write(key, size_hint));
+  Result<void> read(ReadQueue& queue) override { return store_->read(queue); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    SHERD_TRY(writer, store_->write(key, hints));
     if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));
     return writer;
   }
   // A shard with two names is replaced, not changed in place: readers of the other name could see a partial change.
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    return Store::amend(key, of);
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    return Store::amend(key, amendment);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override;
+  Result<Erased> erase(const std::string& key, const Condition& condition) override;
 
  private:
   [[nodiscard]] std::optional<std::string> second_of(std::string_view key) const {
@@ -41,7 +39,7 @@ class DualFormatStore final : public ForwardingStore {
 
 // The second name first: if this is interrupted, the object still has its first name, from which the next writer
 // creates the second one again.
-Result<bool> DualFormatStore::erase(const std::string& key, const Condition& condition) {
+Result<Erased> DualFormatStore::erase(const std::string& key, const Condition& condition) {
   const auto second = second_of(key);
   if (!second) return store_->erase(key, condition);
   SHERD_TRY(lock, store_->lock(key));

@@ -109,7 +109,7 @@ std::string IdObjects::shard_key(std::uint64_t shard) const {
   return prefix_ + ShardKeys(state_->format.sharding, shard).shard;
 }
 
-Result<std::shared_ptr<ByteSource>> IdObjects::open(const std::string& key) {
+Result<std::shared_ptr<ByteSource>> IdObjects::find(const std::string& key) {
   const auto id = id_of(key);
   return id ? open_value(key, *id) : store_->open(key);
 }
@@ -128,14 +128,14 @@ Result<std::shared_ptr<ByteSource>> IdObjects::open_value(const std::string& key
   return found;
 }
 
-Result<std::unique_ptr<ObjectWriter>> IdObjects::write(const std::string& key, std::uint64_t size_hint) {
+Result<std::unique_ptr<ObjectWriter>> IdObjects::write(const std::string& key, const WriteHints& hints) {
   const auto id = id_of(key);
-  if (!id) return store_->write(key, size_hint);
+  if (!id) return store_->write(key, hints);
   return std::unique_ptr<ObjectWriter>(std::make_unique<Writer>(*this, key, *id));
 }
 
-Result<std::unique_ptr<ObjectWriter>> IdObjects::amend(const std::string& key, const Generation& of) {
-  return id_of(key) ? Store::amend(key, of) : store_->amend(key, of);
+Result<Generation> IdObjects::amend(const std::string& key, const Amendment& amendment) {
+  return id_of(key) ? Store::amend(key, amendment) : store_->amend(key, amendment);
 }
 
 // Stores a value, or erases it if there is none, in the version of the shard in which the condition was checked. The
@@ -162,11 +162,11 @@ Result<std::unique_ptr<StoreLock>> IdObjects::lock(const std::string& key) {
   return store_->lock(id ? shard_key(location(*id).shard) : key);
 }
 
-Result<bool> IdObjects::erase(const std::string& key, const Condition& condition) {
+Result<Erased> IdObjects::erase(const std::string& key, const Condition& condition) {
   const auto id = id_of(key);
   if (!id) return store_->erase(key, condition);
   SHERD_TRY(count, change_if(key, *id, nullptr, condition));
-  return count != 0;
+  return count != 0 ? Erased::object : Erased::nothing;
 }
 
 Result<std::vector<Listing::Object>> IdObjects::shard_objects() const {

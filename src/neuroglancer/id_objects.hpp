@@ -32,12 +32,11 @@ class IdObjects final : public ForwardingStore {
   /// The same objects with another configuration.
   [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override;
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override;
   /// Of a value: locks its shard.
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
-  Result<bool> erase(const std::string& key, const Condition& condition) override;
+  Result<Erased> erase(const std::string& key, const Condition& condition) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   [[nodiscard]] std::optional<std::uint64_t> id_of(std::string_view key) const;
@@ -46,6 +45,9 @@ class IdObjects final : public ForwardingStore {
   [[nodiscard]] const ShardedStore::State& values() const noexcept { return *state_; }
   /// The objects that are shards or parts of shards, by name.
   [[nodiscard]] Result<std::vector<Listing::Object>> shard_objects() const;
+
+ protected:
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override;
 
  private:
   IdObjects(std::shared_ptr<Store> store, std::string prefix, Options options,

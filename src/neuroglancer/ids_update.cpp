@@ -9,6 +9,7 @@
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/value_rules.hpp"
 #include "shard/writer.hpp"
+#include "store/amendment.hpp"
 #include "store/condition.hpp"
 #include "store/retry.hpp"
 
@@ -46,7 +47,11 @@ class IdsUpdate {
  public:
   IdsUpdate(const ShardedStore::State& state, std::uint64_t number, std::span<const Change> changes)
       : state_(state), number_(number), changes_(changes), keys_(state.format.sharding, number) {
-    for (const Change& change : changes) puts_ += change.item != nullptr ? 1 : 0;
+    for (const Change& change : changes) {
+      if (change.item == nullptr) continue;
+      ++puts_;
+      put_bytes_ += change.item->value.size() + change.item->preceding.size();
+    }
   }
 
   /// Returns how many of the ids existed.
@@ -72,7 +77,7 @@ class IdsUpdate {
     if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
     if (stats_.chunks + puts_ == existing_) {
       SHERD_TRY(drop());
-    } else if (old_.is_pair || policy().is_wasteful(stats_.dead, size_)) {
+    } else if (old_.is_pair || policy().is_wasteful(stats_.dead, size_) || !fits_in_memory()) {
       SHERD_TRY(rewrite());
     } else {
       SHERD_TRY(amend());
@@ -91,6 +96,8 @@ class IdsUpdate {
   }
 
  private:
+  /// An amendment is in memory as a whole.
+  [[nodiscard]] bool fits_in_memory() const { return put_bytes_ <= state_.config().memory_budget / 2; }
   [[nodiscard]] UpdatePolicy policy() const { return {UpdateKind::amend, state_.config().max_unused}; }
 
   Result<OpenedShard> lock_and_open() {
@@ -193,13 +200,13 @@ class IdsUpdate {
   }
 
   Result<void> write_whole() {
-    SHERD_TRY(to, state_.store->write(keys_.shard, size_));
+    SHERD_TRY(to, state_.store->write(keys_.shard, {.size = size_}));
     SHERD_TRY(write(*to, {UpdateKind::dense}));
     SHERD_TRY(condition, unchanged());
     SHERD_TRY(to->commit(condition));
     if (old_.is_pair) SHERD_TRY(erase_pair());
     stats_.dead = 0;
-    remember(*to);
+    remember(to->committed());
     return {};
   }
 
@@ -210,16 +217,17 @@ class IdsUpdate {
 
   Result<void> amend() {
     SHERD_TRY(generation, old_.source->generation());
-    SHERD_TRY(to, state_.store->amend(keys_.shard, generation));
-    SHERD_TRY(write(*to, policy()));
-    SHERD_TRY(to->commit());
-    remember(*to);
+    AmendmentWriter to(generation, size_);
+    SHERD_TRY(write(to, policy()));
+    SHERD_TRY(amendment, to.amendment());
+    SHERD_TRY(amended, state_.store->amend(keys_.shard, amendment));
+    remember(amended);
     return {};
   }
 
-  void remember(const ObjectWriter& to) const {
+  void remember(const Generation& stored) const {
     if (!old_.source || old_.is_pair) return;  // only the store knows under which name it will be opened
-    keep_stats(state_, old_.source->name(), to.committed(), {stats_.chunks + puts_ - existing_, stats_.dead});
+    keep_stats(state_, old_.source->name(), stored, {stats_.chunks + puts_ - existing_, stats_.dead});
   }
 
   /// Writes the slots as a separate shard, or adds them to the existing one.
@@ -311,7 +319,7 @@ class IdsUpdate {
   const std::uint64_t number_;
   std::span<const Change> changes_;
   const ShardKeys keys_;
-  std::uint64_t puts_ = 0, existing_ = 0;
+  std::uint64_t puts_ = 0, put_bytes_ = 0, existing_ = 0;
   std::unique_ptr<StoreLock> lock_;
   OpenedShard old_;
   std::uint64_t size_ = 0, new_size_ = 0;

@@ -6,8 +6,10 @@
 #include "neuroglancer/legacy_names.hpp"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "base/try.hpp"
 #include "neuroglancer/decoded_source.hpp"
@@ -29,17 +31,13 @@ class NamesStore final : public ForwardingStore {
   NamesStore(std::shared_ptr<Store> store, LegacyNames names)
       : ForwardingStore(std::move(store)), names_(std::move(names)) {}
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    SHERD_TRY(object, store_->open(key));
-    return object != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(object)) : open_other(key);
-  }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+  Result<void> read(ReadQueue& queue) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override;
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
     SHERD_TRY(exists, has(key));
-    return exists ? store_->amend(key, of) : Store::amend(key, of);
+    return exists ? store_->amend(key, amendment) : Store::amend(key, amendment);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override;
+  Result<Erased> erase(const std::string& key, const Condition& condition) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   Result<bool> has(const std::string& key) const {
@@ -47,9 +45,11 @@ class NamesStore final : public ForwardingStore {
     return object != nullptr;
   }
   Result<std::shared_ptr<ByteSource>> open_other(const std::string& key) const;
-  Result<bool> erase_other(const std::string& key) const;
+  Result<Erased> erase_other(const std::string& key) const;
   // A pair is ignored when a whole shard is written, because it is no longer read.
-  Result<bool> erase_compressed(const std::string& key) const;
+  Result<Erased> erase_compressed(const std::string& key) const;
+  /// The legacy keys that an object may have if it is absent under `key`.
+  [[nodiscard]] std::vector<std::string> other_names(const std::string& key) const;
 
  private:
   [[nodiscard]] bool is_sharded() const noexcept { return names_.sharding.has_value(); }
@@ -62,8 +62,6 @@ class NamesStore final : public ForwardingStore {
   [[nodiscard]] bool may_be_compressed(std::string_view key) const {
     return !is_sharded() && key.starts_with(names_.prefix) && !key.ends_with(kGzip);
   }
-  /// The legacy keys that an object may have if it is absent under `key`.
-  [[nodiscard]] std::vector<std::string> other_names(const std::string& key) const;
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> open_compressed(const std::string& key) const;
   /// A chunk that exists under another key is not missing.
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> refuse_unknown(const std::string& key) const;
@@ -108,13 +106,13 @@ Result<void> NamesWriter::commit(const Condition& condition) {
   return {};
 }
 
-// Conditions refer to what open() shows. Legacy keys do not count if the object exists under its present key, so they
+// Conditions refer to what read() shows. Legacy keys do not count if the object exists under its present key, so they
 // are erased first.
-Result<bool> NamesStore::erase(const std::string& key, const Condition& condition) {
+Result<Erased> NamesStore::erase(const std::string& key, const Condition& condition) {
   if (condition.kind == Condition::Kind::always) {
     SHERD_TRY(plain, store_->erase(key));
     SHERD_TRY(other, erase_other(key));
-    return plain || other;
+    return either(plain, other);
   }
   SHERD_TRY(exists, has(key));
   if (!exists) {
@@ -126,36 +124,68 @@ Result<bool> NamesStore::erase(const std::string& key, const Condition& conditio
   return store_->erase(key, condition);
 }
 
-// Objects that are absent under their present keys are looked for under legacy keys, after all others have been
-// answered: whether these exist is asked for all objects together.
-Result<void> NamesStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
-  std::vector<std::size_t> absent;
-  SHERD_TRY(store_->read(requests, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
-    if (!answered || answered->source) return reply(i, std::move(answered));
-    absent.push_back(i);
-    return {};
-  }));
-  std::vector<ReadRequest> others;
-  std::vector<std::size_t> of;  // the absent object of each
-  for (std::size_t k = 0; k < absent.size(); ++k)
-    for (std::string& name : other_names(requests[absent[k]].key)) {
-      others.push_back({.key = std::move(name), .length = 0});
-      of.push_back(k);
+// An object that is absent under its present key is looked for under its legacy keys: whether these exist is asked for
+// all of them together.
+class NamesQueue final : public ReadQueue {
+ public:
+  NamesQueue(const NamesStore& store, ReadQueue& queue) : store_(store), queue_(queue) {}
+
+  std::optional<ReadRequest> next(bool is_last) override {
+    if (!others_.empty()) {
+      auto [name, absent] = std::move(others_.front());
+      others_.pop_front();
+      under_way_.emplace(asked_++, UnderWay{.absent = std::move(absent)});
+      return ReadRequest{.key = std::move(name), .length = 0};
     }
-  std::vector<bool> exists(absent.size(), false);
-  SHERD_TRY(store_->read(others, [&](std::size_t i, Result<ReadReply> answered) -> Result<void> {
-    if (!answered || answered->source) exists[of[i]] = true;
-    return {};
-  }));
-  for (std::size_t k = 0; k < absent.size(); ++k) {
-    const ReadRequest& request = requests[absent[k]];
-    const auto read_other = [&]() -> Result<ReadReply> {
-      SHERD_TRY(source, open_other(request.key));
-      return source ? answer(std::move(source), request) : ReadReply{};
-    };
-    SHERD_TRY(reply(absent[k], exists[k] ? read_other() : ReadReply{}));
+    auto request = queue_.next(is_last);
+    if (request) under_way_.emplace(asked_++, UnderWay{.number = given_++, .request = *request});
+    return request;
   }
-  return {};
+
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
+    UnderWay each = std::move(under_way_.extract(number).mapped());
+    if (each.absent) return other_replied(*each.absent, !reply || reply->source);
+    if (!reply || reply->source || each.request.of) return queue_.reply(each.number, std::move(reply));
+    auto names = store_.other_names(each.request.key);
+    if (names.empty()) return queue_.reply(each.number, ReadReply{});
+    const auto absent = std::make_shared<Absent>(Absent{each.number, std::move(each.request), names.size()});
+    for (std::string& name : names) others_.emplace_back(std::move(name), absent);
+    return {};
+  }
+
+ private:
+  struct Absent {
+    std::size_t number = 0;
+    ReadRequest request;
+    std::size_t awaited = 0;  // replies for its legacy keys
+    bool exists = false;
+  };
+  struct UnderWay {
+    std::size_t number = 0;
+    ReadRequest request = {};
+    std::shared_ptr<Absent> absent = nullptr;  // set for a legacy key
+  };
+
+  Result<void> other_replied(Absent& absent, bool exists) {
+    absent.exists = absent.exists || exists;
+    if (--absent.awaited > 0) return {};
+    const auto read_other = [&]() -> Result<ReadReply> {
+      SHERD_TRY(source, store_.open_other(absent.request.key));
+      return answer(std::move(source), absent.request);
+    };
+    return queue_.reply(absent.number, absent.exists ? read_other() : ReadReply{});
+  }
+
+  const NamesStore& store_;
+  ReadQueue& queue_;
+  std::size_t asked_ = 0, given_ = 0;
+  std::unordered_map<std::size_t, UnderWay> under_way_;
+  std::deque<std::pair<std::string, std::shared_ptr<Absent>>> others_;
+};
+
+Result<void> NamesStore::read(ReadQueue& queue) {
+  NamesQueue names(*this, queue);
+  return store_->read(names);
 }
 
 std::vector<std::string> NamesStore::other_names(const std::string& key) const {
@@ -167,8 +197,8 @@ std::vector<std::string> NamesStore::other_names(const std::string& key) const {
   return names;
 }
 
-Result<std::unique_ptr<ObjectWriter>> NamesStore::write(const std::string& key, std::uint64_t size_hint) {
-  SHERD_TRY(writer, store_->write(key, size_hint));
+Result<std::unique_ptr<ObjectWriter>> NamesStore::write(const std::string& key, const WriteHints& hints) {
+  SHERD_TRY(writer, store_->write(key, hints));
   return std::unique_ptr<ObjectWriter>(std::make_unique<NamesWriter>(*this, key, std::move(writer)));
 }
 
@@ -204,25 +234,25 @@ Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string
   return std::shared_ptr<ByteSource>();
 }
 
-Result<bool> NamesStore::erase_other(const std::string& key) const {
+Result<Erased> NamesStore::erase_other(const std::string& key) const {
   if (may_be_compressed(key)) return erase_compressed(key);
   const auto number = shard_of(key);
-  if (!number) return false;
+  if (!number) return Erased::nothing;
   const ShardKeys keys(*names_.sharding, *number);
   SHERD_TRY(index, store_->erase(names_.prefix + keys.index));  // first, because the data alone are not a shard
   SHERD_TRY(data, store_->erase(names_.prefix + keys.data));
-  return index || data;
+  return either(index, data);
 }
 
-Result<bool> NamesStore::erase_compressed(const std::string& key) const {
-  if (!may_be_compressed(key)) return false;
-  bool erased = false;
+Result<Erased> NamesStore::erase_compressed(const std::string& key) const {
+  if (!may_be_compressed(key)) return Erased::nothing;
+  Erased erased = Erased::nothing;
   for (const std::string_view suffix : kCompressed) {
     const std::string other = key + std::string(suffix);
     SHERD_TRY(object, store_->open(other));
     if (object == nullptr) continue;
     SHERD_TRY(store_->erase(other));
-    erased = true;
+    erased = Erased::object;
   }
   return erased;
 }

@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/document.hpp"
+#include "store/condition.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd::neuroglancer {
@@ -159,7 +160,7 @@ Result<bool> ObjectValues::erase(const Name& name) const {
     const std::string object = key(name.object);
     SHERD_TRY(plain, location_.store->erase(object).in_key(object));
     SHERD_TRY(packed, location_.store->erase(compressed(object)));
-    return plain || packed;
+    return either(plain, packed) != Erased::nothing;
   });
 }
 

@@ -19,21 +19,18 @@ class DeferringStore final : public ForwardingStore {
   DeferringStore(std::shared_ptr<Store> store, std::shared_ptr<Store> documents, DocumentKeys keys)
       : ForwardingStore(std::move(store)), documents_(std::move(documents)), keys_(std::move(keys)) {}
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    if (!keys_.has(key)) return store_->open(key);
-    SHERD_TRY(document, documents_->open(key));
-    return document != nullptr ? Result<std::shared_ptr<ByteSource>>(std::move(document)) : store_->open(key);
+  Result<void> read(ReadQueue& queue) override {
+    return answer_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
+      if (request.of || !keys_.has(request.key)) return read_one(*store_, request);
+      SHERD_TRY(document, documents_->open(request.key));
+      return document != nullptr ? answer(std::move(document), request) : read_one(*store_, request);
+    });
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    const auto is_deferred = [&](const ReadRequest& each) { return each.of == nullptr && keys_.has(each.key); };
-    // Batches of documents are rare here, and small.
-    return std::ranges::any_of(requests, is_deferred) ? Store::read(requests, reply) : store_->read(requests, reply);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    return store_of(key).write(key, size_hint);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    return store_of(key).write(key, hints);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_of(key).lock(key); }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     return store_of(key).erase(key, condition);
   }
   Result<void> erase_all(std::span<const std::string> keys) override {

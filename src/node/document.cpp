@@ -67,7 +67,7 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
 
 Result<DocumentVersion> write_document(Store& store, const Document& document, const Condition& condition) {
   const auto write = [&]() -> Result<Generation> {
-    SHERD_TRY(writer, store.write(document.key, document.text.size()));
+    SHERD_TRY(writer, store.write(document.key, {.size = document.text.size()}));
     SHERD_TRY(writer->write(0, as_bytes(document.text)));
     SHERD_TRY(writer->commit(condition));
     return writer->committed();

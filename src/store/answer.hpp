@@ -1,14 +1,23 @@
-// Answers one request of a batch with single reads, and the check that every read of a range makes.
+// Answers requests with single reads, and the check that every read of a range makes.
 #pragma once
+
+#include <functional>
 
 #include "sherd/store.hpp"
 
 namespace sherd {
 
-/// Opens the object that the request names, unless its version is already open, and reads the range.
-Result<ReadReply> answer(Store& store, const ReadRequest& request);
-/// The same from `source`, which is not nullptr.
+/// Reads the range of a request from `source`; no source if that is nullptr.
 Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& request);
+
+/// Reads one request.
+Result<ReadReply> read_one(Store& store, const ReadRequest& request);
+/// Store::read() one request after the other.
+Result<void> answer_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer);
+
+/// The same for a store that finds an object, or nullptr, by its key.
+Result<void> answer_found(ReadQueue& queue,
+                          const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find);
 
 /// `corrupt` if a range ends beyond an object of `size` bytes.
 Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size);

@@ -11,8 +11,8 @@ namespace sherd {
 /// The condition that an object is still the version that was read; null: that there still is none.
 [[nodiscard]] Result<Condition> unchanged_since(ByteSource* read);
 
-/// Erases an object on a condition, or replaces it with an empty one if the store cannot erase conditionally.
-Result<void> erase_or_empty(Store& store, const std::string& key, const Condition& condition);
+/// What the erasing of two objects, of which each counts, has found.
+[[nodiscard]] inline Erased either(Erased a, Erased b) noexcept { return a == Erased::nothing ? b : a; }
 
 /// `conflict` if the condition does not hold. `generation` returns that of the present version, as a Generation or a
 /// Result of one; it is called only if it is needed.

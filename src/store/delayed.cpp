@@ -1,7 +1,9 @@
 // A store that is as slow as a remote one: every request takes an additional latency, and a limited number are in
 // flight at a time. A request above that number waits until the earliest of them has been answered. Opening an object
-// answers one request; the size and generation of an open object cost none.
+// answers one request; the size and generation of an open object cost none. Requests are answered when their latency
+// has passed, so one that takes long delays none but those that follow from its reply.
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -20,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 /// The times at which requests are answered.
 class Line {
  public:
-  Line(std::chrono::microseconds latency, unsigned parallel) : latency_(latency), free_(std::max(1U, parallel)) {}
+  Line(Latency latency, unsigned parallel) : latency_(latency), free_(std::max(1U, parallel)) {}
 
   [[nodiscard]] unsigned parallel() const noexcept { return static_cast<unsigned>(free_.size()); }
 
@@ -28,6 +30,10 @@ class Line {
   /// interrupted meanwhile.
   Result<void> wait(std::size_t requests = 1) {
     const auto answered = send(requests);
+    return wait_until(answered);
+  }
+
+  static Result<void> wait_until(Clock::time_point answered) {
     for (auto now = Clock::now(); now < answered; now = Clock::now()) {
       SHERD_TRY(check_interrupted());
       std::this_thread::sleep_for(std::min<Clock::duration>(answered - now, kBetweenPolls));
@@ -35,19 +41,27 @@ class Line {
     return {};
   }
 
- private:
-  /// Returns when the last of them will be answered.
-  Clock::time_point send(std::size_t requests) {
+  /// Sends requests; returns when the last of them will be answered.
+  Clock::time_point send(std::size_t requests = 1) {
     const std::lock_guard hold(mutex_);
     Clock::time_point last{};
     for (; requests > 0; --requests) {
       const auto earliest = std::ranges::min_element(free_);
-      last = *earliest = std::max(*earliest, Clock::now()) + latency_;
+      last = *earliest = std::max(*earliest, Clock::now()) + next_latency();
     }
     return last;
   }
 
-  const std::chrono::microseconds latency_;
+ private:
+  static constexpr std::uint64_t kTailOf = 100;
+
+  std::chrono::microseconds next_latency() {
+    const bool is_slow = latency_.tail > latency_.median && sent_++ % kTailOf == kTailOf / 2;
+    return is_slow ? latency_.tail : latency_.median;
+  }
+
+  const Latency latency_;
+  std::uint64_t sent_ = 0;
   std::mutex mutex_;
   std::vector<Clock::time_point> free_;  ///< when each of the parallel requests is free again
 };
@@ -94,22 +108,16 @@ class DelayedStore final : public ForwardingStore {
     traits.parallel_requests = line_->parallel();
     return traits;
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<void> read(ReadQueue& queue) override;
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    SHERD_TRY(writer, store_->write(key, hints));
+    return std::make_unique<DelayedWriter>(std::move(writer), line_);
+  }
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
     SHERD_TRY(line_->wait());
-    SHERD_TRY(source, store_->open(key));
-    if (source) source = std::make_shared<DelayedSource>(std::move(source), line_);
-    return source;
+    return store_->amend(key, amendment);
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override;
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(writer, store_->write(key, size_hint));
-    return std::make_unique<DelayedWriter>(std::move(writer), line_);
-  }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    SHERD_TRY(writer, store_->amend(key, of));
-    return std::make_unique<DelayedWriter>(std::move(writer), line_);
-  }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(line_->wait());
     return store_->erase(key, condition);
   }
@@ -155,24 +163,40 @@ Result<bool> DelayedStore::visit(const std::string& prefix, ListDepth depth, con
   });
 }
 
-/// Requests in flight together are answered in reverse order, because callers must not rely on any order.
-Result<void> DelayedStore::read(std::span<const ReadRequest> requests, const OnReply& reply) {
-  for (std::size_t first = 0, last = 0; first < requests.size(); first = last) {
-    last = std::min<std::size_t>(first + line_->parallel(), requests.size());
-    SHERD_TRY(line_->wait(last - first));
-    for (std::size_t i = last; i-- > first;) {
-      auto answered = answer(*store_, unwrapped<DelayedSource>(requests[i]));
-      if (answered) wrap<DelayedSource>(*answered, requests[i], line_);
-      SHERD_TRY(reply(i, std::move(answered)));
+/// While there is a free slot, the queue is asked again after this time.
+constexpr std::chrono::milliseconds kBetweenAsks{1};
+
+Result<void> DelayedStore::read(ReadQueue& queue) {
+  struct UnderWay {
+    std::size_t number;
+    ReadRequest request;
+  };
+  std::multimap<Clock::time_point, UnderWay> under_way;  // by the time of the reply
+  for (std::size_t asked = 0;;) {
+    while (under_way.size() < line_->parallel()) {
+      auto request = queue.next(under_way.empty());
+      if (!request) break;
+      under_way.emplace(line_->send(), UnderWay{asked++, *std::move(request)});
     }
+    if (under_way.empty()) return {};
+    SHERD_TRY(check_interrupted());
+    const auto now = Clock::now();
+    const auto next = under_way.begin();
+    if (next->first > now) {
+      const bool is_full = under_way.size() == line_->parallel();
+      SHERD_TRY(Line::wait_until(is_full ? next->first : std::min(next->first, now + kBetweenAsks)));
+      continue;
+    }
+    const auto [number, request] = std::move(under_way.extract(next).mapped());
+    auto answered = read_one(*store_, unwrapped<DelayedSource>(request));
+    if (answered) wrap<DelayedSource>(*answered, request, line_);
+    SHERD_TRY(queue.reply(number, std::move(answered)));
   }
-  return {};
 }
 
 }  // namespace
 
-std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, std::chrono::microseconds latency,
-                                     unsigned parallel) {
+std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel) {
   return std::make_shared<DelayedStore>(std::move(store), std::make_shared<Line>(latency, parallel));
 }
 

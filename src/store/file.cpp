@@ -61,6 +61,8 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
+#include "store/amendment.hpp"
+#include "store/answer.hpp"
 #include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/file_amender.hpp"
@@ -156,14 +158,17 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
             .locks = true,
             .conditional_write = true,
             .conditional_erase = true,
-            .links = true};
+            .links = true,
+            .amending = Amending::in_place};
   }
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override;
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override;
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override;
+  Result<void> read(ReadQueue& queue) override {
+    return answer_found(queue, [&](const std::string& key) { return find(key); });
+  }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override;
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override;
-  Result<bool> erase(const std::string& key, const Condition& condition) override;
+  Result<Erased> erase(const std::string& key, const Condition& condition) override;
   Result<void> erase_prefix(const std::string& prefix) override;
   Result<void> wait_for_writers(const std::string& prefix) override;
   [[nodiscard]] bool can_move_to(const std::string& to) const override;
@@ -180,6 +185,7 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
   [[nodiscard]] Result<std::optional<ParentStore>> directory_above() const;
   using Identity = std::pair<dev_t, ino_t>;
 
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) const;
   Result<std::shared_ptr<KeyHold>> hold(const std::string& key, Exclusion exclusion = Exclusion::required);
   void sweep_once(std::string_view prefix);
   Result<void> wait_in(int directory, const std::string& prefix, std::string_view below, int depth);
@@ -193,7 +199,7 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
   std::set<std::string, std::less<>> swept_;
 };
 
-Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
+Result<std::shared_ptr<ByteSource>> FileStore::find(const std::string& key) const {
   SHERD_TRY(check_key(key));
   SHERD_TRY(file, tree_.open_file(key).in_key(key));
   if (!file) return std::shared_ptr<ByteSource>();
@@ -203,22 +209,19 @@ Result<std::shared_ptr<ByteSource>> FileStore::open(const std::string& key) {
   return std::make_shared<FileSource>(key, std::move(file), status);
 }
 
-Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, std::uint64_t /*size_hint*/) {
+Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, const WriteHints& /*hints*/) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key, Exclusion::where_possible).in_key(key));
   SHERD_TRY(held->begin_writer());
   return std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
 }
 
-Result<std::unique_ptr<ObjectWriter>> FileStore::amend(const std::string& key, const Generation& of) {
+Result<Generation> FileStore::amend(const std::string& key, const Amendment& amendment) {
   SHERD_TRY(check_key(key));
+  SHERD_TRY(check_amendment(amendment).in_key(key));
   SHERD_TRY(held, hold(key).in_key(key));
-  struct stat status{};
-  const int directory = held->file_lock->directory();
-  SHERD_TRY(object, FileAmender::open(directory, std::string(split_key(key).name), of, status).in_key(key));
-  if (!object) return Store::amend(key, of);
-  SHERD_TRY(held->begin_writer());
-  return std::make_unique<FileAmender>(key, std::move(held), std::move(object), status, tree_.options().durable);
+  SHERD_TRY(changed, amend_file(key, *held->file_lock, amendment, tree_.options().durable).in_key(key));
+  return changed ? *std::move(changed) : Store::amend(key, amendment);
 }
 
 Result<std::unique_ptr<StoreLock>> FileStore::lock(const std::string& key) {
@@ -246,7 +249,7 @@ void FileStore::sweep_once(std::string_view prefix) {
 }
 
 /// The lock is acquired before an object is compared. Erasing an absent object without a condition costs nothing.
-Result<bool> FileStore::erase(const std::string& key, const Condition& condition) {
+Result<Erased> FileStore::erase(const std::string& key, const Condition& condition) {
   SHERD_TRY(check_key(key));
   const auto [prefix, name] = split_key(key);
   const bool compares = condition.kind == Condition::Kind::matches;
@@ -258,19 +261,19 @@ Result<bool> FileStore::erase(const std::string& key, const Condition& condition
   };
   if (compares) SHERD_TRY(take(Exclusion::required));
   SHERD_TRY(directory, tree_.open_directory(prefix).in_key(key));
-  if (!directory && !compares) return false;
+  if (!directory && !compares) return Erased::nothing;
   const Links links = compares && tree_.options().follow_symlinks ? Links::follow : Links::keep;
   SHERD_TRY(status, look_at(directory.get(), std::string(name), links).in_key(key));
   SHERD_TRY(check_condition(condition, status.has_value(), [&] { return generation_of(*status); }).in_key(key));
-  if (!status) return false;
+  if (!status) return Erased::nothing;
   if (S_ISDIR(status->st_mode)) return corrupt("not a regular file").in_key(key);
   if (!held) SHERD_TRY(take(Exclusion::where_possible));
   if (os::unlinkat(directory.get(), std::string(name).c_str(), 0) != 0) {
-    if (errno == ENOENT) return false;
+    if (errno == ENOENT) return Erased::nothing;
     return system_error("erase", tree_.path(key), errno).in_key(key);
   }
   SHERD_TRY(tree_.sync(directory.get(), prefix).in_key(key));
-  return true;
+  return Erased::object;
 }
 
 Result<void> FileStore::erase_prefix(const std::string& prefix) {
@@ -439,7 +442,12 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
                 if (std::ranges::find(way, child) != way.end()) return true;
               }
               const auto size = S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0;
-              more = visit({.name = entry.d_name, .size = size, .is_prefix = is_directory});
+              const Generation generation = generation_of(*status);
+              more = visit({.name = entry.d_name,
+                            .size = size,
+                            .is_prefix = is_directory,
+                            .generation = generation.token,
+                            .modified = time_of(status->st_mtim)});
               return more.has_value() && *more;
             }).in_key(prefix));
   return more;

@@ -3,9 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
+#include "base/try.hpp"
 #include "sherd/store.hpp"
+#include "store/answer.hpp"
 #include "store/capabilities.hpp"
 
 namespace sherd {
@@ -47,6 +50,34 @@ void wrap(ReadReply& reply, const ReadRequest& request, const Argument& argument
     reply.source = std::make_shared<Source>(std::move(reply.source), argument);
 }
 
+/// Passes on the requests of a queue, as a wrapper changes them, and the replies.
+class ForwardingQueue : public ReadQueue {
+ public:
+  explicit ForwardingQueue(ReadQueue& queue) : queue_(queue) {}
+
+  std::optional<ReadRequest> next(bool is_last) override {
+    auto request = queue_.next(is_last);
+    if (!request) return std::nullopt;
+    ReadRequest beneath = to_beneath(*request);
+    under_way_.emplace(asked_++, *std::move(request));
+    return beneath;
+  }
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
+    const auto request = under_way_.extract(number);
+    if (reply) from_beneath(request.mapped(), *reply);
+    return queue_.reply(number, std::move(reply));
+  }
+
+ protected:
+  [[nodiscard]] virtual ReadRequest to_beneath(const ReadRequest& request) = 0;
+  virtual void from_beneath(const ReadRequest& request, ReadReply& reply) = 0;
+
+ private:
+  ReadQueue& queue_;
+  std::size_t asked_ = 0;
+  std::unordered_map<std::size_t, ReadRequest> under_way_;
+};
+
 class ForwardingWriter : public ObjectWriter {
  public:
   explicit ForwardingWriter(std::unique_ptr<ObjectWriter> writer) : writer_(std::move(writer)) {}
@@ -66,25 +97,26 @@ class ForwardingWriter : public ObjectWriter {
   const std::unique_ptr<ObjectWriter> writer_;
 };
 
-/// Batches are answered through open() and erase(), as in Store, so that they see the objects as the wrapper changes
-/// them. Wrappers that pass on batches override read() and erase_all().
+/// Reads are answered one after the other through find(), and erase_all() through erase(), so that they see the objects
+/// as the wrapper changes them. Wrappers that pass them on override read(), by a ForwardingQueue, and erase_all().
 class ForwardingStore : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return store_->url(); }
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
-  [[nodiscard]] bool read_only() const noexcept override { return store_->read_only(); }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override { return store_->parent(); }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return store_->open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    return store_->write(key, size_hint);
+  Result<void> read(ReadQueue& queue) override {
+    return answer_found(queue, [&](const std::string& key) { return find(key); });
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    return store_->amend(key, of);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    return store_->write(key, hints);
+  }
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    return store_->amend(key, amendment);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override { return store_->lock(key); }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     return store_->erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
@@ -118,9 +150,14 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
     return store_->visit(prefix, depth, visit);
   }
 
+  Result<void> finish() override { return store_->finish(); }
+
   [[nodiscard]] const Store& beneath() const noexcept { return *store_; }
 
  protected:
+  /// The object's present version as the wrapper shows it, or nullptr.
+  virtual Result<std::shared_ptr<ByteSource>> find(const std::string& key) { return store_->open(key); }
+
   const std::shared_ptr<Store> store_;
 };
 

@@ -146,20 +146,16 @@ class MemoryStore final : public Store, public RenamingStore {
         .coalesce_gap = std::uint64_t{32} << 10, .locks = true, .conditional_write = true, .conditional_erase = true};
   }
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    SHERD_TRY(check_key(key));
-    const std::shared_lock guard(objects_->mutex);
-    const auto at = objects_->by_key.find(key);
-    if (at == objects_->by_key.end()) return std::shared_ptr<ByteSource>();
-    return std::make_shared<MemorySource>(key, at->second);
+  Result<void> read(ReadQueue& queue) override {
+    return answer_found(queue, [&](const std::string& key) { return find(key); });
   }
 
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     SHERD_TRY(check_key(key));
     SHERD_TRY(hold, take(key));
     SHERD_TRY(hold->begin_writer());
     auto writer = std::make_unique<MemoryWriter>(objects_, key, std::move(hold));
-    SHERD_TRY(writer->reserve(size_hint));
+    SHERD_TRY(writer->reserve(hints.size));
     return std::unique_ptr<ObjectWriter>(std::move(writer));
   }
 
@@ -169,12 +165,12 @@ class MemoryStore final : public Store, public RenamingStore {
     return lock_of(std::move(hold));
   }
 
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(check_key(key));
     SHERD_TRY(hold, take(key));
     const std::unique_lock guard(objects_->mutex);
     SHERD_TRY(objects_->check(key, condition));
-    return objects_->by_key.erase(key) > 0;
+    return objects_->by_key.erase(key) > 0 ? Erased::object : Erased::nothing;
   }
 
   Result<void> erase_prefix(const std::string& prefix) override {
@@ -271,6 +267,14 @@ class MemoryStore final : public Store, public RenamingStore {
     ended = at == objects.end() || !at->first.starts_with(prefix);
     if (!ended) from = at->first;
     return page;
+  }
+
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) {
+    SHERD_TRY(check_key(key));
+    const std::shared_lock guard(objects_->mutex);
+    const auto at = objects_->by_key.find(key);
+    if (at == objects_->by_key.end()) return std::shared_ptr<ByteSource>();
+    return std::make_shared<MemorySource>(key, at->second);
   }
 
   Result<std::shared_ptr<KeyHold>> take(const std::string& key) {

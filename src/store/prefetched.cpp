@@ -1,4 +1,4 @@
-// Keeps the replies to a batch, and answers open() from them.
+// Keeps the replies to a batch, and answers reads of their objects.
 #include "store/prefetched.hpp"
 
 #include <cstring>
@@ -50,7 +50,7 @@ class PrefetchedStore final : public ForwardingStore {
     std::vector<ReadRequest> requests;
     requests.reserve(keys.size());
     for (const std::string& key : keys) requests.push_back({.key = key, .length = kFirstBytes});
-    return store_->read(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+    return store_->read_all(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
       replies_.insert_or_assign(keys[i], std::move(reply));
       return {};
     });
@@ -62,7 +62,9 @@ class PrefetchedStore final : public ForwardingStore {
     traits.parallel_requests = 1;
     return traits;
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+
+ protected:
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     const auto found = replies_.find(key);
     if (found == replies_.end()) return store_->open(key);
     if (!found->second) return found->second.error();

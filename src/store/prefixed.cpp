@@ -26,6 +26,23 @@ class PrefixedWriter final : public ForwardingWriter {
   std::string prefix_;
 };
 
+/// The store below checks the keys: a prefix does not make a key valid.
+class PrefixedQueue final : public ForwardingQueue {
+ public:
+  PrefixedQueue(ReadQueue& queue, const std::string& prefix) : ForwardingQueue(queue), prefix_(prefix) {}
+
+ protected:
+  [[nodiscard]] ReadRequest to_beneath(const ReadRequest& request) override {
+    ReadRequest beneath = request;
+    if (!beneath.of) beneath.key.insert(0, prefix_);
+    return beneath;
+  }
+  void from_beneath(const ReadRequest&, ReadReply&) override {}
+
+ private:
+  const std::string& prefix_;
+};
+
 class PrefixedStore final : public ForwardingStore {
  public:
   PrefixedStore(std::shared_ptr<Store> store, std::string prefix)
@@ -37,33 +54,24 @@ class PrefixedStore final : public ForwardingStore {
     traits.max_key_bytes -= static_cast<std::uint32_t>(std::min<std::uint64_t>(traits.max_key_bytes, prefix_.size()));
     return traits;
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    SHERD_TRY(check_key(key));
-    return store_->open(prefix_ + key);
+  Result<void> read(ReadQueue& queue) override {
+    PrefixedQueue below(queue, prefix_);
+    return store_->read(below);
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    std::vector<ReadRequest> beneath(requests.begin(), requests.end());
-    for (ReadRequest& request : beneath) {
-      if (request.of) continue;
-      SHERD_TRY(check_key(request.key));
-      request.key.insert(0, prefix_);
-    }
-    return store_->read(beneath, reply);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     SHERD_TRY(check_key(key));
-    SHERD_TRY(writer, store_->write(prefix_ + key, size_hint));
+    SHERD_TRY(writer, store_->write(prefix_ + key, hints));
     return std::make_unique<PrefixedWriter>(std::move(writer), prefix_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
     SHERD_TRY(check_key(key));
-    return store_->amend(prefix_ + key, of);
+    return store_->amend(prefix_ + key, amendment);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return store_->lock(prefix_ + key);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(check_key(key));
     return store_->erase(prefix_ + key, condition);
   }

@@ -1,10 +1,10 @@
-// The store that counts requests. An object that is opened by itself is counted with its first read, and a list once,
-// however many pages it has. A range read is one `get`, and so is a request of a batch, whether or not it opens its
-// object, and so is an open that finds nothing (of length 0). A committed object is one `put` of all its bytes,
-// including copied ones: bytes copied inside a store are written, but not read; an amended object is a `put` of the
-// changed bytes. `erase` and `list` count once each, even if they find nothing. Locks, sizes and generations are not
-// requests. Stores around this one count, too. A store that this recorder counts already, below any wrapper, is
-// unchanged, because nodes are opened from handles.
+// The store that counts requests. A request to read is one `get`, whether or not it opens its object, and so is a read
+// of an open one; but an object that is opened without reading any of it is counted with its first read. A list is
+// counted once, however many pages it has. A committed object is one `put` of all its bytes, including copied ones:
+// bytes copied inside a store are written, but not read; an amended object is a `put` of the changed bytes. `erase` and
+// `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. Stores around this
+// one count, too. A store that this recorder counts already, below any wrapper, is unchanged, because nodes are opened
+// from handles.
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
@@ -23,6 +23,26 @@ class RecordedSource final : public ForwardingSource {
 
  private:
   std::shared_ptr<Recorder> recorder_;
+};
+
+class RecordedQueue final : public ForwardingQueue {
+ public:
+  RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder)
+      : ForwardingQueue(queue), recorder_(recorder) {}
+
+ protected:
+  [[nodiscard]] ReadRequest to_beneath(const ReadRequest& request) override {
+    return unwrapped<RecordedSource>(request);
+  }
+  void from_beneath(const ReadRequest& request, ReadReply& reply) override {
+    const bool is_open = !request.of && reply.source && request.length == 0;
+    if (!is_open)
+      recorder_->request("get", request.of ? request.of->name() : request.key, reply.offset, reply.bytes.size());
+    wrap<RecordedSource>(reply, request, recorder_);
+  }
+
+ private:
+  const std::shared_ptr<Recorder>& recorder_;
 };
 
 class RecordedWriter final : public ForwardingWriter {
@@ -58,34 +78,23 @@ class RecordedStore final : public ForwardingStore {
   RecordedStore(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
       : ForwardingStore(std::move(store)), recorder_(std::move(recorder)) {}
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    SHERD_TRY(source, store_->open(key));
-    if (source) return std::make_shared<RecordedSource>(std::move(source), recorder_);
-    recorder_->request("get", key, 0, 0);
-    return std::shared_ptr<ByteSource>();
+  Result<void> read(ReadQueue& queue) override {
+    RecordedQueue recorded(queue, recorder_);
+    return store_->read(recorded);
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    std::vector<ReadRequest> beneath;
-    for (const ReadRequest& request : requests) beneath.push_back(unwrapped<RecordedSource>(request));
-    return store_->read(beneath, [&](std::size_t i, Result<ReadReply> answered) {
-      if (answered) {
-        const ReadRequest& request = requests[i];
-        recorder_->request("get", request.of ? request.of->name() : request.key, answered->offset,
-                           answered->bytes.size());
-        wrap<RecordedSource>(*answered, request, recorder_);
-      }
-      return reply(i, std::move(answered));
-    });
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(writer, store_->write(key, size_hint));
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    SHERD_TRY(writer, store_->write(key, hints));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    SHERD_TRY(writer, store_->amend(key, of));
-    return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    SHERD_TRY(generation, store_->amend(key, amendment));
+    std::uint64_t written = 0;
+    for (const auto& bytes : amendment.appended) written += bytes.size();
+    for (const auto& each : amendment.overwrites) written += each.bytes.size();
+    recorder_->request("put", key, 0, written);
+    return generation;
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     recorder_->request("erase", key, 0, 0);
     return store_->erase(key, condition);
   }

@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "store/answer.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
@@ -22,29 +23,6 @@ constexpr std::uint64_t kCopyBlock = std::uint64_t{1} << 20;
 struct Range {
   std::uint64_t offset, length;
 };
-
-/// A directory on the path of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
-/// sorting the names sorts the keys.
-struct Level {
-  struct Child {
-    std::string name;
-    std::uint64_t size = 0;
-  };
-  std::string prefix;
-  std::vector<Child> children;
-  std::size_t next = 0;
-};
-
-Result<Level> read_level(Store& store, std::string prefix) {
-  SHERD_TRY(listing, store.list_dir(prefix));
-  Level level;
-  level.prefix = std::move(prefix);
-  level.children.reserve(listing.objects.size() + listing.prefixes.size());
-  for (auto& object : listing.objects) level.children.push_back({std::move(object.name), object.size});
-  for (auto& name : listing.prefixes) level.children.push_back({std::move(name) + "/", 0});
-  std::ranges::sort(level.children, {}, &Level::Child::name);
-  return level;
-}
 
 /// The range of a request in an object of this size: in full if its version is open, otherwise the part that exists.
 Range range_of(const ReadRequest& request, std::uint64_t size) {
@@ -67,14 +45,9 @@ Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64
                  " ends beyond the object's " + std::to_string(size));
 }
 
-Result<ReadReply> answer(Store& store, const ReadRequest& request) {
-  if (request.of) return answer(request.of, request);
-  SHERD_TRY(opened, store.open(request.key));
-  return opened ? answer(std::move(opened), request) : ReadReply{};
-}
-
 Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& request) {
   ReadReply reply{.source = std::move(source)};
+  if (reply.source == nullptr) return reply;
   SHERD_TRY(size, reply.source->size());
   const auto [offset, length] = range_of(request, size);
   SHERD_TRY(check_range(offset, length, size).in_key(reply.source->name()));
@@ -98,12 +71,61 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
   return reply;
 }
 
-Result<void> Store::read(std::span<const ReadRequest> requests, const OnReply& reply) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    SHERD_TRY(check_interrupted());
-    SHERD_TRY(reply(i, answer(*this, requests[i])));
+Result<void> answer_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer) {
+  for (std::size_t number = 0; const auto request = queue.next(true); ++number) {
+    if (number > 0) SHERD_TRY(check_interrupted());
+    SHERD_TRY(queue.reply(number, answer(*request)));
   }
   return {};
+}
+
+Result<ReadReply> read_one(Store& store, const ReadRequest& request) {
+  Result<ReadReply> answered = ReadReply{};
+  SHERD_TRY(store.read_all({&request, 1}, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
+    answered = std::move(reply);
+    return {};
+  }));
+  return answered;
+}
+
+Result<void> answer_found(ReadQueue& queue,
+                          const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find) {
+  return answer_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
+    if (request.of) return answer(request.of, request);
+    SHERD_TRY(source, find(request.key));
+    return answer(std::move(source), request);
+  });
+}
+
+namespace {
+
+class ReadAll final : public ReadQueue {
+ public:
+  ReadAll(std::span<const ReadRequest> requests, const OnReply& reply) : requests_(requests), reply_(reply) {}
+
+  std::optional<ReadRequest> next(bool) override {
+    return next_ < requests_.size() ? std::optional(requests_[next_++]) : std::nullopt;
+  }
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override { return reply_(number, std::move(reply)); }
+
+ private:
+  std::span<const ReadRequest> requests_;
+  const OnReply& reply_;
+  std::size_t next_ = 0;
+};
+
+Error cannot_write(const Store& store) { return unsupported("the store " + store.url() + " cannot be written"); }
+
+}  // namespace
+
+Result<void> Store::read_all(std::span<const ReadRequest> requests, const OnReply& reply) {
+  ReadAll all(requests, reply);
+  return read(all);
+}
+
+Result<std::shared_ptr<ByteSource>> Store::open(const std::string& key) {
+  SHERD_TRY(reply, read_one(*this, {.key = key, .length = 0}));
+  return std::move(reply.source);
 }
 
 Result<void> ObjectWriter::link(const std::string& key) {
@@ -144,17 +166,11 @@ Error beyond_limit(const std::string& key, std::uint64_t size, std::uint64_t max
 
 // One request, without another one for the size.
 Result<std::optional<std::string>> get_at_once(Store& store, const std::string& key, std::uint64_t max_bytes) {
-  const ReadRequest request{.key = key, .length = limit_plus(max_bytes, 1)};
-  std::optional<std::string> text;
-  SHERD_TRY(store.read({&request, 1}, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
-    if (!reply) return std::move(reply).error();
-    if (!reply->source) return {};
-    SHERD_TRY(size, reply->source->size());
-    if (size > max_bytes) return beyond_limit(key, size, max_bytes);
-    text.emplace(reinterpret_cast<const char*>(reply->bytes.data()), reply->bytes.size());
-    return {};
-  }));
-  return text;
+  SHERD_TRY(reply, read_one(store, {.key = key, .length = limit_plus(max_bytes, 1)}));
+  if (!reply.source) return std::optional<std::string>();
+  SHERD_TRY(size, reply.source->size());
+  if (size > max_bytes) return beyond_limit(key, size, max_bytes);
+  return std::optional(std::string(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size()));
 }
 
 }  // namespace
@@ -176,7 +192,7 @@ Result<std::optional<std::string>> Store::get(const std::string& key, std::uint6
 }
 
 Result<void> Store::set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition) {
-  SHERD_TRY(writer, write(key, bytes.size()));
+  SHERD_TRY(writer, write(key, {.size = bytes.size()}));
   SHERD_TRY(writer->write(0, bytes));
   return writer->commit(condition);
 }
@@ -188,6 +204,17 @@ Result<void> Store::set(const std::string& key, std::string_view text, const Con
 Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }
 
 Result<std::optional<ParentStore>> Store::parent() const { return std::optional<ParentStore>(); }
+
+Result<std::unique_ptr<ObjectWriter>> Store::write(const std::string& key, const WriteHints&) {
+  return cannot_write(*this).in_key(key);
+}
+
+Result<std::unique_ptr<StoreLock>> Store::lock(const std::string& key) {
+  SHERD_TRY(check_key(key));
+  return std::make_unique<StoreLock>();
+}
+
+Result<Erased> Store::erase(const std::string& key, const Condition&) { return cannot_write(*this).in_key(key); }
 
 Result<void> Store::erase_all(std::span<const std::string> keys) {
   for (const std::string& key : keys) {
@@ -211,27 +238,23 @@ Result<Listing> Store::list_dir(const std::string& prefix) {
   return listing;
 }
 
+Result<void> Store::erase_prefix(const std::string& prefix) {
+  std::vector<std::string> keys;
+  const auto erase_page = [&]() -> Result<void> { return erase_all(std::exchange(keys, {})); };
+  SHERD_TRY(visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    keys.push_back(prefix + std::string(entry.name));
+    if (keys.size() == kListPage) SHERD_TRY(erase_page());
+    return true;
+  }));
+  return erase_page();
+}
+
+Result<void> Store::finish() { return {}; }
+
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {
-  std::vector<Level> levels;
-  SHERD_TRY(first, read_level(*this, prefix));
-  levels.push_back(std::move(first));
-  while (!levels.empty()) {
-    Level& level = levels.back();
-    if (level.next == level.children.size()) {
-      levels.pop_back();
-      continue;
-    }
-    const auto& child = level.children[level.next++];
-    std::string key = level.prefix + child.name;
-    if (key.ends_with('/')) {
-      SHERD_TRY(below, read_level(*this, std::move(key)));
-      levels.push_back(std::move(below));
-    } else if (!visit(key, child.size)) {
-      return false;
-    }
-  }
-  return true;
+  return this->visit(prefix, ListDepth::all,
+                     [&](const ListEntry& entry) { return visit(prefix + std::string(entry.name), entry.size); });
 }
 
 }  // namespace sherd

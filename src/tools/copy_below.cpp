@@ -95,7 +95,7 @@ Result<void> copy_unchanged(const ObjectToCopy& object, bool resume, CopyCounts&
     SHERD_TRY(source, object.from.open(object.key));
     if (source == nullptr) return {};  // erased since it was found
     SHERD_TRY(size, source->size().in_key(object.key));
-    SHERD_TRY(writer, object.to.write(object.new_key, size));
+    SHERD_TRY(writer, object.to.write(object.new_key, {.size = size}));
     SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(object.key));
     SHERD_TRY(writer->commit().in_key(object.new_key));
     ++counts.written;

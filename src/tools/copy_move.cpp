@@ -78,7 +78,7 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
     SHERD_TRY(of_source(read_into(source, part, bytes).in_key(source.name())));
     SHERD_TRY(collected_->put(at.key, std::move(bytes)));
   } else {
-    SHERD_TRY(object, to_.location.store->write(at.key, part.length));
+    SHERD_TRY(object, to_.location.store->write(at.key, {.size = part.length}));
     SHERD_TRY(object->copy(source, part.offset, part.length, 0));
     SHERD_TRY(object->commit());
   }

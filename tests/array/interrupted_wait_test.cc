@@ -27,19 +27,15 @@ class StallingStore final : public ParallelStore<32> {
   using ParallelStore::ParallelStore;
   void stall() { stalled_ = true; }
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
     SHERD_TRY(answer());
-    return store_->open(key);
+    return store_->read_all(requests, reply);
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     SHERD_TRY(answer());
-    return store_->read(requests, reply);
+    return store_->write(key, hints);
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(answer());
-    return store_->write(key, size_hint);
-  }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(answer());
     return store_->erase(key, condition);
   }

@@ -298,14 +298,14 @@ class AnswersAfterDecoding final : public ParallelStore<kParallel> {
  public:
   AnswersAfterDecoding(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
       : ParallelStore(std::move(store)), recorder_(std::move(recorder)) {}
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    if (!is_of_chunks(requests)) return store_->read(requests, reply);
-    SHERD_TRY(store_->read(requests.first(1), reply));
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    if (!is_of_chunks(requests)) return store_->read_all(requests, reply);
+    SHERD_TRY(store_->read_all(requests.first(1), reply));
     for (int i = 0; i < 10'000 && recorder_->chunks_decoded == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     decoded_between += recorder_->chunks_decoded > 0 ? 1 : 0;
-    return store_->read(requests.subspan(1),
-                        [&](std::size_t i, Result<ReadReply> answer) { return reply(i + 1, std::move(answer)); });
+    return store_->read_all(requests.subspan(1),
+                            [&](std::size_t i, Result<ReadReply> answer) { return reply(i + 1, std::move(answer)); });
   }
   int decoded_between = 0;
 
@@ -341,12 +341,12 @@ TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
 }
 
 /// Documents arrive at once, chunks after so long that a test that waits for them has failed.
-class SlowChunks final : public ForwardingStore {
+class SlowChunks final : public BatchStore {
  public:
-  using ForwardingStore::ForwardingStore;
+  using BatchStore::BatchStore;
   [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return is_of_chunks(requests) ? slow_->read(requests, reply) : store_->read(requests, reply);
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return is_of_chunks(requests) ? slow_->read_all(requests, reply) : store_->read_all(requests, reply);
   }
   static constexpr std::chrono::minutes kDelay{2};
 

@@ -28,15 +28,15 @@ class ActsBetweenRequests final : public ForwardingStore {
   }
   [[nodiscard]] bool has_acted() const { return !action_; }
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return next(), store_->open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(writer, store_->write(key, size_hint));
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override { return next(), store_->open(key); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    SHERD_TRY(writer, store_->write(key, hints));
     return std::make_unique<Writer>(std::move(writer), *this);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    return next(), Store::amend(key, of);
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    return next(), Store::amend(key, amendment);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     return next(), store_->erase(key, condition);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {

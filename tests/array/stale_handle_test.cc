@@ -241,7 +241,7 @@ TEST(Shrinking, KeepsTheShapeIfItMayNotWaitForAWriter) {
 class CountingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     if (key.ends_with("zarr.json")) ++documents;
     return store_->open(key);
   }
@@ -345,7 +345,7 @@ TEST(MissingChunk, OfAnArrayThatWasReplacedMeanwhileIsReadAgain) {
    public:
     using ForwardingStore::ForwardingStore;
     std::function<void()> after_open = [] {};
-    Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+    Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
       auto source = store_->open(key);
       if (key.starts_with("a/c/")) after_open();
       return source;

@@ -19,15 +19,15 @@ class SteppingStore final : public ForwardingStore {
   std::function<void()> before = [] {};
   std::atomic<int> changes_left = 1 << 30;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     before();
     return store_->open(key);
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     SHERD_TRY(change());
-    return store_->write(key, size_hint);
+    return store_->write(key, hints);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     SHERD_TRY(change());
     return store_->erase(key, condition);
   }

@@ -12,6 +12,7 @@
 #include "sherd/precomputed.hpp"
 #include "sherd/sharded_store.hpp"
 #include "sherd/sherd.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/parallel.hpp"
 #include "tests/store/round_trips.hpp"
 
@@ -24,17 +25,17 @@ class TogetherStore final : public ParallelStore<kParallel> {
  public:
   using ParallelStore::ParallelStore;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     wait();
     SHERD_TRY(source, store_->open(key));
     if (source) source = std::make_shared<Source>(std::move(source), *this);
     return source;
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    SHERD_TRY(writer, store_->write(key, size_hint));
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    SHERD_TRY(writer, store_->write(key, hints));
     return std::make_unique<Writer>(std::move(writer), *this);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     wait();
     return store_->erase(key, condition);
   }
@@ -127,6 +128,17 @@ TEST_F(WriteLatency, FiveHundredAndTwelveChunksAreWrittenInFortyRoundTrips) {
   expect_stored(values);
 }
 
+TEST_F(WriteLatency, WithoutLocksTheDocumentIsLookedAtTwiceForAllChunks) {
+  const auto values = numbers(256 * 128);
+  const auto store = std::make_shared<TogetherStore>(std::make_shared<LocklessStore>(memory_, false));
+  const Array array =
+      open({.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .config = {.threads = 2}}, store);
+  store->reset();
+  array.write(Box{{0, 0}, {256, 128}}, std::span(values)).value();
+  EXPECT_LE(store->rounds(), 20U) << "512 chunks, 32 at a time, and the document before and after";
+  expect_stored(values);
+}
+
 TEST_F(WriteLatency, PartsOfSixtyFourShardsAreWrittenTogether) {
   auto values = numbers(256 * 256);
   const Array array =
@@ -203,8 +215,8 @@ class SlowCommits final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    return slow_->write(key, size_hint);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    return slow_->write(key, hints);
   }
   static constexpr std::chrono::minutes kDelay{2};
 

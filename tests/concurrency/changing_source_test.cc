@@ -157,7 +157,7 @@ class InterruptedReads final : public ForwardingStore {
   int reads_before = 0;  ///< number of reads to let pass first
   bool again = false;    ///< also before every later read
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     auto source = store_->open(key);
     if (!source || *source == nullptr || !key.ends_with(".shard")) return source;
     return std::make_shared<Source>(*std::move(source), *this);

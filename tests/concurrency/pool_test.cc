@@ -331,7 +331,7 @@ TEST(Tasks, AreRunOnceAndMayAddOthers) {
     ASSERT_TRUE(with_tasks(config, [&](Tasks& tasks) {
       for (std::size_t i = 0; i < runs.size() / 2; ++i)
         tasks.add([&, i]() -> Result<void> {
-          tasks.add_first([&, i]() -> Result<void> {
+          tasks.add([&, i]() -> Result<void> {
             ++runs[runs.size() / 2 + i];
             ++done;
             return {};

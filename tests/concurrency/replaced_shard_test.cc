@@ -46,7 +46,7 @@ class InterruptedStore final : public ForwardingStore {
  public:
   explicit InterruptedStore(const std::string& directory) : ForwardingStore(file_store(directory).value()) {}
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     auto source = store_->open(key);
     if (!source || *source == nullptr || key.ends_with("zarr.json")) return source;
     return std::shared_ptr<ByteSource>(std::make_shared<InterruptedSource>(std::move(*source), interruption));

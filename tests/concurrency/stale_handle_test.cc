@@ -48,12 +48,12 @@ class WatchedStore final : public ForwardingStore {
  public:
   explicit WatchedStore(const std::string& directory)
       : ForwardingStore(file_store(directory, {.durable = false}).value()) {}
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size) override {
-    auto writer = store_->write(key, size);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    auto writer = store_->write(key, hints);
     if (!writer) return writer;
     return std::unique_ptr<ObjectWriter>(std::make_unique<WatchedWriter>(key, std::move(*writer), events));
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     auto erased = store_->erase(key, condition);
     events.after_change(key);
     return erased;

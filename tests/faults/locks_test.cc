@@ -97,12 +97,12 @@ TEST_P(WithoutLocks, AnObjectCanOnlyBeCreatedOrReplacedWhole) {
   const sherd::Generation first = store->open("a").value()->generation().value();
   expect_refused(store->set("a", "2", Condition::matches(first)));
   expect_refused(store->erase("a", Condition::matches(first)));
-  expect_refused(store->amend("a", first));
+  expect_refused(store->amend("a", {.of = first, .size = 1}));
   expect_refused(store->lock("a"));
   store->set("a", "2").value();
   EXPECT_EQ(store->get("a").value(), "2");
   EXPECT_EQ(files(folder_.path()), std::set<std::string>{"a"});
-  EXPECT_TRUE(store->erase("a").value());
+  EXPECT_EQ(store->erase("a").value(), sherd::Erased::object);
 }
 
 TEST_P(WithoutLocks, TheLastOfTwoWritersOfOneObjectWins) {
@@ -148,7 +148,7 @@ TEST_P(WithoutLocks, AVersionThatReplacesAnotherRightBeforeItsCommitIsNotPublish
     second->commit(condition).value();
     EXPECT_EQ(one->get("a").value(), "sec");
     EXPECT_EQ(files(folder_.path()), std::set<std::string>{"a"});
-    EXPECT_TRUE(one->erase("a").value());
+    EXPECT_EQ(one->erase("a").value(), sherd::Erased::object);
   }
 }
 

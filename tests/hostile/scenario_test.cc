@@ -37,7 +37,7 @@ class WatchedStore final : public ForwardingStore {
     traits.max_run_bytes = 1;
     return traits;
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     auto source = store_->open(key);
     if (!source || *source == nullptr) return source;
     return std::make_shared<Source>(*this, *std::move(source));

@@ -14,19 +14,18 @@ namespace {
 
 /// Counts batches of reads, lists, commits and erases. Nothing here is done by several threads, so each depends on the
 /// one before.
-class DependentRequests final : public ForwardingStore {
+class DependentRequests final : public BatchStore {
  public:
-  using ForwardingStore::ForwardingStore;
+  using BatchStore::BatchStore;
   int count = 0;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return ++count, store_->open(key); }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return ++count, store_->read(requests, reply);
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
+    return ++count, store_->read_all(requests, reply);
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    return ++count, store_->write(key, size_hint);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    return ++count, store_->write(key, hints);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     return ++count, store_->erase(key, condition);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {

@@ -31,10 +31,10 @@ class WatchedStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     const std::lock_guard hold(mutex_);
     if (!key.starts_with(".sherd-")) written_.push_back(key);
-    return store_->write(key, size_hint);
+    return store_->write(key, hints);
   }
 
   [[nodiscard]] const std::vector<std::string>& written() const { return written_; }

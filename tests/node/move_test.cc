@@ -124,11 +124,11 @@ class InterruptedStore final : public ForwardingStore {
     if (until_locked) left_ = -1;
     return lock;
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override { return next().open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    return next().write(key, size_hint);
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override { return next().open(key); }
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    return next().write(key, hints);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     return next().erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override { return next().erase_prefix(prefix); }

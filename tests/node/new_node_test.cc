@@ -52,7 +52,7 @@ class EndingStore final : public ForwardingStore {
   using ForwardingStore::ForwardingStore;
   int calls_left = 1 << 30;
 
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     if (calls_left-- <= 0) return io_error("the disk is gone");
     return store_->erase(key, condition);
   }

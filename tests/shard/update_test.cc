@@ -10,6 +10,7 @@
 
 #include "api/registry.hpp"
 #include "shard/writer.hpp"
+#include "store/amendment.hpp"
 #include "store/span.hpp"
 
 namespace sherd {
@@ -379,13 +380,21 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
     const auto store = memory_store();
     store->set("shard", shard).value();
     const auto old = store->open("shard").value();
-    const auto to = update.kind == UpdateKind::amend ? store->amend("shard", old->generation().value()).value()
-                                                     : store->write("shard").value();
-    ShardWriter writer(coding_, update, 1);
-    writer.start(*to, old.get()).value();
-    put(writer, changes);
-    writer.finish(ShardWriter::Empty::stored).value();
-    to->commit().value();
+    const auto write_to = [&](ObjectWriter& to) {
+      ShardWriter writer(coding_, update, 1);
+      writer.start(to, old.get()).value();
+      put(writer, changes);
+      writer.finish(ShardWriter::Empty::stored).value();
+    };
+    if (update.kind == UpdateKind::amend) {
+      AmendmentWriter to(old->generation().value(), old->size().value());
+      write_to(to);
+      store->amend("shard", to.amendment().value()).value();
+    } else {
+      const auto to = store->write("shard").value();
+      write_to(*to);
+      to->commit().value();
+    }
     return store->get("shard").value().value();
   }
 

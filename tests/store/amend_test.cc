@@ -22,48 +22,29 @@ INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kinds_th
 TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
   set("k", "0123456789");
   const auto before = generation("k");
-  auto writer = store_->amend("k", before).value();
-  writer->write(12, as_bytes("CD")).value();
-  writer->write(2, as_bytes("xy")).value();
-  writer->write(8, as_bytes("z")).value();
-  writer->write(10, as_bytes("AB")).value();
-  EXPECT_EQ(get("k")->substr(0, 10), "0123456789") << "before the commit";
-  EXPECT_FALSE(writer->write(9, as_bytes("on both sides")));
-  writer->commit().value();
+  const auto amended = amend(*store_, "k", {{12, "CD"}, {2, "xy"}, {8, "z"}, {10, "AB"}}).value();
   EXPECT_EQ(get("k"), "01xy4567z9ABCD");
-  EXPECT_FALSE(writer->commit());
-  const auto after = store_->open("k").value()->generation().value();
-  EXPECT_NE(after, before);
-  EXPECT_EQ(writer->committed(), after);
-  writer.reset();
-  EXPECT_EQ(store_->amend("nothing", after).error().code(), ErrorCode::conflict);
+  EXPECT_NE(amended, before);
+  EXPECT_EQ(amended, generation("k"));
+  EXPECT_EQ(store_->amend("nothing", {.of = amended}).error().code(), ErrorCode::conflict);
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
-TEST_P(EveryAmendableStore, DiscardsAnAmendmentThatIsNotCommitted) {
+TEST_P(EveryAmendableStore, RefusesAnAmendmentThatIsNotInsideTheObject) {
   set("k", "0123456789");
-  auto writer = store_->amend("k", generation("k")).value();
-  writer->write(10, as_bytes(std::string(10'000, 'x'))).value();
-  writer->write(3, as_bytes("y")).value();
-  writer.reset();
+  const Generation of = generation("k");
+  const auto text = as_bytes("xy");
+  EXPECT_FALSE(store_->amend("k", {.of = of, .size = 10, .overwrites = {{9, text}}}));
+  EXPECT_FALSE(store_->amend("k", {.of = of, .size = 10, .overwrites = {{3, text}, {4, text}}}));
+  EXPECT_FALSE(amend(*store_, "k", {{11, "a gap"}}));
   EXPECT_EQ(get("k"), "0123456789");
-  writer = store_->amend("k", generation("k")).value();
-  writer->write(10, as_bytes("A")).value();
-  EXPECT_EQ(writer->commit(Condition::absent()).error().code(), ErrorCode::conflict);
-  EXPECT_EQ(get("k"), "0123456789");
-  EXPECT_EQ(store_->amend("k", generation("k")).value()->commit(Condition::matches({"another"})).error().code(),
-            ErrorCode::conflict);
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
 TEST_P(EveryAmendableStore, CopiesOneVersionOfAnObjectOrNone) {
   set("k", "0123456789");
   auto source = store_->open("k").value();
-  auto writer = store_->amend("k", generation("k")).value();
-  writer->write(10, as_bytes("AB")).value();
-  writer->write(3, as_bytes("x")).value();
-  writer->commit().value();
-  writer.reset();
+  amend(*store_, "k", {{10, "AB"}, {3, "x"}}).value();
   auto to = store_->write("copy").value();
   const auto copied = to->copy(*source, 0, 10, 0);
   if (copied) {
@@ -79,7 +60,7 @@ TEST_P(EveryAmendableStore, AmendsTheVersionThatWasReadAndNoOther) {
   set("k", "0123456789");
   const auto first = generation("k");
   set("k", "9876543210");
-  const auto refused = store_->amend("k", first);
+  const auto refused = store_->amend("k", {.of = first, .size = 10});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(refused.error().key(), "k");
@@ -109,9 +90,7 @@ TEST_P(EveryAmendableStoreWithLocks, HoldsTheLockWhileItAmends) {
       for (int i = 0; i < 10; ++i) {
         const auto lock = store_->lock("k").value();
         const std::uint64_t end = store_->open("k").value()->size().value();
-        const auto writer = store_->amend("k", generation("k")).value();
-        writer->write(end, as_bytes(std::string(1, static_cast<char>('a' + t)))).value();
-        writer->commit().value();
+        amend(*store_, "k", {{end, std::string(1, static_cast<char>('a' + t))}}).value();
       }
     });
   for (auto& thread : threads) thread.join();
@@ -127,9 +106,7 @@ TEST(FileStoreAmendments, AmendsInPlaceOnlyWhatHasNoOtherName) {
     return status.st_ino;
   };
   const auto append = [&](const std::string& key) {
-    const auto writer = store->amend(key, store->open(key).value()->generation().value()).value();
-    writer->write(3, as_bytes("new")).value();
-    writer->commit().value();
+    amend(*store, key, {{3, "new"}}).value();
     EXPECT_EQ(store->get(key).value(), "oldnew");
   };
   store->set("a", "old").value();
@@ -151,9 +128,7 @@ TEST(FileStoreAmendments, ReportsToAReaderThatAFileWasAmendedSinceItWasOpened) {
   const auto store = file_store(root.path()).value();
   store->set("a", "old").value();
   const auto source = store->open("a").value();
-  const auto writer = store->amend("a", source->generation().value()).value();
-  writer->write(3, as_bytes("new")).value();
-  writer->commit().value();
+  amend(*store, "a", {{3, "new"}}).value();
   std::byte byte{};
   const RangeRead range{0, {&byte, 1}};
   EXPECT_EQ(source->read({&range, 1}).error().code(), ErrorCode::conflict);

@@ -27,12 +27,12 @@ std::string text_of(const Result<ReadReply>& reply) {
 std::vector<std::string> replies(Store& store, std::span<const ReadRequest> requests) {
   std::vector<std::string> texts(requests.size());
   store
-      .read(requests,
-            [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-              EXPECT_EQ(texts[i], "") << "answered twice";
-              texts[i] = text_of(reply);
-              return {};
-            })
+      .read_all(requests,
+                [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+                  EXPECT_EQ(texts[i], "") << "answered twice";
+                  texts[i] = text_of(reply);
+                  return {};
+                })
       .value();
   return texts;
 }
@@ -89,7 +89,7 @@ TEST_P(EveryStoreOfBatches, EndsABatchWithTheFailureOfItsCaller) {
   set("a", "0123456789");
   const std::vector<ReadRequest> requests(100, {.key = "a"});
   int replied = 0;
-  const auto read = store_->read(requests, [&](std::size_t, Result<ReadReply>) -> Result<void> {
+  const auto read = store_->read_all(requests, [&](std::size_t, Result<ReadReply>) -> Result<void> {
     return ++replied < 3 ? Result<void>{} : unavailable("enough");
   });
   ASSERT_FALSE(read);
@@ -102,15 +102,33 @@ TEST_P(EveryStoreOfBatches, KeepsTheBytesOfAReplyForAsLongAsTheirOwner) {
   const ReadRequest request{.key = "a", .offset = 2, .length = 4};
   std::vector<ReadReply> kept;
   store_
-      ->read({&request, 1},
-             [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
-               kept.push_back(std::move(reply).value());
-               kept.back().source.reset();
-               return {};
-             })
+      ->read_all({&request, 1},
+                 [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
+                   kept.push_back(std::move(reply).value());
+                   kept.back().source.reset();
+                   return {};
+                 })
       .value();
   store_->erase("a").value();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept[0].bytes.data()), kept[0].bytes.size()), "2345");
+}
+
+TEST(DelayedStore, AReplyThatTakesLongDelaysNoOther) {
+  const auto memory = memory_store();
+  memory->set("a", "x").value();
+  const Latency latency(std::chrono::milliseconds(1), std::chrono::milliseconds(500));
+  const std::vector<ReadRequest> requests(80, ReadRequest{.key = "a"});
+  std::vector<std::size_t> answered;
+  delayed_store(memory, latency, 4)
+      ->read_all(requests,
+                 [&](std::size_t i, Result<ReadReply> reply) {
+                   EXPECT_TRUE(reply);
+                   answered.push_back(i);
+                   return Result<void>{};
+                 })
+      .value();
+  EXPECT_EQ(answered.size(), 80U);
+  EXPECT_EQ(answered.back(), 50U) << "the one of a hundred that takes long";
 }
 
 }  // namespace

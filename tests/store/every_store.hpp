@@ -12,6 +12,7 @@
 #include "api/registry.hpp"
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "tests/store/amended.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/unlisted.hpp"
@@ -131,8 +132,7 @@ class EveryStore : public testing::TestWithParam<Kind> {
   void append(const std::string& key, const std::string& text) {
     for (;;) {
       const auto source = store_->open(key).value();
-      const auto writer = store_->amend(key, source->generation().value());
-      if (writer && writer.value()->write(source->size().value(), as_bytes(text)) && writer.value()->commit()) return;
+      if (amend(*store_, key, *source, {{source->size().value(), text}})) return;
     }
   }
 

@@ -19,20 +19,19 @@ class FailingStore final : public ForwardingStore {
   std::string unreadable;                  ///< the key whose reads are errors
   std::string unwritable;                  ///< the key whose commits are errors
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     auto source = store_->open(key);
     if (source && *source && key == unreadable) return std::make_shared<Source>(*std::move(source));
     return source;
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
-    auto writer = store_->write(key, size_hint);
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    auto writer = store_->write(key, hints);
     if (!writer) return writer;
     return std::make_unique<Writer>(*std::move(writer), *this, key);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    auto writer = store_->amend(key, of);
-    if (!writer) return writer;
-    return std::make_unique<Writer>(*std::move(writer), *this, key);
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    if (key == unwritable || commits_left-- <= 0) return io_error("no space left on device");
+    return store_->amend(key, amendment);
   }
 
  private:

@@ -124,7 +124,7 @@ TEST_F(FileStore, HasNothingBelowAnObject) {
   store_->set("a", "x").value();
   EXPECT_EQ(store_->open("a/b").value(), nullptr);
   EXPECT_THAT(store_->list_dir("a/").value().objects, IsEmpty());
-  EXPECT_FALSE(store_->erase("a/b").value());
+  EXPECT_EQ(store_->erase("a/b").value(), Erased::nothing);
   store_->erase_prefix("a/").value();
   const auto below = store_->set("a/b", "y");
   ASSERT_FALSE(below);
@@ -259,7 +259,7 @@ TEST_F(FileStore, ErasesLinksAndNotWhatTheyPointTo) {
   store_->erase_prefix("b/").value();
   store_->erase_prefix("c/").value();
   EXPECT_THAT(root_.contents(), ElementsAre("c"));
-  EXPECT_TRUE(store_->erase("c").value());
+  EXPECT_EQ(store_->erase("c").value(), Erased::object);
   EXPECT_THAT(outside.contents(), ElementsAre("file"));
 }
 
@@ -298,7 +298,7 @@ TEST_F(FileStore, ADanglingLinkIsAnErrorNotAbsence) {
   EXPECT_TRUE(store_->list_dir("none/at/all/").value().objects.empty());
   store_->set("file", "whole").value();
   EXPECT_EQ(store_->get("file").value(), "whole");
-  EXPECT_TRUE(store_->erase("a/below").value());
+  EXPECT_EQ(store_->erase("a/below").value(), Erased::object);
 }
 
 TEST_F(FileStore, WhatIsAbsentBelowALinkIsAbsent) {
@@ -382,7 +382,7 @@ TEST_F(FileStore, CleansUpAfterAKilledWriterWheneverItTakesTheLock) {
   EXPECT_THAT(root_.contents(), ElementsAre("a"));
   store_->set("a/k", "x").value();
   kill_a_writer_of("a/k");
-  EXPECT_TRUE(store_->erase("a/k").value());
+  EXPECT_EQ(store_->erase("a/k").value(), Erased::object);
   EXPECT_THAT(root_.contents(), ElementsAre("a"));
 }
 

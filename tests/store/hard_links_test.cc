@@ -10,6 +10,7 @@
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
 #include "store/capabilities.hpp"
+#include "tests/store/amended.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -131,9 +132,7 @@ TEST_F(LinkedNames, AreNotListedWhileBeingCreated) {
 
 TEST_F(LinkedNames, AreAmendedUnderOneNameByACopy) {
   put("both").value();
-  const auto writer = store_->amend("b/2", store_->open("b/2").value()->generation().value()).value();
-  writer->write(4, as_bytes(" and more")).value();
-  writer->commit().value();
+  amend(*store_, "b/2", {{4, " and more"}}).value();
   EXPECT_EQ(store_->get("b/2").value(), "both and more");
   EXPECT_EQ(store_->get("a/1").value(), "both");
 }

@@ -32,18 +32,18 @@ class LocklessStore final : public ForwardingStore {
     traits.conditional_erase = conditional_erase_;
     return traits;
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints&) override {
     SHERD_TRY(check_key(key));
     return std::make_unique<Writer>(store_, key, conflicts_);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
-    return Store::amend(key, of);
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    return Store::amend(key, amendment);
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
     SHERD_TRY(check_key(key));
     return std::make_unique<StoreLock>();
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     if (condition.kind != Condition::Kind::always && !conditional_erase_)
       return unsupported("this store erases without conditions only").in_key(key);
     return counted(store_->erase(key, condition), *conflicts_);
@@ -79,7 +79,7 @@ class LocklessStore final : public ForwardingStore {
     Result<void> commit(const Condition& condition) override {
       if (std::exchange(ended_, true)) return invalid_argument("a writer ends with its commit").in_key(key_);
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // since it was read; others are faster
-      SHERD_TRY(writer, store_->write(key_, bytes_.size()));
+      SHERD_TRY(writer, store_->write(key_, {.size = bytes_.size()}));
       SHERD_TRY(writer->write(0, bytes_));
       SHERD_TRY(counted(writer->commit(condition), *conflicts_));
       committed_ = writer->committed();

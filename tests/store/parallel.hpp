@@ -2,14 +2,14 @@
 // together.
 #pragma once
 
-#include "store/forwarding.hpp"
+#include "tests/store/batches.hpp"
 
 namespace sherd {
 
 template <unsigned kRequests>
-class ParallelStore : public ForwardingStore {
+class ParallelStore : public BatchStore {
  public:
-  using ForwardingStore::ForwardingStore;
+  using BatchStore::BatchStore;
 
   [[nodiscard]] StoreTraits traits() const noexcept override {
     StoreTraits traits = store_->traits();

@@ -33,7 +33,7 @@ TEST_F(RecordedStore, CountsEveryRequest) {
   source->read(ranges).value();
   const ReadRequest batch[] = {
       {.of = source, .offset = 2, .length = 8}, {.key = "a", .length = 4, .from_end = true}, {.key = "none"}};
-  store_->read(batch, [](std::size_t, Result<ReadReply>) { return Result<void>{}; }).value();
+  store_->read_all(batch, [](std::size_t, Result<ReadReply>) { return Result<void>{}; }).value();
   EXPECT_EQ(store_->open("none").value(), nullptr);
   auto writer = store_->write("b").value();
   writer->copy(*source, 2, 5, 0).value();

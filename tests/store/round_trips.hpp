@@ -8,31 +8,17 @@
 #include <string>
 
 #include "base/try.hpp"
-#include "store/forwarding.hpp"
+#include "tests/store/batches.hpp"
 
 namespace sherd {
 
 inline constexpr unsigned kParallel = 32;
 
 /// Counts the round trips that a call waits for if kParallel requests are under way at a time.
-class RoundTrips final : public ForwardingStore {
+class RoundTrips final : public BatchStore {
  public:
-  using ForwardingStore::ForwardingStore;
+  using BatchStore::BatchStore;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    ++requests;
-    ++rounds;
-    ++batches;
-    SHERD_TRY(source, ForwardingStore::open(key));
-    if (source) source = std::make_shared<Source>(std::move(source), *this);
-    return source;
-  }
-  Result<void> read(std::span<const ReadRequest> batch, const OnReply& reply) override {
-    requests += batch.size();
-    batches += batch.empty() ? 0 : 1;
-    rounds += (batch.size() + kParallel - 1) / kParallel;
-    return store_->read(batch, reply);
-  }
   Result<void> erase_all(std::span<const std::string> keys) override {
     erased += keys.empty() ? 0 : 1;
     return store_->erase_all(keys);
@@ -43,8 +29,22 @@ class RoundTrips final : public ForwardingStore {
   std::atomic<std::uint64_t> batches{0};  ///< the round trips if any number of requests were under way
   std::atomic<std::uint64_t> erased{0};   ///< batches of erased objects
 
+ protected:
+  Result<void> read_batch(std::span<const ReadRequest> batch, const OnReply& reply) override {
+    requests += batch.size();
+    batches += batch.empty() ? 0 : 1;
+    rounds += (batch.size() + kParallel - 1) / kParallel;
+    std::vector<ReadRequest> beneath;
+    for (const ReadRequest& request : batch) beneath.push_back(unwrapped<Source>(request));
+    return store_->read_all(beneath, [&](std::size_t i, Result<ReadReply> answered) {
+      const bool is_open = answered && answered->source && !batch[i].of && batch[i].length == 0;
+      if (is_open) answered->source = std::make_shared<Source>(std::move(answered->source), *this);
+      return reply(i, std::move(answered));
+    });
+  }
+
  private:
-  /// Of an object that was opened by itself.
+  /// Of an object that was opened without reading any of it.
   class Source final : public ForwardingSource {
    public:
     Source(std::shared_ptr<ByteSource> source, RoundTrips& store)

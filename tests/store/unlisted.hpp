@@ -19,9 +19,7 @@ class UnlistedStore final : public ForwardingStore {
     traits.can_list = false;
     return traits;
   }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    return store_->read(requests, reply);
-  }
+  Result<void> read(ReadQueue& queue) override { return store_->read(queue); }
   Result<void> erase_prefix(const std::string&) override { return cannot_list(*this); }
   Result<void> wait_for_writers(const std::string& prefix) override { return Store::wait_for_writers(prefix); }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {

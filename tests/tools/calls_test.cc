@@ -32,23 +32,19 @@ class CallsStore final : public ParallelStore<8> {
  public:
   using ParallelStore::ParallelStore;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
-    note("open " + key);
-    return store_->open(key);
-  }
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
     if (!requests.empty()) note("read " + requests.front().key);
-    return store_->read(requests, reply);
+    return store_->read_all(requests, reply);
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     note("write " + key);
-    return store_->write(key, size_hint);
+    return store_->write(key, hints);
   }
-  Result<std::unique_ptr<ObjectWriter>> amend(const std::string& key, const Generation& of) override {
+  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
     note("amend " + key);
-    return store_->amend(key, of);
+    return store_->amend(key, amendment);
   }
-  Result<bool> erase(const std::string& key, const Condition& condition) override {
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
     note("erase " + key);
     return store_->erase(key, condition);
   }

@@ -145,7 +145,7 @@ class SharedStore final : public ForwardingStore {
     before_visit();
     return store_->visit(prefix, depth, visit);
   }
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     if (key.starts_with("a/c/")) before_chunk();
     return store_->open(key);
   }

@@ -19,7 +19,7 @@ class OpensTwoAtATime final : public ParallelStore<8> {
  public:
   using ParallelStore::ParallelStore;
 
-  Result<std::shared_ptr<ByteSource>> open(const std::string& key) override {
+  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
     if (key.starts_with("c/")) {
       const int number = ++begun;
       for (int i = 0; i < 10'000 && begun <= number && !met; ++i)
@@ -37,13 +37,13 @@ class NotesBatches final : public ParallelStore<32> {
  public:
   using ParallelStore::ParallelStore;
 
-  Result<void> read(std::span<const ReadRequest> requests, const OnReply& reply) override {
+  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
     const auto chunks = static_cast<std::size_t>(
         std::ranges::count_if(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); }));
     std::size_t before = largest;
     while (before < chunks && !largest.compare_exchange_weak(before, chunks)) {
     }
-    return store_->read(requests, reply);
+    return store_->read_all(requests, reply);
   }
   std::atomic<std::size_t> largest{0};
 };

@@ -168,12 +168,12 @@ class InterruptedStore final : public ForwardingStore {
     return traits;
   }
   Result<std::unique_ptr<StoreLock>> lock(const std::string&) override { return std::unique_ptr<StoreLock>(); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, std::uint64_t size_hint) override {
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     if (key.ends_with(name_)) {
       const auto now = std::exchange(before_, nullptr);
       if (now) now();
     }
-    return ForwardingStore::write(key, size_hint);
+    return ForwardingStore::write(key, hints);
   }
 
  private:

@@ -1,0 +1,78 @@
+// Amending in a store that cannot change objects: writes a new version, copying the unchanged bytes.
+#include "store/amendment.hpp"
+
+#include "base/try.hpp"
+#include "store/answer.hpp"
+
+namespace sherd {
+namespace {
+
+Result<void> write_copy(const Amendment& amendment, ByteSource& old, ObjectWriter& to) {
+  std::uint64_t at = 0;
+  for (const auto& [offset, bytes] : amendment.overwrites) {
+    SHERD_TRY(to.copy(old, at, offset - at, at));
+    SHERD_TRY(to.write(offset, bytes));
+    at = offset + bytes.size();
+  }
+  SHERD_TRY(to.copy(old, at, amendment.size - at, at));
+  at = amendment.size;
+  for (const auto& bytes : amendment.appended) {
+    SHERD_TRY(to.write(at, bytes));
+    at += bytes.size();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_amendment(const Amendment& amendment) {
+  std::uint64_t end = 0;
+  for (const auto& [offset, bytes] : amendment.overwrites) {
+    SHERD_TRY(check_range(offset, bytes.size(), amendment.size));
+    if (offset < end) return invalid_argument("overwrites overlap, or are not in order");
+    end = offset + bytes.size();
+  }
+  return {};
+}
+
+Result<void> AmendmentWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
+  const std::lock_guard guard(mutex_);
+  pieces_[offset].assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+Result<void> AmendmentWriter::commit(const Condition&) {
+  return invalid_argument("an amendment is applied by Store::amend()");
+}
+
+Result<Amendment> AmendmentWriter::amendment() const {
+  Amendment amendment{.of = of_, .size = size_};
+  std::uint64_t end = size_;
+  for (const auto& [offset, bytes] : pieces_) {
+    if (offset < size_) {
+      amendment.overwrites.push_back({offset, bytes});
+      continue;
+    }
+    if (offset != end) return invalid_argument("an amendment has a gap at byte " + std::to_string(end));
+    amendment.appended.emplace_back(bytes);
+    end += bytes.size();
+  }
+  return amendment;
+}
+
+Result<Generation> Store::amend(const std::string& key, const Amendment& amendment) {
+  SHERD_TRY(check_amendment(amendment).in_key(key));
+  std::uint64_t size = amendment.size;
+  for (const auto& bytes : amendment.appended) size += bytes.size();
+  SHERD_TRY(writer, write(key, {.size = size}));
+  SHERD_TRY(source, open(key));
+  if (!source) return conflict("another writer has erased the object").in_key(key);
+  SHERD_TRY(generation, source->generation());
+  if (generation != amendment.of) return conflict("another writer has changed the object").in_key(key);
+  SHERD_TRY(write_copy(amendment, *source, *writer));
+  SHERD_TRY(writer->commit(Condition::matches(amendment.of)));
+  return writer->committed();
+}
+
+}  // namespace sherd

@@ -1,0 +1,36 @@
+// Making and checking amendments.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// `corrupt` or `invalid_argument` if an overwrite is not inside the old version, or not behind the one before it.
+Result<void> check_amendment(const Amendment& amendment);
+
+/// Collects an amendment: writes behind the end of the old version, without gaps and in any order, and inside it.
+class AmendmentWriter final : public ObjectWriter {
+ public:
+  /// `size` is that of the version `of`.
+  AmendmentWriter(Generation of, std::uint64_t size) : of_(std::move(of)), size_(size) {}
+
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  /// An amendment is not committed by its writer.
+  Result<void> commit(const Condition& condition) override;
+  /// What was written; valid as long as the writer. `invalid_argument` if there are gaps.
+  [[nodiscard]] Result<Amendment> amendment() const;
+
+ private:
+  const Generation of_;
+  const std::uint64_t size_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::vector<std::byte>> pieces_;  ///< by offset
+};
+
+}  // namespace sherd
