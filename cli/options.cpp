@@ -146,6 +146,11 @@ void ChunkingOptions::add_to(Arguments& arguments) {
 void WritingOptions::add_to(Arguments& arguments) {
   arguments.choice("--chunk-order", {"c", "f", "morton"}, chunk_order,
                    "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
+  arguments.choice(
+      "--update", {"auto", "rewrite", "append"}, update,
+      "How a stored shard is changed: rewrite it as a new object, append to it (shards of Neuroglancer), or "
+      "auto, the better of these and the default",
+      "in_place");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes above which an update rewrites a shard; default: 0.5");
   arguments.flag(
@@ -159,7 +164,7 @@ void WritingOptions::add_to(Arguments& arguments) {
       "of Zarr and of Neuroglancer at the same time",
       "hdf5");
   add_gzip_level(arguments, gzip_level);
-  arguments.later({"--update rewrite", "--slack VALUE"});
+  arguments.later({"--slack VALUE"});
 }
 
 Result<void> WritingOptions::apply(Config& config) const {
@@ -168,6 +173,7 @@ Result<void> WritingOptions::apply(Config& config) const {
     SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
     config.max_unused = share;
   }
+  config.update = update == "rewrite" ? Update::rewrite : update == "append" ? Update::append : Update::automatic;
   if (layout == "zarr+neuroglancer") config.layout = Layout::zarr_neuroglancer;
   apply_gzip_level(gzip_level, config);
   config.write_empty_chunks = write_empty_chunks;

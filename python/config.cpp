@@ -69,28 +69,19 @@ void set_optional(Config& config, nb::handle value) {
 constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
 constexpr std::array kChunkOrders{"c", "f", "morton"};
+constexpr std::array kUpdates{"auto", "rewrite", "append"};  // Update::in_place is planned
 constexpr std::array kLayouts{"plain", "zarr+neuroglancer"};
 constexpr std::array kLocking{"auto", "none"};
 
-/// A setting reserved for a later version; `now` names what this version does anyway, if that has a name.
-struct LaterSetting {
-  const char* name;
-  const char* now;
-};
-constexpr LaterSetting kLaterSettings[] = {{"update", "rewrite"}, {"slack", nullptr}, {"parallel_requests", nullptr}};
-
-const LaterSetting* find_later(std::string_view name) {
-  for (const LaterSetting& setting : kLaterSettings)
-    if (setting.name == name) return &setting;
-  return nullptr;
-}
+/// Settings reserved for later versions.
+constexpr const char* kLaterSettings[] = {"slack", "parallel_requests"};
 
 Exception for_later(const std::string& what) {
   return Exception(unsupported(what + " is not supported by this version"));
 }
 
-Exception for_later(const LaterSetting& setting) {
-  return Exception(Error(for_later("the setting '" + std::string(setting.name) + "'").error()).in_member("config"));
+Exception setting_for_later(std::string_view name) {
+  return Exception(Error(for_later("the setting '" + std::string(name) + "'").error()).in_member("config"));
 }
 
 bool is_text(nb::handle value, const char* text) {
@@ -117,6 +108,11 @@ void set_name(Config& config, nb::handle value) {
 void set_chunk_order(Config& config, nb::handle value) {
   if (is_text(value, "arrival")) throw for_later("\"arrival\"");
   set_name<&Config::chunk_order, kChunkOrders>(config, value);
+}
+
+void set_update(Config& config, nb::handle value) {
+  if (is_text(value, "in_place")) throw for_later("\"in_place\"");
+  set_name<&Config::update, kUpdates>(config, value);
 }
 
 void set_layout(Config& config, nb::handle value) {
@@ -221,6 +217,9 @@ constexpr Setting kSettings[] = {
      "How the shards of a new array are laid out: \"plain\", as its format has them, or \"zarr+neuroglancer\", as "
      "files "
      "that are shards of both at once."},
+    {"update", "typing.Literal['auto', 'rewrite', 'append']", get_name<&Config::update, kUpdates>, set_update,
+     "How a stored shard is changed: \"rewrite\" as a new object, \"append\" to the object (shards of Neuroglancer; "
+     "Unsupported when another one is changed), or \"auto\", the better of these."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
     {"gzip_level", "int | None", get_optional<&Config::gzip_level>, set_gzip_level,
@@ -239,10 +238,8 @@ const Setting* find_setting(std::string_view name) {
 }
 
 void change(Config& config, const std::string& name, nb::handle value) {
-  if (const LaterSetting* later = find_later(name)) {
-    if (later->now != nullptr && is_text(value, later->now)) return;
-    throw for_later(*later);
-  }
+  for (const std::string_view later : kLaterSettings)
+    if (later == name) throw setting_for_later(name);
   const Setting* setting = find_setting(name);
   if (setting == nullptr) {
     std::string known;
@@ -276,18 +273,12 @@ std::string print_defaults(const Defaults& self) {
 }
 
 void bind_later(nb::class_<Defaults>& type) {
-  for (const LaterSetting& setting : kLaterSettings) {
-    const LaterSetting* const row = &setting;
-    const std::string now = row->now == nullptr ? "typing.NoReturn" : "typing.Literal['" + std::string(row->now) + "']";
-    const std::string get_type = std::string("def ") + row->name + "(self) -> " + now;
-    const std::string set_type = std::string("def ") + row->name + "(self, value: " + now + ", /) -> None";
+  for (const char* const name : kLaterSettings) {
+    const std::string get_type = std::string("def ") + name + "(self) -> typing.NoReturn";
+    const std::string set_type = std::string("def ") + name + "(self, value: typing.NoReturn, /) -> None";
     type.def_prop_rw(
-        row->name,
-        [row](const Defaults& /*self*/) {
-          if (row->now == nullptr) throw for_later(*row);
-          return nb::str(row->now);
-        },
-        [row](Defaults& self, nb::object value) { change(self.config, row->name, value); },
+        name, [name](const Defaults& /*self*/) -> nb::object { throw setting_for_later(name); },
+        [name](Defaults& self, nb::object value) { change(self.config, name, value); },
         nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
         "Of a later version; there is nothing to choose in this one.");
   }

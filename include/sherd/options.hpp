@@ -49,6 +49,11 @@ enum class ChunkOrder : std::uint8_t { c, f, morton };
 /// array and shards of a Neuroglancer volume (docs/format/dual-format.md). An existing array keeps its layout.
 enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
 
+/// How a stored shard is changed: as the format and the store allow it best; by a new object; by appending changed
+/// chunks to the object; or by overwriting them in it. A value that does not exist for a shard is `unsupported` when
+/// the shard is changed. Never stored in metadata.
+enum class Update : std::uint8_t { automatic, rewrite, append, in_place };
+
 /// Whether a file store uses locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a
 /// document) has one writer at a time. On file systems without locks, changing parts of objects requires `none`.
 /// Threads that share a store still exclude each other.
@@ -91,7 +96,8 @@ struct Config {
   Order order = Order::c;             ///< of arrays allocated by Sherd (Python)
   ChunkOrder chunk_order = ChunkOrder::morton;
   Layout layout = Layout::plain;  ///< of new arrays
-  double max_unused = 0.5;        ///< share of dead bytes above which an update rewrites a shard densely
+  Update update = Update::automatic;
+  double max_unused = 0.5;  ///< share of dead bytes above which an update rewrites a shard densely
   /// 0 … 9: the gzip level of Neuroglancer's chunks, values and minishard indexes, which is not stored in metadata.
   /// Default: 3 for chunks with raw encoding, where gzip is most of the work and level 6 takes several times as long; 6
   /// for everything else. Fixed when a handle is opened. Zarr arrays have the level in their metadata.

@@ -7,6 +7,7 @@
 #include "base/endian.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
+#include "shard/choose.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
 
@@ -283,46 +284,78 @@ Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stor
   return batches;
 }
 
-Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
+Result<ShardUpdate> ChunkWriter::plan_next(const WritePiece& stored, const SlotPlans& slots, const OldVersion& before,
+                                           const IndexCoding& coding) const {
   const ShardLayout& shard = *stored.layout.shard;
-  const Shape grid = shard.grid(stored.shape);
+  std::vector<std::uint64_t> changed;
+  for (const SlotPlan& slot : slots.slots) changed.push_back(slot.slot);
+  if (shard.second && !before.shard.overlaps_index) {
+    const ShardIndex& index = *before.shard.index;
+    std::ranges::sort(changed);
+    SHERD_TRY(
+        check_indices_agree({before.source, {0, index.object_size()}, shard, shard.grid(stored.shape), stored.first_id},
+                            index, changed, config_.limits));
+  }
+  SHERD_TRY(refuse_hdf5(before.shard, before.source));
+  // A shard of ids is rewritten here: its storage has decided that before.
+  const ShardChange change{
+      .size = before.shard.index->object_size(), .has_parts = shard.ids() != nullptr, .put_bytes = ~std::uint64_t{0}};
+  SHERD_TRY(policy, choose(config_, change));
+  return plan_update(policy, before.shard, changed, coding);
+}
+
+Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSource* old, const Carry& carry) const {
+  const ShardLayout& shard = *stored.layout.shard;
   const Cells cells(stored.part, regular_axes(shard.inner_shape));
   const SlotPlans plans = plan_slots(stored, cells);
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
-  SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
-  if (old == nullptr) {
-    SHERD_TRY(update, plan_new(*coding));
-    ShardWriter writer(*coding, std::move(update), window);
-    SHERD_TRY(writer.start(to));
-    return write_slots(stored, plans, nullptr, writer);
+  SHERD_TRY(coding, shard.coding(shard.grid(stored.shape), stored.first_id, config_.limits));
+  std::optional<OldVersion> before;
+  if (old != nullptr) {
+    SHERD_TRY(read, read_old(stored, *old));
+    before.emplace(std::move(read));
   }
-  SHERD_TRY(before, read_old(stored, *old));
-  std::vector<std::uint64_t> changed;
-  for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
-  if (shard.second && !before.shard.overlaps_index) {
-    const ShardIndex& index = *before.shard.index;
-    std::ranges::sort(changed);
-    SHERD_TRY(check_indices_agree({*old, {0, index.object_size()}, shard, grid, stored.first_id}, index, changed,
-                                  config_.limits));
-  }
-  SHERD_TRY(update, plan_update({UpdateKind::keep_offsets, config_.max_unused}, before.shard, changed, *coding));
-  ShardWriter writer(*coding, std::move(update), window);
-  SHERD_TRY(writer.start(to, old));
-  SHERD_TRY(present, write_slots(stored, plans, &before, writer));
-  if (config_.recorder) config_.recorder->chunks_moved.fetch_add(writer.moved(), std::memory_order_relaxed);
-  return present;
+  SHERD_TRY(update, before ? plan_next(stored, plans, *before, *coding) : plan_new(*coding));
+  SHERD_TRY(applied, carry(*coding, std::move(update), window, [&](ShardWriter& writer) {
+              return put_slots(stored, plans, before ? &*before : nullptr, writer);
+            }));
+  if (config_.recorder) config_.recorder->chunks_moved.fetch_add(applied.moved, std::memory_order_relaxed);
+  return applied;
 }
 
-Result<bool> ChunkWriter::write_slots(const WritePiece& stored, const SlotPlans& plans, const OldVersion* old,
-                                      ShardWriter& writer) const {
+ShardWriter::Empty if_empty(const WritePiece& stored) {
+  return stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent;
+}
+
+Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
+  SHERD_TRY(made, make_version(stored, old,
+                               [&](const IndexCoding& coding, ShardUpdate update, std::size_t window,
+                                   const auto& put) -> Result<AppliedUpdate> {
+                                 ShardWriter writer(coding, std::move(update), window);
+                                 SHERD_TRY(writer.start(to, old));
+                                 SHERD_TRY(put(writer));
+                                 SHERD_TRY(exists, writer.finish(if_empty(stored)));
+                                 return AppliedUpdate{.exists = exists, .moved = writer.moved()};
+                               }));
+  return made.exists;
+}
+
+Result<AppliedUpdate> ChunkWriter::update(const WritePiece& stored, const StoredShard& shard) const {
+  return make_version(stored, shard.old,
+                      [&](const IndexCoding& coding, ShardUpdate update, std::size_t window, const auto& put) {
+                        return apply(shard, coding, std::move(update), window, if_empty(stored), put);
+                      });
+}
+
+Result<void> ChunkWriter::put_slots(const WritePiece& stored, const SlotPlans& plans, const OldVersion* old,
+                                    ShardWriter& writer) const {
   const std::span<const SlotPlan> slots(plans.slots);
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
-  SHERD_TRY(writer.put(count, config_, [&](std::size_t i) {
+  return writer.put(count, config_, [&](std::size_t i) {
     return encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
-  }));
-  return writer.finish(stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent);
+  });
 }
 
 struct ChunkWriter::OldChunks {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
 #include "array/text.hpp"
+#include "shard/apply.hpp"
 #include "shard/writer.hpp"
 
 namespace sherd {
@@ -55,6 +57,8 @@ class ChunkWriter {
 
   /// Writes a shard (not an opaque one), with the piece in stored order; `old` may be null. False as for to_memory().
   Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;
+  /// Stores the next version of a shard that is only partly overwritten; `shard.old` may be null.
+  Result<AppliedUpdate> update(const WritePiece& stored, const StoredShard& shard) const;
 
  private:
   struct SlotPlan;
@@ -69,8 +73,14 @@ class ChunkWriter {
   Result<OldVersion> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
-  Result<bool> write_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,
-                           ShardWriter& writer) const;
+  Result<void> put_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,
+                         ShardWriter& writer) const;
+  /// Carries out the plan of a shard's next version.
+  using Carry = std::function<Result<AppliedUpdate>(const IndexCoding& coding, ShardUpdate update, std::size_t window,
+                                                    const std::function<Result<void>(ShardWriter&)>& put)>;
+  Result<AppliedUpdate> make_version(const WritePiece& stored, ByteSource* old, const Carry& carry) const;
+  Result<ShardUpdate> plan_next(const WritePiece& stored, const SlotPlans& slots, const OldVersion& before,
+                                const IndexCoding& coding) const;
   Result<OldChunks> read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
                                     const OldVersion* old) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,

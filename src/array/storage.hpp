@@ -14,7 +14,7 @@
 namespace sherd {
 
 /// A write of some chunks of an existing shard.
-struct ShardChange {
+struct ShardWrite {
   const Array::State& array;
   const CellAccess& at;
   const WritePiece& stored;  ///< in stored order
@@ -47,7 +47,7 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   virtual Result<void> write(const Array::State& array, const Region& region, const RegionWrite& call) const;
   /// Called under the shard's lock. Returns true if it has changed the shard, and false if the shard is to be replaced
   /// by a new one made from the write and its present chunks.
-  virtual Result<bool> change_shard(const ShardChange& change) const;
+  virtual Result<bool> change_shard(const ShardWrite& change) const;
   /// Stores encoded chunks, replacing existing ones. Chunks that share an object are stored by one update of
   /// it.
   virtual Result<void> put(std::span<const EncodedChunk> chunks) const;

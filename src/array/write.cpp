@@ -159,9 +159,8 @@ class RegionWriter {
         SHERD_TRY(changed, state_.storage->change_shard({state_, at, stored, old, writer_, config_}));
         if (changed) return {};
       }
-      SHERD_TRY(object, store.write(at.key));
-      SHERD_TRY(present, writer_.to_object(stored, old.get(), *object));
-      return finish_update(at.key, present ? object.get() : nullptr, condition);
+      SHERD_TRY(applied, writer_.update(stored, {store, at.key, old.get(), condition}));
+      return applied.exists ? note_replaced(condition, std::move(applied.generation)) : erase_rest(at.key, condition);
     }
     Buffer before;
     std::optional<std::span<const std::byte>> bytes;
@@ -171,17 +170,21 @@ class RegionWriter {
     }
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, bytes, *encoded));
-    if (!present) return finish_update(at.key, nullptr, condition);
+    if (!present) return erase_rest(at.key, condition);
     SHERD_TRY(object, store.write(at.key, {.size = encoded->size()}));
     SHERD_TRY(object->write(0, encoded->span()));
-    return finish_update(at.key, object.get(), condition);
+    SHERD_TRY(object->commit(condition));
+    return note_replaced(condition, object->committed());
   }
 
-  /// `object` is null if nothing remains.
-  Result<void> finish_update(const std::string& key, ObjectWriter* object, const Condition& condition) const {
-    SHERD_TRY(object != nullptr ? object->commit(condition) : erase(key, condition));
-    if (replaced_ != nullptr)
-      replaced_->emplace_back(condition.generation, object != nullptr ? object->committed() : Generation());
+  /// Nothing remains after an update.
+  Result<void> erase_rest(const std::string& key, const Condition& condition) const {
+    SHERD_TRY(erase(key, condition));
+    return note_replaced(condition, {});
+  }
+
+  Result<void> note_replaced(const Condition& condition, Generation stored) const {
+    if (replaced_ != nullptr) replaced_->emplace_back(condition.generation, std::move(stored));
     return {};
   }
 

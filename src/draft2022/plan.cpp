@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
+#include "shard/choose.hpp"
 #include "shard/writer.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
@@ -135,13 +136,32 @@ class PlanWriter {
  public:
   explicit PlanWriter(const State& state) : state_(state) {}
 
-  // `old` is the previous version of this shard, or null.
+  /// Stores the next version of a shard.
+  Result<void> store(const Plan& plan, const StoredShard& shard) {
+    SHERD_TRY(coding, plan.level->layout.coding(plan.level->grid, 0, state_.limits()));
+    SHERD_TRY(update, this->update(plan, shard.old, *coding));
+    SHERD_TRY(applied, apply(shard, *coding, std::move(update), 1, ShardWriter::Empty::stored,
+                             [&](ShardWriter& writer) { return put(plan, shard.old, writer); }));
+    moved_ += applied.moved;
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
+
+ private:
+  /// A shard inside another one; `old` is its previous version, or null.
   Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
-    const Level& level = *plan.level;
-    SHERD_TRY(coding, level.layout.coding(level.grid, 0, state_.limits()));
+    SHERD_TRY(coding, plan.level->layout.coding(plan.level->grid, 0, state_.limits()));
     SHERD_TRY(update, this->update(plan, old, *coding));
     ShardWriter writer(*coding, std::move(update), 1);
     SHERD_TRY(writer.start(to, old));
+    SHERD_TRY(put(plan, old, writer));
+    SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
+    moved_ += writer.moved();
+    return {};
+  }
+
+  Result<void> put(const Plan& plan, ByteSource* old, ShardWriter& writer) {
     for (const Plan::Step& step : plan.steps) {
       EncodedBatch batch;
       const bool present = step.edit != nullptr || step.inside != nullptr;
@@ -149,14 +169,9 @@ class PlanWriter {
       batch.chunks.push_back({step.slot, batch.bytes->size(), present});
       SHERD_TRY(writer.put(std::move(batch)));
     }
-    SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
-    moved_ += writer.moved();
     return {};
   }
 
-  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
-
- private:
   Result<ShardUpdate> update(const Plan& plan, ByteSource* old, const IndexCoding& coding) const {
     if (!plan.index) return plan_new(coding);
     const ShardLocation location{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
@@ -165,12 +180,12 @@ class PlanWriter {
     std::vector<std::uint64_t> changed;
     changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
-    return plan_update(policy(plan), before, changed, coding);
-  }
-
-  [[nodiscard]] UpdatePolicy policy(const Plan& plan) const {
-    if (!plan.erases) return {UpdateKind::keep_offsets, state_.array.config().max_unused};
-    return {state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place};
+    SHERD_TRY(refuse_hdf5(before, *old));
+    ShardChange change{.size = plan.where.length};
+    if (plan.erases)
+      change.prescribed = state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place;
+    SHERD_TRY(policy, choose(state_.array.config(), change));
+    return plan_update(policy, before, changed, coding);
   }
 
   // The bytes for a slot.
@@ -240,9 +255,9 @@ Result<Plan> plan_change(const State& state, const Box& chunks, ByteSource* old,
   return Planner(state, old).plan(0, chunks, where, change);
 }
 
-Result<std::uint64_t> write_plan(const State& state, const Plan& plan, ByteSource* old, ObjectWriter& to) {
+Result<std::uint64_t> store_plan(const State& state, const Plan& plan, const StoredShard& shard) {
   PlanWriter writer(state);
-  SHERD_TRY(writer.write(plan, old, to));
+  SHERD_TRY(writer.store(plan, shard));
   return writer.moved();
 }
 

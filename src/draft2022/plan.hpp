@@ -10,6 +10,7 @@
 
 #include "base/buffer.hpp"
 #include "draft2022/transformer.hpp"
+#include "shard/apply.hpp"
 
 namespace sherd::draft2022 {
 
@@ -62,8 +63,7 @@ struct Plan {
 Result<Plan> plan_change(const ShardingTransformer::State& state, const Box& chunks, ByteSource* old,
                          const Change& change);
 
-/// Executes the plan, with the same `old`. Returns the number of chunks that were moved.
-Result<std::uint64_t> write_plan(const ShardingTransformer::State& state, const Plan& plan, ByteSource* old,
-                                 ObjectWriter& to);
+/// Stores the shard as planned from the same old version. Returns the number of chunks that were moved.
+Result<std::uint64_t> store_plan(const ShardingTransformer::State& state, const Plan& plan, const StoredShard& shard);
 
 }  // namespace sherd::draft2022

@@ -72,9 +72,7 @@ class Changes {
       SHERD_TRY(state_.store().erase(key, condition));
       return {};
     }
-    SHERD_TRY(object, state_.store().write(key));
-    SHERD_TRY(moved, write_plan(state_, plan, old, *object));
-    SHERD_TRY(object->commit(condition));
+    SHERD_TRY(moved, store_plan(state_, plan, {state_.store(), key, old, condition}));
     if (const auto& recorder = state_.array.config().recorder)
       recorder->chunks_moved.fetch_add(moved, std::memory_order_relaxed);
     return {};

@@ -8,8 +8,8 @@
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/value_rules.hpp"
-#include "shard/writer.hpp"
-#include "store/amendment.hpp"
+#include "shard/apply.hpp"
+#include "shard/choose.hpp"
 #include "store/condition.hpp"
 #include "store/retry.hpp"
 
@@ -77,10 +77,9 @@ class IdsUpdate {
     if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
     if (stats_.chunks + puts_ == existing_) {
       SHERD_TRY(drop());
-    } else if (old_.is_pair || policy().is_wasteful(stats_.dead, size_) || !fits_in_memory()) {
-      SHERD_TRY(rewrite());
     } else {
-      SHERD_TRY(amend());
+      SHERD_TRY(policy, choose(state_.config(), change()));
+      SHERD_TRY(policy.kind == UpdateKind::amend && !old_.is_pair ? amend(policy) : rewrite());
     }
     return existing_;
   }
@@ -96,9 +95,10 @@ class IdsUpdate {
   }
 
  private:
-  /// An amendment is in memory as a whole.
-  [[nodiscard]] bool fits_in_memory() const { return put_bytes_ <= state_.config().memory_budget / 2; }
-  [[nodiscard]] UpdatePolicy policy() const { return {UpdateKind::amend, state_.config().max_unused}; }
+  [[nodiscard]] ShardChange change() const {
+    return {
+        .size = size_, .has_parts = true, .put_bytes = put_bytes_, .dead = stats_.dead, .rewritten = UpdateKind::dense};
+  }
 
   Result<OpenedShard> lock_and_open() {
     SHERD_TRY(lock, state_.store->lock(keys_.shard));
@@ -200,13 +200,11 @@ class IdsUpdate {
   }
 
   Result<void> write_whole() {
-    SHERD_TRY(to, state_.store->write(keys_.shard, {.size = size_}));
-    SHERD_TRY(write(*to, {UpdateKind::dense}));
     SHERD_TRY(condition, unchanged());
-    SHERD_TRY(to->commit(condition));
+    SHERD_TRY(stored, write({UpdateKind::dense}, condition));
     if (old_.is_pair) SHERD_TRY(erase_pair());
     stats_.dead = 0;
-    remember(to->committed());
+    remember(stored);
     return {};
   }
 
@@ -215,13 +213,9 @@ class IdsUpdate {
     return unchanged_since(old_.is_pair ? nullptr : old_.source.get());
   }
 
-  Result<void> amend() {
-    SHERD_TRY(generation, old_.source->generation());
-    AmendmentWriter to(generation, size_);
-    SHERD_TRY(write(to, policy()));
-    SHERD_TRY(amendment, to.amendment());
-    SHERD_TRY(amended, state_.store->amend(keys_.shard, amendment));
-    remember(amended);
+  Result<void> amend(const UpdatePolicy& policy) {
+    SHERD_TRY(stored, write(policy, {}));
+    remember(stored);
     return {};
   }
 
@@ -230,8 +224,8 @@ class IdsUpdate {
     keep_stats(state_, old_.source->name(), stored, {stats_.chunks + puts_ - existing_, stats_.dead});
   }
 
-  /// Writes the slots as a separate shard, or adds them to the existing one.
-  Result<void> write(ObjectWriter& to, const UpdatePolicy& policy) {
+  /// Stores the slots as a new shard on this condition, or adds them to the existing one. Returns what was stored.
+  Result<Generation> write(const UpdatePolicy& policy, const Condition& condition) {
     std::vector<std::uint64_t> ids, preceding;
     ShardIndex index(slots_.size(), size_);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -244,13 +238,13 @@ class IdsUpdate {
                                    {preceding, policy.kind == UpdateKind::amend ? Entries::each : Entries::all});
     const OldShard old{std::make_shared<const ShardIndex>(std::move(index))};
     SHERD_TRY(update, plan_update(policy, old, {}, coding));
-    ShardWriter writer(coding, std::move(update), std::size_t{2} * thread_count(state_.config().threads));
-    SHERD_TRY(writer.start(to, old_.source.get()));
-    if (state_.config().recorder) state_.config().recorder->chunks_moved += writer.moved();
-    SHERD_TRY(put_items(writer));
-    SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
-    new_size_ = writer.end();
-    return {};
+    SHERD_TRY(applied,
+              sherd::apply({*state_.store, keys_.shard, old_.source.get(), condition}, coding, std::move(update),
+                           std::size_t{2} * thread_count(state_.config().threads), ShardWriter::Empty::stored,
+                           [&](ShardWriter& writer) { return put_items(writer); }));
+    if (state_.config().recorder) state_.config().recorder->chunks_moved += applied.moved;
+    new_size_ = applied.size;
+    return std::move(applied.generation);
   }
 
   Result<void> put_items(ShardWriter& writer) const {
@@ -305,13 +299,11 @@ class IdsUpdate {
       return {};
     }
     slots_.clear();
-    SHERD_TRY(to, state_.store->write(keys_.shard));
-    SHERD_TRY(write(*to, {UpdateKind::dense}));
     SHERD_TRY(condition, unchanged());
-    SHERD_TRY(to->commit(condition));
+    SHERD_TRY(stored, write({UpdateKind::dense}, condition));
     if (!old_.is_pair) return {};
     SHERD_TRY(erase_pair());
-    if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(to->committed())));
+    if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(stored)));
     return {};
   }
 

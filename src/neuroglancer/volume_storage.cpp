@@ -1,10 +1,12 @@
 // The storage of volumes: chooses the one for a scale's sharding, and changes few chunks of a box-aligned shard by
 // appending to it.
+#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/legacy_names.hpp"
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/storage.hpp"
 #include "node/storage_kind.hpp"
+#include "shard/choose.hpp"
 
 namespace sherd {
 namespace {
@@ -24,8 +26,9 @@ class BoxStorage final : public ChunkStorage {
     return std::make_shared<const BoxStorage>(objects(), prefix_, ids_.format, config);
   }
 
-  Result<bool> change_shard(const ShardChange& change) const override {
-    if (is_small(change)) {
+  Result<bool> change_shard(const ShardWrite& change) const override {
+    SHERD_TRY(policy, choose(change.config, size_of(change)));
+    if (policy.kind == UpdateKind::amend) {
       SHERD_TRY(add(change));
       return true;
     }
@@ -46,18 +49,19 @@ class BoxStorage final : public ChunkStorage {
     return prefix_.empty() ? objects() : prefixed_store(objects(), prefix_);
   }
 
-  /// Whether the write changes at most half of the shard's chunks, and fits in memory.
-  static bool is_small(const ShardChange& change) {
+  static ShardChange size_of(const ShardWrite& change) {
     const WritePiece& stored = change.stored;
     const ShardLayout& shard = *stored.layout.shard;
     const std::uint64_t touched = Cells(stored.part, regular_axes(shard.inner_shape)).size();
     const std::uint64_t all = element_count(shard.grid(stored.valid)).value_or(0);
     const std::uint64_t bytes = std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape));
-    return touched <= all / 2 && touched <= change.config.memory_budget / 4 / bytes;
+    return {.has_parts = true,
+            .is_most = touched > all / 2,
+            .put_bytes = checked_mul(touched, bytes).value_or(~std::uint64_t{0})};
   }
 
   /// Appends chunks to the shard, then the lists of their minishards, and changes their entries.
-  Result<void> add(const ShardChange& change) const {
+  Result<void> add(const ShardWrite& change) const {
     const ShardLayout& shard = *change.stored.layout.shard;
     SHERD_TRY(ids, shard.all_ids(shard.grid(change.stored.shape), change.stored.first_id, change.config.limits));
     SHERD_TRY(batches, change.writer.to_batches(change.stored, *change.old));

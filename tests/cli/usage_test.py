@@ -93,7 +93,7 @@ WRITERS = ["create a --shape 4 --dtype int8", "write a --value 1", "import a.npy
 
 @pytest.mark.parametrize("line, name", [
     *[(f"{writer} {option}", option.split(" ")[0]) for writer in WRITERS
-      for option in ["--update append", "--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
+      for option in ["--update in_place", "--slack 4096", "--layout hdf5", "--chunk-order arrival"]],
     ("append a --axis 0", "'append'"), ("compact a", "'compact'"),
     ("check a --repair --no-backup", "--repair"), ("check a --drop-broken", "--drop-broken")])
 def test_planned_features_are_refused_by_name(sherd, tmp_path, line, name):
@@ -105,7 +105,7 @@ def test_planned_features_are_refused_by_name(sherd, tmp_path, line, name):
 
 
 @pytest.mark.parametrize("writer", WRITERS[:1])
-@pytest.mark.parametrize("option", ["--update rewrite", "--layout plain"])
+@pytest.mark.parametrize("option", ["--update auto", "--update rewrite", "--layout plain"])
 def test_default_behaviour_can_be_requested_explicitly(sherd, writer, option):
     sherd.ok(*writer.split(), *option.split())
 
@@ -113,16 +113,24 @@ def test_default_behaviour_can_be_requested_explicitly(sherd, writer, option):
 def test_help_names_nothing_that_is_refused(sherd):
     for command in COMMANDS:
         help_text = sherd.ok(command, "--help").text
-        for option in ["--update", "--slack", "hdf5", "arrival", "--repair"]:
+        for option in ["in_place", "--slack", "hdf5", "arrival", "--repair"]:
             assert option not in help_text
     for command in ["append", "compact"]:
         assert f"\n  {command} " not in sherd.ok("--help").text
 
 
+def test_an_update_that_a_shard_does_not_have_is_refused_by_name(sherd):
+    sherd.ok("create", "a", "--shape", "64", "--dtype", "uint8", "--chunks", "8", "--shards", "32")
+    sherd.ok("write", "a", "--value", "1", "--select", "0:32")
+    ran = sherd("write", "a", "--value", "2", "--select", "0:8", "--update", "append")
+    assert ran.code == 5 and "update = 'append'" in ran.stderr
+    sherd.ok("write", "a", "--value", "3", "--select", "0:8", "--update", "rewrite")
+
+
 @pytest.mark.parametrize("command", ["create", "write", "import", "copy"])
 def test_every_writing_command_accepts_the_write_options(sherd, command):
     help_text = sherd.ok(command, "--help").text
-    for option in ["--chunk-order", "--max-unused", "--write-empty-chunks", "--no-durable", "--threads"]:
+    for option in ["--chunk-order", "--update", "--max-unused", "--write-empty-chunks", "--no-durable", "--threads"]:
         assert option in help_text
 
 

@@ -339,7 +339,7 @@ def test_settings_are_checked(tmp_path):
     assert "threads = 0" in repr(sherd.config)
 
 
-@pytest.mark.parametrize("setting", [{"update": "append"}, {"slack": 0.1}, {"parallel_requests": 32}, {"layout": "hdf5"}, {"chunk_order": "arrival"}])
+@pytest.mark.parametrize("setting", [{"update": "in_place"}, {"slack": 0.1}, {"parallel_requests": 32}, {"layout": "hdf5"}, {"chunk_order": "arrival"}])
 def test_planned_settings_are_refused_by_name(tmp_path, setting):
     (name,) = setting
     with pytest.raises(sherd.Unsupported, match="not supported by this version") as error:
@@ -351,13 +351,13 @@ def test_planned_settings_are_refused_by_name(tmp_path, setting):
 
 
 def test_planned_settings_are_attributes_that_raise(tmp_path):
-    for name, now in [("update", "rewrite"), ("layout", "plain")]:
+    for name, now in [("update", "auto"), ("layout", "plain")]:
         assert getattr(sherd.config, name) == now
         setattr(sherd.config, name, now)
         sherd.create_group(tmp_path / name, config={name: now})
     with pytest.raises(sherd.Unsupported, match='"hdf5" is not supported by this version'):
         sherd.config.layout = "hdf5"
-    for name, value in [("update", "append"), ("slack", 4096), ("slack", 0.5), ("parallel_requests", 32), ("update", None)]:
+    for name, value in [("slack", 4096), ("slack", 0.5), ("parallel_requests", 32)]:
         with pytest.raises(sherd.Unsupported, match=f"'{name}' is not supported by this version"):
             setattr(sherd.config, name, value)
     with pytest.raises(sherd.Unsupported, match="'slack' is not supported by this version"):

@@ -1,0 +1,38 @@
+// The only place that stores a change of a stored shard.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "shard/writer.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// `unsupported` if the shard is an HDF5 file at the same time: bytes that no index refers to are the metadata of that
+/// file, and a new version would not have them. Reads only where a signature of HDF5 can be and no chunk or index is.
+Result<void> refuse_hdf5(const OldShard& shard, ByteSource& old);
+
+/// A stored shard, and the version that is changed.
+struct StoredShard {
+  Store& store;
+  const std::string& key;
+  ByteSource* old = nullptr;  ///< null: there is none, or nothing of it is kept
+  Condition condition = {};   ///< on which it is replaced
+};
+
+/// What apply() has stored.
+struct AppliedUpdate {
+  bool exists = false;  ///< false: nothing remains, and nothing was stored
+  Generation generation = {};
+  std::uint64_t moved = 0;  ///< chunks of the old version
+  std::uint64_t size = 0;   ///< of the new version
+};
+
+/// Stores the next version of a shard: an appended one is an amendment of the object, every other one replaces it on
+/// the condition. `put` puts the changed chunks into the writer, of which at most `window` batches are in memory.
+Result<AppliedUpdate> apply(const StoredShard& shard, const IndexCoding& coding, ShardUpdate update, std::size_t window,
+                            ShardWriter::Empty empty, const std::function<Result<void>(ShardWriter&)>& put);
+
+}  // namespace sherd
