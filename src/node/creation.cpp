@@ -150,14 +150,10 @@ Result<Site> inspect(const NodeLocation& location, ClearOptions options) {
   if (options.members && !claim) return site;
   site.foreign = true;
   if (options.foreign) return site;
-  if (claim) {
-    SHERD_TRY(refuse_all_but_node_objects(location));
-    return site;
-  }
-  if (!options.overwrite)
+  if (!claim && !options.overwrite)
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(location.format->likeliest_key(location.path));
-  SHERD_TRY(refuse_all_but_chunks(location));
+  SHERD_TRY(refuse_foreign_objects(location));
   return site;
 }
 

@@ -12,7 +12,6 @@
 #include "node/document.hpp"
 #include "node/document_keys.hpp"
 #include "node/foreign_objects.hpp"
-#include "node/presence.hpp"
 #include "store/capabilities.hpp"
 #include "store/listing.hpp"
 
@@ -90,14 +89,6 @@ Result<void> clear_location(const NodeLocation& location) {
 
 namespace {
 
-/// `conflict` if anything else would be erased with the node, or with what is left of it.
-Result<void> refuse_others(const NodeLocation& location) {
-  SHERD_TRY(present, own_presence(location));
-  if (present == Presence::stored) return refuse_foreign_objects(location);
-  SHERD_TRY(claim, claim_of(location));
-  return claim ? refuse_all_but_node_objects(location) : refuse_foreign_objects(location);
-}
-
 using Locks = std::vector<std::unique_ptr<StoreLock>>;
 
 /// Waits for the processes that are making nodes in the store whose root is erased, and keeps their locks. What they
@@ -127,7 +118,7 @@ Result<void> erase_node(const NodeLocation& location) {
   }
   SHERD_TRY(lock, lock_node(location));
   SHERD_TRY(makers, lock_makers(location));
-  SHERD_TRY(refuse_others(location));
+  SHERD_TRY(refuse_foreign_objects(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_taken_over));
   SHERD_TRY(clear_location(location));

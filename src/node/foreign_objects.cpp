@@ -1,12 +1,12 @@
-// Determines which objects below a node belong to it or to its members: documents, chunks (by the names that their
-// array gives them), and leftovers of a killed writer. Anything else was put there by a program that did not expect
-// that overwriting the node would erase it too. If a document cannot be read, it is unknown what belongs to it, so
-// nothing does.
+// Determines which objects below a node belong to it or to a member. One rule decides for every key: Sherd's own files
+// belong to it; for other keys, the nodes around the key are visited from the top, until one owns the key (it is a
+// document of the node, or named like one of its chunks) or has no members. Anything else was put there by a program
+// that did not expect that overwriting the node would erase it too. If a document cannot be read, it is unknown what
+// belongs to the node, so nothing else does.
 #include "node/foreign_objects.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -23,202 +23,206 @@ namespace sherd {
 
 namespace {
 
-/// Whether an object belongs to the node, judging by its name below the node.
-using Own = std::function<bool(std::string_view name)>;
+/// Whether a key, or a name below a prefix, is one that a node itself owns, rather than a member.
+using Owns = std::function<bool(std::string_view name)>;
 
-bool nothing(std::string_view) { return false; }
-
-struct Search {
-  std::function<Result<void>(const std::string& key)> found;  ///< of a foreign object; an error ends the search
-  /// Includes objects in collections, collections to which nothing refers, and nodes that cannot be read.
-  bool is_thorough;
-};
-
-const Search& refusing() {
-  static const Search search{[](const std::string& key) -> Result<void> { return foreign_object_error(key); }, true};
-  return search;
-}
-
-bool is_scratch(std::string_view name) { return is_ours(name) || is_ours(split_key(name).name); }
-
-/// Reports the objects below `prefix` that do not belong to the node.
-Result<void> find_below(const NodeLocation& location, const std::string& prefix, const Own& own, const Search& search) {
-  SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-    if (!is_scratch(entry.name) && !own(entry.name)) SHERD_TRY(search.found(prefix + std::string(entry.name)));
-    SHERD_TRY(check_interrupted(location.config.interrupted));
-    return true;
-  }));
-  return {};
-}
-
-Own own_of_array(const NodeLocation& location, const NodeDocument& node) {
-  if (!node.array) return nothing;
-  return [grid = ChunkGrid(*node.array), keys = location.format->keys(location.path),
-          tables = location.tables](std::string_view name) {
-    return grid.parse_key(name) || keys.is_document(keys.chunks + std::string(name)) || tables.is_model_document(name);
+Owns below(std::string prefix, Owns names) {
+  return [prefix = std::move(prefix), names = std::move(names)](std::string_view key) {
+    return key.starts_with(prefix) && names(key.substr(prefix.size()));
   };
 }
 
-/// A directory below a group whose document describes its arrays: of an array's chunks, or of a collection whose
-/// objects have been examined.
-struct Directory {
-  std::string prefix;
-  bool has_chunks;
+Owns documents_of(const NodeLocation& location) {
+  const auto* entry = location.path.empty() ? capability<EntryPoint>(*location.format) : nullptr;
+  return [keys = location.format->keys(location.path), entry](std::string_view key) {
+    return keys.is_document(key) || (entry != nullptr && key == entry->key());
+  };
+}
+
+Owns names_chunk(const NodeLocation& location) {
+  return [format = location.format](std::string_view name) { return format->names_chunk(name); };
+}
+
+Owns names_member(const NodeLocation& location) {
+  return [format = location.format](std::string_view name) { return member_of(*format, name).has_value(); };
+}
+
+// For a group whose document describes its arrays. To refuse foreign objects, those among the objects of collections
+// are refused here, and only collections count to which it refers.
+Result<std::vector<Owns>> owners_in_volume(const NodeLocation& location, const NodeDocument& volume, bool refuses) {
+  const Format& format = *location.format;
+  const std::string prefix = format.chunk_prefix(location.path);
+  std::vector<Owns> owners{below(prefix, names_member(location))};
+  SHERD_TRY(members, format.members(*location.store, location.path, location.config.limits, {}));
+  for (const auto& [name, type] : members) {
+    SHERD_TRY(array, format.open(*location.store, join_path(location.path, name), location.config.limits));
+    if (array) owners.push_back(below(*array->array->chunk_prefix, names_chunk(location)));
+  }
+  const auto add_collection = [&](const std::string& path) {
+    owners.push_back(below(prefix_of(path), [](std::string_view) { return true; }));
+  };
+  for (const auto& [member, path] : references_of(format, volume.document)) {
+    const auto collection = path_below(location.path, path);
+    if (!collection || !path_from(location.path, *collection)) continue;
+    SHERD_TRY(foreign, refuses ? foreign_object_among(at_path(location, *collection)) : std::optional<std::string>());
+    if (foreign) return foreign_object_error(*foreign);
+    add_collection(*collection);
+  }
+  SHERD_TRY(listing, refuses ? Listing() : location.store->list_dir(prefix));
+  for (const std::string& name : listing.prefixes) {
+    const std::string path = join_path(location.path, name);
+    SHERD_TRY(is_collection, holds_objects(at_path(location, path)));
+    if (is_collection) add_collection(path);
+  }
+  return owners;
+}
+
+Result<std::vector<Owns>> owners_of(const NodeLocation& location, const NodeDocument& node, bool refuses) {
+  if (node.type == NodeType::group && !location.format->arrays_have_documents())
+    return owners_in_volume(location, node, refuses);
+  const NodeKeys keys = location.format->keys(location.path);
+  std::vector<Owns> owners{documents_of(location)};
+  owners.push_back(
+      below(keys.chunks, [tables = location.tables](std::string_view name) { return tables.is_model_document(name); }));
+  if (node.array)
+    owners.push_back(below(keys.chunks, [grid = ChunkGrid(*node.array)](std::string_view name) {
+      return grid.parse_key(name).has_value();
+    }));
+  else
+    for (const std::string& prefix : keys.contents)
+      if (prefix != keys.chunks) owners.push_back(below(prefix, names_member(location)));
+  return owners;
+}
+
+/// A path below which a key may be.
+struct Step {
+  std::string path = {};
+  std::vector<Owns> owners = {};
+  bool has_members = false;  ///< nodes with documents of their own may be below
+  bool is_readable = true;
 };
 
-// The directories of the group's arrays.
-Result<std::vector<Directory>> arrays_of(const NodeLocation& location) {
-  std::vector<Directory> arrays;
-  SHERD_TRY(members, location.format->members(*location.store, location.path, location.config.limits, {}));
-  const std::string prefix = location.format->chunk_prefix(location.path);
-  for (const auto& [name, type] : members) {
-    SHERD_TRY(array, location.format->open(*location.store, join_path(location.path, name), location.config.limits));
-    if (array && array->array->chunk_prefix->starts_with(prefix))
-      arrays.push_back({array->array->chunk_prefix->substr(prefix.size()), true});
-  }
-  return arrays;
-}
-
-// For a group whose document describes its arrays: its documents, their chunks, and the collections to which it refers,
-// whose objects are examined first.
-Result<Own> own_of_group(const NodeLocation& location, const NodeDocument& group, const Search& search) {
-  SHERD_TRY(directories, arrays_of(location));
-  for (const auto& [member, path] : references_of(*location.format, group.document)) {
-    const auto collection = path_below(location.path, path);
-    const auto below = collection ? path_from(location.path, *collection) : std::nullopt;
-    if (!below) continue;
-    if (search.is_thorough) {
-      SHERD_TRY(foreign, foreign_object_among(at_path(location, *collection)));
-      if (foreign) SHERD_TRY(search.found(*foreign));
-    }
-    directories.push_back({prefix_of(*below), false});
-  }
-  if (!search.is_thorough) {
-    SHERD_TRY(listing, location.store->list_dir(location.format->chunk_prefix(location.path)));
-    for (const std::string& name : listing.prefixes) {
-      SHERD_TRY(is_collection, holds_objects(at_path(location, join_path(location.path, name))));
-      if (is_collection) directories.push_back({name + "/", false});
-    }
-  }
-  return Own([directories = std::move(directories), format = location.format](std::string_view name) {
-    if (member_of(*format, name)) return true;
-    return std::ranges::any_of(directories, [&](const Directory& directory) {
-      return name.starts_with(directory.prefix) &&
-             (!directory.has_chunks || format->names_chunk(name.substr(directory.prefix.size())));
-    });
-  });
-}
-
-Result<Own> own_of(const NodeLocation& location, const NodeDocument& node, const Search& search) {
-  return node.type == NodeType::array ? own_of_array(location, node) : own_of_group(location, node, search);
-}
-
-// An array's own objects include those of its counterpart. If that cannot be read, they are foreign objects.
-Result<Own> own_of_counterpart(const NodeLocation& location, const NodeDocument& node, const Search& search) {
-  SHERD_TRY(other, find_counterpart(location, node));
-  if (!other || other->format == nullptr) return Own(nothing);
-  const auto found = other->format->open(*other->store, other->path, location.config.limits);
-  if (!found && !is_stored_fault(found.error())) return found.error();
-  return found && *found ? own_of(*other, **found, search) : Own(nothing);
-}
-
-// For an array, or a group whose document describes its arrays: nothing below has a document of its own.
-Result<void> find_in_leaf(const NodeLocation& location, const NodeDocument& node, const Search& search) {
-  SHERD_TRY(one, own_of(location, node, search));
-  SHERD_TRY(two, own_of_counterpart(location, node, search));
-  const Own own = [&](std::string_view name) { return one(name) || two(name); };
-  const std::string chunks = location.format->chunk_prefix(location.path);
-  for (const std::string& prefix : location.format->contents(location.path))
-    SHERD_TRY(find_below(location, prefix, prefix == chunks ? own : nothing, search));
-  return {};
-}
-
-// Examines the direct contents of a group; its members are examined later.
-Result<void> find_in_group(const NodeLocation& location, std::set<std::string>& members, const Search& search) {
+// Only for an array whose document contains something unsupported, such as a codec, is it known what it is.
+Step unreadable_step(const NodeLocation& location, const Error& error) {
   const NodeKeys keys = location.format->keys(location.path);
-  for (const std::string& prefix : keys.contents) {
-    SHERD_TRY(listing, location.store->list_dir(prefix));
-    for (const auto& object : listing.objects) {
-      const bool known = keys.is_document(prefix + object.name) || is_ours(object.name) ||
-                         location.tables.is_model_document(object.name) ||
-                         (prefix != keys.chunks && member_of(*location.format, object.name));
-      if (!known) SHERD_TRY(search.found(prefix + object.name));
-    }
-    for (const std::string& name : listing.prefixes) {
-      const NodeLocation member = at_path(location, join_path(location.path, name));
-      SHERD_TRY(present, own_presence(member));
-      if (present != Presence::none)
-        members.insert(member.path);
-      else if (!is_ours(name))
-        SHERD_TRY(find_below(location, prefix + name + "/", nothing, search));
-    }
-  }
-  return {};
+  Step step{.path = location.path, .owners = {documents_of(location)}, .is_readable = false};
+  if (error.code() == ErrorCode::unsupported && !error.member().empty() && error.key() == keys.array &&
+      keys.array != keys.group)
+    step.owners.push_back(below(keys.chunks, names_chunk(location)));
+  return step;
 }
 
-// For a document that only arrays have, and that contains something unsupported, such as a codec: the chunks of the
-// array may be erased.
-Result<void> refuse_in_unreadable(const NodeLocation& location, const Error& error) {
-  const NodeKeys keys = location.format->keys(location.path);
-  const bool is_array = error.code() == ErrorCode::unsupported && !error.member().empty() &&
-                        error.key() == keys.array && keys.array != keys.group;
-  for (const std::string& prefix : keys.contents) {
-    const bool has_chunks = is_array && prefix == keys.chunks;
-    const auto own = [&](std::string_view name) {
-      return keys.is_document(prefix + std::string(name)) || (has_chunks && location.format->names_chunk(name));
-    };
-    auto refused = find_below(location, prefix, own, refusing());
-    if (!refused && refused.error().code() == ErrorCode::conflict)
-      return conflict(
-                 "may belong to another program: the node's document cannot be read, so its members are not known; "
-                 "remove the object first")
-          .in_key(refused.error().key());
-    SHERD_TRY(std::move(refused));
-  }
-  return {};
+Result<Step> step_at(const NodeLocation& location, bool refuses) {
+  const auto open = [&](const NodeLocation& at) { return at.format->open(*at.store, at.path, at.config.limits); };
+  const auto node = open(location);
+  if (!node && !is_stored_fault(node.error())) return node.error();
+  if (!node && is_own_fault(location, node.error())) return unreadable_step(location, node.error());
+  Step step{location.path};
+  if (!node || !*node) return step;
+  step.has_members = (*node)->type == NodeType::group && location.format->arrays_have_documents();
+  SHERD_TRY(owners, owners_of(location, **node, refuses));
+  step.owners = std::move(owners);
+  if (step.has_members) return step;
+  SHERD_TRY(other, find_counterpart(location, **node));
+  if (!other || other->format == nullptr) return step;
+  const auto counterpart = open(*other);
+  if (!counterpart && !is_stored_fault(counterpart.error())) return counterpart.error();
+  if (!counterpart || !*counterpart) return step;  // its objects are foreign objects
+  SHERD_TRY(more, owners_of(*other, **counterpart, refuses));
+  std::ranges::move(more, std::back_inserter(step.owners));
+  return step;
 }
 
-/// For a node that can be read in one format, and its members.
-Result<void> find_in_format(const NodeLocation& location, const Search& search) {
-  NodeLocation reading = location;
-  reading.writable = false;
-  std::set<std::string> paths{location.path};
-  while (!paths.empty()) {
-    reading.path = std::move(paths.extract(paths.begin()).value());
-    const auto node = location.format->open(*location.store, reading.path, location.config.limits);
-    if (!node && !is_stored_fault(node.error())) return node.error();
-    if (!node) {
-      if (search.is_thorough) SHERD_TRY(refuse_in_unreadable(reading, node.error()));
-    } else if (*node) {
-      const bool group = (*node)->type == NodeType::group && location.format->arrays_have_documents();
-      SHERD_TRY(group ? find_in_group(reading, paths, search) : find_in_leaf(reading, **node, search));
-    }
-  }
-  return {};
-}
-
-/// What has been examined: prefixes, and keys of documents.
-class Known {
+/// Visits the nodes around keys, from the top. Keeps those around the last key, which are mostly those of the next.
+class Walk {
  public:
-  explicit Known(const NodeLocation& location) {
-    if (!location.path.empty()) return;
-    for (const Format* format : location.tables.formats)
-      if (const auto* entry = capability<EntryPoint>(*format)) keys_.emplace_back(entry->key());
+  Walk(const NodeLocation& top, bool refuses)
+      : top_(top), contents_(top.format->contents(top.path)), refuses_(refuses) {
+    top_.writable = false;
   }
-  void add(const NodeLocation& location) {
-    NodeKeys keys = location.format->keys(location.path);
-    std::ranges::move(keys.contents, std::back_inserter(prefixes_));
-    std::ranges::move(keys.documents, std::back_inserter(keys_));
+  /// Where the top has no members.
+  Walk(const NodeLocation& top, std::vector<Owns> owners) : Walk(top, true) {
+    steps_.push_back({top.path, std::move(owners)});
   }
-  [[nodiscard]] bool has(std::string_view key) const {
-    return std::ranges::find(keys_, key) != keys_.end() ||
-           std::ranges::any_of(prefixes_, [&](const std::string& prefix) { return key.starts_with(prefix); });
+
+  /// Calls found(key, innermost step) for the foreign objects that would be erased with a node at `erased`.
+  using Found = std::function<Result<void>(const std::string& key, const Step& step)>;
+  Result<void> for_foreign(const NodeLocation& erased, const Found& found) {
+    for (const std::string& prefix : erased.format->contents(erased.path))
+      SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+        SHERD_TRY(check_interrupted(top_.config.interrupted));
+        if (is_ours(entry.name) || entry.name.find("/.sherd-") != entry.name.npos) return true;
+        const std::string key = prefix + std::string(entry.name);
+        SHERD_TRY(step, step_without(key));
+        if (step != nullptr) SHERD_TRY(found(key, *step));
+        return true;
+      }));
+    return {};
   }
-  [[nodiscard]] bool has_nothing() const { return prefixes_.empty(); }
 
  private:
-  std::vector<std::string> prefixes_, keys_;
+  /// The innermost step towards a key that nothing owns; nullptr if something does.
+  Result<const Step*> step_without(std::string_view key) {
+    const auto prefix = std::ranges::find_if(contents_, [&](const auto& each) { return key.starts_with(each); });
+    std::string_view rest = prefix == contents_.end() ? std::string_view() : key.substr(prefix->size());
+    std::string path = top_.path;
+    for (std::size_t depth = 0;; ++depth) {
+      SHERD_TRY(step, step_to(depth, path));
+      const std::size_t end = rest.find('/');
+      if (std::ranges::any_of(step->owners, [&](const Owns& owns) { return owns(key); }))
+        return static_cast<const Step*>(nullptr);
+      if (!step->has_members || end == rest.npos) return step;
+      path = join_path(path, rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  Result<const Step*> step_to(std::size_t depth, const std::string& path) {
+    if (depth == steps_.size() || steps_[depth].path != path) {
+      SHERD_TRY(step, step_at(at_path(top_, path), refuses_));
+      steps_.resize(depth);
+      steps_.push_back(std::move(step));
+    }
+    return &steps_[depth];
+  }
+
+  NodeLocation top_;
+  std::vector<std::string> contents_;
+  bool refuses_;
+  std::vector<Step> steps_;
 };
+
+// What remains of nodes, of any format and at any path, that were being made or erased.
+Owns leftovers(const NodeLocation& location) {
+  return [documents = DocumentKeys(location), formats = location.tables.formats](std::string_view key) {
+    if (documents.has(key)) return true;
+    for (;;) {
+      if (std::ranges::any_of(formats, [&](const Format* each) { return each->names_chunk(key); })) return true;
+      const std::size_t end = key.find('/');
+      if (end == key.npos) return false;
+      key.remove_prefix(end + 1);
+    }
+  };
+}
+
+/// The node that would be erased at `location`, of any format, its own first: with a document, or, unless an earlier
+/// process was killed and left the claim, implicit.
+Result<Walk> walk_at(const NodeLocation& location) {
+  std::optional<NodeLocation> stored, implicit;
+  SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
+    SHERD_TRY(present, own_presence(there));
+    const bool is_own = there.format == location.format;
+    if (present == Presence::implicit) implicit = there;
+    if (present == Presence::stored && (is_own || !stored)) stored = there;
+    return is_own && present == Presence::stored;
+  }));
+  if (stored) return Walk(*stored, true);
+  SHERD_TRY(claim, claim_of(location));
+  if (claim) return Walk(location, {leftovers(location)});
+  if (implicit) return Walk(*implicit, true);
+  const Owns chunks = below(location.format->chunk_prefix(location.path), names_chunk(location));
+  return Walk(location, {documents_of(location), chunks});
+}
 
 }  // namespace
 
@@ -226,74 +230,25 @@ Error foreign_object_error(const std::string& key) {
   return conflict("is not part of the node; remove it first, or choose another path").in_key(key);
 }
 
-Result<void> refuse_all_but_chunks(const NodeLocation& location) {
-  const NodeKeys keys = location.format->keys(location.path);
-  for (const std::string& prefix : keys.contents) {
-    const auto own = [&](std::string_view name) {
-      return (prefix == keys.chunks && location.format->names_chunk(name)) ||
-             keys.is_document(prefix + std::string(name));
-    };
-    SHERD_TRY(find_below(location, prefix, own, refusing()));
-  }
-  return {};
-}
-
-Result<void> refuse_all_but_node_objects(const NodeLocation& location) {
-  const DocumentKeys documents(location);
-  const auto is_chunk = [&](std::string_view name) {
-    for (;;) {
-      if (std::ranges::any_of(location.tables.formats, [&](const Format* each) { return each->names_chunk(name); }))
-        return true;
-      const std::size_t end = name.find('/');
-      if (end == name.npos) return false;
-      name.remove_prefix(end + 1);
-    }
-  };
-  for (const std::string& prefix : location.format->contents(location.path)) {
-    const auto own = [&](std::string_view name) { return documents.has(prefix + std::string(name)) || is_chunk(name); };
-    SHERD_TRY(find_below(location, prefix, own, refusing()));
-  }
-  return {};
-}
-
 Result<ForeignObjects> foreign_objects(const NodeLocation& location) {
   ForeignObjects objects;
-  const auto count = [&objects](const std::string& key) -> Result<void> {
-    if (objects.count++ == 0) objects.first = key;
+  SHERD_TRY(Walk(location, false).for_foreign(location, [&](const std::string& key, const Step& step) -> Result<void> {
+    if (step.is_readable && objects.count++ == 0) objects.first = key;
     return {};
-  };
-  SHERD_TRY(find_in_format(location, {count, false}));
+  }));
   return objects;
 }
 
-// The overwritten node may have another format than the new one, and may be less than what the new one erases.
 Result<void> refuse_foreign_objects(const NodeLocation& location) {
   SHERD_TRY(refuse_overlapping(location));  // what is being made belongs to no node yet
-  Known known(location);
-  std::vector<std::pair<NodeLocation, Error>> unreadable;
-  SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
-    SHERD_TRY(present, own_presence(there));
-    if (present == Presence::none) return false;
-    const auto node = there.format->open(*there.store, there.path, there.config.limits);
-    if (!node) {
-      unreadable.emplace_back(there, node.error());
-      return false;
-    }
-    SHERD_TRY(find_in_format(there, refusing()));
-    known.add(there);
-    return false;
-  }));
-  if (known.has_nothing()) {  // otherwise it is a foreign object of the readable node
-    for (const auto& [there, error] : unreadable) {
-      SHERD_TRY(refuse_in_unreadable(there, error));
-      known.add(there);
-    }
-  }
-  for (const std::string& prefix : location.format->contents(location.path)) {
-    const auto own = [&](std::string_view name) { return known.has(prefix + std::string(name)); };
-    if (!known.has(prefix)) SHERD_TRY(find_below(location, prefix, own, refusing()));
-  }
-  return {};
+  SHERD_TRY(walk, walk_at(location));
+  return walk.for_foreign(location, [](const std::string& key, const Step& step) -> Result<void> {
+    if (step.is_readable) return foreign_object_error(key);
+    return conflict(
+               "may belong to another program: the node's document cannot be read, so its members are not known; "
+               "remove the object first")
+        .in_key(key);
+  });
 }
 
 }  // namespace sherd

@@ -8,7 +8,9 @@
 
 namespace sherd {
 
-/// `conflict` if anything below the node at `location` belongs neither to it nor to a member.
+/// `conflict` if erasing what is at `location` would erase an object that belongs neither to the node there (of any
+/// format) nor to a member. Without a node, objects belong to it that are named like its chunks; if a process was
+/// killed while it made or erased a node there, also documents and objects named like chunks at any path below.
 Result<void> refuse_foreign_objects(const NodeLocation& location);
 /// Objects below the node at `location` that belong neither to it, nor to a member, nor to a collection.
 struct ForeignObjects {
@@ -16,12 +18,6 @@ struct ForeignObjects {
   std::string first = {};  ///< the key of one
 };
 Result<ForeignObjects> foreign_objects(const NodeLocation& location);
-/// `conflict` if anything other than chunks, judging by the format's names, is stored where the contents of a node at
-/// `location` would be. Only an array that was erased without its chunks leaves such objects.
-Result<void> refuse_all_but_chunks(const NodeLocation& location);
-/// `conflict` if anything is stored there that is neither a document of a node, nor named like a chunk of a node, of
-/// any format, at that path or below it: what remains of a node that was being made or erased.
-Result<void> refuse_all_but_node_objects(const NodeLocation& location);
 /// The error for a foreign object.
 [[nodiscard]] Error foreign_object_error(const std::string& key);
 
