@@ -113,8 +113,7 @@ Step unreadable_step(const NodeLocation& location, const Error& error) {
 }
 
 Result<Step> step_at(const NodeLocation& location, bool refuses) {
-  const auto open = [&](const NodeLocation& at) { return at.format->open(*at.store, at.path, at.config.limits); };
-  const auto node = open(location);
+  const auto node = location.format->open(*location.store, location.path, location.config.limits);
   if (!node && !is_stored_fault(node.error())) return node.error();
   if (!node && is_own_fault(location, node.error())) return unreadable_step(location, node.error());
   Step step{location.path};
@@ -125,7 +124,7 @@ Result<Step> step_at(const NodeLocation& location, bool refuses) {
   if (step.has_members) return step;
   SHERD_TRY(other, find_counterpart(location, **node));
   if (!other || other->format == nullptr) return step;
-  const auto counterpart = open(*other);
+  const auto counterpart = other->format->open(*other->store, other->path, location.config.limits);
   if (!counterpart && !is_stored_fault(counterpart.error())) return counterpart.error();
   if (!counterpart || !*counterpart) return step;  // its objects are foreign objects
   SHERD_TRY(more, owners_of(*other, **counterpart, refuses));
@@ -205,21 +204,25 @@ Owns leftovers(const NodeLocation& location) {
   };
 }
 
-/// The node that would be erased at `location`, of any format, its own first: with a document, or, unless an earlier
-/// process was killed and left the claim, implicit.
+/// Finds the node that would be erased at `location`: readable in its format rather than in another.
 Result<Walk> walk_at(const NodeLocation& location) {
-  std::optional<NodeLocation> stored, implicit;
+  enum class Found : std::uint8_t { none, implicit, unreadable, other, own } found = Found::none;
+  NodeLocation top = location;
   SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
-    SHERD_TRY(present, own_presence(there));
-    const bool is_own = there.format == location.format;
-    if (present == Presence::implicit) implicit = there;
-    if (present == Presence::stored && (is_own || !stored)) stored = there;
-    return is_own && present == Presence::stored;
+    const auto node = there.format->open(*there.store, there.path, there.config.limits);
+    if (!node && !is_stored_fault(node.error())) return node.error();
+    Found here = there.format == location.format ? Found::own : Found::other;
+    if (!node)
+      here = is_own_fault(there, node.error()) ? Found::unreadable : Found::none;
+    else if (!*node || (*node)->implicit)
+      here = *node ? Found::implicit : Found::none;
+    if (here > found) found = here, top = there;
+    return found == Found::own;
   }));
-  if (stored) return Walk(*stored, true);
+  if (found > Found::implicit) return Walk(top, true);
   SHERD_TRY(claim, claim_of(location));
   if (claim) return Walk(location, {leftovers(location)});
-  if (implicit) return Walk(*implicit, true);
+  if (found == Found::implicit) return Walk(top, true);
   const Owns chunks = below(location.format->chunk_prefix(location.path), names_chunk(location));
   return Walk(location, {documents_of(location), chunks});
 }

@@ -244,6 +244,17 @@ TEST(Erasing, IsRefusedIfAnObjectOfAnotherProgramWouldBeErasedToo) {
   }
 }
 
+TEST(Erasing, IsNotPreventedByADamagedGroupAroundTheNode) {
+  const auto store = memory_store();
+  create_array(store, "a", filled_with(1, false)).value();
+  store->set("zarr.json", "{").value();
+  store->set("a/notes.txt", "x").value();
+  EXPECT_EQ(erase(store, {.path = "a"}).error().key(), "a/notes.txt");
+  store->erase("a/notes.txt").value();
+  erase(store, {.path = "a"}).value();
+  EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
+}
+
 TEST(NewNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   const TempDir folder;
   const auto device = [](const std::string& path) {
