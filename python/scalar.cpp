@@ -32,7 +32,8 @@ nb::list codec_table() {
     const char* kind = codec->array_codec != nullptr         ? "array -> array"
                        : codec->array_bytes_codec != nullptr ? "array -> bytes"
                                                              : "bytes -> bytes";
-    table.append(nb::make_tuple(nb::str(codec->name.data(), codec->name.size()), nb::tuple(aliases), kind));
+    table.append(
+        nb::make_tuple(nb::str(codec->name.data(), codec->name.size()), nb::tuple(aliases), kind, codec->reads_only));
   }
   return table;
 }
@@ -45,8 +46,9 @@ void bind_scalar(nb::module_& module) {
   module.def("describe_dtype", describe_dtype, nb::arg("dtype"),
              nb::sig("def describe_dtype(dtype: object) -> tuple[typing.Any, numpy.dtype[typing.Any]]"),
              "A type as metadata has it, and as NumPy has it.");
-  module.def("codec_table", codec_table, nb::sig("def codec_table() -> list[tuple[str, tuple[str, ...], str]]"),
-             "Every codec of the engine: the name that is written, others that are read, and its kind.");
+  module.def("codec_table", codec_table, nb::sig("def codec_table() -> list[tuple[str, tuple[str, ...], str, bool]]"),
+             "Every codec of the engine: the name that is written, others that are read, its kind, and whether it only "
+             "reads.");
 }
 
 }  // namespace sherd::python

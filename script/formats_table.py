@@ -66,7 +66,8 @@ and compares. **{works}** means that the script has just done so with Sherd, in 
 - *rows of Zarr v2*: for each cell of `tests/interop/zarr2_cells.py` that has the codec, type, filter, layout or fill value, it has
   opened a `.zarray` with the cell's members, written its elements, found chunks, and read the same elements.
 
-In the other rows Sherd was given an array with that name, and the row has its error.
+**read** means that the script has read a chunk that another program wrote, and that Sherd has refused to create an array with the
+codec. In the other rows Sherd was given an array with that name, and the row has its error.
 
 **verified with** lists the peers that read what Sherd wrote and whose arrays Sherd reads, in at least one cell of
 [the matrix](interop.md) or in the tests that `tests/interop/verified.toml` names; "(reads)" and "(writes)" where only one
@@ -168,9 +169,12 @@ def codec_rows():
     known = {"sharding_indexed"}
     asked.stores_shards()
     yield "sharding_indexed", "", "array -> bytes", WORKS, peers_of(tested["sharding_indexed"])
-    for name, aliases, kind in sorted(_sherd.codec_table()):
+    for name, aliases, kind, reads_only in sorted(_sherd.codec_table()):
         known |= {name, *aliases}
-        asked.stores_with_codec(name, aliases, kind)
+        if reads_only:
+            asked.reads_codec(name, aliases)
+        else:
+            asked.stores_with_codec(name, aliases, kind)
         cells_of = [cell for each in (name, *aliases) for cell in tested.get(each, [])]
         others = ", ".join(f"`{alias}`" for alias in aliases if "://" not in alias)
         peers, old = peers_of(cells_of), zarr2_cells_by_id().get(name.removeprefix("numcodecs."))
@@ -180,7 +184,7 @@ def codec_rows():
             peers = "in Zarr v2: " + zarr2_peers_of(old)
         if not peers:
             raise Unexplained(f"nothing verifies {name}")
-        yield name, others, kind, works(name), peers
+        yield name, others, kind, "read" if reads_only else works(name), peers
     ids = ("numcodecs." + id for id in REGISTERED["numcodecs"]["codecs"])
     for name in dict.fromkeys([*EXTENSIONS["codecs"], *USED["codecs"], *ids]):
         if name not in known and name.removeprefix("numcodecs.") not in known:

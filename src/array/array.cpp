@@ -198,8 +198,10 @@ Result<void> Array::State::check_access() const {
 Result<void> Array::State::check_change() const {
   SHERD_TRY(check_access());
   const std::lock_guard hold(mutex_);
-  if (!document_.array->no_change) return {};
-  return Error(*document_.array->no_change).in_key(document_key);
+  if (document_.array->no_change) return Error(*document_.array->no_change).in_key(document_key);
+  auto encodes = check_encoders(document_.array->codecs, location.codecs()).in_member("codecs");
+  if (encodes) return {};
+  return chain_error(*location.format, document_, std::move(encodes).error()).in_key(document_key);
 }
 
 Result<void> Array::State::check_elements(const DType& of_view) const {

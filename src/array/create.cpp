@@ -86,6 +86,7 @@ Result<CodecSpec> short_codec(std::string_view text, const DType& dtype, CodecTa
   const std::string_view name = text.substr(0, colon);
   const CodecEntry* entry = find_codec(table, name);
   if (entry == nullptr) return no_such_codec(name, table, ErrorCode::invalid_argument);
+  if (entry->reads_only) return only_decodes(entry->name);
   if (entry->short_form == nullptr)
     return invalid_argument("'" + std::string(name) +
                             "' has no short form; write it as a JSON object with a configuration");

@@ -86,6 +86,7 @@ Result<NodeDocument> make_document(const NodeLocation& location, const CreateOpt
   NodeLocation reading = location;
   reading.writable = false;
   SHERD_TRY(array, make_array(std::move(reading), node));  // a node that cannot be opened is not written
+  SHERD_TRY(array.state().check_change());
   Shape last = array.state().grid.count(array.shape());
   const bool is_empty = std::ranges::find(last, 0U) != last.end();
   for (std::uint64_t& each : last) each -= is_empty ? 0 : 1;

@@ -110,6 +110,19 @@ Json codec_list_json(std::span<const CodecSpec> specs) {
   return list;
 }
 
+Result<void> check_encoders(std::span<const CodecSpec> specs, CodecTable table) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const CodecEntry* entry = find_codec(table, specs[i].name);
+    if (entry != nullptr && entry->reads_only) return only_decodes(entry->name).in_member("name").in_member(path(i));
+    for (const auto& [key, value] : specs[i].configuration.members()) {
+      if (!key.ends_with("codecs")) continue;  // codecs, index_codecs, mask_codecs, data_codecs
+      SHERD_TRY(inner, parse_codec_list(value));
+      SHERD_TRY(check_encoders(inner, table).in_member(key).in_member("configuration").in_member(path(i)));
+    }
+  }
+  return {};
+}
+
 Result<CodecChain> CodecChain::build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                      const Limits& limits) {
   CodecChain chain;

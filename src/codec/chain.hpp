@@ -28,6 +28,9 @@ Json codec_list_json(std::span<const CodecSpec> specs);
 /// For codecs of new metadata: adds missing members with the values of the short form, also inside shards. `dtype` is
 /// the array's. Codecs without a short form (for this type) are unchanged.
 void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& dtype);
+/// unsupported if chunks cannot be encoded, because one of these codecs, or of the codecs inside them, only decodes.
+/// The error names the member below the list.
+[[nodiscard]] Result<void> check_encoders(std::span<const CodecSpec> specs, CodecTable table);
 
 class CodecChain {
  public:

@@ -1,4 +1,4 @@
-// Finds the entry of a codec's name in the table that was passed down.
+// Finds the entry of a codec's name in the table that was passed down, and the error of one that only decodes.
 #include "codec/codec.hpp"
 
 #include <algorithm>
@@ -11,6 +11,11 @@ const CodecEntry* find_codec(CodecTable table, std::string_view name) noexcept {
       return entry;
   }
   return nullptr;
+}
+
+Error only_decodes(std::string_view name) {
+  return unsupported("chunks of '" + std::string(name) +
+                     "' can be read but not written; choose other codecs, for an existing array in a copy of it");
 }
 
 }  // namespace sherd

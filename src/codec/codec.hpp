@@ -163,11 +163,15 @@ struct CodecEntry {
   Json (*required)(const DType& dtype) = nullptr;
   /// In the lists of numcodecs, as in Zarr v2: whether the codec, when last, is the compressor and not a filter.
   bool is_compressor = false;
+  /// Whether its chunks are decoded but never encoded: check_encoders() refuses it.
+  bool reads_only = false;
   /// For array_bytes_codec: whether it stores the rows of nested lists, regardless of the memory order of elements.
   bool stores_rows = false;
 };
 
 /// The entry with this name or alias, or nullptr.
 [[nodiscard]] const CodecEntry* find_codec(CodecTable table, std::string_view name) noexcept;
+/// The error of encoding with a codec that only decodes.
+[[nodiscard]] Error only_decodes(std::string_view name);
 
 }  // namespace sherd

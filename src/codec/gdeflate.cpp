@@ -1,5 +1,5 @@
 // zarrs.gdeflate: the size of the decoded bytes, the number of pages and the size of each, 64 bits each, little-endian;
-// then the pages (gdeflate.hpp).
+// then the pages (gdeflate.hpp). Chunks are only read (docs/decisions/0034).
 #include "codec/gdeflate.hpp"
 
 #include <algorithm>
@@ -12,10 +12,12 @@
 #include "codec/configuration.hpp"
 
 namespace sherd {
+
+extern const CodecEntry gdeflate_codec;
+
 namespace {
 
 constexpr IntegerBounds kLevels{0, 12};
-constexpr std::int64_t kDefaultLevel = 6;
 constexpr std::size_t kFieldBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kHeaderBytes = 2 * kFieldBytes;
 /// More than any writer's page has, even with many stored blocks; bounds how often codes can be built.
@@ -23,29 +25,14 @@ constexpr std::uint64_t kMaxPageBytes = 2 * gdeflate::kPageBytes;
 
 class GdeflateCodec final : public BytesCodec {
  public:
-  explicit GdeflateCodec(unsigned level) noexcept : level_(level) {}
-
   [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     const std::uint64_t pages = ceil_div(decoded, gdeflate::kPageBytes);
-    const auto more = checked_mul(pages, kFieldBytes + gdeflate::max_page_bytes(0) + 4);
-    const auto all = more ? checked_add(*more, decoded) : std::nullopt;
-    return all ? checked_add(*all, kHeaderBytes).value_or(~std::uint64_t{0}) : ~std::uint64_t{0};
+    const auto size = checked_mul(pages, kFieldBytes + kMaxPageBytes);
+    return size ? checked_add(*size, kHeaderBytes).value_or(~std::uint64_t{0}) : ~std::uint64_t{0};
   }
 
-  Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    const std::size_t pages = ceil_div(from.size(), gdeflate::kPageBytes);
-    store_little(to.data(), std::uint64_t{from.size()});
-    store_little(to.data() + kFieldBytes, std::uint64_t{pages});
-    std::size_t size = kHeaderBytes + pages * kFieldBytes;
-    for (std::size_t i = 0; i < pages; ++i) {
-      SHERD_TRY(check_interrupted());
-      const std::size_t first = i * gdeflate::kPageBytes;
-      const auto page = from.subspan(first, std::min(gdeflate::kPageBytes, from.size() - first));
-      const std::size_t encoded = gdeflate::encode_page(page, level_, to.data() + size);
-      store_little(to.data() + kHeaderBytes + i * kFieldBytes, std::uint64_t{encoded});
-      size += encoded;
-    }
-    return size;
+  Result<std::size_t> encode(std::span<const std::byte>, std::span<std::byte>) const override {
+    return only_decodes(gdeflate_codec.name);
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
@@ -72,21 +59,13 @@ class GdeflateCodec final : public BytesCodec {
       return corrupt("gdeflate: " + std::to_string(from.size() - at) + " bytes follow the last page");
     return std::optional(static_cast<std::size_t>(size));
   }
-
- private:
-  unsigned level_;
 };
 
 Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", kLevels));
+  SHERD_TRY(configuration.integer("level", kLevels));
   SHERD_TRY(configuration.done());
-  return std::make_unique<GdeflateCodec>(static_cast<unsigned>(level));
-}
-
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
-  return Json(Json::Object{{"level", level}});
+  return std::make_unique<GdeflateCodec>();
 }
 
 constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/bytes_to_bytes/gdeflate", "gdeflate"};
@@ -94,6 +73,6 @@ constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/bytes_to_bytes
 }  // namespace
 
 extern constinit const CodecEntry gdeflate_codec{
-    .name = "zarrs.gdeflate", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "zarrs.gdeflate", .aliases = kAliases, .bytes_codec = make, .reads_only = true};
 
 }  // namespace sherd

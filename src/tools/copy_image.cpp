@@ -338,6 +338,7 @@ class ArraysPlan {
     for (std::uint64_t made = 0; plan.wants_level(source_.image, made, last_.shape, chunks_); ++made) {
       auto next = plan.add_level(source_.image, last_.shape, false);
       if (!next) return {};
+      SHERD_TRY(check_encoders(last_.codecs, destination_.codecs()).in_member("codecs"));
       SHERD_TRY(spec, coarser_spec(std::move(last_), std::move(next->shape)));
       last_ = std::move(spec);
       SHERD_TRY(node, new_node(destination_, last_, Json(Json::Object{})));

@@ -78,6 +78,8 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<con
   if (!other_fill) plan.way = copy_way(from, to, plan.map ? plan.map->cheapest(from) : CopyWay::whole);
   const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   plan.clips = is_clipped(from) != is_clipped(to);
+  const bool encodes = plan.way == CopyWay::encoded || plan.clips || plan.everything;
+  if (encodes) SHERD_TRY(check_encoders(to.document().array->codecs, to.location.codecs()).in_member("codecs"));
   SHERD_TRY(list_whole(plan, same_objects));
   sort_unique(plan.stored);
   if (same_objects) plan.objects = plan.stored;

@@ -320,6 +320,32 @@ TEST(CodecChain, RemarksNamesThatAreNotTheRegisteredOnes) {
   EXPECT_THAT(remarks(R"(["bytes", {"name": "crc32c", "must_understand": false}])"), ElementsAre());
 }
 
+TEST(CodecChain, NamesTheCodecThatOnlyDecodesAtAnyDepth) {
+  const CodecEntry old{.name = "old", .aliases = {}, .reads_only = true};
+  const CodecEntry* const table[] = {&sherd::bytes_codec, &old};
+  const auto checked = [&](std::string_view list) {
+    return check_encoders(parse_codec_list(json(list)).value(), table);
+  };
+  EXPECT_TRUE(checked(R"(["bytes", {"name": "zstd", "configuration": {"level": 1}}, "unknown"])"));
+  const struct {
+    const char *list, *member;
+  } rows[] = {
+      {R"(["bytes", "old"])", "[1].name"},
+      {R"([{"name": "sharding_indexed", "configuration": {"index_codecs": ["bytes", "old"]}}])",
+       "[0].configuration.index_codecs[1].name"},
+      {R"(["bytes", {"name": "conditional", "configuration": {"codecs": [{"name": "old"}]}}])",
+       "[1].configuration.codecs[0].name"},
+      {R"([{"name": "zarrs.optional", "configuration": {"data_codecs": ["bytes", "old"]}}])",
+       "[0].configuration.data_codecs[1].name"},
+  };
+  for (const auto& [list, member] : rows) {
+    const auto refused = checked(list);
+    ASSERT_EQ(code_of(refused), ErrorCode::unsupported) << list;
+    EXPECT_EQ(refused.error().member(), member);
+    EXPECT_THAT(refused.error().message(), HasSubstr("chunks of 'old' can be read but not written"));
+  }
+}
+
 TEST(CodecChain, NamesWhatOtherProgramsHave) {
   const auto message = [](std::string_view name) {
     const auto chain = build(R"(["bytes", ")" + std::string(name) + "\"]", {DType::uint8, {2}});

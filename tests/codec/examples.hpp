@@ -34,6 +34,7 @@ inline constexpr Example kExamples[] = {
     {"reshape", R"({"shape": [8, -1]})"},
     {"scale_offset", R"({"offset": 0, "scale": 3})"},
     {"transpose", R"({"order": [1, 0]})"},
+    {"zarrs.gdeflate", R"({"level": 1})"},
 };
 
 /// Null if the codec needs no configuration.

@@ -3,6 +3,8 @@
 #include "codec/codec.hpp"
 #include "api/registry.hpp"
 #include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "tests/codec/golden_chunks.hpp"
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
@@ -15,6 +17,7 @@ const std::string kGzip = R"({"name": "gzip", "configuration": {"level": 1}})";
 const std::string kBlosc =
     R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": 2, "blocksize": 0}})";
 const std::string kCrc = R"({"name": "crc32c"})";
+const std::string kGdeflate = R"({"name": "zarrs.gdeflate", "configuration": {"level": 1}})";
 const std::string kLz4 = R"({"name": "numcodecs.lz4", "configuration": {"acceleration": 1}})";
 
 std::string little(std::uint64_t value, std::size_t bytes) {
@@ -112,6 +115,17 @@ std::string blosc_bomb() {
   std::string bytes(codec->max_encoded_size(zeros.size()), '\0');
   bytes.resize(codec->encode(zeros, std::as_writable_bytes(std::span(bytes))).value());
   return bytes;
+}
+
+// 96 MiB: the first of three pages of equal bytes that zarrs wrote, again and again.
+std::string gdeflate_bomb() {
+  constexpr std::uint64_t kPages = 1536, kPageBytes = 65536;
+  const auto good = test::golden_chunks(*find_codec(tables().codecs, "gdeflate")).back().stored;
+  const auto size = load_little<std::uint64_t>(good.data() + 16);
+  const std::string page(reinterpret_cast<const char*>(good.data()) + 40, size);
+  std::string sizes, pages;
+  for (std::uint64_t i = 0; i < kPages; ++i) sizes += little(size, 8), pages += page;
+  return little(kPages * kPageBytes, 8) + little(kPages, 8) + sizes + pages;
 }
 
 constexpr Act read_it = Act::read_all;
@@ -214,6 +228,8 @@ std::vector<Case> others() {
                                         "x\xff\xff\x20\x00",
                                         6))),
        read_it, corrupt_chunk("numcodecs.lz4")},
+      {59, "96 MiB in 1536 pages of GDeflate", stored(kGdeflate, gdeflate_bomb()), read_it,
+       corrupt_chunk("zarrs.gdeflate: decodes to more")},
       {72, "a checksummed chunk of 3 bytes", stored(kCrc, "abc"), read_it, corrupt_chunk("crc32c")},
       {72, "an empty checksummed chunk", stored(kCrc, ""), read_it, corrupt_chunk("crc32c")},
       {72, "a checksummed chunk with one bit changed",

@@ -7,6 +7,7 @@ import json
 
 import numpy
 import sherd
+import zarrs_chunks
 from interop import zarr2_cells
 from interop.cells import extension
 
@@ -162,9 +163,23 @@ def stores_with_codec(name, aliases, kind):
         written_and_read(edited(store, spell), values)
 
 
-def error_of_codec(name):
+def reads_codec(name, aliases):
+    """A chunk of another program, by each of the codec's names; and no array is created with it."""
+    codec, values, chunk = zarrs_chunks.golden(name)
+    store, _ = stored(shape=values.shape, chunks=values.shape, dtype=values.dtype.name, codecs=["bytes"])
+    store.set(chunks_of(store)[0], chunk)
+    for alias in (name, *aliases):
+        def spell(document, alias=alias):
+            document["codecs"].append({**codec, "name": alias})
+
+        written_and_read(edited(store, spell), values)
+    if "can be read but not written" not in str(error_of_codec(name, codec["configuration"])):
+        raise Unexplained(f"{name} is not refused as a codec that is only read")
+
+
+def error_of_codec(name, configuration=None):
     try:
-        sherd.create_array(sherd.MemoryStore(), shape=(4,), dtype="int16", codecs=["bytes", {"name": name, "configuration": {}}])
+        sherd.create_array(sherd.MemoryStore(), shape=(4,), dtype="int16", codecs=["bytes", {"name": name, "configuration": configuration or {}}])
     except sherd.Error as error:
         return error
     raise Unexplained(f"{name} works, and the engine's table does not have it")
