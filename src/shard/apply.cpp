@@ -54,7 +54,7 @@ Result<void> refuse_hdf5(const OldShard& shard, ByteSource& old) {
     if (std::memcmp(bytes.data(), kHdf5.data(), kHdf5.size()) == 0)
       return unsupported(
           "the shard is an HDF5 file at the same time, and an update would lose the metadata of that file; copy the "
-          "array ('sherd copy') and change the copy, or change the HDF5 file");
+          "array to shards of another shape ('sherd copy --shards') and change the copy");
   }
   return {};
 }
