@@ -72,8 +72,9 @@ class SHERD_API Writer {
   static Result<Writer> create(std::string_view url, const NewDataset& options = {});
   static Result<Writer> create(std::shared_ptr<Store> store, const NewDataset& options = {});
   /// Opens an existing dataset. It keeps its form: that of Sherd, of netcdf-c 4.9.1 or later, or pure Zarr. Datasets of
-  /// earlier versions of netcdf-c are `unsupported`. sync() updates consolidated metadata if they exist. Meanwhile, no
-  /// other process may change the same groups or lengths.
+  /// earlier versions of netcdf-c are `unsupported`. sync() updates consolidated metadata if they exist. If another
+  /// process changes the dimensions or members of a group meanwhile, what this writer defines, renames or extends there
+  /// is a `conflict`, and nothing that was stored is lost: open the dataset again.
   static Result<Writer> open(std::string_view url, const OpenOptions& options = {});
   static Result<Writer> open(std::shared_ptr<Store> store, const OpenOptions& options = {});
 
@@ -92,7 +93,7 @@ class SHERD_API Writer {
   Result<void> set_attribute(std::string_view path, Attribute attribute);
   /// Renames the dimension at a path, "x" or "/g1/x", in its group and in all variables that have it, and stores the
   /// change. A variable named like the dimension keeps its name; rename it too. Until the call ends, and after a kill,
-  /// readers find both names; repeating the call completes an interrupted one. `conflict` if the group has a dimension
+  /// readers find both names, and each variable has one of them. `conflict` if the group has a dimension
   /// `to` or, in pure Zarr, if a variable of a group would have two dimensions `to`; `unsupported` there if no variable
   /// of the group has the dimension.
   Result<void> rename_dimension(std::string_view path, const std::string& to);

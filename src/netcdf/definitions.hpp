@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "array/nodes.hpp"
+#include "netcdf/notes.hpp"
 #include "node/node_location.hpp"
 #include "sherd/netcdf_writer.hpp"
 
@@ -33,8 +34,10 @@ struct VariableDefinition {
   std::vector<DimensionDefinition*> dimensions;
   std::uint64_t string_length = 0;  ///< in bytes; for strings in Zarr v2
   std::optional<Array> array = {};  ///< set once it is stored
-  bool changed = false;             ///< since it was stored
-  bool listed = false;              ///< in the stored metadata of its group
+  /// Of the array as the writer read or made it last. The handle follows changes by others.
+  Shape known_shape = {};
+  bool changed = false;  ///< since it was stored
+  bool listed = false;   ///< in the stored metadata of its group
   Touched touched = {};
   std::string refused = {};        ///< why its elements cannot be written; empty if they can
   std::vector<Box> unfilled = {};  ///< new parts of the array that do not have the fill value yet, if it is a text
@@ -53,6 +56,7 @@ struct GroupDefinition {
   bool stored = false, changed = true;
   bool listed = false;  ///< in the stored metadata of its group
   Touched touched = {};
+  std::optional<GroupNote> known = {};  ///< its note as the writer read or stored it last
 
   [[nodiscard]] DimensionDefinition* dimension(std::string_view called) const noexcept;
   [[nodiscard]] bool has_member(std::string_view called) const noexcept;

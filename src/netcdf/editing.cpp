@@ -35,6 +35,7 @@ class Opener {
     to.name = from.name;
     to.path = from.path;
     to.attributes = from.attributes;
+    to.known = from.note;
     to.stored = to.listed = true;
     to.changed = false;
     to.touched.emplace();
@@ -66,6 +67,7 @@ class Opener {
       }
       made->string_length = each->array->dtype().size();
       made->array = *each->array;
+      made->known_shape = made->array->shape();
       made->listed = true;
       made->touched.emplace();
       made->refused = refusal(*each);
@@ -73,7 +75,7 @@ class Opener {
         named_ |= !each->array->dimension_names().empty();
         unnamed_ |= each->array->dimension_names().empty();
       }
-      state_.behind |= !made->dimensions.empty() && made->array->shape() != made->shape();
+      state_.behind |= !made->dimensions.empty() && made->known_shape != made->shape();
       to.variables.push_back(std::move(made));
     }
     for (std::size_t i = 0; i < from.groups.size(); ++i) SHERD_TRY(variables(*from.groups[i], *to.groups[i]));

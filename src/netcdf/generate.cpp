@@ -155,7 +155,7 @@ void copy_values(const Values& from, std::size_t begin, std::size_t count, Value
       to);
 }
 
-Values part_of(const Values& values, std::size_t begin, std::size_t count) {
+Values slice_of(const Values& values, std::size_t begin, std::size_t count) {
   return std::visit(
       [&](const auto& list) -> Values {
         const auto first = list.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -248,7 +248,7 @@ class DataWriter {
 
   Result<void> write(const Box& box, std::size_t begin, std::size_t count) {
     if (begin == 0 && count == size_of(data_.values)) return writer_.write(variable_.full_name(), box, data_.values);
-    return writer_.write(variable_.full_name(), box, part_of(data_.values, begin, count));
+    return writer_.write(variable_.full_name(), box, slice_of(data_.values, begin, count));
   }
 
   Writer& writer_;

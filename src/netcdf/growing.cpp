@@ -1,22 +1,18 @@
-// Variables grow with their unlimited dimensions, including those that others created while a writer was open: netcdf-c
-// cannot open a dataset with a variable shorter than its dimension. All of them are changed together, and consolidated
-// metadata once afterwards.
+// Variables grow with their unlimited dimensions: netcdf-c cannot open a dataset with a variable shorter than its
+// dimension. All of them are changed together, and consolidated metadata once afterwards. The first growth after the
+// lengths were stored looks for definitions by other processes, which could be of more such variables.
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
 
-#include "array/core.hpp"
-#include "array/nodes.hpp"
 #include "array/resize.hpp"
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "netcdf/model.hpp"
-#include "netcdf/note_forms.hpp"
 #include "netcdf/writer.hpp"
 #include "node/consolidated.hpp"
-#include "node/document.hpp"
 
 namespace sherd::netcdf {
 
@@ -77,36 +73,25 @@ Result<Lengths> lengths_for(const VariableDefinition& variable, const Box& box) 
   return longer;
 }
 
-/// Whether another process erased the array without replacing it.
-Result<bool> is_erased(const Array& array) {
-  const NodeLocation& location = array.state().location;
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  return !node;
-}
-
 using Grown = std::vector<std::pair<VariableDefinition*, Shape>>;
 
-/// Extends all stored variables to their dimensions, except for erased ones other than `written`, and without it also
-/// except for those that cannot be written. `grown` receives those that were shorter, with their shapes.
-Result<void> grow_variables(Writer::State& state, const VariableDefinition* written, Grown& grown) {
+/// Extends all stored variables to their dimensions, with `skips` except for those that cannot be written. `grown`
+/// receives those that were shorter, with their shapes.
+Result<void> grow_variables(Writer::State& state, bool skips, Grown& grown) {
   std::vector<VariableDefinition*> shorter;
   SHERD_TRY(visit_variables(state.root, [&](VariableDefinition& each) -> Result<void> {
     if (!each.array || each.dimensions.empty()) return {};
-    if (each.array->shape() == each.shape() && each.unfilled.empty()) return {};
-    if (written == nullptr && !each.refused.empty()) return {};
+    if (each.known_shape == each.shape() && each.unfilled.empty()) return {};
+    if (skips && !each.refused.empty()) return {};
     shorter.push_back(&each);
     return check_writable(each);
   }));
   std::mutex mutex;
   return parallel_for(shorter.size(), waiting(state.form), [&](std::size_t i) -> Result<void> {
     VariableDefinition& each = *shorter[i];
-    const Shape old = each.array->shape(), now = each.shape();
-    if (auto resized = old != now ? resize_from(*each.array, old, now) : Result<void>(); !resized) {
-      if (written == nullptr && resized.error().code() == ErrorCode::conflict) return {};  // others extend it, too
-      SHERD_TRY(erased, &each != written ? is_erased(*each.array) : false);
-      if (erased) return {};
-      return std::move(resized).error().in("'" + each.options.name + "'");
-    }
+    const Shape old = each.known_shape, now = each.shape();
+    if (old != now) SHERD_TRY(resize_from(*each.array, old, now).in([&] { return "'" + each.options.name + "'"; }));
+    each.known_shape = now;
     add_unfilled(each, old, now);
     {
       const std::scoped_lock lock(mutex);
@@ -120,47 +105,6 @@ Result<void> renew_grown(const Form& form, const Grown& grown) {
   std::vector<std::string> paths;
   for (const auto& [each, shape] : grown) paths.push_back(each->array->path());
   return renew_consolidated_of(form.location, paths);
-}
-
-/// By the full names of dimensions.
-using GrownLengths = std::map<std::string, std::uint64_t, std::less<>>;
-
-Result<void> grow_array(NodeLocation location, const GrownLengths& lengths) {
-  const auto found = find_node(std::move(location));
-  if (!found && !is_stored_fault(found.error())) return found.error();
-  const auto* array = found && *found ? std::get_if<Array>(&**found) : nullptr;
-  if (array == nullptr) return {};
-  Warnings ignored;
-  const auto note = array_note({.path = {}, .name = {}, .document = array->state().document().document}, ignored);
-  const Shape old = array->shape();
-  if (!note || note->dimensions.size() != old.size()) return {};
-  Shape now = old;
-  for (std::size_t d = 0; d < old.size(); ++d)
-    if (const auto grown = lengths.find(note->dimensions[d]); grown != lengths.end())
-      now[d] = std::max(now[d], grown->second);
-  return now != old ? resize_from(*array, old, now) : Result<void>();
-}
-
-/// The paths of listed variables in and below the group at `path` that the writer does not know. `known` is the
-/// writer's definition of that group; nullptr if others created it.
-Result<void> find_others(const Form& form, const std::string& path,  // NOLINT(misc-no-recursion)
-                         const GroupDefinition* known, std::vector<std::string>& others, std::size_t depth = 0) {
-  const NodeLocation location = form.at(path);
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
-  const auto note = node && node->type == NodeType::group ? note_of_group(node->document) : std::nullopt;
-  if (!note || depth > kMaxGroupDepth) return {};
-  for (const ListedMember& each : note->members) {
-    std::string below = member_path(path, each.name);
-    if (each.type == NodeType::group) {
-      const GroupDefinition* next = nullptr;
-      for (std::size_t i = 0; known != nullptr && next == nullptr && i < known->groups.size(); ++i)
-        if (known->groups[i]->name == each.name) next = known->groups[i].get();
-      SHERD_TRY(find_others(form, below, next, others, depth + 1));
-    } else if (known == nullptr || !known->has_member(each.name)) {
-      others.push_back(std::move(below));
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -179,7 +123,7 @@ Result<void> check_writable(const VariableDefinition& variable) {
 Result<void> catch_up(Writer::State& state) {
   if (!state.behind) return {};
   Grown grown;
-  SHERD_TRY(grow_variables(state, nullptr, grown));
+  SHERD_TRY(grow_variables(state, true, grown));
   SHERD_TRY(renew_grown(state.form, grown));
   state.behind = false;
   return {};
@@ -189,37 +133,29 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   SHERD_TRY(catch_up(state));
   SHERD_TRY(lengths, lengths_for(variable, box));
   if (lengths.empty()) return {};
+  for (const auto& [dimension, length] : lengths)
+    if (dimension->noted == dimension->length) SHERD_TRY(check_definitions(state.form, *dimension->group, true));
   const auto exchange = [&] {
     for (auto& [dimension, length] : lengths) std::swap(dimension->length, length);
   };
   exchange();
   Grown grown;
-  auto done = grow_variables(state, &variable, grown);
+  auto done = grow_variables(state, false, grown);
   if (done) done = renew_grown(state.form, grown);
   if (!done) {
-    // A variable that cannot be shortened again is longer than its dimension, which readers accept.
-    for (const auto& [each, shape] : grown)
-      if (resize_from(*each->array, each->shape(), shape)) each->unfilled.clear();
+    // A variable that remains longer than its dimension is read, and the next writer extends the others. After a
+    // conflict nothing is shortened: another writer may have written there.
+    const bool is_alone = done.error().code() != ErrorCode::conflict;
+    for (const auto& [each, shape] : grown) {
+      if (is_alone && resize_from(*each->array, each->known_shape, shape)) each->unfilled.clear();
+      each->known_shape = shape;
+    }
     static_cast<void>(renew_grown(state.form, grown));
     exchange();
     return done;
   }
   for (const auto& [dimension, length] : lengths) dimension->group->changed = true;
   return {};
-}
-
-Result<void> grow_others(const Form& form, const GroupDefinition& group) {
-  GrownLengths lengths;
-  for (const auto& each : group.dimensions)
-    if (each->noted && each->noted != each->length) lengths.emplace(member_path(group.path, each->name), each->length);
-  if (lengths.empty()) return {};
-  std::vector<std::string> others, paths;
-  SHERD_TRY(find_others(form, group.path, &group, others));
-  SHERD_TRY(parallel_for(others.size(), waiting(form), [&](std::size_t i) {
-    return grow_array(form.at(others[i]), lengths).in([&] { return others[i]; });
-  }));
-  for (const std::string& each : others) paths.push_back(form.at(each).path);
-  return renew_consolidated_of(form.location, paths);
 }
 
 }  // namespace sherd::netcdf

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "netcdf/lazy_array.hpp"
-#include "netcdf/nodes.hpp"
+#include "netcdf/notes.hpp"
 #include "node/node_location.hpp"
 #include "sherd/netcdf.hpp"
 
@@ -51,6 +51,7 @@ struct Group::State {
   const State* parent = nullptr;
   std::vector<Dimension> dimensions;
   std::vector<std::uint64_t> recorded;  ///< the lengths in the metadata of the first of these dimensions
+  std::optional<GroupNote> note;        ///< as stored; nullopt if the group has none
   std::vector<Attribute> attributes;
   Json stored_attributes = Json(Json::Object{});
   std::vector<std::unique_ptr<Variable::State>> variables;

@@ -48,6 +48,7 @@ struct StoredNode {
 struct ListedMember {
   std::string name;
   NodeType type = NodeType::group;
+  bool operator==(const ListedMember&) const = default;
 };
 
 using Warnings = std::vector<std::string>;

@@ -17,10 +17,12 @@ struct DimensionNote {
   std::string name;
   std::uint64_t length = 0;
   bool unlimited = false;
+  bool operator==(const DimensionNote&) const = default;
 };
 struct GroupNote {
   std::vector<DimensionNote> dimensions;
   std::vector<ListedMember> members;  ///< variables, then groups
+  bool operator==(const GroupNote&) const = default;
 };
 struct ArrayNote {
   std::vector<std::string> dimensions;  ///< with their paths

@@ -41,6 +41,7 @@ struct Branch {
   Branch* parent = nullptr;
   std::vector<std::unique_ptr<Dimension>> dimensions = {};
   std::vector<std::uint64_t> recorded = {};  ///< as in Group::State
+  std::optional<GroupNote> note = {};
   std::vector<Attribute> attributes = {};
   Json stored_attributes = Json(Json::Object{});
   std::vector<StoredNode> arrays = {};
@@ -130,7 +131,8 @@ class Builder {
 
   // The depth is bounded.
   Result<void> add_group(Branch& branch, const StoredNode& node, std::size_t depth) {  // NOLINT(misc-no-recursion)
-    const auto note = reading_.noted() ? group_note(node, warnings_) : std::nullopt;
+    if (reading_.noted()) branch.note = group_note(node, warnings_);
+    const auto& note = branch.note;
     branch.attributes = attributes_of(reading_, node, std::nullopt, warnings_);
     branch.stored_attributes = node.attributes();
     if (note)
@@ -306,6 +308,7 @@ class Builder {
     to.other_arrays = std::move(branch.other_arrays);
     for (const auto& each : branch.dimensions) to.dimensions.push_back(*each);
     to.recorded = std::move(branch.recorded);
+    to.note = std::move(branch.note);
     for (Unfinished& each : branch.variables) {
       for (const Dimension* dimension : each.dimensions) each.variable->dimensions.push_back(*dimension);
       to.variables.push_back(std::move(each.variable));

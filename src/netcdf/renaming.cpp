@@ -88,22 +88,26 @@ void add_variables_of(GroupDefinition& group, const DimensionDefinition& dimensi
   for (const auto& each : group.groups) add_variables_of(*each, dimension, found);
 }
 
-Result<void> edit_group(const Writer::State& state, const GroupDefinition& group,
+/// `is_moved`: this writer has moved a member of the group, whose metadata are not those that it stored.
+Result<void> edit_group(const Writer::State& state, GroupDefinition& group, bool is_moved,
                         const std::function<void(Json&)>& change) {
-  SHERD_TRY(edit_document(state.form.at(group.path), NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
-    Json next = now.document;
-    change(next);
-    return next;
-  }));
+  SHERD_TRY(edited,
+            edit_document(state.form.at(group.path), NodeType::group, [&](const NodeDocument& now) -> Result<Json> {
+              if (!is_moved) SHERD_TRY(check_known(state.form, group, now.document));
+              Json next = now.document;
+              change(next);
+              return next;
+            }));
+  group.known = note_of_group(edited.document);
   return {};
 }
 
-/// Lists the members of a stored group in their order of definition.
-Result<void> restore_order(const Writer::State& state, const GroupDefinition& group) {
+/// Lists the members of a stored group in their order of definition, after one was moved.
+Result<void> restore_order(const Writer::State& state, GroupDefinition& group) {
   std::vector<std::string> variables, groups;
   for (const auto& each : group.variables) variables.push_back(each->options.name);
   for (const auto& each : group.groups) groups.push_back(each->name);
-  return edit_group(state, group, [&](Json& document) {
+  return edit_group(state, group, true, [&](Json& document) {
     sort_as(lists_of_group(document, &NoteForm::arrays), variables);
     sort_as(lists_of_group(document, &NoteForm::groups), groups);
   });
@@ -175,18 +179,18 @@ Result<void> rename_in_others(const Writer::State& state, const DimensionDefinit
 
 /// Renames `from` to `to` in all stored metadata.
 Result<void> rename_stored(Writer::State& state, const DimensionDefinition& from, const std::string& to) {
-  const GroupDefinition& group = *from.group;
+  GroupDefinition& group = *from.group;
   Using variables;
   add_variables_of(state.root, from, variables);
   if (state.form.mode.pure) SHERD_TRY(check_pure_names(from, to, variables));
   const auto is_below = [&](const auto& each) { return each.first != &group; };
   const std::size_t own = std::ranges::stable_partition(variables, is_below).begin() - variables.begin();
-  SHERD_TRY(edit_group(state, group, [&](Json& document) { define_next_to(document, from.name, to); }));
+  SHERD_TRY(edit_group(state, group, false, [&](Json& document) { define_next_to(document, from.name, to); }));
   SHERD_TRY(refer_to(state, std::span(variables).first(own), from, to));
   SHERD_TRY(refer_to(state, std::span(variables).subspan(own), from, to));
   SHERD_TRY(rename_in_others(state, from, to));
   SHERD_TRY(consolidate(state));  // before the old name disappears for readers of consolidated metadata
-  SHERD_TRY(edit_group(state, group, [&](Json& document) { remove_length(document, from.name); }));
+  SHERD_TRY(edit_group(state, group, false, [&](Json& document) { remove_length(document, from.name); }));
   return consolidate(state);
 }
 
@@ -213,6 +217,7 @@ Result<void> follow_path(const Writer::State& state, GroupDefinition& group) {  
 /// Moves a member of a group, which still has its old name in the definitions.
 Result<void> move_member(const Writer::State& state, const GroupDefinition& group, const std::string& from,
                          const std::string& to) {
+  SHERD_TRY(check_definitions(state.form, group, false));
   NodeLocation location = state.form.at(member_path(group.path, from));
   location.tables.changed = member_changed;
   return move_node(location, state.form.at(member_path(group.path, to)).path);

@@ -17,6 +17,7 @@
 #include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/names.hpp"
+#include "netcdf/note_forms.hpp"
 #include "netcdf/type.hpp"
 #include "netcdf/variables.hpp"
 #include "node/consolidated.hpp"
@@ -122,11 +123,11 @@ Result<void> store_group(const Writer::State& state, GroupDefinition& group) {
   if (!group.changed) return {};
   if (group.stored) {
     SHERD_TRY(store_changes(state.form, group));
-    SHERD_TRY(grow_others(state.form, group));
   } else {
     const NodeLocation location = state.form.at(group.path);
     SHERD_TRY(metadata, group_metadata(state.form, group));
     SHERD_TRY(node, location.format->lower(std::move(metadata), location.config.limits));
+    group.known = note_of_group(node.document);
     SHERD_TRY(create_group_of(location, std::move(node), false));
   }
   group.stored = true;
@@ -146,9 +147,10 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
     NodeLocation made_at = variable_location(location, state.form.mode, node);
     SHERD_TRY(array, create_array_of(std::move(made_at), std::move(node), false));
     variable.array = std::move(array);
+    variable.known_shape = variable.array->shape();
     variable.changed = false;
     variable.touched.emplace();
-    variable.unfilled = {Box{Shape(variable.array->ndim(), 0), variable.array->shape()}};
+    variable.unfilled = {Box{Shape(variable.array->ndim(), 0), variable.known_shape}};
   }
   SHERD_TRY(fill_new_parts(variable));
   if (!variable.changed) return {};
@@ -161,6 +163,9 @@ Result<void> store_variable(const Writer::State& state, const GroupDefinition& g
 Result<void> store_definitions(const Writer::State& state, GroupDefinition& group) {  // NOLINT(misc-no-recursion)
   const bool is_new = !group.stored;
   if (is_new) SHERD_TRY(store_group(state, group));
+  const bool makes_members = std::ranges::any_of(group.variables, [](const auto& each) { return !each->array; }) ||
+                             std::ranges::any_of(group.groups, [](const auto& each) { return !each->stored; });
+  if (!is_new && makes_members) SHERD_TRY(check_definitions(state.form, group, false));
   SHERD_TRY(parallel_for(group.variables.size(), waiting(state.form), [&](std::size_t i) {
     VariableDefinition& each = *group.variables[i];
     return store_variable(state, group, each).in([&] { return member_path(group.path, each.options.name); });

@@ -42,10 +42,14 @@ Result<std::shared_ptr<Writer::State>> create_writer(NodeLocation location, cons
 /// A writer of the dataset at `location`, which is writable.
 Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 
-/// Stores what was defined, set and grown in a stored group or variable since it was last stored. It is merged into the
-/// present metadata, so changes by others are kept. A node that was erased is `not_found` if there is anything to
-/// store. A group that others erased and a new member recreated is no longer `listed`, and its parent group has
-/// changed. Members that others have erased are not listed.
+/// A lasting `conflict` if the dimensions or members in `document`, the metadata of a stored group, are not those that
+/// the writer read or stored last: another process has changed them. Pure Zarr has no such metadata.
+Result<void> check_known(const Form& form, const GroupDefinition& group, const Json& document);
+/// As check_known(), reading the metadata of the group; `below`: also those of all groups below it.
+Result<void> check_definitions(const Form& form, const GroupDefinition& group, bool below);
+/// Stores what was defined, set and grown in a stored group or variable since it was last stored. Everything else in
+/// the present metadata is kept, also attributes that others have set. `conflict` as check_known() if dimensions or
+/// members are stored; `not_found` if the node was erased.
 Result<void> store_changes(const Form& form, GroupDefinition& group);
 Result<void> store_changes(const Form& form, const std::string& group, const VariableDefinition& variable);
 
@@ -61,11 +65,7 @@ Result<void> check_writable(const VariableDefinition& variable);
 Result<void> catch_up(Writer::State& state);
 
 /// Extends unlimited dimensions, and all variables that have them, to the length needed for a box. If one of these
-/// cannot grow, none does.
+/// cannot grow, none does. `conflict` if another process has extended one, or changed the definitions of a group.
 Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box);
-
-/// Extends variables that others have created to the length of those dimensions of the group that have grown since it
-/// was stored.
-Result<void> grow_others(const Form& form, const GroupDefinition& group);
 
 }  // namespace sherd::netcdf

@@ -1,6 +1,7 @@
 // A netCDF dataset that threads read while others write it: a reader finds the values from before or after each write.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -93,6 +94,40 @@ TEST_P(SharedDataset, ListsEveryArrayThatOthersMakeInIt) {
   const Dataset dataset = Dataset::open(store_).value();
   EXPECT_TRUE(dataset.warnings().empty());
   EXPECT_EQ(dataset.root().variables().size(), 8U);
+}
+
+/// Writes `count` records behind the last one. After a conflict with another writer the dataset is opened again.
+void append(const std::shared_ptr<Store>& store, std::int32_t first, std::int32_t count) {
+  for (std::int32_t written = 0; written < count;) {
+    auto writer = Writer::open(store);
+    for (bool is_current = writer.has_value(); is_current && written < count;) {
+      auto done = writer->write("v", {writer->shape("v").value(), {1}}, std::vector{first + written});
+      if (done) ++written;
+      if (done && written % 2 == 0) done = writer->sync();
+      is_current = done.has_value();
+      EXPECT_TRUE(is_current || done.error().code() == ErrorCode::conflict) << done.error().text();
+    }
+  }
+}
+
+TEST_P(SharedDataset, LosesNoRecordOfWritersThatGetConflicts) {
+  {
+    Writer writer = Writer::create(store_).value();
+    writer.define_dimension("/", "t", 0, true).value();
+    for (const char* name : {"v", "w"})
+      writer.define_variable("/", {.name = name, .dimensions = {"t"}, .chunks = {4}}).value();
+    writer.sync().value();
+  }
+  std::vector<std::jthread> threads;
+  for (std::int32_t i = 0; i < 3; ++i) threads.emplace_back([&, i] { append(store_, 100 * i, kRounds); });
+  threads.clear();
+  Writer::open(store_).value().sync().value();
+  const Dataset dataset = Dataset::open(store_).value();
+  EXPECT_TRUE(dataset.warnings().empty());
+  const auto found = std::get<std::vector<std::int32_t>>(dataset.root().variable("v")->read().value());
+  for (std::int32_t i = 0; i < 3; ++i)
+    for (std::int32_t n = 0; n < kRounds; ++n) EXPECT_GE(std::ranges::count(found, 100 * i + n), 1) << i << " " << n;
+  for (const Variable& each : dataset.root().variables()) EXPECT_EQ(each.shape(), Shape{found.size()});
 }
 
 }  // namespace
