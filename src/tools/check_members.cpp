@@ -15,6 +15,16 @@ namespace {
 
 constexpr std::string_view kCode = "member_list";
 
+/// Whether the notes of a variable name different dimensions. Each release of netcdf-c reads one of them.
+std::optional<std::string> difference_of(Json array) {
+  const auto names = netcdf::lists_of_array(array, &netcdf::NoteForm::references);
+  for (const Json* each : names)
+    if (*each != *names.front())
+      return "NCZarr's metadata differ: the dimensions are " + names.front()->dump() + " and " + each->dump() +
+             "; each release of netcdf-c reads one of the two";
+  return std::nullopt;
+}
+
 /// Whether the dimensions of a variable match its array. Otherwise netcdf-c cannot open the dataset.
 std::vector<std::string> faults_of(const NodeDocument& node, const netcdf::DimensionsByName& dimensions) {
   netcdf::Warnings ignored;
@@ -26,6 +36,7 @@ std::vector<std::string> faults_of(const NodeDocument& node, const netcdf::Dimen
     return {"NCZarr's metadata name " + std::to_string(note->dimensions.size()) + " dimensions, and the array has " +
             std::to_string(shape.size())};
   std::vector<std::string> faults;
+  if (auto difference = difference_of(node.document)) faults.push_back(*std::move(difference));
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::string& name = note->dimensions[d];
     const auto found = dimensions.find(name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sherd/netcdf_writer.hpp"
+#include "sherd/tools.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
 #include "tests/store/failing_store.hpp"
 
@@ -105,7 +106,9 @@ TEST_P(Renamed, DimensionIsWrittenUnderItsNewName) {
 }
 
 TEST_P(Renamed, DimensionIsOneOfTwoAfterAKill) {
+  const auto [format, pure, unlimited] = GetParam();
   bool finished = false;
+  std::string faults;
   for (int commits = 0; !finished; ++commits) {
     ASSERT_LT(commits, 100);
     const auto store = written();
@@ -123,12 +126,17 @@ TEST_P(Renamed, DimensionIsOneOfTwoAfterAKill) {
       }
       EXPECT_EQ(left.root().variable("g/b")->read().value(), Values(Ints{1, 2, 3, 4, 5, 6}));
     }
+    const CheckReport report = sherd::check(store).value();
+    for (const Fault& each : report.faults) faults += each.code + " " + each.message + "\n";
     const auto repeated = again.rename_dimension("x", "lon");
     if (!repeated) {
       EXPECT_THAT(repeated.error().code(), testing::AnyOf(ErrorCode::conflict, ErrorCode::not_found)) << commits;
     }
     EXPECT_THAT(Dataset::open(store).value().warnings(), IsEmpty()) << commits;
   }
+  if (pure || !unlimited || std::string(format) == "zarr3") return;
+  EXPECT_THAT(faults, HasSubstr("member_list NCZarr's metadata differ: .zgroup has no dimension 'lon'"));
+  EXPECT_THAT(faults, HasSubstr(R"(member_metadata NCZarr's metadata differ: the dimensions are ["/x"] and ["/lon"])"));
 }
 
 TEST_P(Renamed, VariableIsMovedAndKeepsItsPositionAndItsElements) {
