@@ -23,7 +23,7 @@ constexpr unsigned kWordBits = 32;
 constexpr std::size_t kWordBytes = 4;
 
 constexpr std::size_t kSymbols = 288, kDistances = 32, kLengthSymbols = 19;
-constexpr unsigned kMaxCodeBits = 15, kMaxLengthCodeBits = 7;
+constexpr unsigned kMaxCodeBits = 15;
 constexpr unsigned kEndOfBlock = 256, kFirstLength = 257;
 
 enum class Block : std::uint8_t { stored, fixed, dynamic };
