@@ -176,7 +176,8 @@ def test_a_copy_of_all_nodes_without_one_that_is_gone_is_an_error_unless_it_is_s
         package.copy(tmp_path / "o.zarr", tmp_path / "copy.zarr", to=to)
     assert not (tmp_path / "copy.zarr").exists()
     report = sherd.ok("copy", "--skip-damaged", "--json", "o.zarr", "copy.zarr", "--to", to).json
-    assert report["arrays"] == 3 and report["warnings"][:2] == [f"/g/deep: left out: {gone}", f"/salt: left out: {gone}"]
+    left_out = [warning for warning in report["warnings"] if "left out" in warning]
+    assert report["arrays"] == 3 and left_out[:2] == [f"/g/deep: left out: {gone}", f"/salt: left out: {gone}"]
     with pytest.warns(UserWarning, match="/salt: left out"):
         package.copy(tmp_path / "o.zarr", tmp_path / "again.zarr", to=to, skip_damaged=True)
     for copy in ("copy.zarr", "again.zarr"):
