@@ -73,7 +73,7 @@ struct ReadReply {
 };
 
 /// What Store::read() reads: it hands out requests, and receives the replies. All calls come from the thread that
-/// called read().
+/// called read(), and may use the store, also for other reads.
 class SHERD_API ReadQueue {
  public:
   virtual ~ReadQueue() = default;
@@ -225,10 +225,10 @@ class SHERD_API Store {
   /// version. A request that fails does not end read(); its reply is the failure. `unavailable` if the call for which
   /// this thread works was interrupted.
   virtual Result<void> read(ReadQueue& queue) = 0;
-  /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), page by page. Children are
-  /// visited in any order, and only one page of them is in memory at a time; with ListDepth::all, objects are sorted by
-  /// key, and the names of one directory per level may be in memory. `visit` may use the store; objects that it stores
-  /// or erases may or may not be visited. Returns true if everything was visited, false if `visit` ended the list. A
+  /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page:
+  /// only one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to
+  /// be visited. list() sorts instead, one directory per level. `visit` may use the store; objects that it stores or
+  /// erases may or may not be visited. Returns true if everything was visited, false if `visit` ended the list. A
   /// prefix that does not exist has no entries. `unsupported` if the store cannot list (traits().can_list).
   virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
 
@@ -236,9 +236,9 @@ class SHERD_API Store {
   /// default.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints = {});
   /// Changes the version `amendment.of`, which the caller has read, to the next one, and returns its generation (empty
-  /// if the store does not know it). `conflict` if that version is no longer the present one. Nothing is visible
-  /// before all appended bytes are stored. Stores that change an object in place (Amending::in_place) then overwrite
-  /// its bytes with consecutive atomic writes of at most 16 aligned bytes: meanwhile readers may see some of these
+  /// if the store does not know it). `conflict` if that version is no longer the present one. Nothing refers
+  /// to appended bytes before all are stored. Stores that change an object in place (Amending::in_place) then write
+  /// the overwrites one by one; each must be at most 16 aligned bytes, which are written at once. Meanwhile readers may see some of these
   /// writes; readers of the old version still find its bytes in place, but its source may return `conflict`. In other
   /// stores the next version becomes visible as a whole. Holds the key's lock meanwhile. The default writes a copy.
   virtual Result<Generation> amend(const std::string& key, const Amendment& amendment);

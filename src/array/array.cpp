@@ -418,8 +418,9 @@ Result<void> write_selected(const Array& array, const Shape* made_for, const Sel
     const SelectedRegion selected(selection);
     Budget budget(state.config().memory_budget);
     SHERD_TRY(state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape}));
-    if (!state.location.store->traits().locks) SHERD_TRY(state.confirm());
-    return {};
+    if (state.location.store->traits().locks) return {};
+    SHERD_TRY(now, state.confirm());
+    return selection.check(now);
   });
 }
 

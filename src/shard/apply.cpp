@@ -28,7 +28,8 @@ Result<AppliedUpdate> amend(const StoredShard& shard, const std::function<Result
 }
 
 Result<AppliedUpdate> replace(const StoredShard& shard, const std::function<Result<bool>(ObjectWriter&)>& write) {
-  SHERD_TRY(object, shard.store.write(shard.key));
+  SHERD_TRY(size, shard.old != nullptr ? shard.old->size() : std::uint64_t{0});
+  SHERD_TRY(object, shard.store.write(shard.key, {.size = size}));
   SHERD_TRY(exists, write(*object));
   if (!exists) return AppliedUpdate{};
   SHERD_TRY(object->commit(shard.condition));

@@ -26,6 +26,8 @@ Result<void> write_copy(const Amendment& amendment, ByteSource& old, ObjectWrite
 }  // namespace
 
 Result<void> check_amendment(const Amendment& amendment) {
+  if (amendment.of.token.empty())
+    return unsupported("this store does not identify versions, so an object can only be replaced as a whole");
   std::uint64_t end = 0;
   for (const auto& [offset, bytes] : amendment.overwrites) {
     SHERD_TRY(check_range(offset, bytes.size(), amendment.size));

@@ -1,62 +1,28 @@
 // Walks down the levels of a store, and erases the objects of a list a page at a time.
 #include "store/listing.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/try.hpp"
 
 namespace sherd {
 
-namespace {
-
-/// A directory on the path of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
-/// sorting the names sorts the keys.
-struct Level {
-  struct Child {
-    std::string name;
-    std::uint64_t size = 0;
-    std::string generation;
-    std::optional<std::chrono::system_clock::time_point> modified;
-  };
-  std::string below;  ///< the listed prefix
-  std::vector<Child> children = {};
-  std::size_t next = 0;
-};
-
-Result<Level> read_level(Store& store, const std::string& prefix, std::string below) {
-  Level level{.below = std::move(below)};
-  SHERD_TRY(store.visit(prefix + level.below, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-    std::string name(entry.name);
-    if (entry.is_prefix) name += '/';
-    level.children.push_back({std::move(name), entry.size, std::string(entry.generation), entry.modified});
-    return true;
-  }));
-  std::ranges::sort(level.children, {}, &Level::Child::name);
-  return level;
-}
-
-}  // namespace
-
 Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry& visit) {
-  std::vector<Level> levels;
-  SHERD_TRY(first, read_level(store, prefix, {}));
-  levels.push_back(std::move(first));
-  while (!levels.empty()) {
-    Level& level = levels.back();
-    if (level.next == level.children.size()) {
-      levels.pop_back();
-      continue;
-    }
-    const Level::Child& child = level.children[level.next++];
-    std::string name = level.below + child.name;
-    if (name.ends_with('/')) {
-      SHERD_TRY(below, read_level(store, prefix, std::move(name)));
-      levels.push_back(std::move(below));
-      continue;
-    }
-    SHERD_TRY(more,
-              visit({.name = name, .size = child.size, .generation = child.generation, .modified = child.modified}));
+  std::vector<std::string> pending{std::string()};
+  while (!pending.empty()) {
+    const std::string below = std::move(pending.back());
+    pending.pop_back();
+    std::string name;
+    SHERD_TRY(more, store.visit(prefix + below, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+      name.assign(below).append(entry.name);
+      if (entry.is_prefix) {
+        pending.push_back(name + "/");
+        return true;
+      }
+      ListEntry object = entry;
+      object.name = name;
+      return visit(object);
+    }));
     if (!more) return false;
   }
   return true;

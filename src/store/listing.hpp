@@ -13,8 +13,8 @@ namespace sherd {
 /// The maximum number of entries of a list in memory, as in remote stores.
 inline constexpr std::size_t kListPage = 1000;
 
-/// Store::visit() with ListDepth::all, for stores that list one level at a time: depth first, with the entries of one
-/// directory per level in memory.
+/// Store::visit() with ListDepth::all, for stores that list one level at a time. The objects of a directory are visited
+/// before those of its subdirectories, whose names are kept in memory meanwhile.
 Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry& visit);
 
 /// Whether visit() finds nothing below `prefix`.

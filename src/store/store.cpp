@@ -24,6 +24,29 @@ struct Range {
   std::uint64_t offset, length;
 };
 
+/// A directory on the path of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
+/// sorting the names sorts the keys.
+struct Level {
+  struct Child {
+    std::string name;
+    std::uint64_t size = 0;
+  };
+  std::string prefix;
+  std::vector<Child> children;
+  std::size_t next = 0;
+};
+
+Result<Level> read_level(Store& store, std::string prefix) {
+  SHERD_TRY(listing, store.list_dir(prefix));
+  Level level;
+  level.prefix = std::move(prefix);
+  level.children.reserve(listing.objects.size() + listing.prefixes.size());
+  for (auto& object : listing.objects) level.children.push_back({std::move(object.name), object.size});
+  for (auto& name : listing.prefixes) level.children.push_back({std::move(name) + "/", 0});
+  std::ranges::sort(level.children, {}, &Level::Child::name);
+  return level;
+}
+
 /// The range of a request in an object of this size: in full if its version is open, otherwise the part that exists.
 Range range_of(const ReadRequest& request, std::uint64_t size) {
   const std::uint64_t longest = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
@@ -253,8 +276,25 @@ Result<void> Store::finish() { return {}; }
 
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {
-  return this->visit(prefix, ListDepth::all,
-                     [&](const ListEntry& entry) { return visit(prefix + std::string(entry.name), entry.size); });
+  std::vector<Level> levels;
+  SHERD_TRY(first, read_level(*this, prefix));
+  levels.push_back(std::move(first));
+  while (!levels.empty()) {
+    Level& level = levels.back();
+    if (level.next == level.children.size()) {
+      levels.pop_back();
+      continue;
+    }
+    const auto& child = level.children[level.next++];
+    std::string key = level.prefix + child.name;
+    if (key.ends_with('/')) {
+      SHERD_TRY(below, read_level(*this, std::move(key)));
+      levels.push_back(std::move(below));
+    } else if (!visit(key, child.size)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace sherd
