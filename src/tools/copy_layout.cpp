@@ -46,20 +46,6 @@ ArraySpec with_checksums_of(const Format& format, ArraySpec spec) {
   return spec;
 }
 
-// The shape of the innermost chunks; nullopt without shards.
-Result<std::optional<Shape>> leaf_shape(const Codecs& codecs) {
-  const auto shard = find_shard(codecs);
-  if (shard == codecs.end()) return std::optional<Shape>();
-  SHERD_TRY(inner, inner_codecs(*shard, "codecs"));
-  SHERD_TRY(deeper, leaf_shape(inner));
-  if (deeper) return deeper;
-  const Json* lengths = shard->configuration.find("chunk_shape");
-  if (lengths == nullptr) return std::move(corrupt("is missing")).in_member("chunk_shape");
-  Shape shape;
-  for (const Json& length : lengths->elements()) shape.push_back(length.as_uint().value_or(1));
-  return std::optional(std::move(shape));
-}
-
 std::vector<Json> as_list(const Codecs& codecs) {
   const Json list = codec_list_json(codecs);
   return list.elements();
