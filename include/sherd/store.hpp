@@ -98,8 +98,7 @@ struct Condition {
 
 /// What is known of an object before it is written.
 struct WriteHints {
-  std::uint64_t size = 0;    ///< the expected size in bytes; 0 if unknown
-  bool begins_last = false;  ///< its first bytes are written after all others
+  std::uint64_t size = 0;  ///< the expected size in bytes; 0 if unknown
 };
 
 /// The bytes that change an object to its next version. The views are valid during Store::amend().
@@ -143,24 +142,18 @@ class SHERD_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
-/// How a store changes an object of which it has a version already: it writes a copy; it makes the copy where the
-/// object is, without transferring the old bytes; or it changes the object itself.
-enum class Amending : std::uint8_t { copies, copies_remotely, in_place };
-
 /// The cost of requests, so that a plan can choose between few large and many small ones.
 struct StoreTraits {
   std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are merged
   std::uint64_t tail_read_bytes = 0;                      ///< objects up to this size are read whole at first
   std::uint64_t max_run_bytes = std::uint64_t{16} << 20;  ///< maximum length of a merged read
   unsigned parallel_requests = 1;  ///< above 1: requests have latency, and read() has this many under way at a time
-  std::uint64_t writer_bytes = 0;  ///< the memory that an ObjectWriter holds, at most, in bytes
   bool read_only = false;          ///< the store has only read() and visit()
   bool locks = false;              ///< lock() excludes other writers, including other processes
   bool conditional_write = false;  ///< commit() compares and replaces in one step, even without lock()
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
   bool can_list = true;            ///< visit() works, and with it everything that removes a prefix
-  Amending amending = Amending::copies;  ///< what amend() costs
   /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
 };
@@ -170,8 +163,6 @@ struct ListEntry {
   std::string_view name;   ///< without the listed prefix, and without the trailing `/` of a prefix
   std::uint64_t size = 0;  ///< of an object, in bytes
   bool is_prefix = false;
-  std::string_view generation = {};  ///< the token of an object's generation; empty if the list does not have it
-  std::optional<std::chrono::system_clock::time_point> modified = {};  ///< when an object was stored, if known
 };
 
 /// Which objects below a prefix are listed: its direct children, with deeper objects combined into one entry per next
@@ -236,11 +227,11 @@ class SHERD_API Store {
   /// default.
   virtual Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints = {});
   /// Changes the version `amendment.of`, which the caller has read, to the next one, and returns its generation (empty
-  /// if the store does not know it). `conflict` if that version is no longer the present one. Nothing refers
-  /// to appended bytes before all are stored. Stores that change an object in place (Amending::in_place) then write
-  /// the overwrites one by one; each must be at most 16 aligned bytes, which are written at once. Meanwhile readers may see some of these
-  /// writes; readers of the old version still find its bytes in place, but its source may return `conflict`. In other
-  /// stores the next version becomes visible as a whole. Holds the key's lock meanwhile. The default writes a copy.
+  /// if the store does not know it). `conflict` if that version is no longer the present one. Holds the
+  /// key's lock meanwhile. The default writes a copy, which becomes visible as a whole. A store that changes objects in
+  /// place first stores all appended bytes, to which nothing refers yet, and then makes the overwrites one by one; each
+  /// must be at most 16 aligned bytes, which are written at once. Meanwhile readers may see some of the overwrites.
+  /// Readers of the old version still find its bytes in place, but its source may return `conflict`.
   virtual Result<Generation> amend(const std::string& key, const Amendment& amendment);
   /// Waits until no other writer holds the key. If traits().locks is false, this excludes only threads of this process,
   /// or nothing (the default), and the caller must use conditions: it commits, amends or erases on condition that the
@@ -262,9 +253,6 @@ class SHERD_API Store {
   /// Waits for every writer, also of other processes, that holds a key below `prefix` to end; not for writers of this
   /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
-  /// Returns once everything that was committed is stored and durable, as far as the store was opened so, and reports
-  /// what failed since. The default, for stores whose commits wait for that, returns at once.
-  virtual Result<void> finish();
 
   /// The object's present version, or nullptr if it does not exist. One request, which reads nothing.
   Result<std::shared_ptr<ByteSource>> open(const std::string& key);

@@ -133,8 +133,8 @@ def write_annotations(
     limit: maximum number of annotations per cell of the spatial index. Each level has a random sample of the
     annotations that are in no coarser level; only cells of the last level may exceed the limit.
     sharding: of all indexes. "auto" chooses the parameters, None stores each value as a separate object.
-    Warns of properties that other programs cannot read: bool, and uint32 of which Neuroglancer's Python reader misreads
-    all but the first, unless there are two others of four bytes for each further one.
+    Warns of properties that other programs cannot read: bool, and a second uint32, which Neuroglancer's Python reader
+    misreads unless there are two other properties of four bytes for each further one.
     overwrite: replace a collection. Nothing is written if an argument is wrong; the info document is written last.
     """
     if kind not in ("point", "line", "axis_aligned_bounding_box", "ellipsoid", "polyline"):

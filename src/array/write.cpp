@@ -5,8 +5,9 @@
 // Nothing is kept of a chunk that is covered up to the array's end. So at the edge, that end is read from the store
 // under the lock: a writer that enlarged the array did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
-// while that lock was held (docs/decisions/0014). Where there are no locks, that would exclude nobody: a call looks at
-// the document before its first change and after its last one, and only for objects across the array's end at each.
+// while that lock was held (docs/decisions/0014). A store without locks cannot keep other writers out, so there a
+// call checks the document once before its first change and once after its last. At the array's end it checks each
+// object.
 #include <algorithm>
 #include <atomic>
 

@@ -284,7 +284,6 @@ bool is_hidden_attribute(std::string_view name) noexcept {
                                         "_NCZARR_ATTR",
                                         "_nczarr_attrs",
                                         "_ARRAY_DIMENSIONS",
-                                        "sherd_zarr2",
                                         "_Netcdf4Coordinates",
                                         "_Netcdf4Dimid",
                                         "CLASS",

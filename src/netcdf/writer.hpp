@@ -43,7 +43,8 @@ Result<std::shared_ptr<Writer::State>> create_writer(NodeLocation location, cons
 Result<Writer> open_writer(NodeLocation location, const Mode& mode);
 
 /// A lasting `conflict` if the dimensions or members in `document`, the metadata of a stored group, are not those that
-/// the writer read or stored last: another process has changed them. Pure Zarr has no such metadata.
+/// the writer read or stored last: another process has changed them. Pure Zarr has no such metadata, so there this
+/// always succeeds.
 Result<void> check_known(const Form& form, const GroupDefinition& group, const Json& document);
 /// As check_known(), reading the metadata of the group; `below`: also those of all groups below it.
 Result<void> check_definitions(const Form& form, const GroupDefinition& group, bool below);

@@ -9,7 +9,6 @@
 
 #include "base/try.hpp"
 #include "store/amendment.hpp"
-#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
@@ -49,14 +48,16 @@ Result<void> refuse_hdf5(const OldShard& shard, ByteSource& old) {
   for (const Extent& part : shard.index_bytes) leave_out(part);
   for (std::uint64_t slot = 0; slot < shard.index->slots() && !places.empty(); ++slot)
     if (shard.index->entry(slot) == ShardIndex::Entry::stored) leave_out(shard.index->placed(slot));
-  for (const std::uint64_t at : places) {
-    std::array<std::byte, kHdf5.size()> bytes{};
-    SHERD_TRY(read_into(old, at, bytes));
-    if (std::memcmp(bytes.data(), kHdf5.data(), kHdf5.size()) == 0)
+  if (places.empty()) return {};
+  std::vector<std::array<std::byte, kHdf5.size()>> bytes(places.size());
+  std::vector<RangeRead> reads;
+  for (std::size_t i = 0; i < places.size(); ++i) reads.push_back({places[i], bytes[i]});
+  SHERD_TRY(old.read(reads));
+  for (const auto& each : bytes)
+    if (std::memcmp(each.data(), kHdf5.data(), kHdf5.size()) == 0)
       return unsupported(
           "the shard is an HDF5 file at the same time, and an update would lose the metadata of that file; copy the "
           "array to shards of another shape ('sherd copy --shards') and change the copy");
-  }
   return {};
 }
 

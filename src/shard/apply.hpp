@@ -31,7 +31,7 @@ struct AppliedUpdate {
 };
 
 /// Stores the next version of a shard: an appended one is an amendment of the object, every other one replaces it on
-/// the condition. `put` puts the changed chunks into the writer, of which at most `window` batches are in memory.
+/// the condition. `put` puts the changed chunks into the writer. At most `window` batches of them are in memory.
 Result<AppliedUpdate> apply(const StoredShard& shard, const IndexCoding& coding, ShardUpdate update, std::size_t window,
                             ShardWriter::Empty empty, const std::function<Result<void>(ShardWriter&)>& put);
 

@@ -11,7 +11,7 @@ namespace sherd {
 /// The condition that an object is still the version that was read; null: that there still is none.
 [[nodiscard]] Result<Condition> unchanged_since(ByteSource* read);
 
-/// What the erasing of two objects, of which each counts, has found.
+/// Whether at least one of two erased objects existed.
 [[nodiscard]] inline Erased either(Erased a, Erased b) noexcept { return a == Erased::nothing ? b : a; }
 
 /// `conflict` if the condition does not hold. `generation` returns that of the present version, as a Generation or a

@@ -158,8 +158,7 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
             .locks = true,
             .conditional_write = true,
             .conditional_erase = true,
-            .links = true,
-            .amending = Amending::in_place};
+            .links = true};
   }
 
   Result<void> read(ReadQueue& queue) override {
@@ -442,12 +441,7 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
                 if (std::ranges::find(way, child) != way.end()) return true;
               }
               const auto size = S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0;
-              const Generation generation = generation_of(*status);
-              more = visit({.name = entry.d_name,
-                            .size = size,
-                            .is_prefix = is_directory,
-                            .generation = generation.token,
-                            .modified = time_of(status->st_mtim)});
+              more = visit({.name = entry.d_name, .size = size, .is_prefix = is_directory});
               return more.has_value() && *more;
             }).in_key(prefix));
   return more;

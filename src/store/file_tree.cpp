@@ -115,11 +115,6 @@ Generation generation_of(const struct stat& status) {
   return {std::string(reinterpret_cast<const char*>(words), sizeof words)};
 }
 
-std::chrono::system_clock::time_point time_of(const timespec& time) noexcept {
-  return std::chrono::system_clock::time_point(std::chrono::seconds(time.tv_sec) +
-                                               std::chrono::nanoseconds(time.tv_nsec));
-}
-
 timespec time_after(const timespec& before) noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -26,8 +26,6 @@ using os::Fd;
 /// Device, inode, time of the last change and size: equal if the bytes are equal.
 [[nodiscard]] Generation generation_of(const struct stat& status);
 
-[[nodiscard]] std::chrono::system_clock::time_point time_of(const timespec& time) noexcept;
-
 /// The present time or, if that is not later than `before`, the next representable one.
 [[nodiscard]] timespec time_after(const timespec& before) noexcept;
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/try.hpp"
@@ -50,34 +49,6 @@ void wrap(ReadReply& reply, const ReadRequest& request, const Argument& argument
     reply.source = std::make_shared<Source>(std::move(reply.source), argument);
 }
 
-/// Passes on the requests of a queue, as a wrapper changes them, and the replies.
-class ForwardingQueue : public ReadQueue {
- public:
-  explicit ForwardingQueue(ReadQueue& queue) : queue_(queue) {}
-
-  std::optional<ReadRequest> next(bool is_last) override {
-    auto request = queue_.next(is_last);
-    if (!request) return std::nullopt;
-    ReadRequest beneath = to_beneath(*request);
-    under_way_.emplace(asked_++, *std::move(request));
-    return beneath;
-  }
-  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
-    const auto request = under_way_.extract(number);
-    if (reply) from_beneath(request.mapped(), *reply);
-    return queue_.reply(number, std::move(reply));
-  }
-
- protected:
-  [[nodiscard]] virtual ReadRequest to_beneath(const ReadRequest& request) = 0;
-  virtual void from_beneath(const ReadRequest& request, ReadReply& reply) = 0;
-
- private:
-  ReadQueue& queue_;
-  std::size_t asked_ = 0;
-  std::unordered_map<std::size_t, ReadRequest> under_way_;
-};
-
 class ForwardingWriter : public ObjectWriter {
  public:
   explicit ForwardingWriter(std::unique_ptr<ObjectWriter> writer) : writer_(std::move(writer)) {}
@@ -98,7 +69,7 @@ class ForwardingWriter : public ObjectWriter {
 };
 
 /// Reads are answered one after the other through find(), and erase_all() through erase(), so that they see the objects
-/// as the wrapper changes them. Wrappers that pass them on override read(), by a ForwardingQueue, and erase_all().
+/// as the wrapper changes them. Wrappers that pass them on override read() and erase_all().
 class ForwardingStore : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
@@ -149,8 +120,6 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     return store_->visit(prefix, depth, visit);
   }
-
-  Result<void> finish() override { return store_->finish(); }
 
   [[nodiscard]] const Store& beneath() const noexcept { return *store_; }
 

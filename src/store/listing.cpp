@@ -19,9 +19,7 @@ Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry
         pending.push_back(name + "/");
         return true;
       }
-      ListEntry object = entry;
-      object.name = name;
-      return visit(object);
+      return visit({.name = name, .size = entry.size});
     }));
     if (!more) return false;
   }

@@ -27,19 +27,21 @@ class PrefixedWriter final : public ForwardingWriter {
 };
 
 /// The store below checks the keys: a prefix does not make a key valid.
-class PrefixedQueue final : public ForwardingQueue {
+class PrefixedQueue final : public ReadQueue {
  public:
-  PrefixedQueue(ReadQueue& queue, const std::string& prefix) : ForwardingQueue(queue), prefix_(prefix) {}
+  PrefixedQueue(ReadQueue& queue, const std::string& prefix) : queue_(queue), prefix_(prefix) {}
 
- protected:
-  [[nodiscard]] ReadRequest to_beneath(const ReadRequest& request) override {
-    ReadRequest beneath = request;
-    if (!beneath.of) beneath.key.insert(0, prefix_);
-    return beneath;
+  std::optional<ReadRequest> next(bool is_last) override {
+    auto request = queue_.next(is_last);
+    if (request && !request->of) request->key.insert(0, prefix_);
+    return request;
   }
-  void from_beneath(const ReadRequest&, ReadReply&) override {}
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
+    return queue_.reply(number, std::move(reply));
+  }
 
  private:
+  ReadQueue& queue_;
   const std::string& prefix_;
 };
 

@@ -5,6 +5,8 @@
 // `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. Stores around this
 // one count, too. A store that this recorder counts already, below any wrapper, is unchanged, because nodes are opened
 // from handles.
+#include <unordered_map>
+
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
@@ -25,24 +27,36 @@ class RecordedSource final : public ForwardingSource {
   std::shared_ptr<Recorder> recorder_;
 };
 
-class RecordedQueue final : public ForwardingQueue {
+/// Counts the replies to the requests of a queue.
+class RecordedQueue final : public ReadQueue {
  public:
-  RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder)
-      : ForwardingQueue(queue), recorder_(recorder) {}
+  RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder) : queue_(queue), recorder_(recorder) {}
 
- protected:
-  [[nodiscard]] ReadRequest to_beneath(const ReadRequest& request) override {
-    return unwrapped<RecordedSource>(request);
+  std::optional<ReadRequest> next(bool is_last) override {
+    auto request = queue_.next(is_last);
+    if (!request) return std::nullopt;
+    ReadRequest beneath = unwrapped<RecordedSource>(*request);
+    under_way_.emplace(asked_++, *std::move(request));
+    return beneath;
   }
-  void from_beneath(const ReadRequest& request, ReadReply& reply) override {
+  Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
+    const auto node = under_way_.extract(number);
+    if (reply) count(node.mapped(), *reply);
+    return queue_.reply(number, std::move(reply));
+  }
+
+ private:
+  void count(const ReadRequest& request, ReadReply& reply) {
     const bool is_open = !request.of && reply.source && request.length == 0;
     if (!is_open)
       recorder_->request("get", request.of ? request.of->name() : request.key, reply.offset, reply.bytes.size());
     wrap<RecordedSource>(reply, request, recorder_);
   }
 
- private:
+  ReadQueue& queue_;
   const std::shared_ptr<Recorder>& recorder_;
+  std::size_t asked_ = 0;
+  std::unordered_map<std::size_t, ReadRequest> under_way_;
 };
 
 class RecordedWriter final : public ForwardingWriter {

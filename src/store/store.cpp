@@ -272,8 +272,6 @@ Result<void> Store::erase_prefix(const std::string& prefix) {
   return erase_page();
 }
 
-Result<void> Store::finish() { return {}; }
-
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {
   std::vector<Level> levels;

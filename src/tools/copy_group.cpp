@@ -1,4 +1,4 @@
-// The metadata of a group in a copy to another format, of which only OME-NGFF's members change.
+// Converts a group's metadata for a copy to another format. Only the members of OME-NGFF change.
 #include "base/try.hpp"
 #include "node/format.hpp"
 #include "ome/ome.hpp"

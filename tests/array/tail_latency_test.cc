@@ -1,4 +1,4 @@
-// Reads from a store of which some replies take long: they delay only what depends on them.
+// Reads from a store whose replies sometimes take long. A slow reply delays only what depends on it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -47,12 +47,12 @@ class SimulatedTime final : public ForwardingStore {
 
 class TailLatency : public ::testing::Test {
  protected:
-  std::shared_ptr<Array> made(const CreateOptions& options) {
+  Array made(const CreateOptions& options) {
     const Array made = create_array(memory_, "", options).value();
     values_.resize(made.shape()[0] * made.shape()[1]);
     std::iota(values_.begin(), values_.end(), 1U);
     made.write(Box{{0, 0}, made.shape()}, std::span(values_)).value();
-    return std::make_shared<Array>(open_array(slow_, {.config = options.config}).value());
+    return open_array(slow_, {.config = options.config}).value();
   }
   void expect_no_slot_idle(const Array& array) {
     slow_->requests = slow_->latencies = slow_->now = 0;
@@ -69,17 +69,17 @@ class TailLatency : public ::testing::Test {
 };
 
 TEST_F(TailLatency, LeavesNoSlotIdleWhileThereAreChunksToRead) {
-  expect_no_slot_idle(*made({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {4, 4}}));
+  expect_no_slot_idle(made({.shape = {256, 256}, .dtype = DType::uint32, .chunks = {4, 4}}));
 }
 
 TEST_F(TailLatency, LeavesNoSlotIdleWhileThereAreShardsToRead) {
-  expect_no_slot_idle(*made({.shape = {512, 256}, .dtype = DType::uint32, .chunks = {4, 4}, .shards = Shape{8, 8}}));
+  expect_no_slot_idle(made({.shape = {512, 256}, .dtype = DType::uint32, .chunks = {4, 4}, .shards = Shape{8, 8}}));
 }
 
 TEST_F(TailLatency, LeavesNoSlotIdleBetweenIndexesAndChunks) {
   CreateOptions options{.shape = {512, 256}, .dtype = DType::uint32, .chunks = {4, 4}, .shards = Shape{8, 8}};
   options.config.tail_read_bytes = 0;
-  expect_no_slot_idle(*made(options));
+  expect_no_slot_idle(made(options));
 }
 
 }  // namespace

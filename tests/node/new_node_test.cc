@@ -124,19 +124,25 @@ TEST(NewNode, IsNotLostIfItCannotBeMovedIntoPlace) {
   EXPECT_TRUE(failed_on_the_way);
 }
 
+/// `other` happens on another thread when the contents are written and the array is not yet visible.
+CreateOptions filled_while(const std::function<void()>& other) {
+  CreateOptions options = filled_with(11, false);
+  options.contents = [other, write = options.contents](const Array& array) -> Result<void> {
+    if (auto written = write(array); !written) return written;
+    std::thread(other).join();
+    return {};
+  };
+  return options;
+}
+
 TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
   const auto store = memory_store();
   create_group(store, "").value();
-  CreateOptions options = filled_with(11, false);
-  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
-    if (auto written = write(array); !written) return written;
-    std::thread([&] {
-      const auto other =
-          create_array(store, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}, .config = {.lock_timeout = 0}});
-      EXPECT_EQ(other.error().code(), ErrorCode::unavailable);
-    }).join();
-    return {};
-  };
+  const CreateOptions options = filled_while([&] {
+    const auto other =
+        create_array(store, "a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}, .config = {.lock_timeout = 0}});
+    EXPECT_EQ(other.error().code(), ErrorCode::unavailable);
+  });
   create_array(store, "a", options).value();
   EXPECT_EQ(elements(store, "a"), bytes_from(11));
 }
@@ -144,14 +150,8 @@ TEST(CreateArray, WaitsForTheMakerOfANodeAtThatPathAndLeavesItsObjects) {
 TEST(Erasing, OfTheRootWaitsForTheMakersOfNodesInIt) {
   const auto store = memory_store();
   create_group(store, "").value();
-  CreateOptions options = filled_with(11, false);
-  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
-    if (auto written = write(array); !written) return written;
-    std::thread([&] {
-      EXPECT_EQ(erase(store, {.config = {.lock_timeout = 0}}).error().code(), ErrorCode::unavailable);
-    }).join();
-    return {};
-  };
+  const CreateOptions options = filled_while(
+      [&] { EXPECT_EQ(erase(store, {.config = {.lock_timeout = 0}}).error().code(), ErrorCode::unavailable); });
   create_array(store, "a", options).value();
   EXPECT_EQ(elements(store, "a"), bytes_from(11));
   erase(store, {}).value();
