@@ -5,8 +5,8 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/scratch_file.hpp"
+#include "image/picture_plane.hpp"
 #include "sherd/tools.hpp"
-#include "tools/picture_plane.hpp"
 
 namespace sherd::cli {
 namespace {

@@ -1,7 +1,7 @@
 # A layer is a folder of src/, compiled to an object library; docs/architecture.md describes each one. They are listed
 # lowest first: a layer may use only those before it. The target sherd_layers makes the linker check this: it links
 # every layer with the lower ones and nothing else.
-set(SHERD_LAYERS base os codec store shard node array format draft2022 neuroglancer netcdf ome io tools api)
+set(SHERD_LAYERS base os codec store shard node array format draft2022 neuroglancer netcdf ome io image copy check api)
 set(SHERD_OBJECTS)
 
 configure_file(cmake/version.cpp.in version.cpp @ONLY)
@@ -27,7 +27,7 @@ function(sherd_add_layer layer)
 endfunction()
 
 foreach(layer IN LISTS SHERD_LAYERS)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp ${PROJECT_SOURCE_DIR}/src/${layer}/*/*.cpp)
   if(layer STREQUAL base)
     list(APPEND sources ${PROJECT_BINARY_DIR}/version.cpp)
   endif()

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "base/call.hpp"
 #include "python/bindings.hpp"
 #include "python/numpy.hpp"

@@ -3,6 +3,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "copy/labels.hpp"
 #include "node/claim.hpp"
 #include "node/consolidated.hpp"
 #include "node/document.hpp"
@@ -13,7 +14,6 @@
 #include "ome/ome.hpp"
 #include "sherd/group.hpp"
 #include "store/key.hpp"
-#include "tools/copy_labels.hpp"
 
 namespace sherd {
 namespace {

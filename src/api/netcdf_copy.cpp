@@ -8,10 +8,10 @@
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "copy/netcdf_copy.hpp"
 #include "io/netcdf_file.hpp"
 #include "sherd/netcdf_cdl.hpp"
 #include "sherd/netcdf_writer.hpp"
-#include "tools/netcdf_copy.hpp"
 
 namespace sherd::netcdf {
 

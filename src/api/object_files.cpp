@@ -1,5 +1,5 @@
 // Files of skeletons and meshes, and the collection of a URL.
-#include "tools/object_files.hpp"
+#include "copy/object_files.hpp"
 #include "api/location.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"

@@ -7,17 +7,17 @@
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "check/check.hpp"
+#include "copy/below.hpp"
+#include "copy/copy.hpp"
+#include "copy/import_pyramid.hpp"
+#include "copy/labels.hpp"
 #include "io/files.hpp"
 #include "node/path.hpp"
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
 #include "store/key.hpp"
-#include "tools/check.hpp"
-#include "tools/copy.hpp"
-#include "tools/copy_below.hpp"
-#include "tools/copy_labels.hpp"
-#include "tools/import_pyramid.hpp"
 
 namespace sherd {
 

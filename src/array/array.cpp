@@ -7,7 +7,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "array/storage.hpp"
 #include "base/call.hpp"
 #include "base/lenient.hpp"

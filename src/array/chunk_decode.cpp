@@ -5,7 +5,7 @@
 
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
-#include "array/text.hpp"
+#include "array/varlen.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/limits.hpp"

@@ -2,9 +2,9 @@
 // with opening it, then the same plan and decoding as for a single one.
 #include <algorithm>
 
-#include "array/arriving.hpp"
 #include "array/chunk_reader.hpp"
 #include "array/locate.hpp"
+#include "array/partial_source.hpp"
 #include "base/try.hpp"
 
 namespace sherd {

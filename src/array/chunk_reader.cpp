@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "array/arriving.hpp"
-#include "array/text.hpp"
+#include "array/partial_source.hpp"
+#include "array/varlen.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/limits.hpp"
@@ -338,7 +338,7 @@ struct Decoded {
 
   // Includes the bytes to which its elements point.
   [[nodiscard]] std::uint64_t bytes(const DType& dtype) const {
-    return elements.size() + (dtype.is_variable() ? text_bytes(elements.span()) : 0);
+    return elements.size() + (dtype.is_variable() ? varlen_bytes(elements.span()) : 0);
   }
 };
 

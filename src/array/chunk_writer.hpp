@@ -11,7 +11,7 @@
 
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
-#include "array/text.hpp"
+#include "array/varlen.hpp"
 #include "shard/apply.hpp"
 #include "shard/writer.hpp"
 
@@ -29,7 +29,9 @@ struct WritePiece {
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
   /// The bytes to which its elements point, if they are variable-length.
-  [[nodiscard]] std::uint64_t text() const noexcept { return layout.dtype.is_variable() ? text_bytes(part, from) : 0; }
+  [[nodiscard]] std::uint64_t text() const noexcept {
+    return layout.dtype.is_variable() ? varlen_bytes(part, from) : 0;
+  }
 };
 
 class ChunkWriter {

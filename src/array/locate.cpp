@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "array/arriving.hpp"
+#include "array/partial_source.hpp"
 #include "array/read_objects.hpp"
 #include "base/checked.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "base/try.hpp"
 
 namespace sherd {

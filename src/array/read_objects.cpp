@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "array/arriving.hpp"
+#include "array/partial_source.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 
@@ -63,7 +63,7 @@ class Reading final : public ReadQueue {
     ~Object() { in_use -= held; }
 
     std::unique_ptr<ObjectRead> read;
-    std::shared_ptr<ArrivingSource> source;
+    std::shared_ptr<PartialSource> source;
     std::vector<Run> runs;
     std::size_t awaited = 0;           // replies needed before it is planned again
     std::atomic<std::size_t> left{0};  // runs that have not been taken, and other replies
@@ -121,9 +121,9 @@ class Reading final : public ReadQueue {
     ++active_;
     ReadRequest first = object->read->first();
     if (object->read->has_index()) {
-      const auto seen = call_.cache.get<ArrivingSource::Version>(version_name(first.key), kLastSeen);
+      const auto seen = call_.cache.get<PartialSource::Version>(version_name(first.key), kLastSeen);
       if (seen) {
-        object->source = std::make_shared<ArrivingSource>(*seen);
+        object->source = std::make_shared<PartialSource>(*seen);
         return plan(object);
       }
     }
@@ -167,7 +167,7 @@ class Reading final : public ReadQueue {
 
   void opened(ObjectPtr object, Result<ReadReply> reply) {
     if (reply && reply->source) {
-      auto source = ArrivingSource::of(reply->source);
+      auto source = PartialSource::of(reply->source);
       if (source) {
         object->source = *std::move(source);
         hold(*object, *std::move(reply));
@@ -202,7 +202,7 @@ class Reading final : public ReadQueue {
 
   void plan(const ObjectPtr& object) {
     if (object->failure || object->replaced) return settle_later(object);
-    ArrivingSource* const source = object->source.get();
+    PartialSource* const source = object->source.get();
     auto runs = object->read->plan(source);
     if (source != nullptr && source->waits()) return ask_for(object, source->take_missing());
     if (!runs) {
@@ -233,7 +233,7 @@ class Reading final : public ReadQueue {
     for (const Run& run : runs) waiting_.push_back({object, Ask::Kind::part, request_of(*object, run.extent)});
   }
 
-  void ask_for_runs(const ObjectPtr& object, const ArrivingSource& source) {
+  void ask_for_runs(const ObjectPtr& object, const PartialSource& source) {
     std::vector<Ask> asks;
     object->left = object->runs.size() + 1;
     for (std::size_t i = 0; i < object->runs.size(); ++i) {
@@ -248,7 +248,7 @@ class Reading final : public ReadQueue {
       asks.push_back({object, Ask::Kind::confirm, request_of(*object, {0, 0})});
     } else if (source.opened() && object->read->has_index() && !source.version().generation.token.empty()) {
       const std::string name = version_name(object->read->first().key);
-      auto version = std::make_shared<const ArrivingSource::Version>(source.version());
+      auto version = std::make_shared<const PartialSource::Version>(source.version());
       const std::uint64_t bytes = sizeof *version + name.size() + version->name.size();
       call_.cache.put(name, kLastSeen, std::move(version), bytes);
     }

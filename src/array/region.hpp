@@ -1,5 +1,16 @@
 // Pieces of selections, relative to one chunk, and how they are divided among the cells of a grid. One description
 // serves whole, subset, strided, indexed and point access, at every level of nesting.
+//
+// The words of this layer, from the call to the chunk:
+//   Selection             what the caller requests: a box, steps or lists of coordinates (sherd/box.hpp)
+//   cell                  a place in a chunk grid, by its coordinates; a stored chunk or shard has one
+//   Region, AxisPart      a selection, or its part in one cell, relative to that cell; one dimension of it
+//   Target                the caller's memory: ReadTarget to write elements to, WriteSource to read them from
+//   ReadPart              a region and the target of its elements
+//   Cells, ReadCells      the cells that a region touches; that the parts of a read touch
+//   CellAccess            a cell with its key and shape; CellRead, CellsRead: with the elements of a read call
+//   Piece, WritePiece     what is requested of one chunk, and how the chunk is encoded (ChunkLayout)
+//   ReadPlan, Level, Job  the plan of one object: its shards on the way down, and the chunks to decode
 #pragma once
 
 #include <cstddef>

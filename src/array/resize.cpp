@@ -12,8 +12,8 @@
 #include <functional>
 #include <map>
 
+#include "array/array_state.hpp"
 #include "array/chunk_reader.hpp"
-#include "array/core.hpp"
 #include "array/storage.hpp"
 #include "array/strided.hpp"
 #include "base/call.hpp"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "array/array_state.hpp"
 #include "array/chunk_writer.hpp"
-#include "array/core.hpp"
 
 namespace sherd {
 

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "array/array_state.hpp"
 #include "array/chunk_writer.hpp"
-#include "array/core.hpp"
 #include "array/storage.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "array/arriving.hpp"
+#include "array/partial_source.hpp"
 #include "array/read_objects.hpp"
 #include "base/try.hpp"
 #include "draft2022/transformer.hpp"

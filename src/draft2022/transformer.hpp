@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "sherd/draft2022.hpp"
 
 namespace sherd::draft2022 {

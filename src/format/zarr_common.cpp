@@ -10,8 +10,8 @@
 #include "node/claim.hpp"
 #include "node/extension.hpp"
 #include "node/path.hpp"
-#include "store/answer.hpp"
 #include "store/key.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 
@@ -59,7 +59,7 @@ Result<ReadReply> read_whole(Store& store, const std::string& key, const Limits&
   if (source == nullptr) return ReadReply{};
   SHERD_TRY(size, source->size());
   if (size > limits.metadata_bytes) return ReadReply{.source = std::move(source)};
-  return answer(source, {.of = source});
+  return reply_from(source, {.of = source});
 }
 
 }  // namespace

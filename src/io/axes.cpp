@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "array/nodes.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"

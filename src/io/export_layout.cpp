@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "io/image.hpp"
 #include "ome/units.hpp"
 

@@ -150,7 +150,7 @@ void erase_notes(Json& document) {
   attributes_of(document).erase("_NCProperties");
 }
 
-Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
+Json noted_array(std::span<StoredGroup> groups, const NodeDocument& node) {
   Json document = node.document;
   Warnings ignored;
   const auto note = array_note(stored(document), ignored);
@@ -185,7 +185,7 @@ Json introduced_array(std::span<StoredGroup> groups, const NodeDocument& node) {
 
 /// A group, which keeps the dimensions that it defines, and of its list what is among its `members`, if these are
 /// known.
-Json introduced_group(const Json& parent, const NodeDocument& node, const std::optional<Members>& members) {
+Json noted_group(const Json& parent, const NodeDocument& node, const std::optional<Members>& members) {
   Json document = node.document;
   GroupNote note = group_note_of(document);
   if (members)
@@ -217,10 +217,9 @@ bool is_readable(const Json& array, const ArraySpec& spec) {
 }
 /// The metadata of a node as a member of the last of `groups`, which are around it, outermost first. What the node
 /// refers to is added to the metadata of that group.
-Json introduced(std::span<StoredGroup> groups, const NodeDocument& node, const std::optional<Members>& members) {
+Json noted(std::span<StoredGroup> groups, const NodeDocument& node, const std::optional<Members>& members) {
   if (forms_of(groups.back().document).empty()) return node.document;
-  return node.type == NodeType::array ? introduced_array(groups, node)
-                                      : introduced_group(groups.back().document, node, members);
+  return node.type == NodeType::array ? noted_array(groups, node) : noted_group(groups.back().document, node, members);
 }
 
 /// The group's metadata with this member in the list; without a type, with no member of this name.
@@ -308,7 +307,7 @@ Result<void> update(const NodeLocation& node, std::vector<StoredGroup> groups,  
     }
     SHERD_TRY(stored, edit(node, present->type, [&](const NodeDocument& now) -> Result<Json> {
                 groups.back().document = group.document;
-                return introduced(groups, now, members);
+                return noted(groups, now, members);
               }));
     made = std::move(stored);
     return with_member(groups.back().document, name, made->type);
@@ -365,8 +364,8 @@ Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& locati
   return std::optional<std::string>();
 }
 
-Result<void> introduce_planned(const NodeLocation& location,
-                               std::span<const std::pair<std::string, NodeDocument*>> nodes) {
+Result<void> note_planned_members(const NodeLocation& location,
+                                  std::span<const std::pair<std::string, NodeDocument*>> nodes) {
   SHERD_TRY(listed, find_listed(location));
   if (!listed) return {};
   SHERD_TRY(outer, groups_around(*listed));
@@ -379,7 +378,7 @@ Result<void> introduce_planned(const NodeLocation& location,
         groups.push_back({join_path(listed->path, each), planned[each] ? planned[each]->document : Json()});
     if (!is_listed(name, *node)) continue;
     planned[path] = node;
-    Json made = introduced(groups, *node, Members());
+    Json made = noted(groups, *node, Members());
     if (NodeDocument* const group = path.empty() ? nullptr : planned[std::string(parent_path(path))])
       group->document = with_member(std::move(groups.back().document), name, node->type);
     node->document = std::move(made);

@@ -29,8 +29,8 @@ Result<bool> member_changed(const NodeLocation& node, MemberChange change, const
 /// The metadata that member_changed() would give the nodes of a copy to `location`, without storing anything: a copy is
 /// stored with them, and is finished if they are stored. `nodes` are their metadata by relative paths, groups before
 /// their members.
-Result<void> introduce_planned(const NodeLocation& location,
-                               std::span<const std::pair<std::string, NodeDocument*>> nodes);
+Result<void> note_planned_members(const NodeLocation& location,
+                                  std::span<const std::pair<std::string, NodeDocument*>> nodes);
 
 /// A sentence about documents of netcdf-c 4.8.0 next to those of the node at `location`, which are not part of a copy
 /// of it; nullopt if there are none.

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/pool.hpp"

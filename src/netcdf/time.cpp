@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "netcdf/cdl.hpp"
+#include "netcdf/cdl/text.hpp"
 
 namespace sherd::netcdf {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "array/core.hpp"
+#include "array/array_state.hpp"
 #include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/checked.hpp"

@@ -2,7 +2,7 @@
 // shard are read with one request, and are decoded while others are read.
 #include <algorithm>
 
-#include "array/arriving.hpp"
+#include "array/partial_source.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/storage.hpp"
 
@@ -52,7 +52,7 @@ class Window {
   Result<void> decode(std::size_t i, std::span<const std::byte> value, const Piece& piece) {
     const auto where = [&] { return "chunk " + std::to_string(ids_[i]); };
     if (versions_.empty()) return call_.reader.from_memory(value, piece).in(where);
-    ArrivingSource source(versions_[i]);
+    PartialSource source(versions_[i]);
     return call_.reader.from_whole(source, value, piece).in(where);
   }
 
@@ -60,7 +60,7 @@ class Window {
     const auto [at, piece] = call_.cell(first_ + i);
     SHERD_TRY(generation, value_generation(shard, where));
     versions_[i] = {at.key, std::move(generation), where.length};
-    ArrivingSource source(versions_[i]);
+    PartialSource source(versions_[i]);
     SHERD_TRY(kept, call_.reader.from_kept(source, piece));
     if (kept) call_.count(piece);
     return kept;
@@ -70,7 +70,7 @@ class Window {
   const IdObjects& objects_;
   const std::uint64_t first_;
   std::vector<std::uint64_t> ids_;
-  std::vector<ArrivingSource::Version> versions_;  // versions of the values known to a cache; empty if none is cached
+  std::vector<PartialSource::Version> versions_;  // versions of the values known to a cache; empty if none is cached
 };
 
 }  // namespace

@@ -14,10 +14,10 @@
 #include "base/try.hpp"
 #include "neuroglancer/decoded_source.hpp"
 #include "neuroglancer/sharded_store.hpp"
-#include "store/answer.hpp"
 #include "store/condition.hpp"
 #include "store/forwarding.hpp"
 #include "store/listing.hpp"
+#include "store/reply.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -171,7 +171,7 @@ class NamesQueue final : public ReadQueue {
     if (--absent.awaited > 0) return {};
     const auto read_other = [&]() -> Result<ReadReply> {
       SHERD_TRY(source, store_.open_other(absent.request.key));
-      return answer(std::move(source), absent.request);
+      return reply_from(std::move(source), absent.request);
     };
     return queue_.reply(absent.number, absent.exists ? read_other() : ReadReply{});
   }

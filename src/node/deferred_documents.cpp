@@ -20,10 +20,10 @@ class DeferringStore final : public ForwardingStore {
       : ForwardingStore(std::move(store)), documents_(std::move(documents)), keys_(std::move(keys)) {}
 
   Result<void> read(ReadQueue& queue) override {
-    return answer_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
+    return reply_to_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
       if (request.of || !keys_.has(request.key)) return read_one(*store_, request);
       SHERD_TRY(document, documents_->open(request.key));
-      return document != nullptr ? answer(std::move(document), request) : read_one(*store_, request);
+      return document != nullptr ? reply_from(std::move(document), request) : read_one(*store_, request);
     });
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {

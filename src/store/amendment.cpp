@@ -2,7 +2,7 @@
 #include "store/amendment.hpp"
 
 #include "base/try.hpp"
-#include "store/answer.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
-#include "store/answer.hpp"
 #include "store/forwarding.hpp"
 #include "store/listing.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {

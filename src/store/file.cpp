@@ -62,7 +62,6 @@
 #include "base/url.hpp"
 #include "sherd/store.hpp"
 #include "store/amendment.hpp"
-#include "store/answer.hpp"
 #include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/file_amender.hpp"
@@ -78,6 +77,7 @@
 #include "store/key_locks.hpp"
 #include "store/listing.hpp"
 #include "store/move_order.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {
@@ -162,7 +162,7 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
   }
 
   Result<void> read(ReadQueue& queue) override {
-    return answer_found(queue, [&](const std::string& key) { return find(key); });
+    return reply_from_found(queue, [&](const std::string& key) { return find(key); });
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override;
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override;

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/try.hpp"
-#include "store/answer.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {

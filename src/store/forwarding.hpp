@@ -7,8 +7,8 @@
 
 #include "base/try.hpp"
 #include "sherd/store.hpp"
-#include "store/answer.hpp"
 #include "store/capabilities.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 
@@ -78,7 +78,7 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
   [[nodiscard]] StoreTraits traits() const noexcept override { return store_->traits(); }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override { return store_->parent(); }
   Result<void> read(ReadQueue& queue) override {
-    return answer_found(queue, [&](const std::string& key) { return find(key); });
+    return reply_from_found(queue, [&](const std::string& key) { return find(key); });
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
     return store_->write(key, hints);

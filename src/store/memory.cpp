@@ -9,12 +9,12 @@
 #include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "sherd/store.hpp"
-#include "store/answer.hpp"
 #include "store/capabilities.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
 #include "store/listing.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {
@@ -147,7 +147,7 @@ class MemoryStore final : public Store, public RenamingStore {
   }
 
   Result<void> read(ReadQueue& queue) override {
-    return answer_found(queue, [&](const std::string& key) { return find(key); });
+    return reply_from_found(queue, [&](const std::string& key) { return find(key); });
   }
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {

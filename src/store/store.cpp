@@ -10,10 +10,10 @@
 #include "base/checked.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
-#include "store/answer.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
 #include "store/read_into.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {
@@ -68,7 +68,7 @@ Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64
                  " ends beyond the object's " + std::to_string(size));
 }
 
-Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& request) {
+Result<ReadReply> reply_from(std::shared_ptr<ByteSource> source, const ReadRequest& request) {
   ReadReply reply{.source = std::move(source)};
   if (reply.source == nullptr) return reply;
   SHERD_TRY(size, reply.source->size());
@@ -94,7 +94,7 @@ Result<ReadReply> answer(std::shared_ptr<ByteSource> source, const ReadRequest& 
   return reply;
 }
 
-Result<void> answer_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer) {
+Result<void> reply_to_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer) {
   for (std::size_t number = 0; const auto request = queue.next(true); ++number) {
     if (number > 0) SHERD_TRY(check_interrupted());
     SHERD_TRY(queue.reply(number, answer(*request)));
@@ -111,12 +111,12 @@ Result<ReadReply> read_one(Store& store, const ReadRequest& request) {
   return answered;
 }
 
-Result<void> answer_found(ReadQueue& queue,
-                          const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find) {
-  return answer_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
-    if (request.of) return answer(request.of, request);
+Result<void> reply_from_found(ReadQueue& queue,
+                              const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find) {
+  return reply_to_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
+    if (request.of) return reply_from(request.of, request);
     SHERD_TRY(source, find(request.key));
-    return answer(std::move(source), request);
+    return reply_from(std::move(source), request);
   });
 }
 

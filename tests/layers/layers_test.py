@@ -20,9 +20,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
-LAYERS = ["base", "os", "codec", "store", "shard", "node", "array", "format", "draft2022", "neuroglancer", "netcdf", "ome", "io", "tools", "api"]
+LAYERS = ["base", "os", "codec", "store", "shard", "node", "array", "format", "draft2022", "neuroglancer", "netcdf", "ome", "io", "image", "copy", "check", "api"]
 # Layers that leave the file system to src/os: the headers they may not include, and what else they may call.
-OVER_OS = {"store", "neuroglancer", "netcdf", "ome", "io", "tools", "api"}
+OVER_OS = {"store", "neuroglancer", "netcdf", "ome", "io", "image", "copy", "check", "api"}
 CALL_HEADERS = {"dirent.h", "fcntl.h", "fstream", "sys/file.h", "sys/stat.h", "sys/statfs.h", "sys/vfs.h"}
 OTHER_CALLS = {"clock_gettime", "fnmatch", "getpid", "getrandom", "malloc_trim", "pthread_atfork", "strnlen"}
 PATH_NAMES = {"absolute", "canonical", "path", "weakly_canonical"}
@@ -246,7 +246,7 @@ def self_test():
         "src/os/w.hpp": '#include "os/x.hpp"\n',
         "src/os/x.cpp": '#include "os/x.hpp"\n#include "os/y.hpp"\n',
         "src/os/y.hpp": '#include "os/w.hpp"\n',
-        "src/tools/d.cpp": '#include "cli/verbs.hpp"\n',
+        "src/copy/d.cpp": '#include "cli/verbs.hpp"\n',
         "cli/e.cpp": '#include "python/module.hpp"\n',
         "include/sherd/f.hpp": "#include <zstd.h>\n",
         "include/sherd/g.hpp": '#include "base/buffer.hpp"\n',
@@ -257,13 +257,13 @@ def self_test():
         "src/shard/reader.cpp": "void keep(ObjectWriter& to);\n",
         "src/store/l.cpp": "Fd file(::openat(at, name, O_RDONLY));\n",
         "src/neuroglancer/m.cpp": "while (!std::filesystem::is_directory(place)) {\n}\n",
-        "src/tools/n.cpp": "#include <fstream>\n",
+        "src/copy/n.cpp": "#include <fstream>\n",
         "src/array/q.cpp": "// as volumes of Neuroglancer are\n",
         "cli/r.cpp": 'return name == "zarr.json";\n',
-        "src/tools/v.cpp": 'const Json* info = document.find("info");\n',
+        "src/copy/v.cpp": 'const Json* info = document.find("info");\n',
         "src/store/nczarr_keys.hpp": "\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
-        "src/tools/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
+        "src/store/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
     right = {
         "src/api/registry.cpp": '#include "api/registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
@@ -279,7 +279,7 @@ def self_test():
         "src/shard/writer.hpp": "void move(ByteSource& from, ObjectWriter& to);\n",
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
-        "tests/base/m_test.cc": '#include "tools/copy.hpp"\n',
+        "tests/base/m_test.cc": '#include "copy/copy.hpp"\n',
         "docs/n.md": "see [the tables](../src/api/registry.cpp)\n",
     }
     with tempfile.TemporaryDirectory() as folder:

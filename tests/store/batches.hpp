@@ -30,9 +30,9 @@ class BatchStore : public ForwardingStore {
   virtual Result<void> read_batch(std::span<const ReadRequest> batch, const OnReply& reply) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       SHERD_TRY(reply(i, [&]() -> Result<ReadReply> {
-        if (batch[i].of) return answer(batch[i].of, batch[i]);
+        if (batch[i].of) return reply_from(batch[i].of, batch[i]);
         SHERD_TRY(source, find(batch[i].key));
-        return answer(std::move(source), batch[i]);
+        return reply_from(std::move(source), batch[i]);
       }()));
     }
     return {};

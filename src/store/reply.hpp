@@ -1,0 +1,25 @@
+// Answers requests with single reads, and the check that every read of a range makes.
+#pragma once
+
+#include <functional>
+
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+/// Reads the range of a request from `source`; no source if that is nullptr.
+Result<ReadReply> reply_from(std::shared_ptr<ByteSource> source, const ReadRequest& request);
+
+/// Reads one request.
+Result<ReadReply> read_one(Store& store, const ReadRequest& request);
+/// Store::read() one request after the other.
+Result<void> reply_to_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer);
+
+/// The same for a store that finds an object, or nullptr, by its key.
+Result<void> reply_from_found(ReadQueue& queue,
+                              const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find);
+
+/// `corrupt` if a range ends beyond an object of `size` bytes.
+Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size);
+
+}  // namespace sherd
