@@ -136,6 +136,7 @@ struct AnnotationsBuild {
   Result<int> run(Session& session) const {
     SHERD_TRY(report, at(url, build(session, in_one(session.guarded("annotations")))));
     for (const std::string& warning : report.warnings) session.note("warning: " + warning);
+    SHERD_TRY(session.finish());
     session.note("wrote " + print_count(report.annotations, "annotation") + " into " + url + ": " +
                  print_count(report.levels, "spatial level") + " with " + print_count(report.cells, "cell") + ", " +
                  print_count(report.related, "related object"));

@@ -150,6 +150,7 @@ struct Copy {
                        print_count(report.chunks_moved, "chunk") + " moved without decoding, " +
                        std::to_string(report.chunks_encoded) + " encoded again";
     if (report.shards_skipped != 0) text += "; " + print_count(report.shards_skipped, "object") + " already existed";
+    SHERD_TRY(session.finish());
     session.note(text);
     for (const std::string& note : notes) session.note(note + "; --resolution sets it");
     for (const std::string& warning : report.warnings) session.note("warning: " + warning);

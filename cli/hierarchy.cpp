@@ -32,7 +32,7 @@ Result<std::optional<MemberPath>> find_member(const std::string& url, const Conf
 
 Result<bool> hides_zarr2(const std::string& dataset, const Config& config) {
   const auto parsed = netcdf::parse_dataset_url(dataset);
-  const auto node = parsed ? open(netcdf::store_of(*parsed), {.config = config}) : Result<Node>(parsed.error());
+  const auto node = parsed ? open(dataset, {.config = config}) : Result<Node>(parsed.error());
   const Group* const group = node ? std::get_if<Group>(&*node) : nullptr;
   if (group == nullptr) return false;  // reported when it is opened
   SHERD_TRY(hidden, hidden_group(location_of(*group), group->metadata()));

@@ -73,6 +73,7 @@ struct Import {
     if (!made) return std::move(made).error();
     warn_of_suffix(session, url, made->format());
     note_labels(session);
+    SHERD_TRY(session.finish());
     session.note("imported " + source + ": " + summary(*made) + " in " + url);
     if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;

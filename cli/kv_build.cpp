@@ -76,6 +76,7 @@ struct KvBuild {
 
   Result<int> run(Session& session) const {
     SHERD_TRY(report, at(url, build(session.guarded("build"))));
+    SHERD_TRY(session.finish());
     session.note("built " + print_count(report.shards, "shard") + " of " + print_count(report.ids, "value") + ": " +
                  print_bytes(report.bytes));
     if (session.json())

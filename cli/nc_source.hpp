@@ -4,9 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "base/url.hpp"
+#include "api/netcdf.hpp"
 #include "io/netcdf_file.hpp"
-#include "netcdf/url.hpp"
 
 namespace sherd::cli {
 
@@ -14,9 +13,9 @@ namespace sherd::cli {
 inline Result<void> check_netcdf_source(const std::string& url) {
   const auto parsed = netcdf::parse_dataset_url(url);
   if (!parsed) return {};  // reported when it is opened
-  const auto path = file_path(parsed->store);
+  const std::string path = netcdf::file_path_of(*parsed);
   std::error_code failed;
-  if (!path || !std::filesystem::is_regular_file(*path, failed) || is_netcdf_file(*path)) return {};
+  if (!std::filesystem::is_regular_file(path, failed) || is_netcdf_file(path)) return {};
   return invalid_argument("'" + url + "' is neither a netCDF file nor a Zarr dataset (a directory)");
 }
 

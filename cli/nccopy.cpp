@@ -89,6 +89,7 @@ struct Nccopy {
     SHERD_TRY(check_netcdf_source(source));
     SHERD_TRY(report, named(netcdf::copy(source, destination, chosen)));
     for (const std::string& warning : report.warnings) session.note("warning: " + warning);
+    SHERD_TRY(session.finish());
     session.note("copied " + print_count(report.variables, "variable") + " and " + print_count(report.groups, "group") +
                  " below the root, " + print_bytes(report.bytes) + ", into " +
                  (report.kind == "nczarr" ? "NCZarr" : "a file of the kind " + report.kind));

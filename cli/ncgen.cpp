@@ -160,7 +160,8 @@ struct Ncgen {
 
   Result<int> write_file(Session& session, const netcdf::Cdl& cdl, const netcdf::ParsedUrl& to,
                          const std::string& shown) const {
-    if (!shards.empty()) return invalid_argument("--shards: '" + to.store + "' is a file; only Zarr v3 has shards");
+    if (!shards.empty())
+      return invalid_argument("--shards: '" + to.place.shown + "' is a file; only Zarr v3 has shards");
     SHERD_TRY(chosen, chosen_kind());
     netcdf::DatasetCopyOptions options{
         .kind = std::string(chosen.file), .overwrite = overwrite, .config = session.guarded("ncgen")};

@@ -30,6 +30,7 @@ Json position_json(const neuroglancer::Position& position) {
 
 Result<int> tell(Session& session, const std::string& what, const ObjectFileReport& report) {
   const std::string vertices = report.vertices == 1 ? "1 vertex" : std::to_string(report.vertices) + " vertices";
+  SHERD_TRY(session.finish());
   session.note(what + ": " + vertices + ", " + print_count(report.parts, report.is_skeleton ? "edge" : "triangle") +
                ", " + extent_text(report));
   if (session.json())

@@ -21,6 +21,7 @@ struct Resize {
     if (session.json())
       SHERD_TRY(session.out().print(
           Json(Json::Object{{"before", Json::numbers(before)}, {"shape", Json::numbers(lengths)}})));
+    SHERD_TRY(session.finish());
     session.note("resized from " + to_string(before) + " to " + to_string(lengths));
     return 0;
   }

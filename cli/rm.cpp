@@ -33,6 +33,7 @@ struct Rm {
     SHERD_TRY(check_members(options));
     SHERD_TRY(at(url, erase(url, options)));
     if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"url", url}})));
+    SHERD_TRY(session.finish());
     session.note("erased " + url);
     return 0;
   }

@@ -133,8 +133,11 @@ Config Session::config() {
   if (options_.lock == "none") config.lock = Locking::none;
   config.notice = [this](const std::string& text) { note("sherd: " + text); };
   config.recorder = recorder_;
+  config.open_stores = open_stores_;
   return config;
 }
+
+Result<void> Session::finish() { return open_stores_->finish(); }
 
 Config Session::watched(std::string label) {
   Config result = config();
@@ -253,11 +256,23 @@ Json as_json(const Error& error) {
   return Json(std::move(fields));
 }
 
+namespace {
+
+/// A list in an error has one line for each entry, two characters to the right.
+std::string printable_lines(std::string_view text) {  // NOLINT(misc-no-recursion): text gets shorter
+  constexpr std::string_view begin = "\n  ";
+  const std::size_t end = text.find(begin);
+  if (end == text.npos) return printable(text);
+  return printable(text.substr(0, end)) + std::string(begin) + printable_lines(text.substr(end + begin.size()));
+}
+
+}  // namespace
+
 void report(const Error& error, bool json, const TypedPaths& typed) {
   if (json)
     std::fprintf(stderr, "%s\n", json_text(Json::Object{{"error", as_json(error)}}).c_str());
   else
-    std::fprintf(stderr, "sherd: %s\n", printable(typed.in(error.text())).c_str());
+    std::fprintf(stderr, "sherd: %s\n", printable_lines(typed.in(error.text())).c_str());
 }
 
 void report_interrupt(bool json) {

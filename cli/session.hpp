@@ -63,6 +63,9 @@ class Session {
                                          const LevelChoice& level) const;
   /// The array at `url`, or one resolution of the volume or the OME-NGFF image there.
   [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, const LevelChoice& level) const;
+  /// Finishes what was written into zip archives. A command that reports success itself calls this before; for the
+  /// others it is called when they have succeeded.
+  Result<void> finish();
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
   /// Erases the progress; with --progress=always, that of a completed call remains as a last line.
@@ -81,6 +84,7 @@ class Session {
   double lock_timeout_ = Config{}.lock_timeout;
   Output out_;
   std::shared_ptr<Recorder> recorder_;
+  std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>();
   std::shared_ptr<ProgressBar> bar_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "api/netcdf.hpp"
 #include "base/lenient.hpp"
 #include "fuzz/nodes.hpp"
 #include "netcdf/attribute.hpp"
-#include "netcdf/url.hpp"
 #include "sherd/netcdf.hpp"
 #include "sherd/sherd.hpp"
 
@@ -53,7 +53,7 @@ void check_attribute(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto url = netcdf::parse_dataset_url(text); url && url->store.empty()) std::abort();
+  if (const auto url = netcdf::parse_dataset_url(text); url && url->place.shown.empty()) std::abort();
   check_attribute(text);
   for (const char* key : {".zgroup", ".zattrs", ".zmetadata", ".nczarr", "v/.zarray", "v/.zattrs", "zarr.json"})
     check_dataset(key, text);

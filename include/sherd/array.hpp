@@ -168,6 +168,8 @@ class SHERD_API Array {
   /// and shards, so an array that grows again has fill values there. (Other tools do not erase them.) If erasing fails
   /// or is interrupted, the shape does not change, but some of the elements may already be fill values.
   Result<void> resize(const Shape& shape);
+  /// Store::finish() of the store.
+  Result<void> finish();
   /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box. If the
   /// write fails, the array shrinks back, unless another writer has appended behind it in the meantime.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);

@@ -83,6 +83,8 @@ class SHERD_API Group {
   /// then.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
+  /// Store::finish() of the store.
+  Result<void> finish();
   /// Writes the metadata of all nodes below into this group's document; later edits keep it up to date.
   Result<void> consolidate();
 

@@ -17,6 +17,7 @@
 
 namespace sherd {
 
+class OpenStores;
 class Recorder;
 
 /// Bounds on the resources that untrusted bytes may demand. Exceeding one is `unsupported`, and the error names it.
@@ -108,6 +109,7 @@ struct Config {
   /// Called on the calling thread with a message for the user of a long call, such as what it is waiting for.
   std::function<void(const std::string&)> notice = {};
   std::shared_ptr<Recorder> recorder = {};  ///< counts requests and chunks; may be null
+  std::shared_ptr<OpenStores> open_stores = {};  ///< shares and finishes zip archives; may be null
   /// Options of the store that a URL names; which ones exist depends on its scheme (docs/stores.md). An unknown option
   /// is invalid_argument. Not used for stores that are passed as objects.
   std::map<std::string, std::string> storage_options = {};

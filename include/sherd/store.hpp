@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -253,6 +254,10 @@ class SHERD_API Store {
   /// Waits for every writer, also of other processes, that holds a key below `prefix` to end; not for writers of this
   /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
+  /// Makes everything that was accepted visible and durable, and reports errors of earlier calls that are known only
+  /// now. A store whose calls do so before they return has nothing to do (the default); a zip archive writes its
+  /// directory. The store can be used afterwards. What is not finished when the store is destroyed is lost.
+  virtual Result<void> finish();
 
   /// The object's present version, or nullptr if it does not exist. One request, which reads nothing.
   Result<std::shared_ptr<ByteSource>> open(const std::string& key);
@@ -268,6 +273,27 @@ class SHERD_API Store {
   /// Calls `visit(key, size)` for every object below `prefix`, sorted by key. Stops, and returns false, if `visit`
   /// returns false.
   Result<bool> list(const std::string& prefix, const std::function<bool(const std::string&, std::uint64_t)>& visit);
+};
+
+/// The stores inside objects, such as zip archives, that were opened by name with this in their Config: each is opened
+/// once however many handles use it, and one with changes stays open until it is finished. Without it each handle has a
+/// store of its own. Thread-safe.
+class SHERD_API OpenStores {
+ public:
+  /// Finishes all of them. Each is attempted; the first error is returned.
+  Result<void> finish();
+
+  /// The open store with this name, or the one that `open` returns.
+  Result<std::shared_ptr<Store>> share(const std::string& name,
+                                       const std::function<Result<std::shared_ptr<Store>>()>& open);
+  /// Keeps a store open until finish() or finished().
+  void keep(std::shared_ptr<Store> store);
+  void finished(const Store& store);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Store>> open_;
+  std::vector<std::shared_ptr<Store>> changed_;
 };
 
 /// Counts what a handle does; shared by any number of handles. Thread-safe.

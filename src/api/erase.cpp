@@ -2,6 +2,7 @@
 #include "node/erase.hpp"
 #include "api/location.hpp"
 #include "api/members.hpp"
+#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -59,15 +60,18 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
 Result<void> erase(std::string_view url, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(refuse_standalone(options.config));
-    SHERD_TRY(store, open_store(url, options.config));
-    SHERD_TRY(formats, formats_called(options.format));
+    SHERD_TRY(parsed, parse_url(url));
+    OpenOptions inside = options;
+    SHERD_TRY(wanted, format_of(parsed, options.format));
+    inside.format = std::move(wanted);
+    SHERD_TRY(store, open_store(parsed, options.config));
+    SHERD_TRY(formats, formats_called(inside.format));
     SHERD_TRY(above, enclosure(*store, options.config));
     if (!above) {
       SHERD_TRY(around, find_around(*store, formats, options.config));
       above = std::move(around);
     }
-    if (!above) return erase(std::move(store), options);
-    OpenOptions inside = options;
+    if (!above) return erase(std::move(store), inside);
     inside.path = above->path + "/" + options.path;
     const std::string name = above->store->url();
     return in_store(erase(std::move(above->store), inside), name);

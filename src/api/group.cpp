@@ -87,16 +87,18 @@ Result<Node> open_in(std::shared_ptr<Store> store, const OpenOptions& options) {
   return nothing_found(location, formats);
 }
 
-Result<Node> open_at(std::string_view url, const OpenOptions& options) {
-  SHERD_TRY(store, open_existing(url, options.config));
+Result<Node> open_at(std::string_view url, OpenOptions options) {
+  SHERD_TRY(parsed, parse_url(url));
+  SHERD_TRY(format, format_of(parsed, options.format));
+  options.format = std::move(format);
+  SHERD_TRY(store, open_existing(parsed, options.config));
   auto node = open_in(store, options);
   if (node || node.error().code() != ErrorCode::not_found) return node;
   SHERD_TRY(formats, formats_called(options.format));
   SHERD_TRY(around, find_around(*store, formats, options.config));
   if (!around) return node;
-  OpenOptions inside = options;
-  inside.path = around->path + "/" + options.path;
-  return in_store(open_in(around->store, inside), around->store->url());
+  options.path = around->path + "/" + options.path;
+  return in_store(open_in(around->store, options), around->store->url());
 }
 
 }  // namespace

@@ -51,6 +51,11 @@ Result<std::vector<const Format*>> formats_called(const std::string& name) {
 }
 
 Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config) {
+  SHERD_TRY(parsed, parse_url(url));
+  return open_existing(parsed, config);
+}
+
+Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& config) {
   Config within = config;
   const auto standalone = within.storage_options.find("standalone");
   if (standalone != within.storage_options.end() && standalone->second == "true") standalone->second = "false";
@@ -147,6 +152,12 @@ Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view
 }
 
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config) {
+  SHERD_TRY(parsed, parse_url(url));
+  return new_location(parsed, format, config);
+}
+
+Result<NodeLocation> new_location(const StoreUrl& url, const std::string& wanted, const Config& config) {
+  SHERD_TRY(format, format_of(url, wanted));
   SHERD_TRY(store, open_store(url, config));
   SHERD_TRY(around, enclosure_of_new(*store, config));
   if (!around) return new_location(std::move(store), "", format, config);

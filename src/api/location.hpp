@@ -9,6 +9,7 @@
 
 #include "neuroglancer/collection.hpp"
 #include "node/node_location.hpp"
+#include "store/store_url.hpp"
 
 namespace sherd {
 
@@ -17,6 +18,7 @@ Result<std::vector<const Format*>> formats_called(const std::string& name);
 
 /// The store of a URL whose node exists. That belongs to the hierarchy around it, also if a new one would not.
 Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config);
+Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& config);
 /// invalid_argument if the storage option `standalone` is set, which concerns only new nodes.
 Result<void> refuse_standalone(const Config& config);
 
@@ -38,6 +40,7 @@ Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view
 /// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the group
 /// that it would be in is erased or renamed again and again.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config);
+Result<NodeLocation> new_location(const StoreUrl& url, const std::string& format, const Config& config);
 /// A hierarchy, and a location in it.
 struct Enclosure {
   std::shared_ptr<Store> store;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "api/location.hpp"
+#include "api/registry.hpp"
 #include "api/trace.hpp"
 #include "array/nodes.hpp"
 #include "base/call.hpp"
@@ -36,18 +37,14 @@ Mode merged_mode(const Mode& a, const Mode& b) {
   return {a.pure || b.pure, a.noxarray || b.noxarray, a.compat_seed || b.compat_seed};
 }
 
-std::string store_of(const ParsedUrl& url) {
-  const std::string& text = url.store;
+Result<ParsedUrl> parse_dataset_url(std::string_view text) {
   constexpr std::string_view scheme = "file://";
-  if (!is_url(text) || scheme_of(text) != "file" || text.size() <= scheme.size() || text[scheme.size()] == '/')
-    return text;
-  return text.substr(text.find("://") + 3);
+  if (text.starts_with(scheme) && !text.substr(scheme.size()).starts_with('/')) text.remove_prefix(scheme.size());
+  SHERD_TRY(place, parse_url(text));
+  return dataset_url(std::move(place));
 }
 
-std::string file_path_of(const ParsedUrl& url) {
-  const auto path = file_path(store_of(url));
-  return path ? *path : std::string();
-}
+std::string file_path_of(const ParsedUrl& url) { return url.place.is_file() ? url.place.path : std::string(); }
 
 namespace {
 
@@ -75,7 +72,7 @@ template <class Open>
 std::invoke_result_t<Open, std::shared_ptr<Store>, const OpenOptions&> in_store_of(const ParsedUrl& parsed,
                                                                                    OpenOptions options,
                                                                                    const Open& open) {
-  SHERD_TRY(store, open_existing(store_of(parsed), options.config));
+  SHERD_TRY(store, open_existing(parsed.place, options.config));
   options.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();
   return in_store(open(std::move(store), options), name);
@@ -104,11 +101,12 @@ std::string other_than_dataset(const Node& node) {
 }  // namespace
 
 Result<void> check_replaceable(const ParsedUrl& url, const Config& config) {
-  const auto node = sherd::open(store_of(url), {.config = config});
+  SHERD_TRY(store, open_existing(url.place, config));
+  const auto node = sherd::open(std::move(store), {.config = config});
   if (!node) return {};  // what cannot be opened is either nothing, or refused when the new one is created
   const std::string what = other_than_dataset(*node);
   if (what.empty()) return {};
-  return conflict(url.store + " is " + what + ", not a netCDF dataset; overwrite it or choose another path");
+  return conflict(url.place.shown + " is " + what + ", not a netCDF dataset; overwrite it or choose another path");
 }
 
 Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& options) {
@@ -152,7 +150,7 @@ Result<Zmap> Zmap::open(std::string_view url, const Config& config) {
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (is_netcdf_file(file_path_of(parsed)))
     return invalid_argument(std::string(url) + " is a netCDF file, which has no keys; ncdump prints it");
-  SHERD_TRY(store, open_store(store_of(parsed), config));
+  SHERD_TRY(store, open_store(parsed.place, config));
   const Config with = traced(config);
   Zmap map(with.recorder ? recorded_store(store, with.recorder) : store);
   SHERD_TRY(root, map.look("/"));

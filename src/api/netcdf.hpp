@@ -19,9 +19,10 @@ namespace sherd::netcdf {
 /// Adds the mode set by the environment: SHERD_COMPAT=seed is for programs whose URLs cannot be changed. An empty value
 /// counts as unset; other values are invalid_argument.
 [[nodiscard]] Result<Mode> with_environment(Mode mode);
-/// In the form that open_store() accepts. netcdf-c reads `file://name` as a path relative to the working directory.
-[[nodiscard]] std::string store_of(const ParsedUrl& url);
-/// The same as a path of the file system; empty for other stores.
+/// The place of a dataset and what its fragment says. netcdf-c reads `file://name` as a path relative to the working
+/// directory.
+[[nodiscard]] Result<ParsedUrl> parse_dataset_url(std::string_view text);
+/// The path of a dataset in a directory, or of a file; empty in other stores.
 [[nodiscard]] std::string file_path_of(const ParsedUrl& url);
 
 /// The error of an output that lacks parts of a dataset: the text and the parts with their reasons, and the code of the

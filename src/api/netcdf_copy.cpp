@@ -125,8 +125,8 @@ Result<DatasetCopyReport> copy_to_zarr(const Dataset& source, const ParsedUrl& t
 /// The path of a netCDF file to be written.
 Result<std::string> new_file_path(const ParsedUrl& to) {
   std::string path = file_path_of(to);
-  if (path.empty() || is_anonymous(to.store))
-    return invalid_argument("a netCDF file can only be written to a path, not to " + to.store);
+  if (path.empty() || is_anonymous(to.place.shown))
+    return invalid_argument("a netCDF file can only be written to a path, not to " + to.place.shown);
   return path;
 }
 
@@ -138,7 +138,7 @@ Error lacking(std::string text, const std::vector<Unread>& parts) {
   return Error(parts.front().error.code(), std::move(text));
 }
 
-bool is_file_name(const ParsedUrl& url) { return url.parameters.empty() && has_suffix(url.store, kSuffixes); }
+bool is_file_name(const ParsedUrl& url) { return url.parameters.empty() && has_suffix(url.place.shown, kSuffixes); }
 
 Result<DatasetCopyReport> write_file(const Cdl& cdl, const ParsedUrl& to, const DatasetCopyOptions& options) {
   SHERD_TRY(path, new_file_path(to));

@@ -4,6 +4,7 @@
 
 #include "api/location.hpp"
 #include "api/netcdf.hpp"
+#include "api/registry.hpp"
 #include "api/trace.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -51,7 +52,7 @@ Result<Place> place_in(std::shared_ptr<Store> store, const NewDataset& options) 
   return Place{std::move(location), std::move(format)};
 }
 
-Result<Place> place_at(const std::string& url, const NewDataset& options) {
+Result<Place> place_at(const StoreUrl& url, const NewDataset& options) {
   SHERD_TRY(store, open_store(url, options.config));
   SHERD_TRY(around, enclosure_of_new(*store, options.config));
   if (!around) return place_in(std::move(store), options);
@@ -83,7 +84,7 @@ Result<void> create_whole(const ParsedUrl& to, const NewDataset& options, const 
     NewDataset with = options;
     SHERD_TRY(mode, with_environment(merged_mode(options.mode, to.mode)));
     with.mode = mode;
-    SHERD_TRY(place, place_at(store_of(to), with));
+    SHERD_TRY(place, place_at(to.place, with));
     SHERD_TRY(make_whole(place, with, fill));
     return {};
   });
@@ -111,11 +112,11 @@ Result<Writer> Writer::create(std::shared_ptr<Store> store, const NewDataset& op
 Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
   if (is_file_name(parsed))
-    return invalid_argument("'" + parsed.store +
-                            "' is the name of a netCDF file, and a new dataset is stored as Zarr: " +
-                            "choose a name such as " + parsed.store.substr(0, parsed.store.rfind('.')) + ".zarr, or " +
-                            parsed.store + "#mode=nczarr; a copy of the dataset with the name of a file is one");
-  SHERD_TRY(store, open_store(store_of(parsed), options.config));
+    return invalid_argument(
+        "'" + parsed.place.shown + "' is the name of a netCDF file, and a new dataset is stored as Zarr: " +
+        "choose a name such as " + parsed.place.shown.substr(0, parsed.place.shown.rfind('.')) + ".zarr, or " +
+        parsed.place.shown + "#mode=nczarr; a copy of the dataset with the name of a file is one");
+  SHERD_TRY(store, open_store(parsed.place, options.config));
   NewDataset inside = options;
   inside.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();

@@ -82,16 +82,18 @@ constexpr const CodecEntry* codec_table[] = {
     &zstd_codec,
 };
 
-Result<std::shared_ptr<Store>> open_files(std::string_view url, const Config& config) {
-  SHERD_TRY(path, file_path(url));
+Result<std::shared_ptr<Store>> open_files(const StoreUrl& url, std::optional<OuterObject> /*in*/,
+                                          const Config& config) {
   SHERD_TRY(settings, with_file_options(config));
-  auto store = file_store(path, settings);
-  if (auto file = store ? std::nullopt : hint_at_file(path, tables().formats)) return *std::move(file);
+  auto store = file_store(url.path, settings);
+  if (auto file = store ? std::nullopt : hint_at_file(url.path, tables().formats)) return *std::move(file);
   return store;
 }
 
-Result<std::shared_ptr<Store>> open_memory(std::string_view url, const Config& config) {
-  if (!is_anonymous(url)) return invalid_argument("a memory store cannot have a name; write memory:");
+Result<std::shared_ptr<Store>> open_memory(const StoreUrl& url, std::optional<OuterObject> /*in*/,
+                                           const Config& config) {
+  if (!url.host.empty() || !url.path.empty())
+    return invalid_argument("a memory store cannot have a name; write memory:");
   return memory_store(config);
 }
 

@@ -1,6 +1,7 @@
 // Renames the node at a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
+#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -48,17 +49,20 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
 Result<void> rename(std::string_view url, std::string_view to, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(refuse_standalone(options.config));
-    SHERD_TRY(store, open_store(url, options.config));
+    SHERD_TRY(parsed, parse_url(url));
+    OpenOptions inside = options;
+    SHERD_TRY(wanted, format_of(parsed, options.format));
+    inside.format = std::move(wanted);
+    SHERD_TRY(store, open_store(parsed, options.config));
     SHERD_TRY(above, outermost(*store, options.config));
     if (!above) {
-      auto renamed = rename(store, to, options);
+      auto renamed = rename(store, to, inside);
       if (renamed || renamed.error().code() != ErrorCode::not_found) return renamed;
-      SHERD_TRY(formats, formats_called(options.format));
+      SHERD_TRY(formats, formats_called(inside.format));
       SHERD_TRY(around, find_around(*store, formats, options.config));
       if (!around) return renamed;
       above = std::move(around);  // a scale of a volume, which is refused
     }
-    OpenOptions inside = options;
     inside.path = above->path + "/" + options.path;
     const std::string name = above->store->url();
     return in_store(rename(std::move(above->store), to, inside), name);

@@ -1,52 +1,163 @@
-// Opens the store of a URL according to the table's row for its scheme.
+// Opens the store of a name according to the table's rows for its schemes.
 #include "sherd/store.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <vector>
 
 #include "api/registry.hpp"
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "netcdf/url.hpp"
+#include "os/calls.hpp"
+#include "os/fd.hpp"
 
 namespace sherd {
 
 namespace {
 
-Result<void> check_storage_options(const StoreEntry& entry, const Config& config) {
-  const std::vector<std::string_view> known(entry.options.begin(), entry.options.end());
+using Rows = std::span<const StoreEntry>;
+using Words = std::vector<std::string_view>;
+
+/// Schemes of formats in pipelines and in the sources of Neuroglancer.
+constexpr UrlWords::FormatWord kFormatWords[] = {{"zarr3", "zarr3"},
+                                                 {"zarr2", "zarr2"},
+                                                 {"zarr", ""},
+                                                 {"draft2022", "draft2022"},
+                                                 {"precomputed", "precomputed"},
+                                                 {"neuroglancer-precomputed", "precomputed"}};
+
+Words schemes(Rows table, bool layers) {
+  Words words;
+  for (const StoreEntry& row : table)
+    if (row.is_layer == layers) words.push_back(row.scheme);
+  return words;
+}
+
+bool has_suffix_of(const StoreEntry& row, std::string_view path) {
+  return std::ranges::any_of(row.suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
+}
+
+std::string first_bytes(const std::string& path) {
+  std::array<char, 8> head{};
+  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file) (void)os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0);
+  return {head.data(), head.size()};
+}
+
+/// The row of the store inside the file at `path`, which may not exist yet; nullptr if there is none.
+const StoreEntry* layer_in_file(Rows table, const std::string& path, const struct stat* status) {
+  if (status != nullptr && !S_ISREG(status->st_mode)) return nullptr;
+  const std::string head = status != nullptr ? first_bytes(path) : std::string();
+  for (const StoreEntry& row : table)
+    if (row.is_layer && (has_suffix_of(row, path) || (!head.empty() && row.recognizes(head)))) return &row;
+  return nullptr;
+}
+
+void set_layer(StoreUrl& url, const StoreEntry& row, std::size_t size) {
+  std::string inner = url.path.substr(std::min(size, url.path.size()));
+  std::erase_if(inner, [first = true](char c) mutable { return std::exchange(first, first && c == '/') && c == '/'; });
+  while (inner.ends_with('/')) inner.pop_back();
+  url.path.resize(size);
+  url.layers.push_back({std::string(row.scheme), std::move(inner)});
+}
+
+/// Finds the file on the way to a path that is a store, or will be one.
+void find_layer_in_files(Rows table, StoreUrl& url) {
+  const StoreEntry* found = nullptr;
+  std::size_t size = 0;
+  for (std::filesystem::path part = url.path; part.has_relative_path(); part = part.parent_path()) {
+    struct stat status{};
+    const bool exists = os::fstatat(AT_FDCWD, part.c_str(), status) == 0;
+    if (const auto* const row = layer_in_file(table, part.string(), exists ? &status : nullptr)) {
+      found = row;
+      size = part.string().size();
+    }
+    if (exists) break;
+  }
+  if (found != nullptr) set_layer(url, *found, size);
+}
+
+void find_layer(Rows table, StoreUrl& url) {
+  if (url.has_all_layers || !url.layers.empty()) return;
+  url.has_all_layers = true;
+  if (url.scheme == "file") return find_layer_in_files(table, url);
+  for (const StoreEntry& row : table)
+    if (row.is_layer && has_suffix_of(row, url.path)) return set_layer(url, row, url.path.size());
+}
+
+const StoreEntry* find_row(Rows table, std::string_view scheme) {
+  const auto row = std::ranges::find(table, scheme, &StoreEntry::scheme);
+  return row == table.end() ? nullptr : &*row;
+}
+
+Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config& config) {
+  Words known;
+  std::string stores;
+  const auto add = [&](std::string_view scheme) {
+    const StoreEntry* const row = find_row(table, scheme);
+    if (row == nullptr) return;
+    known.insert(known.end(), row->options.begin(), row->options.end());
+    stores += (stores.empty() ? "'" : " and '") + std::string(scheme) + "'";
+  };
+  add(url.scheme);
+  for (const StoreUrl::Layer& layer : url.layers) add(layer.scheme);
   for (const auto& [name, value] : config.storage_options) {
     if (std::ranges::find(known, name) != known.end()) continue;
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
-    const std::string has = "'" + std::string(entry.scheme) + "' stores have ";
-    return std::move(invalid_argument("'" + name + "' is not a storage option: " + has +
+    return std::move(invalid_argument("'" + name + "' is not a storage option: " + stores + " stores have " +
                                       (known.empty() ? "none" : names) + did_you_mean(name, known)))
         .in_member("storage_options");
   }
   return {};
 }
 
+Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
+                                           const Config& config) {  // NOLINT(misc-no-recursion)
+  const StoreEntry* const row = find_row(table, url.layers.empty() ? url.scheme : url.layers.back().scheme);
+  if (row == nullptr) return unsupported("no store for '" + url.shown + "'");
+  if (url.layers.empty()) return row->open(url, std::nullopt, config);
+  const StoreUrl whole = url;
+  const std::string inner = url.layers.back().path;
+  url.layers.pop_back();
+  auto outer = parent_of(std::move(url));
+  if (!outer)
+    return invalid_argument("'" + whole.shown + "' names no object that could be opened as " +
+                            std::string(row->scheme));
+  SHERD_TRY(store, open_layers(table, std::move(outer->store), config));
+  const std::string name = url_below(store->url(), outer->key) + "|" + std::string(row->scheme) + ":";
+  const auto open = [&] { return row->open(whole, OuterObject{store, outer->key}, config); };
+  SHERD_TRY(opened, config.open_stores ? config.open_stores->share(name, open) : open());
+  return inner.empty() ? std::move(opened) : prefixed_store(std::move(opened), inner + "/");
+}
+
 }  // namespace
 
-Result<std::shared_ptr<Store>> open_store_of(std::span<const StoreEntry> table, std::string_view url,
-                                             const Config& config) {
-  if (url.empty()) return invalid_argument("the path of a store is empty");
-  const std::string scheme = scheme_of(url);
-  auto row = std::ranges::find(table, scheme, &StoreEntry::scheme);
-  if (row == table.end() && is_url(url)) {
-    std::string known;
-    for (const StoreEntry& entry : table) known += ", " + std::string(entry.scheme) + ":";
-    return unsupported("no store for the scheme '" + scheme + "'; known are plain paths" + known);
-  }
-  if (row == table.end()) row = std::ranges::find(table, kPlainPaths, &StoreEntry::scheme);
-  if (row == table.end()) return unsupported("plain paths are not supported here; use a URL");
-  SHERD_TRY(check_storage_options(*row, config));
-  return row->open(url, config);
+Result<StoreUrl> parse_url(std::string_view text, std::span<const StoreEntry> table) {
+  const Words stores = schemes(table, false), layers = schemes(table, true);
+  SHERD_TRY(url, parse_store_url(text, {stores, layers, kFormatWords, netcdf::is_url_fragment}));
+  SHERD_TRY(netcdf::apply_fragment(url));
+  find_layer(table, url);
+  return url;
+}
+
+Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
+                                          std::span<const StoreEntry> table) {
+  SHERD_TRY(check_storage_options(table, url, config));
+  return open_layers(table, url, config);
 }
 
 Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config) {
-  return open_store_of(store_table(), url, config);
+  SHERD_TRY(parsed, parse_url(url));
+  return open_store(parsed, config);
+}
+
+Result<std::string> format_of(const StoreUrl& url, const std::string& given) {
+  if (given.empty() || url.format.empty() || url.format == given) return given.empty() ? url.format : given;
+  return invalid_argument("'" + url.shown + "' says the format " + url.format + ", and " + given + " was asked for");
 }
 
 }  // namespace sherd

@@ -4,6 +4,7 @@
 
 #include "api/location.hpp"
 #include "api/open_hints.hpp"
+#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -35,8 +36,10 @@ Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const st
 
 /// The store that contains a URL's node, and the path of the node in it.
 Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config,
-                             const std::string& format) {
-  SHERD_TRY(store, open_existing(url, config));
+                             const std::string& wanted) {
+  SHERD_TRY(parsed, parse_url(url));
+  SHERD_TRY(format, format_of(parsed, wanted));
+  SHERD_TRY(store, open_existing(parsed, config));
   const auto location = find_location(store, path, config, format);
   if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
   SHERD_TRY(formats, formats_called(format));
@@ -149,9 +152,12 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   return as_call(options.config, [&]() -> Result<CopyReport> {
     SHERD_TRY(from, find_store(source, options.source_path, options.config, options.source_format));
-    SHERD_TRY(to, open_store(destination, options.config));
+    SHERD_TRY(parsed, parse_url(destination));
+    SHERD_TRY(wanted, format_of(parsed, options.format));
+    SHERD_TRY(to, open_store(parsed, options.config));
     CopyOptions inside = options;
     inside.source_path = from.path;
+    inside.format = wanted;
     SHERD_TRY(around, enclosure(*to, options.config));
     if (!around && find_location(from.store, from.path, options.config, options.source_format))
       SHERD_TRY(refuse_inside(*to, options.config));
@@ -161,10 +167,10 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
       SHERD_TRY(formats, formats_called({}));
       SHERD_TRY(root, make_location(to, "", options.config));
       SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
-      const std::string format = hierarchy ? std::string(hierarchy->format->name()) : options.format;
-      if (!options.format.empty() && options.format != format)
+      const std::string format = hierarchy ? std::string(hierarchy->format->name()) : wanted;
+      if (!wanted.empty() && wanted != format)
         return conflict(std::string(destination) + " is in a hierarchy of the format " + format + "; the format " +
-                        options.format + " needs a store of its own" + std::string(kStandalone));
+                        wanted + " needs a store of its own" + std::string(kStandalone));
       inside.format = format;
     }
     return copy(std::move(from.store), std::move(to), inside);

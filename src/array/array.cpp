@@ -320,6 +320,11 @@ std::string_view Array::format() const noexcept { return state_->location.format
 bool Array::read_only() const noexcept { return !state_->location.writable; }
 const Config& Array::config() const noexcept { return state_->config(); }
 
+Result<void> Array::finish() {
+  Store& store = *state_->location.store;
+  return in_store(store.finish(), store.url());
+}
+
 std::string Array::url() const { return url_below(state_->location.store->url(), path()); }
 
 Array Array::with_config(Config config) const {

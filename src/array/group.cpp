@@ -202,6 +202,8 @@ Result<NodeLocation> Group::writable_below(std::string_view path) const {
   return member;
 }
 
+Result<void> Group::finish() { return in_store(store()->finish(), store()->url()); }
+
 std::string Group::url() const { return url_below(store()->url(), path()); }
 
 Result<void> Group::set_attributes(const Json& attributes) {

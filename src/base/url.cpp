@@ -18,24 +18,6 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-Result<std::string> percent_decode(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-    if (!high || !low)
-      return invalid_argument("the URL has a '%' without two hexadecimal digits; a literal one is %25");
-    decoded.push_back(static_cast<char>(*high * 16 + *low));
-    i += 2;
-  }
-  return decoded;
-}
-
 std::string percent_encode(std::string_view path) {
   constexpr std::string_view kPlain = "-._~/!$&'()*+,;=:@";
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -68,6 +50,24 @@ Result<std::string> parse_file_url(std::string_view rest) {
 }
 
 }  // namespace
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded.push_back(text[i]);
+      continue;
+    }
+    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+    if (!high || !low)
+      return invalid_argument("the URL has a '%' without two hexadecimal digits; a literal one is %25");
+    decoded.push_back(static_cast<char>(*high * 16 + *low));
+    i += 2;
+  }
+  return decoded;
+}
 
 std::string scheme_of(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -104,7 +104,7 @@ Result<std::string> file_path(std::string_view text) {
 }
 
 std::optional<std::string> path_of_store(std::string_view store_url) {
-  if (scheme_of(store_url) != kFileScheme) return std::nullopt;
+  if (scheme_of(store_url) != kFileScheme || store_url.find('|') != store_url.npos) return std::nullopt;
   auto path = file_path(store_url);
   return path ? std::optional(*std::move(path)) : std::nullopt;
 }

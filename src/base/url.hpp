@@ -17,9 +17,11 @@ namespace sherd {
 [[nodiscard]] bool is_url(std::string_view text);
 /// Whether a store's URL only names its kind, so that several stores have the same URL.
 [[nodiscard]] bool is_anonymous(std::string_view store_url);
+/// Replaces each `%XX` once. invalid_argument for a `%` without two hexadecimal digits.
+[[nodiscard]] Result<std::string> percent_decode(std::string_view text);
 /// The path of a plain path (unchanged) or of a file URL (percent-decoded once). invalid_argument for other text.
 [[nodiscard]] Result<std::string> file_path(std::string_view text);
-/// The path of a store's URL if it is a store of files.
+/// The path of a store's URL if it is a store of files, and not inside one.
 [[nodiscard]] std::optional<std::string> path_of_store(std::string_view store_url);
 /// The file URL of an absolute path; the inverse of file_path().
 [[nodiscard]] std::string file_url(std::string_view path);

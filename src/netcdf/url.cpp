@@ -7,8 +7,6 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "base/url.hpp"
-#include "os/calls.hpp"
 
 namespace sherd::netcdf {
 
@@ -18,8 +16,6 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Modes = std::set<std::string, std::less<>>;
 
 constexpr std::string_view kMode = "mode", kCompat = "compat", kSeed = "seed";
-/// Longer fragments are refused; no list of parameters is so long.
-constexpr std::size_t kMaxFragment = 4096;
 
 /// Words that are modes if used as keys without a value.
 constexpr std::string_view kMacros[] = {"nczarr", "zarr", "noxarray", "xarray", "file", "zip", "s3", "bytes"};
@@ -165,14 +161,12 @@ Result<void> check_known(const Modes& modes) {
   return {};
 }
 
-Result<void> check_driver(const ParsedUrl& url, const Modes& modes, std::string_view scheme) {
+Result<void> check_driver(Driver driver, const Modes& modes) {
   if (modes.contains("bytes") || modes.contains("dap2") || modes.contains("dap4"))
     return unsupported("mode=bytes and DAP are not supported: only NCZarr and Zarr datasets are");
-  if (url.driver == Driver::zip) return unsupported("mode=zip is not supported by this version; unpack the file");
-  const bool remote = scheme == "s3" || scheme == "gs3" || scheme == "http" || scheme == "https";
-  if (url.driver == Driver::s3 || scheme == "s3" || scheme == "gs3")
-    return unsupported("S3 is not supported by this version; copy the dataset to a directory");
-  if (remote) return unsupported("'" + std::string(scheme) + ":' is not supported by this version");
+  if (driver == Driver::zip) return unsupported("mode=zip is not supported by this version; unpack the file");
+  if (driver == Driver::s3)
+    return unsupported("mode=s3 is not supported by this version; copy the dataset to a directory");
   return {};
 }
 
@@ -189,62 +183,36 @@ Result<void> check_compat(std::string_view name, std::string_view value) {
   return invalid_argument(key + std::string(value.substr(0, 80)) + " is not known; " + key + "seed is the only one");
 }
 
-namespace {
-
-/// A URL's text without its fragment and the older form of one: `[mode=nczarr,file]path`.
-struct UrlParts {
-  std::string_view text, prefix = {}, fragment = {};
-};
-
-Result<UrlParts> parts_of(std::string_view text) {
-  UrlParts parts{text};
-  std::string_view before, after;
-  if (const std::size_t end = text.find(']'); text.starts_with('[') && end != text.npos) {
-    before = text.substr(1, end - 1);
-    if (is_fragment(before)) {
-      parts.prefix = before;
-      parts.text.remove_prefix(end + 1);
-    }
-  }
-  if (const std::size_t hash = parts.text.rfind('#'); hash != parts.text.npos) {
-    after = parts.text.substr(hash + 1);
-    if (is_url(parts.text) || is_fragment(after)) {
-      parts.fragment = after;
-      parts.text = parts.text.substr(0, hash);
-    }
-  }
-  if (parts.prefix.size() + parts.fragment.size() > kMaxFragment)
-    return invalid_argument("the fragment of a URL is longer than " + std::to_string(kMaxFragment) + " bytes");
-  for (const std::string_view each : {before, after})
-    if (auto spelled = check_spelling(each); !spelled) {
-      if (os::exists(std::string(text).c_str())) return UrlParts{text};
-      return std::move(spelled).error();
-    }
-  return parts;
+Result<bool> is_url_fragment(std::string_view text, bool is_url) {
+  SHERD_TRY(check_spelling(text));
+  return is_url || is_fragment(text);
 }
 
-}  // namespace
+Result<void> apply_fragment(StoreUrl& url) {
+  if (url.fragment.empty()) return {};
+  if (!is_fragment(url.fragment))
+    return invalid_argument("'" + url.shown + "' has the fragment '#" + url.fragment.substr(0, 80) +
+                            "', which netCDF does not know; in a name, write # as %23");
+  SHERD_TRY(parsed, dataset_url(url));
+  url.has_all_layers = parsed.driver == Driver::file;
+  return {};
+}
 
-Result<ParsedUrl> parse_dataset_url(std::string_view whole) {
+Result<ParsedUrl> dataset_url(StoreUrl place) {
   ParsedUrl url;
-  SHERD_TRY(parts, parts_of(whole));
-  const auto& [text, prefix, fragment] = parts;
-  const std::string scheme = is_url(text) ? scheme_of(text) : std::string();
-  url.parameters = parse_fragment(prefix);
-  for (auto& [key, value] : parse_fragment(fragment)) add(url.parameters, std::move(key), value);
-  if (text.empty()) return invalid_argument("the URL of a dataset has no path");
+  url.place = std::move(place);
+  url.parameters = parse_fragment(url.place.fragment);
   const Modes modes = modes_of(url.parameters);
   SHERD_TRY(check_known(modes));
   SHERD_TRY(driver, driver_of(modes));
   url.driver = driver;
-  SHERD_TRY(check_driver(url, modes, scheme));
+  SHERD_TRY(check_driver(url.driver, modes));
   url.mode = {.pure = modes.contains("zarr"), .noxarray = modes.contains("noxarray")};
   if (const std::string* compat = url.parameter("compat")) {
     SHERD_TRY(check_compat("compat", *compat));
     url.mode.compat_seed = true;
   }
   url.modes.assign(modes.begin(), modes.end());
-  url.store = text;
   return url;
 }
 

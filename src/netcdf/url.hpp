@@ -1,4 +1,4 @@
-// Parses URLs of netCDF datasets: `scheme://host/path?query#mode=nczarr,file&key=value`, or `[mode=…]path`.
+// The fragments of URLs, which netCDF defines: `#mode=nczarr,file&key=value`.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "sherd/netcdf.hpp"
 #include "sherd/result.hpp"
+#include "store/store_url.hpp"
 
 namespace sherd::netcdf {
 
@@ -16,7 +17,7 @@ namespace sherd::netcdf {
 enum class Driver : std::uint8_t { any, file, zip, s3 };
 
 struct ParsedUrl {
-  std::string store;  ///< without fragment and prefix, as for open_store()
+  StoreUrl place;
   Mode mode;
   Driver driver = Driver::any;
   std::vector<std::string> modes;  ///< in lower case, with the modes they imply, sorted
@@ -28,9 +29,13 @@ struct ParsedUrl {
 /// invalid_argument unless `value`, of the parameter or environment variable `name`, is a known one: "seed".
 [[nodiscard]] Result<void> check_compat(std::string_view name, std::string_view value);
 
-/// Errors are invalid_argument for text that is not a URL, and `unsupported` for drivers that this version lacks, each
-/// by its name. A plain path is used unchanged, except for a fragment with a key or mode that netCDF knows; one that is
-/// misspelled is invalid_argument unless a file or directory of the whole name exists.
-[[nodiscard]] Result<ParsedUrl> parse_dataset_url(std::string_view text);
+/// UrlWords::is_fragment. Text after the `#` of a plain path is a fragment if it has a key or mode that netCDF knows;
+/// one that is misspelled is invalid_argument.
+[[nodiscard]] Result<bool> is_url_fragment(std::string_view text, bool is_url);
+/// Adds the store that the fragment of a name says, such as a zip archive. invalid_argument if netCDF knows none of its
+/// words; `unsupported` for a driver that this version lacks.
+[[nodiscard]] Result<void> apply_fragment(StoreUrl& url);
+/// What the fragment says of a dataset at `place`.
+[[nodiscard]] Result<ParsedUrl> dataset_url(StoreUrl place);
 
 }  // namespace sherd::netcdf

@@ -92,6 +92,7 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
   }
   Result<void> erase_prefix(const std::string& prefix) override { return store_->erase_prefix(prefix); }
   Result<void> wait_for_writers(const std::string& prefix) override { return store_->wait_for_writers(prefix); }
+  Result<void> finish() override { return store_->finish(); }
   [[nodiscard]] bool can_move_to(const std::string& to) const override { return renaming(*store_, to) != nullptr; }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
     auto* const store = renaming(*store_, "");

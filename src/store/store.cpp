@@ -226,6 +226,8 @@ Result<void> Store::set(const std::string& key, std::string_view text, const Con
 
 Result<void> Store::wait_for_writers(const std::string& prefix) { return check_prefix(prefix); }
 
+Result<void> Store::finish() { return {}; }
+
 Result<std::optional<ParentStore>> Store::parent() const { return std::optional<ParentStore>(); }
 
 Result<std::unique_ptr<ObjectWriter>> Store::write(const std::string& key, const WriteHints&) {

@@ -1,5 +1,5 @@
 // URLs of datasets: what the fragment says, what follows from it, and which drivers are refused by name.
-#include "netcdf/url.hpp"
+#include "api/netcdf.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,19 +14,19 @@ using testing::Pair;
 ParsedUrl parse(std::string_view text) { return parse_dataset_url(text).value(); }
 
 TEST(DatasetUrl, IsAPathWithoutFragment) {
-  EXPECT_EQ(parse("data/a.zarr").store, "data/a.zarr");
-  EXPECT_EQ(parse("file:///data/a.zarr").store, "file:///data/a.zarr");
+  EXPECT_EQ(parse("data/a.zarr").place.shown, "data/a.zarr");
+  EXPECT_EQ(parse("file:///data/a.zarr").place.shown, "file:///data/a.zarr");
   EXPECT_EQ(parse("data/a.zarr").mode, Mode());
 }
 
 TEST(DatasetUrl, KeepsAHashInAPathThatDoesNotBeginAFragment) {
-  EXPECT_EQ(parse("data/a#1.zarr").store, "data/a#1.zarr");
-  EXPECT_EQ(parse("data/a#1.zarr#mode=zarr").store, "data/a#1.zarr");
+  EXPECT_EQ(parse("data/a#1.zarr").place.shown, "data/a#1.zarr");
+  EXPECT_EQ(parse("data/a#1.zarr#mode=zarr").place.shown, "data/a#1.zarr");
 }
 
 TEST(DatasetUrl, IgnoresTheCaseOfModesAndParameters) {
   const ParsedUrl url = parse("file:///a.zarr#MODE=NCZarr,File&log&aws.profile=None");
-  EXPECT_EQ(url.store, "file:///a.zarr");
+  EXPECT_EQ(url.place.shown, "file:///a.zarr");
   EXPECT_THAT(url.modes, ElementsAre("file", "nczarr"));
   EXPECT_EQ(url.driver, Driver::file);
   EXPECT_THAT(url.parameters, ElementsAre(Pair("mode", "NCZarr,File"), Pair("log", ""), Pair("aws.profile", "None")));
@@ -43,13 +43,13 @@ TEST(DatasetUrl, OfAFileHasNoQuery) {
     EXPECT_EQ(dataset.error().code(), ErrorCode::invalid_argument) << url;
     EXPECT_THAT(dataset.error().text(), HasSubstr("%3F"));
   }
-  EXPECT_EQ(parse("file:///data/a%3Fb.zarr#mode=zarr").store, "file:///data/a%3Fb.zarr");
-  EXPECT_EQ(parse("data/a?b.zarr").store, "data/a?b.zarr");
+  EXPECT_EQ(parse("file:///data/a%3Fb.zarr#mode=zarr").place.shown, "file:///data/a%3Fb.zarr");
+  EXPECT_EQ(parse("data/a?b.zarr").place.shown, "data/a?b.zarr");
 }
 
 TEST(DatasetUrl, MayHaveItsFragmentInFront) {
   const ParsedUrl url = parse("[mode=zarr,file]data/a.zarr");
-  EXPECT_EQ(url.store, "data/a.zarr");
+  EXPECT_EQ(url.place.shown, "data/a.zarr");
   EXPECT_TRUE(url.mode.pure);
 }
 
@@ -103,13 +103,13 @@ TEST(DatasetUrl, RefusesMisspelledFragmentsWithWhatTheyMean) {
 TEST(DatasetUrl, KeepsNamesThatOnlyResembleAFragment) {
   for (const char* name : {"a#part", "a#array", "a#files", "a#node=3", "a#node=time", "a#node=3.zarr", "a#2=zip", "a#",
                            "a#b.zarr", "a#zarr.old", "[1]a", "a#case=1/b.zarr", "a#date=2020"})
-    EXPECT_EQ(parse(name).store, name);
+    EXPECT_EQ(parse(name).place.shown, name);
 }
 
 TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
-  for (const auto& [url, word] :
-       {std::pair("a#mode=nczarr,zip", "mode=zip"), std::pair("a#mode=zarr,s3", "S3"), std::pair("s3://bucket/a", "S3"),
-        std::pair("https://host/a#mode=nczarr", "https"), std::pair("https://host/a#mode=bytes", "mode=bytes")}) {
+  for (const auto& [url, word] : {std::pair("a#mode=nczarr,zip", "mode=zip"), std::pair("a#mode=zarr,s3", "mode=s3"),
+                                  std::pair("s3://bucket/a", "s3"), std::pair("https://host/a#mode=nczarr", "https"),
+                                  std::pair("a#mode=bytes", "mode=bytes")}) {
     const auto parsed = parse_dataset_url(url);
     ASSERT_FALSE(parsed.has_value()) << url;
     EXPECT_EQ(parsed.error().code(), ErrorCode::unsupported) << url;

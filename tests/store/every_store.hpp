@@ -38,19 +38,27 @@ inline std::vector<StoreEntry> store_rows() {
   const auto table = store_table();
   std::vector<StoreEntry> rows(table.begin(), table.end());
   static constexpr std::string_view options[] = {"conditional_erase"};
-  rows.push_back({"testing",
-                  [](std::string_view, const Config& config) -> Result<std::shared_ptr<Store>> {
-                    return lockless(!config.storage_options.contains("conditional_erase"));
-                  },
-                  options});
+  rows.push_back(
+      {"testing",
+       [](const StoreUrl&, std::optional<OuterObject>, const Config& config) -> Result<std::shared_ptr<Store>> {
+         return lockless(!config.storage_options.contains("conditional_erase"));
+       },
+       options});
   return rows;
+}
+
+/// A store of any row.
+inline Result<std::shared_ptr<Store>> open_of_rows(std::string_view url, const Config& config = {}) {
+  const std::vector<StoreEntry> rows = store_rows();
+  SHERD_TRY(parsed, parse_url(url, rows));
+  return open_store(parsed, config, rows);
 }
 
 /// A new store of a row, opened by its URL. The path in it is one of this directory, unless the store is in memory. A
 /// store of a server needs a case here, which starts the server and passes its storage options.
 inline std::shared_ptr<Store> open_row(std::string_view scheme, const std::string& directory) {
   const std::string where = scheme == "memory" ? "" : directory + "/made/when/written";
-  return open_store_of(store_rows(), std::string(scheme) + "://" + where, {}).value();
+  return open_of_rows(std::string(scheme) + "://" + where).value();
 }
 
 /// Each row of the table as it is, with latency and a recorder around it.

@@ -1,0 +1,46 @@
+// The stores inside objects that are open.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "sherd/store.hpp"
+
+namespace sherd {
+
+Result<void> OpenStores::finish() {
+  std::vector<std::shared_ptr<Store>> changed;
+  {
+    const std::lock_guard hold(mutex_);
+    changed = changed_;
+  }
+  Result<void> all;
+  for (const auto& store : changed) {
+    auto finished = in_store(store->finish(), store->url());
+    if (!finished && all) all = std::move(finished);
+  }
+  const std::lock_guard hold(mutex_);
+  for (const auto& store : changed) std::erase(changed_, store);
+  return all;
+}
+
+Result<std::shared_ptr<Store>> OpenStores::share(const std::string& name,
+                                                 const std::function<Result<std::shared_ptr<Store>>()>& open) {
+  const std::lock_guard hold(mutex_);
+  if (auto shared = open_[name].lock()) return shared;
+  SHERD_TRY(store, open());
+  open_[name] = store;
+  std::erase_if(open_, [](const auto& each) { return each.second.expired(); });
+  return std::move(store);
+}
+
+void OpenStores::keep(std::shared_ptr<Store> store) {
+  const std::lock_guard hold(mutex_);
+  if (std::ranges::find(changed_, store) == changed_.end()) changed_.push_back(std::move(store));
+}
+
+void OpenStores::finished(const Store& store) {
+  const std::lock_guard hold(mutex_);
+  std::erase_if(changed_, [&](const auto& each) { return each.get() == &store; });
+}
+
+}  // namespace sherd
