@@ -324,4 +324,18 @@ Result<bool> DeflateCodec::decode_blocks(std::span<const std::byte> from, std::s
   }
 }
 
+Result<std::optional<std::size_t>> decode_raw_deflate(std::span<const std::byte> from, std::span<std::byte> to) {
+  libdeflate_decompressor* context = decompressor();
+  if (context == nullptr) return out_of_memory();
+  std::byte nothing{};
+  std::size_t in = 0;
+  std::size_t made = 0;
+  const auto result = libdeflate_deflate_decompress_ex(context, from.data(), from.size(),
+                                                       to.empty() ? &nothing : to.data(), to.size(), &in, &made);
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return std::optional<std::size_t>{};
+  if (result != LIBDEFLATE_SUCCESS) return corrupt("truncated or invalid deflate stream");
+  if (in < from.size()) return trailing(in);
+  return std::optional{made};
+}
+
 }  // namespace sherd

@@ -1,5 +1,5 @@
 // Deflate in the wrappers that codecs use: gzip (RFC 1952), with any number of members or exactly one, and zlib (RFC
-// 1950).
+// 1950); and without one.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,8 @@ class DeflateCodec final : public BytesCodec {
   Wrapper wrapper_;
   int level_;
 };
+
+/// Decodes deflate without a wrapper (RFC 1951), as BytesCodec::decode(); without a checksum.
+Result<std::optional<std::size_t>> decode_raw_deflate(std::span<const std::byte> from, std::span<std::byte> to);
 
 }  // namespace sherd

@@ -4,8 +4,13 @@
 #include <functional>
 
 #include "sherd/store.hpp"
+#include "store/extent.hpp"
 
 namespace sherd {
+
+/// The range of a request in an object of this size: in full if its version is open, otherwise the part that exists.
+/// `corrupt` if it ends beyond the object.
+Result<Extent> range_of(const ReadRequest& request, std::uint64_t size);
 
 /// Reads the range of a request from `source`; no source if that is nullptr.
 Result<ReadReply> reply_from(std::shared_ptr<ByteSource> source, const ReadRequest& request);

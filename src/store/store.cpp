@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint64_t kCopyBlock = std::uint64_t{1} << 20;
 
-struct Range {
-  std::uint64_t offset, length;
-};
-
 /// A directory on the path of a list, and how far it has been visited. Names of prefixes end in `/` here, so that
 /// sorting the names sorts the keys.
 struct Level {
@@ -47,19 +43,6 @@ Result<Level> read_level(Store& store, std::string prefix) {
   return level;
 }
 
-/// The range of a request in an object of this size: in full if its version is open, otherwise the part that exists.
-Range range_of(const ReadRequest& request, std::uint64_t size) {
-  const std::uint64_t longest = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
-  const std::uint64_t wanted = std::min(request.length, longest);
-  if (request.from_end) {
-    const std::uint64_t length = std::min(wanted, size);
-    return {size - length, length};
-  }
-  if (request.of && request.length != ReadRequest::kToEnd) return {request.offset, wanted};
-  const std::uint64_t offset = std::min(request.offset, size);
-  return {offset, std::min(wanted, size - offset)};
-}
-
 }  // namespace
 
 Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
@@ -68,12 +51,27 @@ Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64
                  " ends beyond the object's " + std::to_string(size));
 }
 
+Result<Extent> range_of(const ReadRequest& request, std::uint64_t size) {
+  const std::uint64_t longest = request.into.empty() ? ReadRequest::kToEnd : request.into.size();
+  const std::uint64_t wanted = std::min(request.length, longest);
+  if (request.from_end) {
+    const std::uint64_t length = std::min(wanted, size);
+    return Extent{size - length, length};
+  }
+  if (request.of && request.length != ReadRequest::kToEnd) {
+    SHERD_TRY(check_range(request.offset, wanted, size));
+    return Extent{request.offset, wanted};
+  }
+  const std::uint64_t offset = std::min(request.offset, size);
+  return Extent{offset, std::min(wanted, size - offset)};
+}
+
 Result<ReadReply> reply_from(std::shared_ptr<ByteSource> source, const ReadRequest& request) {
   ReadReply reply{.source = std::move(source)};
   if (reply.source == nullptr) return reply;
   SHERD_TRY(size, reply.source->size());
-  const auto [offset, length] = range_of(request, size);
-  SHERD_TRY(check_range(offset, length, size).in_key(reply.source->name()));
+  SHERD_TRY(range, range_of(request, size).in_key(reply.source->name()));
+  const auto [offset, length] = range;
   reply.offset = offset;
   if (request.into.empty()) {
     if (const auto view = reply.source->view()) {

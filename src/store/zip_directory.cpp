@@ -14,7 +14,6 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint16_t kStored = 0, kAes = 99;
 /// The bytes of a member that are certainly in front of its data.
 std::uint64_t least_room(const ZipMember& member) noexcept { return kZipLocalBytes + member.stored_name_length; }
 
@@ -24,8 +23,8 @@ Result<ZipMember> member_of(const ZipRecord& record, const ZipEnd& end) {
     return corrupt("the member is at " + std::to_string(sizes.header) + ", beyond the zip archive's directory");
   if (sizes.stored > end.directory.offset - end.shift - sizes.header)
     return corrupt("the member of " + std::to_string(sizes.stored) + " bytes ends beyond the zip archive's directory");
-  const bool is_encrypted = (record.flags & (kZipEncrypted | kZipStrongEncryption)) != 0 || record.method == kAes;
-  if (record.method == kStored && !is_encrypted && sizes.stored != sizes.size)
+  const bool is_encrypted = (record.flags & (kZipEncrypted | kZipStrongEncryption)) != 0 || record.method == kZipAes;
+  if (record.method == kZipStored && !is_encrypted && sizes.stored != sizes.size)
     return corrupt("the member is stored in " + std::to_string(sizes.stored) + " bytes, but has " +
                    std::to_string(sizes.size));
   return ZipMember{

@@ -38,6 +38,12 @@ inline constexpr std::uint16_t kZipStrongEncryption = 1U << 6;
 inline constexpr std::uint16_t kZipUtf8 = 1U << 11;
 inline constexpr std::uint16_t kZipMasked = 1U << 13;  ///< the directory itself is encrypted
 
+/// Compression methods.
+inline constexpr std::uint16_t kZipStored = 0;
+inline constexpr std::uint16_t kZipDeflate = 8;
+inline constexpr std::uint16_t kZipZstd = 93;
+inline constexpr std::uint16_t kZipAes = 99;  ///< encrypted, whatever its flags say
+
 /// The two sizes and the offset that a zip64 field extends to 64 bits.
 struct ZipSizes {
   std::uint64_t size = 0, stored = 0, header = 0;
