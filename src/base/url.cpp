@@ -104,7 +104,8 @@ Result<std::string> file_path(std::string_view text) {
 }
 
 std::optional<std::string> path_of_store(std::string_view store_url) {
-  if (scheme_of(store_url) != kFileScheme || store_url.find('|') != store_url.npos) return std::nullopt;
+  const bool is_inside_file = store_url.find('|') != std::string_view::npos;  // in a path it would be %7C
+  if (scheme_of(store_url) != kFileScheme || is_inside_file) return std::nullopt;
   auto path = file_path(store_url);
   return path ? std::optional(*std::move(path)) : std::nullopt;
 }

@@ -45,6 +45,8 @@ TEST(Url, OfAFileStoreIsAPath) {
   EXPECT_EQ(path_of_store("file:///a%20b"), "/a b");
   EXPECT_EQ(path_of_store("memory:"), std::nullopt);
   EXPECT_EQ(path_of_store("file://host/a"), std::nullopt);
+  EXPECT_EQ(path_of_store("file:///a.zip|zip:"), std::nullopt) << "a store inside a file";
+  EXPECT_EQ(path_of_store(file_url("/a|b")), "/a|b");
 }
 
 TEST(Url, RefusesWhatItDoesNotUnderstand) {
