@@ -36,7 +36,7 @@ constexpr FileKind kFileKinds[] = {
     {"CDF\x01"sv, "a netCDF file", kNetcdf},
     {"CDF\x02"sv, "a netCDF file", kNetcdf},
     {"CDF\x05"sv, "a netCDF file", kNetcdf},
-    {"PK\x03\x04"sv, "a ZIP file", "; unpack it and open the directory"},
+    {"PK\x03\x04"sv, "a ZIP file", "; open it as the store that it is, or copy it with 'sherd copy FILE URL'"},
 };
 
 /// `unsupported` if the file is of such a kind.

@@ -12,6 +12,7 @@
 #include "node/storage_kind.hpp"
 #include "ome/ome.hpp"
 #include "store/file_options.hpp"
+#include "store/zip.hpp"
 
 namespace sherd {
 
@@ -97,9 +98,18 @@ Result<std::shared_ptr<Store>> open_memory(const StoreUrl& url, std::optional<Ou
   return memory_store(config);
 }
 
+Result<std::shared_ptr<Store>> open_zip(const StoreUrl& /*url*/, std::optional<OuterObject> in, const Config& config) {
+  return zip_store(std::move(in->store), std::move(in->key), config);
+}
+
+constexpr std::string_view kZipSuffixes[] = {".zip", ".ozx"};
+/// The first member of an archive, or the end of one without members.
+bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"); }
+
 constexpr StoreEntry stores[] = {
-    {"file", open_files, kFileOptions},
-    {"memory", open_memory},
+    {.scheme = "file", .open = open_files, .options = kFileOptions},
+    {.scheme = "memory", .open = open_memory},
+    {.scheme = "zip", .open = open_zip, .is_layer = true, .suffixes = kZipSuffixes, .recognizes = is_zip},
 };
 
 FormatTable format_table() noexcept {

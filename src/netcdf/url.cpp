@@ -164,7 +164,6 @@ Result<void> check_known(const Modes& modes) {
 Result<void> check_driver(Driver driver, const Modes& modes) {
   if (modes.contains("bytes") || modes.contains("dap2") || modes.contains("dap4"))
     return unsupported("mode=bytes and DAP are not supported: only NCZarr and Zarr datasets are");
-  if (driver == Driver::zip) return unsupported("mode=zip is not supported by this version; unpack the file");
   if (driver == Driver::s3)
     return unsupported("mode=s3 is not supported by this version; copy the dataset to a directory");
   return {};
@@ -194,7 +193,8 @@ Result<void> apply_fragment(StoreUrl& url) {
     return invalid_argument("'" + url.shown + "' has the fragment '#" + url.fragment.substr(0, 80) +
                             "', which netCDF does not know; in a name, write # as %23");
   SHERD_TRY(parsed, dataset_url(url));
-  url.has_all_layers = parsed.driver == Driver::file;
+  if (parsed.driver == Driver::zip && url.layers.empty()) url.layers.push_back({"zip"});
+  url.has_all_layers |= parsed.driver == Driver::file;
   return {};
 }
 

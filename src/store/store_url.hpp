@@ -4,7 +4,7 @@
 //   a.zip|zip:inner/|zarr3:group          a pipeline: each part is in the one before
 //   zip://inner::file:///a.zip            a chain of fsspec: each part is in the one after
 //   zarr3://file:///data/a.zarr           a URL after the name of a format
-//   URL#mode=nczarr,zip, [mode=zarr]PATH  a fragment, whose words belong to netCDF
+//   URL#mode=zarr,zip, [mode=zarr]PATH    a fragment, whose words belong to netCDF
 #pragma once
 
 #include <optional>

@@ -107,7 +107,7 @@ TEST(DatasetUrl, KeepsNamesThatOnlyResembleAFragment) {
 }
 
 TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
-  for (const auto& [url, word] : {std::pair("a#mode=nczarr,zip", "mode=zip"), std::pair("a#mode=zarr,s3", "mode=s3"),
+  for (const auto& [url, word] : {std::pair("a#mode=zarr,s3", "mode=s3"),
                                   std::pair("s3://bucket/a", "s3"), std::pair("https://host/a#mode=nczarr", "https"),
                                   std::pair("a#mode=bytes", "mode=bytes")}) {
     const auto parsed = parse_dataset_url(url);

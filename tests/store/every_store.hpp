@@ -66,6 +66,7 @@ inline std::vector<Kind> kinds_of_rows() {
   std::vector<Kind> kinds;
   const TempDir directory;
   for (const StoreEntry& row : store_rows()) {
+    if (row.is_layer) continue;  // read-only
     const auto opened = [scheme = row.scheme](const std::string& at) { return open_row(scheme, at); };
     const StoreTraits traits = opened(directory.path())->traits();
     std::string name(row.scheme);
