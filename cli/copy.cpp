@@ -9,6 +9,7 @@
 #include "cli/suffix.hpp"
 #include "cli/values.hpp"
 #include "cli/volume.hpp"
+#include "sherd/object_copy.hpp"
 #include "sherd/tools.hpp"
 
 namespace sherd::cli {
@@ -97,7 +98,7 @@ struct Copy {
   std::optional<std::string> select, dtype;
   ChunkingOptions chunking;
   ImageOptions image;
-  bool resume = false, overwrite = false, skip_damaged = false;
+  bool resume = false, overwrite = false, skip_damaged = false, raw = false;
 
   [[nodiscard]] Result<CopyOptions> options(Session& session) const {
     CreateOptions chosen{.config = session.guarded("copy")};
@@ -128,10 +129,36 @@ struct Copy {
     return options;
   }
 
+  /// Copies the objects as they are.
+  Result<int> run_raw(Session& session, const CopyOptions& chosen) const {
+    const bool changes = chosen.chunks || chosen.shards || chosen.auto_shards || chosen.codecs ||
+                         chosen.index_location || chosen.select || chosen.dtype || chosen.pyramid ||
+                         chosen.resolution || chosen.voxel_offset || chosen.sharding || !chosen.axes.empty() ||
+                         !chosen.type.empty() || !chosen.encoding.empty() || !chosen.format.empty() ||
+                         chosen.skip_damaged || chosen.drop_dangling;
+    if (changes)
+      return invalid_argument(
+          "--raw copies objects as they are; it can only be combined with --resume, --overwrite and --memory");
+    auto copied =
+        copy_objects(source, destination, {.resume = resume, .overwrite = overwrite, .config = chosen.config});
+    if (!copied && (copied.error().code() == ErrorCode::io || copied.error().code() == ErrorCode::unavailable))
+      session.note("the same command with --resume continues this copy");
+    SHERD_TRY(report, std::move(copied));
+    std::string text = "copied " + print_count(report.objects, "object") + ", " + print_bytes(report.bytes);
+    if (report.skipped != 0) text += "; " + print_count(report.skipped, "object") + " already existed";
+    SHERD_TRY(session.finish());
+    session.note(text);
+    if (session.json())
+      SHERD_TRY(session.out().print(Json(
+          Json::Object{{"objects", report.objects}, {"bytes", report.bytes}, {"objects_skipped", report.skipped}})));
+    return 0;
+  }
+
   Result<int> run(Session& session) const {
     SHERD_TRY(chosen, options(session));
     if (destination == "-")
       return invalid_argument("DST: a copy is not a stream; write ./- for a directory of that name");
+    if (raw) return run_raw(session, chosen);
     std::shared_ptr<Recorder>& recorder = chosen.config.recorder;
     if (!recorder) recorder = std::make_shared<Recorder>();
     std::vector<std::string> notes;
@@ -171,6 +198,10 @@ Run add_copy(Arguments& arguments) {
   copy->chunking.add_to(arguments);
   arguments.text("--memory", "SIZE", copy->memory,
                  "Memory that the copy may use, 8MiB or more and a few chunks; default: 256MiB");
+  arguments.flag(
+      "--raw", copy->raw,
+      "Copy every object of SRC as it is, whatever it is, and read it back; SRC and DST are stores, such as a "
+      "directory and a zip archive");
   arguments.flag("--resume", copy->resume, "Continue an interrupted copy");
   arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
   arguments.flag(
@@ -188,6 +219,7 @@ Run add_copy(Arguments& arguments) {
       {{"sherd copy a.zarr b.zarr --shards 1024,1024,1024", "other shards; chunks are moved without decoding"},
        {"sherd copy a.zarr b.zarr --chunks 32,32,32 --codec zstd:9 --memory 128MiB", "other chunks, in bounded memory"},
        {"sherd copy a.zarr b.zarr --resume", "after a crash"},
+       {"sherd copy --raw a.zip a.zarr", "all objects of an archive, as they are"},
        {"sherd copy cells.ome.zarr t3.ome.zarr --select 3,... --pyramid mean", "one time of a t,c,z,y,x image"},
        {"sherd copy em.zarr crop.zarr --select 0:64,128:512,128:512 --dtype uint8", "a box, with a check of the range"},
        {"sherd copy draft.zarr b.zarr --to zarr3", "a store of the 2022 draft in today's Zarr v3"},

@@ -46,7 +46,7 @@ std::vector<std::string> long_row(const Entry& entry) {
 
 struct Ls {
   std::string url;
-  bool long_form = false;
+  bool long_form = false, raw = false;
 
   [[nodiscard]] Result<std::vector<Entry>> entries(const Node& node, std::optional<Error>& failure) const {
     if (const auto* array = std::get_if<Array>(&node))
@@ -91,7 +91,27 @@ struct Ls {
     return true;
   }
 
+  /// Prints the keys of all objects.
+  Result<int> list_keys(Session& session) const {
+    SHERD_TRY(store, open_store(url, session.config()));
+    Json::Array json;
+    Result<void> written;
+    const auto print = [&](const std::string& key, std::uint64_t size) {
+      if (session.json())
+        json.push_back(Json(Json::Object{{"key", key}, {"size", size}}));
+      else
+        written = session.out().write((long_form ? std::to_string(size) + "  " : "") + printable(key) + "\n");
+      return written.has_value();
+    };
+    SHERD_TRY(all, at(url, store->list("", print)));
+    (void)all;
+    SHERD_TRY(std::move(written));
+    if (session.json()) SHERD_TRY(session.out().print(Json(std::move(json))));
+    return 0;
+  }
+
   Result<int> run(Session& session) const {
+    if (raw) return list_keys(session);
     auto opened = at(url, open(url, session.opening(session.config())));
     if (!opened && opened.error().code() == ErrorCode::not_found) {
       SHERD_TRY(listed, list_objects(session));
@@ -124,9 +144,11 @@ struct Ls {
 Run add_ls(Arguments& arguments) {
   auto ls = std::make_shared<Ls>();
   arguments.argument("URL", ls->url, "A group, an array, a volume, or a collection of objects");
-  arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too");
+  arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too; with --raw, sizes in bytes");
+  arguments.flag("--raw", ls->raw, "The keys of all objects below URL, whatever they are");
   arguments.examples({{"sherd ls study.zarr", "the names of what study.zarr holds"},
                       {"sherd ls -l study.zarr/images", "with types and shapes"},
+                      {"sherd ls --raw -l study.zip", "the members of a zip archive, with their sizes"},
                       {"sherd ls em", "the scales of a volume, its skeletons, meshes and annotations"},
                       {"sherd ls em/skeletons", "the ids of skeletons, meshes or annotations"}});
   return [ls](Session& session) { return ls->run(session); };

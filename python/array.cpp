@@ -264,6 +264,15 @@ void bind_changes(nb::class_<BoundArray>& type) {
           },
           nb::sig("def appender(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"),
           "Of a later version; append() writes at once.")
+      .def(
+          "close", [](BoundArray& self) { call(*self.array.store(), [&] { return self.array.finish(); }); },
+          "Finishes what was written: the directory of a zip archive, for example. The array can be used afterwards.")
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Array"))
+      .def(
+          "__exit__",
+          [](BoundArray& self, const nb::args&) { call(*self.array.store(), [&] { return self.array.finish(); }); },
+          nb::sig("def __exit__(self, *error: object) -> None"))
       .def("_attributes", [](const BoundArray& self) { return json_to(stored_attributes(self.array)); })
       .def("_set_attributes",
            [](BoundArray& self, nb::handle attributes) {

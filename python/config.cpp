@@ -261,7 +261,11 @@ void change_all(Config& config, nb::handle changes) {
 }
 
 Defaults& defaults() {
-  static Defaults* const settings = new Defaults;
+  static Defaults* const settings = [] {
+    auto* const made = new Defaults;
+    made->config.open_stores = std::make_shared<OpenStores>();
+    return made;
+  }();
   return *settings;
 }
 
@@ -339,6 +343,8 @@ void bind_config(nb::module_& module) {
       "Sets several at once, all or none: config.set(threads=2, cache=\"chunks\").");
   type.def("__repr__", print_defaults);
   module.attr("config") = nb::cast(&defaults(), nb::rv_policy::reference);
+  const auto finish = nb::cpp_function([] { call([] { return defaults().config.open_stores->finish(); }); });
+  nb::module_::import_("atexit").attr("register")(finish);  // what no close() has finished
 }
 
 }  // namespace sherd::python

@@ -121,6 +121,7 @@ void bind_group_class(nb::module_& module) {
             return BoundArray(call(*self.store(), [&] { return self.create_array(path, wanted); }));
           },
           nb::sig("def create_array(self, path: str, options: dict[str, typing.Any]) -> Array"))
+      .def("finish", [](Group& self) { call(*self.store(), [&] { return self.finish(); }); })
       .def("consolidate", [](Group& self) { call(*self.store(), [&] { return self.consolidate(); }); })
       .def(
           "__reduce__", [](const Group& self) { return reduce(self); },

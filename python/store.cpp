@@ -137,6 +137,15 @@ void bind_store(nb::module_& module) {
            "The names directly below a prefix, which ends in '/' or is empty: of objects, and, with a '/' at the end, "
            "of "
            "prefixes that have objects below them.")
+      .def(
+          "close", [](const BoundStore& self) { call(*self.store, [&] { return self.store->finish(); }); },
+          "Finishes what was written: the directory of a zip archive, for example. The store can be used afterwards.")
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Store"))
+      .def(
+          "__exit__",
+          [](const BoundStore& self, const nb::args&) { call(*self.store, [&] { return self.store->finish(); }); },
+          nb::sig("def __exit__(self, *error: object) -> None"))
       .def("__repr__", [](const BoundStore& self) { return "<sherd.Store " + self.store->url() + ">"; })
       .def("__reduce__", reduce_store, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   nb::class_<BoundMemoryStore, BoundStore>(module, "MemoryStore", "An empty store in this process's memory.")

@@ -1,5 +1,6 @@
 // Operations on whole arrays and hierarchies, called by sherd._tools.
 #include "sherd/tools.hpp"
+#include "sherd/object_copy.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
@@ -100,6 +101,20 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
   return nb::make_tuple(report_to(report, options.drop_dangling), strings_to(notes));
 }
 
+nb::dict copy_raw(nb::handle source, nb::handle destination, nb::handle settings, bool resume, bool overwrite) {
+  const ObjectCopyOptions options{.resume = resume, .overwrite = overwrite, .config = config_from(settings)};
+  const std::shared_ptr<Store> from = store_from(source, options.config);
+  const std::shared_ptr<Store> to = store_from(destination, options.config);
+  const bool by_url = !is_store(source) && !is_store(destination);
+  const ObjectCopyReport report =
+      call([&] { return by_url ? copy_objects(from->url(), to->url(), options) : copy_objects(from, to, options); });
+  nb::dict result;
+  result["objects"] = report.objects;
+  result["bytes"] = report.bytes;
+  result["objects_skipped"] = report.skipped;
+  return result;
+}
+
 /// `axis` and `index` are a str or an int; `at` is a list of pairs of these.
 void draw_picture(const BoundArray& self, const std::string& file, const nb::dict& given) {
   const auto text = [](nb::handle value) { return text_of(nb::str(value), "picture"); };
@@ -150,6 +165,11 @@ void bind_tools(nb::module_& module) {
       },
       nb::arg("word"), nb::arg("known"), nb::sig("def did_you_mean(word: str, known: list[str]) -> str"),
       "\"; did you mean 'encoding'?\", or an empty text where no known name is near.");
+  module.def("copy_raw", copy_raw, nb::arg("source"), nb::arg("destination"), nb::arg("config").none(),
+             nb::arg("resume"), nb::arg("overwrite"),
+             nb::sig("def copy_raw(source: object, destination: object, config: dict[str, typing.Any] | None, "
+                     "resume: bool, overwrite: bool) -> dict[str, int]"),
+             "Copies the objects of a store as they are.");
   module.def("copy", copy_node, nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("resume"),
              nb::sig("def copy(source: object, destination: object, options: dict[str, typing.Any], resume: bool) -> "
                      "tuple[dict[str, typing.Any], list[str]]"),

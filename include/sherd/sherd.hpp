@@ -11,6 +11,7 @@
 #include "sherd/json.hpp"
 #include "sherd/neuroglancer.hpp"
 #include "sherd/numbers.hpp"
+#include "sherd/object_copy.hpp"
 #include "sherd/object_files.hpp"
 #include "sherd/options.hpp"
 #include "sherd/precomputed.hpp"

@@ -138,6 +138,16 @@ class Group:
         """The direct members, sorted by name; see members()."""
         return [node for _, node in self._open_members(None)]
 
+    def close(self) -> None:
+        """Finishes what was written: the directory of a zip archive, for example. The group can be used afterwards."""
+        self._handle.finish()
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def members(self, max_depth: int | None = 0) -> list[tuple[str, Array | Group]]:
         """Paths and handles of the members, sorted; a group precedes its members. A member that cannot be opened is
         left out with a BrokenMemberWarning; group[path] raises the error.

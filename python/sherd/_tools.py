@@ -87,6 +87,7 @@ def copy(
     voxel_offset: Sequence[int] | None = None,
     dangling: Literal["keep", "drop"] = "keep",
     skip_damaged: bool = False,
+    raw: bool = False,
     source_zarr_format: Literal[2, 3] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -129,9 +130,20 @@ def copy(
     are not part of the copy. The report names those members and their paths.
     skip_damaged: leave out nodes of a hierarchy that cannot be read, or that consolidated metadata or lists of NCZarr
     name and the store lacks, with a warning for each; otherwise they are an error.
+    raw: copies every object of src as it is, whatever it is, and reads it back; src and dst are stores, such as a
+    directory and a zip archive. It can only be combined with resume and overwrite; the report is {"objects", "bytes",
+    "objects_skipped"}. `resume` keeps objects that have the same bytes.
     source_zarr_format: of a source in both versions of Zarr; default: detected.
     storage_options: of the stores that paths and URLs name, both of them.
     """
+    changes = (chunks, shards, codecs, index_location, to, axes, pyramid, factors, type, encoding, select, dtype, resolution, voxel_offset)
+    if _arguments.flag(raw, "raw"):
+        if any(each is not None for each in changes) or sharding is not ... or ignore_zero or skip_damaged or dangling != "keep":
+            raise InvalidArgument("a raw copy keeps objects as they are; it can only be combined with resume and overwrite", member="raw")
+        settings = _arguments.settings(config, storage_options, src, dst)
+        return _sherd.copy_raw(
+            _store(src, "src"), _store(dst, "dst"), settings, _arguments.flag(resume, "resume"), _arguments.flag(overwrite, "overwrite")
+        )
     options: dict[str, Any] = {"overwrite": overwrite} | _options.layout(chunks, shards)
     if "chunk_grid" in options:
         raise InvalidArgument("copy makes chunks and shards of one shape", member="chunks")

@@ -2,6 +2,7 @@
 // table; the first that recognizes a node is used.
 #include "api/location.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "api/registry.hpp"
@@ -210,6 +211,30 @@ Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Conf
   SHERD_TRY(around, enclosure(store, config));
   if (!around) SHERD_TRY(refuse_inside(store, config));
   return around;
+}
+
+namespace {
+
+/// The location of a node, as a prefix of everything below it; for files with symbolic links resolved.
+Result<std::string> location_text(const NodeLocation& location) {
+  std::string text = url_below(location.store->url(), location.path);
+  if (const auto path = path_of_store(text)) {
+    std::error_code failed;
+    const auto canonical = std::filesystem::weakly_canonical(*path, failed);
+    if (failed) return io_error("cannot determine what " + *path + " is: " + failed.message());
+    text = canonical.string();
+  }
+  return text.ends_with('/') ? text : text + "/";
+}
+
+}  // namespace
+
+Result<void> check_apart(const NodeLocation& source, const NodeLocation& destination, bool one_store) {
+  SHERD_TRY(from, location_text(source));
+  SHERD_TRY(to, location_text(destination));
+  if (!one_store && is_anonymous(source.store->url())) return {};  // two stores with the same URL
+  if (!to.starts_with(from) && !from.starts_with(to)) return {};
+  return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
 }
 
 }  // namespace sherd

@@ -67,6 +67,9 @@ inline constexpr std::string_view kStandalone =
 /// enclosure() of a new array or group, after refuse_inside() has accepted it.
 Result<std::optional<Enclosure>> enclosure_of_new(const Store& store, const Config& config);
 
+/// A copy cannot be inside its own source nor, if it replaces something, contain it.
+Result<void> check_apart(const NodeLocation& source, const NodeLocation& destination, bool one_store);
+
 namespace neuroglancer {
 /// Whether values may be written to the shards at the root of a store with this sharding. `conflict` if the info
 /// document next to them, or one above, has a different sharding; `unsupported` if it says that they are also the

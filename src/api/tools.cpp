@@ -48,27 +48,6 @@ Result<Enclosure> find_store(std::string_view url, const std::string& path, cons
   return Enclosure{around->store, around->path + "/" + path};
 }
 
-/// The location of a node, as a prefix of everything below it; for files with symbolic links resolved.
-Result<std::string> location_text(const NodeLocation& location) {
-  std::string text = url_below(location.store->url(), location.path);
-  if (const auto path = path_of_store(text)) {
-    std::error_code failed;
-    const auto canonical = std::filesystem::weakly_canonical(*path, failed);
-    if (failed) return io_error("cannot determine what " + *path + " is: " + failed.message());
-    text = canonical.string();
-  }
-  return text.ends_with('/') ? text : text + "/";
-}
-
-/// A copy cannot be inside its own source nor, if it replaces something, contain it.
-Result<void> check_apart(const NodeLocation& source, const NodeLocation& destination, bool one_store) {
-  SHERD_TRY(from, location_text(source));
-  SHERD_TRY(to, location_text(destination));
-  if (!one_store && is_anonymous(source.store->url())) return {};  // two stores with the same URL
-  if (!to.starts_with(from) && !from.starts_with(to)) return {};
-  return invalid_argument("cannot copy " + from + " to " + to + ": one lies inside the other");
-}
-
 /// A location of a collection, which may be overwritten although it is not a node.
 Result<CollectionCopy> collection_copy(NodeLocation location) {
   location.writable = true;
@@ -173,7 +152,9 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
                         wanted + " needs a store of its own" + std::string(kStandalone));
       inside.format = format;
     }
-    return copy(std::move(from.store), std::move(to), inside);
+    SHERD_TRY(report, copy(std::move(from.store), to, inside));
+    SHERD_TRY(in_store(to->finish(), to->url()));
+    return report;
   });
 }
 

@@ -1,0 +1,35 @@
+// Copies of all objects, between two stores or the stores of two names.
+#include "sherd/object_copy.hpp"
+
+#include "api/location.hpp"
+#include "api/registry.hpp"
+#include "base/call.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "copy/objects.hpp"
+
+namespace sherd {
+
+Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
+                                      const ObjectCopyOptions& options) {
+  return as_call(options.config, [&]() -> Result<ObjectCopyReport> {
+    const bool one_store = source == destination;
+    SHERD_TRY(from, make_location(std::move(source), "", options.config));
+    SHERD_TRY(to, make_location(std::move(destination), "", options.config));
+    SHERD_TRY(check_apart(from, to, one_store));
+    return copy_all_objects(*from.store, *to.store, from.tables.formats, options);
+  });
+}
+
+Result<ObjectCopyReport> copy_objects(std::string_view source, std::string_view destination,
+                                      const ObjectCopyOptions& options) {
+  return as_call(options.config, [&]() -> Result<ObjectCopyReport> {
+    SHERD_TRY(from, open_store(source, options.config));
+    SHERD_TRY(to, open_store(destination, options.config));
+    SHERD_TRY(report, copy_objects(std::move(from), to, options));
+    SHERD_TRY(in_store(to->finish(), to->url()));
+    return report;
+  });
+}
+
+}  // namespace sherd

@@ -1,0 +1,181 @@
+// Objects are listed twice: all but documents are copied while they are listed, a batch at a time, then the documents,
+// so that a reader of the destination finds no array before its chunks. Memory is the windows of the threads and one
+// batch of keys; keys of documents are kept.
+#include "copy/objects.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/checksum.hpp"
+#include "base/pool.hpp"
+#include "base/try.hpp"
+#include "base/url.hpp"
+#include "store/key.hpp"
+#include "store/read_into.hpp"
+
+namespace sherd {
+namespace {
+
+constexpr std::size_t kBatch = 1024;
+constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10, kMostWindow = std::uint64_t{8} << 20;
+
+/// The size of an object, and the checksums of its windows.
+struct Contents {
+  std::uint64_t size = 0;
+  std::vector<std::uint32_t> checksums = {};
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
+class ObjectCopier {
+ public:
+  ObjectCopier(Store& source, Store& destination, FormatTable formats, const ObjectCopyOptions& options)
+      : source_(source),
+        destination_(destination),
+        formats_(formats),
+        options_(options),
+        config_(with_requests(options.config, parallel_requests())),
+        window_(std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow,
+                           kMostWindow)) {}
+
+  Result<ObjectCopyReport> copy() {
+    SHERD_TRY(check_empty());
+    std::uint64_t total = 0;
+    if (options_.config.progress) SHERD_TRY(visit([&](const ListEntry& entry) { total += entry.size; }));
+    const Config watched = with_progress(config_, done_, total);
+    std::vector<std::string> batch, documents;
+    SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      (is_document(entry.name) ? documents : batch).emplace_back(entry.name);
+      if (batch.size() == kBatch) SHERD_TRY(copy_batch(std::exchange(batch, {}), watched));
+      return true;
+    }));
+    SHERD_TRY(copy_batch(batch, watched));
+    SHERD_TRY(copy_batch(documents, watched));
+    (void)all;
+    return ObjectCopyReport{objects_, bytes_, skipped_};
+  }
+
+ private:
+  [[nodiscard]] unsigned parallel_requests() const {
+    return std::max(source_.traits().parallel_requests, destination_.traits().parallel_requests);
+  }
+
+  template <class Visit>
+  Result<void> visit(const Visit& visit) const {
+    SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      visit(entry);
+      return true;
+    }));
+    (void)all;
+    return {};
+  }
+
+  Result<void> check_empty() const {
+    if (options_.resume || options_.overwrite) return {};
+    SHERD_TRY(is_empty,
+              destination_.visit("", ListDepth::children, [](const ListEntry&) -> Result<bool> { return false; }));
+    if (is_empty) return {};
+    return conflict("the destination " + destination_.url() +
+                    " contains objects; resume the copy, overwrite, or choose another destination");
+  }
+
+  [[nodiscard]] bool is_document(std::string_view key) const {
+    const std::string name(split_key(key).name);
+    return std::ranges::any_of(formats_, [&](const Format* each) { return each->keys("").is_document(name); });
+  }
+
+  Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {
+    return parallel_for(keys.size(), config, [&](std::size_t i) { return copy_object(keys[i]); });
+  }
+
+  Result<void> copy_object(const std::string& key) {
+    SHERD_TRY(from, in_store(source_.open(key), source_.url()));
+    if (from == nullptr) return in_store(Error(conflict("was erased while it was copied").in_key(key)), source_.url());
+    if (options_.resume) {
+      SHERD_TRY(is_there, has_same(key, *from));
+      if (is_there) {
+        ++skipped_;
+        return {};
+      }
+    }
+    SHERD_TRY(contents, write(key, *from));
+    SHERD_TRY(to, in_store(destination_.open(key), destination_.url()));
+    SHERD_TRY(written, to == nullptr ? Contents{} : in_store(contents_of(*to), destination_.url()));
+    if (to == nullptr || written != contents)
+      return in_store(Error(corrupt("does not read back as it was written").in_key(key)), destination_.url());
+    ++objects_;
+    bytes_ += contents.size;
+    return {};
+  }
+
+  Result<bool> has_same(const std::string& key, ByteSource& from) {
+    SHERD_TRY(there, in_store(destination_.open(key), destination_.url()));
+    if (there == nullptr) return false;
+    SHERD_TRY(size, from.size());
+    SHERD_TRY(size_there, there->size());
+    if (size != size_there) return false;
+    SHERD_TRY(wanted, in_store(contents_of(from), source_.url()));
+    SHERD_TRY(found, in_store(contents_of(*there), destination_.url()));
+    if (wanted == found) done_ += size;
+    return wanted == found;
+  }
+
+  Result<Contents> write(const std::string& key, ByteSource& from) {
+    SHERD_TRY(size, in_store(from.size(), source_.url()));
+    SHERD_TRY(writer, in_store(destination_.write(key, {.size = size}), destination_.url()));
+    Contents contents;
+    SHERD_TRY(in_store(for_each_window(from, size,
+                                       [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+                                         contents.checksums.push_back(crc32c(bytes));
+                                         done_ += bytes.size();
+                                         return in_store(writer->write(offset, bytes), destination_.url());
+                                       }),
+                       source_.url()));
+    contents.size = size;
+    const bool may_exist = options_.resume || options_.overwrite;
+    SHERD_TRY(in_store(writer->commit(may_exist ? Condition{} : Condition::absent()), destination_.url()));
+    return contents;
+  }
+
+  Result<Contents> contents_of(ByteSource& source) const {
+    SHERD_TRY(size, source.size());
+    Contents contents{.size = size};
+    SHERD_TRY(for_each_window(source, size, [&](std::uint64_t, std::span<const std::byte> bytes) -> Result<void> {
+      contents.checksums.push_back(crc32c(bytes));
+      return {};
+    }));
+    return contents;
+  }
+
+  template <class Visit>
+  Result<void> for_each_window(ByteSource& source, std::uint64_t size, const Visit& visit) const {
+    const auto whole = source.view();
+    Buffer buffer;
+    for (std::uint64_t offset = 0; offset < size; offset += window_) {
+      const Extent window{offset, std::min(window_, size - offset)};
+      if (!whole) SHERD_TRY(read_into(source, window, buffer));
+      SHERD_TRY(
+          visit(offset, whole ? whole->subspan(offset, window.length) : std::span<const std::byte>(buffer.span())));
+    }
+    return {};
+  }
+
+  Store& source_;
+  Store& destination_;
+  const FormatTable formats_;
+  const ObjectCopyOptions& options_;
+  const Config config_;
+  const std::uint64_t window_;  ///< bytes
+  std::atomic<std::uint64_t> objects_{0}, bytes_{0}, skipped_{0}, done_{0};
+};
+
+}  // namespace
+
+Result<ObjectCopyReport> copy_all_objects(Store& source, Store& destination, FormatTable formats,
+                                          const ObjectCopyOptions& options) {
+  return ObjectCopier(source, destination, formats, options).copy();
+}
+
+}  // namespace sherd

@@ -1,0 +1,85 @@
+"""Zip archives by every name that they have, in the commands that read."""
+
+import numpy
+import pytest
+from archives import zipped
+
+NAMES = ["a.zip", "./a.zip", "file://{folder}/a.zip", "a.zip|zip:", "file://{folder}/a.zip|zip:", "zip::a.zip", "zip::file://{folder}/a.zip",
+         "a.zip#mode=zarr,zip", "file://{folder}/a.zip#mode=zarr,zip", "[mode=zarr,zip]a.zip", "a.zip|zip:|zarr3:", "zarr3://a.zip"]
+INNER = ["a.zip/inner", "a.zip|zip:inner", "a.zip|zip:inner/", "zip://inner::a.zip", "file://{folder}/a.zip|zip:inner", "a.zip|zip:|zarr3:inner",
+         "file://{folder}/a.zip/inner"]
+
+
+@pytest.fixture
+def archive(sherd, tmp_path):
+    sherd.ok("create", "a.zarr/inner", "--shape", "4,6", "--dtype", "uint16", "--chunks", "2,3", "--shards", "4,3")
+    numpy.save(tmp_path / "a.npy", numpy.arange(24, dtype="uint16").reshape(4, 6))
+    sherd.ok("write", "a.zarr/inner", "--select", ":", "-i", "a.npy")
+    zipped(tmp_path / "a.zarr", tmp_path / "a.zip")
+    return sherd
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_archive_has_many_names(archive, tmp_path, name):
+    url = name.format(folder=tmp_path)
+    assert archive.ok("info", url, "--json").json["node_type"] == "group"
+    assert [each["name"] for each in archive.ok("tree", url, "--json").json["children"]] == ["inner"]
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_an_array_in_an_archive_has_many_names(archive, tmp_path, name):
+    url = name.format(folder=tmp_path)
+    info = archive.ok("info", url, "--json").json
+    assert info["shape"] == [4, 6] and info["stored"]["objects"] == 2
+    assert info["url"] == f"file://{tmp_path}/a.zip|zip:inner"
+    assert archive.ok("read", url, "--select", "1,2:4", "--format", "json").json == [8, 9]
+
+
+def test_an_archive_is_found_by_its_first_bytes_or_its_suffix(archive, tmp_path):
+    for name in ("a.ozx", "archive"):
+        (tmp_path / name).write_bytes((tmp_path / "a.zip").read_bytes())
+        assert archive.ok("info", f"{name}/inner", "--json").json["shape"] == [4, 6]
+    (tmp_path / "self-extracting.zip").write_bytes(b"#!/bin/sh\n" + (tmp_path / "a.zip").read_bytes())
+    assert archive.ok("info", "self-extracting.zip/inner", "--json").json["shape"] == [4, 6]
+
+
+def test_an_existing_directory_or_file_wins_over_what_its_name_could_mean(archive, tmp_path):
+    for name in ("d.zip", "a.zip|zip:", "zip::a.zip"):
+        archive.ok("copy", "a.zarr/inner", f"{tmp_path}/plain")
+        (tmp_path / "plain").rename(tmp_path / name)
+        info = archive.ok("info", name, "--json").json
+        assert info["node_type"] == "array" and "|zip:" not in info["url"].replace("%7Czip:", "")
+
+
+def test_an_archive_is_copied_checked_and_drawn_as_a_directory_is(archive, tmp_path):
+    archive.ok("copy", "a.zip", "b.zarr")
+    assert archive.ok("read", "b.zarr/inner", "--format", "raw").stdout == numpy.arange(24, dtype="uint16").tobytes()
+    assert archive.ok("check", "a.zip", "--data", "--json").json["ok"]
+    archive.ok("picture", "a.zip/inner", "x.png")
+    assert archive.ok("ls", "a.zip").text == "inner\n"
+    archive.ok("export", "a.zip/inner", "x.npy")
+    assert (numpy.load(tmp_path / "x.npy") == numpy.arange(24).reshape(4, 6)).all()
+
+
+def test_a_dataset_in_an_archive_is_dumped_and_copied(archive, tmp_path):
+    archive.ok("ncgen", "-o", "d.zarr", input=b"netcdf x { dimensions: y = 2 ; variables: int v(y) ; data: v = 1, 2 ; }")
+    zipped(tmp_path / "d.zarr", tmp_path / "d.zip")
+    for name in ("d.zip#mode=nczarr,zip", f"file://{tmp_path}/d.zip#mode=nczarr,zip", "file://d.zip#mode=zip", "d.zip"):
+        assert "v = 1, 2 ;" in archive.ok("ncdump", name).text, name
+    archive.ok("nccopy", "d.zip#mode=nczarr,zip", "e.zarr")
+    assert "v = 1, 2 ;" in archive.ok("ncdump", "e.zarr").text
+
+
+def test_what_is_no_archive_is_refused_by_name(archive, tmp_path):
+    (tmp_path / "empty.zip").write_bytes(b"")
+    (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-30])
+    for name in ("empty.zip", "cut.zip"):
+        ran = archive("info", name)
+        assert ran.code == 4 and name in ran.stderr, ran.stderr
+    for name in ("missing.zip", "missing.zip/inner", "missing|zip:"):
+        ran = archive("info", name)
+        assert ran.code == 3 and "missing" in ran.stderr, ran.stderr
+    ran = archive("info", "a.zip|zap:inner")
+    assert ran.code == 3 and "a.zip|zap:inner" in ran.stderr, ran.stderr
+    ran = archive("info", "file:///a.zip|zap:inner")
+    assert ran.code == 5 and "tried\n  a path: it does not exist\n  the scheme 'zap'" in ran.stderr and "did you mean 'zip'" in ran.stderr, ran.stderr
