@@ -18,13 +18,14 @@ namespace {
 // A URL may name a node inside a hierarchy whose root is above it.
 Node open_node(nb::handle store, const OpenOptions& options) {
   const std::shared_ptr<Store> opened = store_from(store, options.config);
-  return call(*opened, [&] { return is_store(store) ? open(opened, options) : open(opened->url(), options); });
+  const std::optional<std::string> name = name_from(store);
+  return call(*opened, [&] { return name ? open(*name, options) : open(opened, options); });
 }
 
 Array open_array_node(nb::handle store, const OpenOptions& options) {
   const std::shared_ptr<Store> opened = store_from(store, options.config);
-  return call(*opened,
-              [&] { return is_store(store) ? open_array(opened, options) : open_array(opened->url(), options); });
+  const std::optional<std::string> name = name_from(store);
+  return call(*opened, [&] { return name ? open_array(*name, options) : open_array(opened, options); });
 }
 
 nb::list members(const Group& self) {
@@ -154,9 +155,10 @@ void bind_openers(nb::module_& module) {
         const std::array<double, 3> resolution{nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]),
                                                nb::cast<double>(numbers[2])};
         const std::shared_ptr<Store> opened = store_from(store, options.config);
+        const std::optional<std::string> name = name_from(store);
         return BoundArray(call(*opened, [&] {
-          return is_store(store) ? neuroglancer::open_scale(opened, resolution, options)
-                                 : neuroglancer::open_scale(opened->url(), resolution, options);
+          return name ? neuroglancer::open_scale(*name, resolution, options)
+                      : neuroglancer::open_scale(opened, resolution, options);
         }));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("writable"), nb::arg("config").none(), nb::arg("resolution"),
@@ -227,10 +229,10 @@ void bind_creators(nb::module_& module) {
         const Config config = config_from(settings);
         const Json json = json_from(attributes);
         const std::shared_ptr<Store> opened = store_from(store, config);
-        const bool by_url = path.empty() && !is_store(store);
+        const std::optional<std::string> name = path.empty() ? name_from(store) : std::nullopt;
         return call(*opened, [&] {
-          return by_url ? create_group(opened->url(), json, overwrite, config, format)
-                        : create_group(opened, path, json, overwrite, config, format);
+          return name ? create_group(*name, json, overwrite, config, format)
+                      : create_group(opened, path, json, overwrite, config, format);
         });
       },
       nb::arg("store"), nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"), nb::arg("format"),
@@ -240,10 +242,9 @@ void bind_creators(nb::module_& module) {
       [](nb::handle store, const std::string& path, const nb::dict& options) {
         const CreateOptions wanted = create_options(options, config_from(nb::none()));
         const std::shared_ptr<Store> opened = store_from(store, wanted.config);
-        const bool by_url = path.empty() && !is_store(store);
-        return BoundArray(call(*opened, [&] {
-          return by_url ? create_array(opened->url(), wanted) : create_array(opened, path, wanted);
-        }));
+        const std::optional<std::string> name = path.empty() ? name_from(store) : std::nullopt;
+        return BoundArray(
+            call(*opened, [&] { return name ? create_array(*name, wanted) : create_array(opened, path, wanted); }));
       },
       nb::arg("store"), nb::arg("path"), nb::arg("options"),
       nb::sig("def create_array(store: object, path: str, options: dict[str, typing.Any]) -> Array"),

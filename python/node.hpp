@@ -16,6 +16,8 @@ namespace sherd::python {
 [[nodiscard]] nb::object store_to(std::shared_ptr<Store> store);
 /// Whether it is a Store, whose root is the root of a hierarchy; a path or URL may lead into a hierarchy.
 [[nodiscard]] bool is_store(nb::handle value);
+/// The path or URL that a `store` argument is; nullopt for a Store.
+[[nodiscard]] std::optional<std::string> name_from(nb::handle value);
 /// CreateOptions from the dict made by sherd._options.
 [[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
 [[nodiscard]] nb::object node_to(Node node);

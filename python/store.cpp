@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/registry.hpp"
 #include "base/try.hpp"
 #include "python/node.hpp"
 
@@ -93,6 +94,10 @@ std::string url_from(nb::handle value) {
 
 bool is_store(nb::handle value) { return nb::isinstance<BoundStore>(value); }
 
+std::optional<std::string> name_from(nb::handle value) {
+  return is_store(value) ? std::nullopt : std::optional(url_from(value));
+}
+
 nb::object store_to(std::shared_ptr<Store> store) {
   if (store->url().starts_with("memory:")) return nb::cast(BoundMemoryStore{{std::move(store)}});
   return nb::cast(BoundStore{std::move(store)});
@@ -104,7 +109,18 @@ std::shared_ptr<Store> store_from(nb::handle value, const Config& config) {
   return call([&] { return open_store(url, config); });
 }
 
+/// The path that a name means, or None if it is not that of a directory or file, and its fragment. Of a name that is
+/// not understood: None and "".
+nb::tuple parts_of_name(const std::string& name) {
+  const auto url = parse_url(name);
+  const bool is_path = url && url->is_file();
+  const nb::object path = is_path ? nb::object(nb::str(url->path.data(), url->path.size())) : nb::none();
+  return nb::make_tuple(path, url ? url->fragment : std::string());
+}
+
 void bind_store(nb::module_& module) {
+  module.def("parts_of_name", parts_of_name, nb::sig("def parts_of_name(name: str) -> tuple[str | None, str]"),
+             "The path that a name means, or None if it is not one of files, and the fragment.");
   nb::class_<BoundStore>(
       module, "Store",
       "Bytes by key: what arrays and groups are stored in. Any `store` argument also accepts a path or URL.",

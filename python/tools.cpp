@@ -93,9 +93,10 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
   if (given.contains("index_location")) options.index_location = create.index_location;
   std::vector<std::string> notes;
   options.note = [&notes](const std::string& text) { notes.push_back(text); };
-  const bool by_url = !is_store(source) && !is_store(destination);
+  const std::optional<std::string> source_name = name_from(source), destination_name = name_from(destination);
+  const bool by_url = source_name && destination_name;
   const CopyReport report = call([&] {
-    auto copied = by_url ? sherd::copy(from->url(), to->url(), options) : sherd::copy(from, to, options);
+    auto copied = by_url ? sherd::copy(*source_name, *destination_name, options) : sherd::copy(from, to, options);
     return in_store(std::move(copied), from->url() + " or " + to->url());
   });
   return nb::make_tuple(report_to(report, options.drop_dangling), strings_to(notes));
@@ -105,9 +106,11 @@ nb::dict copy_raw(nb::handle source, nb::handle destination, nb::handle settings
   const ObjectCopyOptions options{.resume = resume, .overwrite = overwrite, .config = config_from(settings)};
   const std::shared_ptr<Store> from = store_from(source, options.config);
   const std::shared_ptr<Store> to = store_from(destination, options.config);
-  const bool by_url = !is_store(source) && !is_store(destination);
-  const ObjectCopyReport report =
-      call([&] { return by_url ? copy_objects(from->url(), to->url(), options) : copy_objects(from, to, options); });
+  const std::optional<std::string> source_name = name_from(source), destination_name = name_from(destination);
+  const bool by_url = source_name && destination_name;
+  const ObjectCopyReport report = call([&] {
+    return by_url ? copy_objects(*source_name, *destination_name, options) : copy_objects(from, to, options);
+  });
   nb::dict result;
   result["objects"] = report.objects;
   result["bytes"] = report.bytes;
@@ -181,9 +184,9 @@ void bind_tools(nb::module_& module) {
         CheckOptions options{.path = path, .format = format, .data = data, .config = config_from(settings)};
         if (!sharding.is_none()) options.sharding = json_from(sharding);
         const std::shared_ptr<Store> store = store_from(location, options.config);
-        return json_to(call([&] {
-                         return is_store(location) ? sherd::check(store, options) : sherd::check(store->url(), options);
-                       }).to_json());
+        const std::optional<std::string> name = name_from(location);
+        return json_to(
+            call([&] { return name ? sherd::check(*name, options) : sherd::check(store, options); }).to_json());
       },
       nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("data"), nb::arg("sharding").none(),
       nb::arg("config").none(),

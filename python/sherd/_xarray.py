@@ -11,7 +11,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import re
 import struct
 import warnings
 from collections.abc import Iterable
@@ -26,7 +25,7 @@ from . import _arguments, _sherd
 from ._array import codec_parts
 from ._errors import InvalidArgument, NotFound
 from ._nodes import ZARR_FORMATS
-from ._xarray_source import Group, Lazy, Node, Opened, without_fragment
+from ._xarray_source import Group, Lazy, Node, Opened
 
 _DOCUMENTS = (".zarray", "zarr.json", ".zgroup", ".zattrs", ".nczarr")
 _TEXT_FILTERS = {"vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"}
@@ -201,11 +200,9 @@ class SherdBackendEntrypoint(BackendEntrypoint):
             return True
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
-        path, fragment = without_fragment(str(os.fspath(filename_or_obj)))
-        if re.match("(?!file:)[A-Za-z][A-Za-z0-9+.-]*:", path):
-            return False
+        path, fragment = _sherd.parts_of_name(str(os.fspath(filename_or_obj)))
         try:
-            return bool(fragment) or _is_only_for_sherd(pathlib.Path(path.removeprefix("file://")))
+            return bool(fragment) or (path is not None and _is_only_for_sherd(pathlib.Path(path)))
         except (OSError, ValueError):
             return False
 

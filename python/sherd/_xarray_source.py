@@ -192,7 +192,7 @@ class Opened:
         if not isinstance(store, _sherd.Store):
             store = _arguments.store(store, "filename_or_obj")
             store = os.path.expanduser(os.fsdecode(store))
-            fragment = without_fragment(store)[1]
+            fragment = _sherd.parts_of_name(store)[1]
         self._scales: dict[str, Any] = {}
         try:
             self._dataset: netcdf.Dataset | None = netcdf.open_dataset(
@@ -349,12 +349,3 @@ def _other(array: Any, sizes: dict[str, int]) -> Node:
     if not all(names) or any(sizes.get(name, n) != n for name, n in zip(names, array.shape, strict=True)):
         names = tuple(f"_Anonymous_Dim_{n}" for n in array.shape)
     return Node(array.basename, tuple(names), _visible(dict(array.attrs)), array)
-
-
-def without_fragment(text: str) -> tuple[str, str]:
-    """A path or URL, and its fragment, which may be in front of it or behind it."""
-    path, mark, fragment = text.partition("#")
-    if in_front := re.match(r"\[([^]]*)\](.*)", text):
-        fragment, path = in_front.groups()
-    known = re.search("(^|&)(mode|compat|nczarr|zarr|xarray|noxarray)(=|&|$)", fragment.lower())
-    return (path, fragment) if known else (text, "")

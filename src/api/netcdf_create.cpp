@@ -86,7 +86,7 @@ Result<void> create_whole(const ParsedUrl& to, const NewDataset& options, const 
     with.mode = mode;
     SHERD_TRY(place, place_at(to.place, with));
     SHERD_TRY(make_whole(place, with, fill));
-    return {};
+    return in_store(place.location.store->finish(), place.location.store->url());
   });
 }
 

@@ -61,7 +61,7 @@ void set_layer(StoreUrl& url, const StoreEntry& row, std::size_t size) {
   std::erase_if(inner, [first = true](char c) mutable { return std::exchange(first, first && c == '/') && c == '/'; });
   while (inner.ends_with('/')) inner.pop_back();
   url.path.resize(size);
-  url.layers.push_back({std::string(row.scheme), std::move(inner)});
+  url.layers.push_back({.scheme = std::string(row.scheme), .path = std::move(inner), .seeks_root = true});
 }
 
 /// Finds the file on the way to a path that is a store, or will be one.
@@ -115,13 +115,24 @@ Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config
   return {};
 }
 
+/// Of an archive that was made of a directory, as `zip -r a.zip a.zarr` does; empty if there is anything else.
+Result<std::string> only_directory(Store& store) {
+  std::string name;
+  SHERD_TRY(is_only, store.visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+    if (!entry.is_prefix || !name.empty()) return false;
+    name = entry.name;
+    return true;
+  }));
+  return is_only ? name : std::string();
+}
+
 Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
                                            const Config& config) {  // NOLINT(misc-no-recursion)
   const StoreEntry* const row = find_row(table, url.layers.empty() ? url.scheme : url.layers.back().scheme);
   if (row == nullptr) return unsupported("no store for '" + url.shown + "'");
   if (url.layers.empty()) return row->open(url, std::nullopt, config);
   const StoreUrl whole = url;
-  const std::string inner = url.layers.back().path;
+  const StoreUrl::Layer layer = url.layers.back();
   url.layers.pop_back();
   auto outer = parent_of(std::move(url));
   if (!outer)
@@ -131,7 +142,10 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
   const std::string name = url_below(store->url(), outer->key) + "|" + std::string(row->scheme) + ":";
   const auto open = [&] { return row->open(whole, OuterObject{store, outer->key}, config); };
   SHERD_TRY(opened, config.open_stores ? config.open_stores->share(name, open) : open());
-  return inner.empty() ? std::move(opened) : prefixed_store(std::move(opened), inner + "/");
+  SHERD_TRY(root, layer.seeks_root ? only_directory(*opened) : std::string());
+  std::string path = root + (root.empty() || layer.path.empty() ? "" : "/") + layer.path;
+  if (layer.path == root || layer.path.starts_with(root + "/")) path = layer.path;
+  return path.empty() ? std::move(opened) : prefixed_store(std::move(opened), path + "/");
 }
 
 }  // namespace

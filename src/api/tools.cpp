@@ -209,18 +209,22 @@ Result<Array> import_file(const std::string& source, std::string_view url, const
     if (options.from.empty() && !find_file_format({}, source))
       if (auto error = hint_at_source(source)) return *std::move(error);
     SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
+    const auto reopen = [&](std::string path) -> Result<Array> {
+      SHERD_TRY(in_store(location.store->finish(), location.store->url()));
+      return open_array(url, {.path = std::move(path), .writable = true, .config = options.create.config});
+    };
     if (!location.format->arrays_have_documents()) {
       SHERD_TRY(import_volume(source, options, location));
-      return open_array(url, {.writable = true, .config = options.create.config});
+      return reopen("");
     }
     SHERD_TRY(labelled, find_labelled_image(location));
     if (!options.pyramid && !labelled) {
       SHERD_TRY(refuse_image_options(options));
       SHERD_TRY(import_at(source, options, location));
-      return open_array(url, {.writable = true, .config = options.create.config});
+      return reopen("");
     }
     SHERD_TRY(import_pyramid(source, options, location, labelled));
-    return open_array(url, {.path = "0", .writable = true, .config = options.create.config});
+    return reopen("0");
   });
 }
 

@@ -124,7 +124,8 @@ Error in_store(Error error, std::string_view url) {
 std::string url_below(std::string_view root, std::string_view path) {
   std::string url(root);
   if (path.empty()) return url;
-  if (!url.ends_with('/')) url += '/';
+  const bool is_root_inside = url.ends_with(':') && url.find('|') != url.npos;  // a.zip|zip:
+  if (!url.ends_with('/') && !is_root_inside) url += '/';
   return url + percent_encode(path);
 }
 

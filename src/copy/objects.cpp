@@ -54,6 +54,7 @@ class ObjectCopier {
     SHERD_TRY(copy_batch(batch, watched));
     SHERD_TRY(copy_batch(documents, watched));
     (void)all;
+    if (options_.config.progress) options_.config.progress({done_, total});
     return ObjectCopyReport{objects_, bytes_, skipped_};
   }
 

@@ -193,7 +193,7 @@ Result<void> apply_fragment(StoreUrl& url) {
     return invalid_argument("'" + url.shown + "' has the fragment '#" + url.fragment.substr(0, 80) +
                             "', which netCDF does not know; in a name, write # as %23");
   SHERD_TRY(parsed, dataset_url(url));
-  if (parsed.driver == Driver::zip && url.layers.empty()) url.layers.push_back({"zip"});
+  if (parsed.driver == Driver::zip && url.layers.empty()) url.layers.push_back({.scheme = "zip", .seeks_root = true});
   url.has_all_layers |= parsed.driver == Driver::file;
   return {};
 }

@@ -439,7 +439,8 @@ Result<void> Writer::sync() {
   return as_call(state_->form.location.config, [&]() -> Result<void> {
     const std::scoped_lock lock(state_->mutex);
     SHERD_TRY(store_all(*state_));
-    return consolidate(*state_);
+    SHERD_TRY(consolidate(*state_));
+    return state_->form.location.store->finish();
   });
 }
 

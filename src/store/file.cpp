@@ -484,6 +484,7 @@ Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Co
   SHERD_TRY(standalone, is_standalone(config));
   std::error_code failed;
   std::string root = std::filesystem::absolute(directory, failed).string();
+  if (root.size() > 2 && root.ends_with("/.")) root.resize(root.size() - 2);
   if (failed) return system_error("find", directory, failed.value());
   return open_files(std::move(root), {config.follow_symlinks, config.durable, config.lock,
                                       std::make_shared<const LockPatience>(config), standalone});

@@ -27,10 +27,12 @@ Result<std::shared_ptr<Store>> OpenStores::share(const std::string& name,
                                                  const std::function<Result<std::shared_ptr<Store>>()>& open) {
   const std::lock_guard hold(mutex_);
   if (auto shared = open_[name].lock()) return shared;
-  SHERD_TRY(store, open());
+  auto opened = open();
+  if (!opened) return opened;
+  std::shared_ptr<Store> store = *std::move(opened);
   open_[name] = store;
   std::erase_if(open_, [](const auto& each) { return each.second.expired(); });
-  return std::move(store);
+  return store;
 }
 
 void OpenStores::keep(std::shared_ptr<Store> store) {

@@ -48,7 +48,10 @@ class PrefixedQueue final : public ReadQueue {
 class PrefixedStore final : public ForwardingStore {
  public:
   PrefixedStore(std::shared_ptr<Store> store, std::string prefix)
-      : ForwardingStore(std::move(store)), prefix_(std::move(prefix)), url_(url_below(store_->url(), prefix_)) {}
+      : ForwardingStore(std::move(store)),
+        prefix_(std::move(prefix)),
+        url_(url_below(store_->url(),
+                       std::string_view(prefix_).substr(0, prefix_.size() - (prefix_.empty() ? 0 : 1)))) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {

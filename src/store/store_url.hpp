@@ -21,8 +21,9 @@ namespace sherd {
 struct StoreUrl {
   /// A store inside an object.
   struct Layer {
-    std::string scheme;     ///< such as `zip`
-    std::string path = {};  ///< in it, decoded, without `/` at its ends
+    std::string scheme;       ///< such as `zip`
+    std::string path = {};    ///< in it, decoded, without `/` at its ends
+    bool seeks_root = false;  ///< begins in the only directory at the root if nothing else is there
     friend bool operator==(const Layer&, const Layer&) = default;
   };
   std::string scheme = {};    ///< in lower case; that of files for a plain path

@@ -19,7 +19,6 @@ FOUND = {
     "x.nii.gz": (lambda path: nibabel.save(nibabel.Nifti1Image(numpy.zeros((4, 4, 4), "u1"), numpy.eye(4)), path),
                  "is a file, not a directory", "sherd import"),
     "x.npy": (lambda path: numpy.save(path, numpy.zeros(4)), "is a file, not a directory", "sherd import"),
-    "x.zip": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(500)), "is a ZIP file", "unpack it"),
     "classic.nc": (lambda path: path.write_bytes(b"CDF\x02" + bytes(500)), "is a netCDF file", "sherd nccopy"),
     "x.nc": (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(500)), "is a netCDF-4 file", "sherd nccopy"),
     "x.ppm": (lambda path: Image.new("RGB", (4, 4)).save(path), "is a file, not a directory", "sherd import"),

@@ -79,7 +79,17 @@ def test_what_is_no_archive_is_refused_by_name(archive, tmp_path):
     for name in ("missing.zip", "missing.zip/inner", "missing|zip:"):
         ran = archive("info", name)
         assert ran.code == 3 and "missing" in ran.stderr, ran.stderr
+    ran = archive("import", "a.zip", "b")
+    assert ran.code == 5 and "a.zip is a ZIP file" in ran.stderr and "sherd copy" in ran.stderr, ran.stderr
     ran = archive("info", "a.zip|zap:inner")
     assert ran.code == 3 and "a.zip|zap:inner" in ran.stderr, ran.stderr
     ran = archive("info", "file:///a.zip|zap:inner")
     assert ran.code == 5 and "tried\n  a path: it does not exist\n  the scheme 'zap'" in ran.stderr and "did you mean 'zip'" in ran.stderr, ran.stderr
+
+
+def test_an_archive_of_a_directory_begins_in_it(archive, tmp_path):
+    zipped(tmp_path / "a.zarr", tmp_path / "whole.zip", "a.zarr/")
+    assert archive.ok("info", "whole.zip", "--json").json["url"] == f"file://{tmp_path}/whole.zip|zip:a.zarr"
+    for name in ("whole.zip/inner", "whole.zip/a.zarr/inner", "whole.zip|zip:a.zarr/inner"):
+        assert archive.ok("info", name, "--json").json["shape"] == [4, 6]
+    assert archive("info", "whole.zip|zip:inner").code == 3

@@ -9,7 +9,7 @@
 
 #include "codec/codec.hpp"
 #include "codec/deflate.hpp"
-#include "store/answer.hpp"
+#include "store/reply.hpp"
 #include "tests/store/every_store.hpp"
 #include "tests/store/round_trips.hpp"
 #include "tests/store/zip_bytes.hpp"

@@ -1,0 +1,68 @@
+"""Copies and lists of objects as they are."""
+
+import filecmp
+
+import pytest
+from archives import zipped
+
+
+@pytest.fixture
+def store(sherd, tmp_path):
+    sherd.ok("create", "a.zarr/x", "--shape", "100", "--dtype", "uint8", "--chunks", "10")
+    sherd.ok("write", "a.zarr/x", "--select", ":", "-i", "-", input=bytes(range(1, 101)))
+    (tmp_path / "a.zarr/readme.txt").write_text("text")
+    return sherd
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_raw_copy_has_every_object_as_it_is(store, tmp_path):
+    ran = store.ok("copy", "--raw", "a.zarr", "b.zarr", "--json")
+    names = files(tmp_path / "a.zarr")
+    assert files(tmp_path / "b.zarr") == names and "readme.txt" in names
+    assert filecmp.cmpfiles(tmp_path / "a.zarr", tmp_path / "b.zarr", names, shallow=False)[0] == names
+    assert ran.json == {"objects": len(names), "bytes": sum((tmp_path / "a.zarr" / each).stat().st_size for each in names), "objects_skipped": 0}
+
+
+def test_a_raw_copy_unpacks_an_archive(store, tmp_path):
+    zipped(tmp_path / "a.zarr", tmp_path / "a.zip")
+    assert "objects" in store.ok("copy", "--raw", "a.zip", "b.zarr").stderr
+    assert files(tmp_path / "b.zarr") == files(tmp_path / "a.zarr")
+
+
+def test_a_raw_copy_is_resumed_or_replaced_only_on_request(store, tmp_path):
+    store.ok("copy", "--raw", "a.zarr", "b.zarr")
+    (tmp_path / "b.zarr/readme.txt").write_text("TEXT")
+    (tmp_path / "b.zarr/x/c/0").unlink()
+    ran = store("copy", "--raw", "a.zarr", "b.zarr")
+    assert ran.code == 6 and "contains objects" in ran.stderr and "b.zarr" in ran.stderr, ran.stderr
+    assert store.ok("copy", "--raw", "a.zarr", "b.zarr", "--resume", "--json").json["objects"] == 2
+    assert (tmp_path / "b.zarr/readme.txt").read_text() == "text"
+    (tmp_path / "b.zarr/more.txt").write_text("more")
+    ran = store.ok("copy", "--raw", "a.zarr", "b.zarr", "--overwrite", "--json")
+    assert ran.json["objects_skipped"] == 0 and (tmp_path / "b.zarr/more.txt").exists()
+
+
+def test_a_raw_copy_changes_nothing_of_the_objects(store, tmp_path):
+    for option in (["--chunks", "5"], ["--to", "zarr2"], ["--select", "1:2"], ["--pyramid", "mean"]):
+        ran = store("copy", "--raw", "a.zarr", "b.zarr", *option)
+        assert ran.code == 2 and "--raw copies objects as they are" in ran.stderr, ran.stderr
+    ran = store("copy", "--raw", "a.zarr", "a.zarr/b")
+    assert ran.code == 2 and "one lies inside the other" in ran.stderr, ran.stderr
+    assert not (tmp_path / "b.zarr").exists() and not (tmp_path / "a.zarr/b").exists()
+
+
+def test_a_raw_list_has_every_key(store, tmp_path):
+    names = files(tmp_path / "a.zarr")
+    assert store.ok("ls", "--raw", "a.zarr").text.split() == names
+    assert store.ok("ls", "--raw", "-l", "a.zarr/x").text.splitlines()[0] == f"{(tmp_path / 'a.zarr/x/c/0').stat().st_size}  c/0"
+    assert [each["key"] for each in store.ok("ls", "--raw", "a.zarr", "--json").json] == names
+    zipped(tmp_path / "a.zarr", tmp_path / "a.zip")
+    assert store.ok("ls", "--raw", "a.zip").text.split() == names
+
+
+def test_progress_of_a_raw_copy_ends_at_the_total(store):
+    ran = store.ok("copy", "--raw", "a.zarr", "b.zarr", "--progress=always")
+    assert "100%" in ran.stderr, ran.stderr

@@ -1,0 +1,148 @@
+// Copies of objects as they are, between stores of several kinds.
+#include "copy/objects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "sherd/sherd.hpp"
+#include "store/forwarding.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> keys_of(Store& store) {
+  std::vector<std::string> keys;
+  store
+      .list("",
+            [&](const std::string& key, std::uint64_t) {
+              keys.push_back(key);
+              return true;
+            })
+      .value();
+  return keys;
+}
+
+/// An array of four shards and objects that belong to nothing.
+std::shared_ptr<Store> filled() {
+  auto store = memory_store();
+  auto array = create_array(store, "a", {.shape = {64}, .dtype = DType::uint16, .chunks = {4}, .shards = {16}}).value();
+  std::vector<std::uint16_t> values(64, 7);
+  array.write(Box{{0}, {64}}, std::span<const std::uint16_t>(values)).value();
+  store->set("x/readme.txt", "text").value();
+  store->set("empty", "").value();
+  store->set("large", std::string(3'000'000, 'l')).value();
+  return store;
+}
+
+/// Records the order of commits; writes other bytes than asked for if `damages`.
+class WatchedStore final : public ForwardingStore {
+ public:
+  explicit WatchedStore(std::shared_ptr<Store> store) : ForwardingStore(std::move(store)) {}
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    committed.push_back(key);
+    SHERD_TRY(writer, store_->write(key, hints));
+    if (key == damages) SHERD_TRY(writer->write(hints.size, std::as_bytes(std::span("x", 1))));
+    return writer;
+  }
+
+  std::vector<std::string> committed;
+  std::string damages;
+};
+
+const ObjectCopyOptions kOneThread{.config = {.threads = 1}};
+
+TEST(CopyObjects, CopiesEveryObjectAsItIs) {
+  const auto from = filled(), to = memory_store();
+  const ObjectCopyReport report = copy_objects(from, to).value();
+  EXPECT_EQ(keys_of(*to), keys_of(*from));
+  EXPECT_EQ(report.objects, keys_of(*from).size());
+  std::uint64_t bytes = 0;
+  for (const std::string& key : keys_of(*from)) {
+    EXPECT_EQ(to->get(key).value(), from->get(key).value()) << key;
+    bytes += from->get(key).value()->size();
+  }
+  EXPECT_EQ(report.bytes, bytes);
+  EXPECT_EQ(report.skipped, 0U);
+}
+
+TEST(CopyObjects, CopiesDocumentsLast) {
+  const auto from = filled();
+  const auto to = std::make_shared<WatchedStore>(memory_store());
+  ASSERT_TRUE(copy_objects(from, to, kOneThread));
+  ASSERT_GE(to->committed.size(), 2U);
+  const std::vector<std::string> last(to->committed.end() - 2, to->committed.end());
+  EXPECT_THAT(last, testing::UnorderedElementsAre("a/zarr.json", "zarr.json"));
+}
+
+TEST(CopyObjects, RefusesADestinationWithObjectsUnlessAsked) {
+  const auto from = filled(), to = memory_store();
+  to->set("other", "text").value();
+  to->set("empty", "old").value();
+  const auto refused = copy_objects(from, to);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_THAT(keys_of(*to), ElementsAre("empty", "other"));
+  ASSERT_TRUE(copy_objects(from, to, {.overwrite = true}));
+  EXPECT_EQ(to->get("empty").value(), "");
+  EXPECT_EQ(to->get("other").value(), "text");
+}
+
+TEST(CopyObjects, ResumesWithTheObjectsThatDiffer) {
+  const auto from = filled(), to = memory_store();
+  copy_objects(from, to).value();
+  std::string changed = *to->get("large").value();
+  changed[2'999'999] = 'x';
+  to->set("large", changed).value();
+  to->erase("empty").value();
+  to->set("x/readme.txt", "longer text").value();
+  const ObjectCopyReport report = copy_objects(from, to, {.resume = true}).value();
+  EXPECT_EQ(report.objects, 3U);
+  EXPECT_EQ(report.skipped, keys_of(*from).size() - 3);
+  EXPECT_EQ(to->get("large").value(), from->get("large").value());
+  EXPECT_EQ(to->get("x/readme.txt").value(), "text");
+}
+
+TEST(CopyObjects, ReportsAnObjectThatDoesNotReadBack) {
+  const auto to = std::make_shared<WatchedStore>(memory_store());
+  to->damages = "x/readme.txt";
+  const auto copied = copy_objects(filled(), to, kOneThread);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(copied.error().key(), "x/readme.txt");
+}
+
+TEST(CopyObjects, RefusesACopyIntoItself) {
+  const TempDir directory;
+  const std::string path = directory / "a.zarr";
+  ASSERT_TRUE(create_array(path, {.shape = {4}, .dtype = DType::uint8, .chunks = {4}}));
+  for (const std::string& to : {path, path + "/b"}) {
+    const auto copied = copy_objects(path, to, {.overwrite = true});
+    ASSERT_FALSE(copied) << to;
+    EXPECT_EQ(copied.error().code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(copied.error().text(), HasSubstr("one lies inside the other"));
+  }
+}
+
+TEST(CopyObjects, StaysWithinItsMemoryAndReportsItsProgress) {
+  const auto from = filled();
+  const TempDir directory;
+  std::uint64_t total = 0, done = 0;
+  ObjectCopyOptions options{.config = {.threads = 2, .memory_budget = 1 << 20}};
+  options.config.progress = [&](const Progress& progress) {
+    total = progress.total;
+    done = progress.done;
+  };
+  const ObjectCopyReport report = copy_objects(from, file_store(directory / "b").value(), options).value();
+  EXPECT_EQ(total, report.bytes);
+  EXPECT_LE(done, total);
+}
+
+}  // namespace
+}  // namespace sherd
