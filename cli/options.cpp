@@ -148,8 +148,9 @@ void WritingOptions::add_to(Arguments& arguments) {
                    "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
   arguments.choice(
       "--update", {"auto", "rewrite", "append"}, update,
-      "How a stored shard is changed: rewrite it as a new object, append to it (shards of Neuroglancer), or "
-      "auto, the better of these and the default",
+      "How a stored shard is changed: rewrite it as a new object, append to it (shards of Neuroglancer; rewritten "
+      "if the change is large or would leave more than --max-unused dead bytes), or auto, the better of these and "
+      "the default",
       "in_place");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes above which an update rewrites a shard; default: 0.5");

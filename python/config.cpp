@@ -219,7 +219,10 @@ constexpr Setting kSettings[] = {
      "that are shards of both at once."},
     {"update", "typing.Literal['auto', 'rewrite', 'append']", get_name<&Config::update, kUpdates>, set_update,
      "How a stored shard is changed: \"rewrite\" as a new object, \"append\" to the object (shards of Neuroglancer; "
-     "Unsupported when another one is changed), or \"auto\", the better of these."},
+     "Unsupported when another one is changed), or \"auto\", the better of these for the shard and its store. An "
+     "update "
+     "too large for memory_budget, or that would leave more than max_unused dead bytes, rewrites with \"append\", "
+     "too."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
     {"gzip_level", "int | None", get_optional<&Config::gzip_level>, set_gzip_level,

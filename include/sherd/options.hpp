@@ -52,7 +52,8 @@ enum class Layout : std::uint8_t { plain, zarr_neuroglancer };
 
 /// How a stored shard is changed: as the format and the store allow it best; by a new object; by appending changed
 /// chunks to the object; or by overwriting them in it. A value that does not exist for a shard is `unsupported` when
-/// the shard is changed. Never stored in metadata.
+/// the shard is changed. An update that would be too large for memory to append, or would leave more than
+/// Config::max_unused dead bytes, rewrites the shard with `append` too. Never stored in metadata.
 enum class Update : std::uint8_t { automatic, rewrite, append, in_place };
 
 /// Whether a file store uses locks. With `none` the caller promises that each object (a shard, an unsharded chunk, a

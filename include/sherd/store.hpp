@@ -143,6 +143,10 @@ class SHERD_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
+/// What Store::amend() costs: reading and writing the whole object, as its default does; a copy that the store makes
+/// itself; or only the changed bytes.
+enum class AmendCost : std::uint8_t { copy, on_server, at_once };
+
 /// The cost of requests, so that a plan can choose between few large and many small ones.
 struct StoreTraits {
   std::uint64_t coalesce_gap = 0;                         ///< two reads closer than this are merged
@@ -157,6 +161,7 @@ struct StoreTraits {
   bool can_list = true;            ///< visit() works, and with it everything that removes a prefix
   /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
+  AmendCost amend = AmendCost::copy;  ///< for most objects; some may cost a copy
 };
 
 /// An entry of a list: an object or, with ListDepth::children, the prefix of deeper objects.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
 #include "shard/choose.hpp"
+#include "shard/old_shard.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
 
@@ -24,44 +26,6 @@ Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
     result[d] = begin >= valid[d] ? 0 : std::min(inner[d], valid[d] - begin);
   }
   return result;
-}
-
-// Shards inside a shard are moved, and read whole to be changed, without examining their contents.
-Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
-  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
-    const auto extent = index.extent(slot);
-    if (!extent || !*extent || (*extent)->length <= most) continue;
-    return std::move(corrupt("an inner shard of " + std::to_string((*extent)->length) +
-                             " bytes was not moved: its chunks need at most half of " + std::to_string(most) +
-                             "; copy the array to get rid of the unused bytes"))
-        .in_slot(slot);
-  }
-  return {};
-}
-
-// Whether chunks overlap the second index: a program that knows only the first one has written the shard.
-bool lacks_second_index(const SecondIndex& second, const ShardIndex& index) {
-  const std::uint64_t head = second.index.format.sharding.head_bytes();
-  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
-    const auto extent = index.extent(slot);
-    if (extent && *extent && (*extent)->offset < head) return true;
-  }
-  return false;
-}
-
-// For the remaining slots, in the order of their numbers, the first index determines the second one.
-Result<void> check_indices_agree(const ShardLocation& shard, const ShardIndex& index,
-                                 std::span<const std::uint64_t> changed, const Limits& limits) {
-  SHERD_TRY(entries, read_second_index(shard, limits));
-  for (const SecondIndexEntry& entry : entries) {
-    if (std::ranges::binary_search(changed, entry.slot.slot)) continue;
-    SHERD_TRY(expected, shard.layout.second->expected(entry.slot, index));
-    if (expected != entry.extent)
-      return std::move(corrupt("the shard's two indices disagree: " +
-                               SecondIndex::disagreement(entry.slot, expected, entry.extent)))
-          .in_slot(entry.slot.slot);
-  }
-  return {};
 }
 
 }  // namespace
@@ -253,74 +217,54 @@ ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const C
   return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
-Result<ChunkWriter::OldVersion> ChunkWriter::read_old(const WritePiece& stored, ByteSource& old) const {
-  const ShardLayout& shard = *stored.layout.shard;
-  SHERD_TRY(size, old.size());
-  Cache none(0);
-  const ShardLocation location{old, {0, size}, shard, shard.grid(stored.shape), stored.first_id};
-  SHERD_TRY(index, read_index(location, config_.limits, none));
-  SHERD_TRY(index_bytes, index_extents(location, config_.limits));
-  if (shard.inner->shard) SHERD_TRY(check_lengths(*index, shard.max_encoded_size()));
-  OldVersion before{old, {std::move(index), std::move(index_bytes), shard.max_encoded_size()}};
-  if (!shard.second) return before;
-  const auto second = second_extents(location, config_.limits);
-  if (!second && second.error().code() != ErrorCode::corrupt) return Error(second.error());
-  before.shard.overlaps_index = !second || lacks_second_index(*shard.second, *before.shard.index);
-  if (second) before.shard.index_bytes.insert(before.shard.index_bytes.end(), second->begin(), second->end());
-  return before;
-}
+/// How the next version of a shard is made.
+struct ChunkWriter::NextVersion {
+  std::unique_ptr<IndexCoding> coding;
+  ShardUpdate update;
+};
 
-Result<std::vector<EncodedBatch>> ChunkWriter::to_batches(const WritePiece& stored, ByteSource& old) const {
-  const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
-  const SlotPlans plans = plan_slots(stored, cells);
-  const std::span<const SlotPlan> slots(plans.slots);
-  SHERD_TRY(before, read_old(stored, old));
-  std::vector<EncodedBatch> batches(slots.size());
-  SHERD_TRY(parallel_for(slots.size(), config_, [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(batch, encode_batch(stored, slots.subspan(i, 1), &before));
-    batches[i] = std::move(batch);
-    return {};
-  }));
-  return batches;
-}
-
-Result<ShardUpdate> ChunkWriter::plan_next(const WritePiece& stored, const SlotPlans& slots, const OldVersion& before,
-                                           const IndexCoding& coding) const {
+Result<ChunkWriter::NextVersion> ChunkWriter::plan_next(const WritePiece& stored, const SlotPlans& plans,
+                                                        const StoreTraits& traits,
+                                                        std::optional<OldVersion>& before) const {
   const ShardLayout& shard = *stored.layout.shard;
-  std::vector<std::uint64_t> changed;
-  for (const SlotPlan& slot : slots.slots) changed.push_back(slot.slot);
-  if (shard.second && !before.shard.overlaps_index) {
-    const ShardIndex& index = *before.shard.index;
-    std::ranges::sort(changed);
-    SHERD_TRY(
-        check_indices_agree({before.source, {0, index.object_size()}, shard, shard.grid(stored.shape), stored.first_id},
-                            index, changed, config_.limits));
+  const Shape grid = shard.grid(stored.shape);
+  if (!before) {
+    SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
+    SHERD_TRY(update, plan_new(*coding));
+    return NextVersion{std::move(coding), std::move(update)};
   }
-  SHERD_TRY(refuse_hdf5(before.shard, before.source));
-  // A shard of ids is rewritten here: its storage has decided that before.
-  const ShardChange change{
-      .size = before.shard.index->object_size(), .has_parts = shard.ids() != nullptr, .put_bytes = ~std::uint64_t{0}};
-  SHERD_TRY(policy, choose(config_, change));
-  return plan_update(policy, before.shard, changed, coding);
+  SHERD_TRY(size, before->source.size());
+  const ShardLocation location{before->source, {0, size}, shard, grid, stored.first_id};
+  SHERD_TRY(old, read_old_shard(location, config_.limits));
+  before->shard = std::move(old);
+  std::vector<std::uint64_t> changed;
+  for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
+  std::ranges::sort(changed);
+  if (shard.second && !before->shard.overlaps_index)
+    SHERD_TRY(check_indices_agree(location, before->shard, changed, config_.limits));
+  const auto put_bytes = checked_mul(changed.size(), plans.slot_bytes);
+  SHERD_TRY(kind, choose(config_, traits, before->shard,
+                         {.slots = changed, .put_bytes = put_bytes.value_or(~std::uint64_t{0})}));
+  SHERD_TRY(coding, kind == UpdateKind::amend ? shard.part_coding(grid, stored.first_id, changed, config_.limits)
+                                              : shard.coding(grid, stored.first_id, config_.limits));
+  SHERD_TRY(update, plan_update(kind, before->shard, changed, *coding));
+  return NextVersion{std::move(coding), std::move(update)};
 }
 
-Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSource* old, const Carry& carry) const {
-  const ShardLayout& shard = *stored.layout.shard;
-  const Cells cells(stored.part, regular_axes(shard.inner_shape));
+Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSource* old, const StoreTraits& traits,
+                                                const Carry& carry) const {
+  const Cells cells(stored.part, regular_axes(stored.layout.shard->inner_shape));
   const SlotPlans plans = plan_slots(stored, cells);
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
-  SHERD_TRY(coding, shard.coding(shard.grid(stored.shape), stored.first_id, config_.limits));
   std::optional<OldVersion> before;
-  if (old != nullptr) {
-    SHERD_TRY(read, read_old(stored, *old));
-    before.emplace(std::move(read));
-  }
-  SHERD_TRY(update, before ? plan_next(stored, plans, *before, *coding) : plan_new(*coding));
-  SHERD_TRY(applied, carry(*coding, std::move(update), window, [&](ShardWriter& writer) {
+  if (old != nullptr) before.emplace(OldVersion{*old, {}});
+  SHERD_TRY(next, plan_next(stored, plans, traits, before));
+  const std::uint64_t moved = next.update.kind == UpdateKind::amend ? 0 : next.update.unchanged_chunks;
+  SHERD_TRY(applied, carry(*next.coding, std::move(next.update), window, [&](ShardWriter& writer) {
               return put_slots(stored, plans, before ? &*before : nullptr, writer);
             }));
-  if (config_.recorder) config_.recorder->chunks_moved.fetch_add(applied.moved, std::memory_order_relaxed);
+  if (config_.recorder) config_.recorder->chunks_moved.fetch_add(moved, std::memory_order_relaxed);
   return applied;
 }
 
@@ -329,20 +273,20 @@ ShardWriter::Empty if_empty(const WritePiece& stored) {
 }
 
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
-  SHERD_TRY(made, make_version(stored, old,
+  SHERD_TRY(made, make_version(stored, old, {},
                                [&](const IndexCoding& coding, ShardUpdate update, std::size_t window,
                                    const auto& put) -> Result<AppliedUpdate> {
                                  ShardWriter writer(coding, std::move(update), window);
                                  SHERD_TRY(writer.start(to, old));
                                  SHERD_TRY(put(writer));
                                  SHERD_TRY(exists, writer.finish(if_empty(stored)));
-                                 return AppliedUpdate{.exists = exists, .moved = writer.moved()};
+                                 return AppliedUpdate{.exists = exists};
                                }));
   return made.exists;
 }
 
 Result<AppliedUpdate> ChunkWriter::update(const WritePiece& stored, const StoredShard& shard) const {
-  return make_version(stored, shard.old,
+  return make_version(stored, shard.old, shard.store.traits(),
                       [&](const IndexCoding& coding, ShardUpdate update, std::size_t window, const auto& put) {
                         return apply(shard, coding, std::move(update), window, if_empty(stored), put);
                       });

@@ -54,12 +54,9 @@ class ChunkWriter {
   /// Writes a chunk that is stored raw (no codec but bytes), block by block; `stored` must cover the chunk.
   Result<bool> to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const;
 
-  /// The chunks of a shard of ids after the write, each in its own batch, for a shard to which they are added.
-  Result<std::vector<EncodedBatch>> to_batches(const WritePiece& stored, ByteSource& old) const;
-
   /// Writes a shard (not an opaque one), with the piece in stored order; `old` may be null. False as for to_memory().
   Result<bool> to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const;
-  /// Stores the next version of a shard that is only partly overwritten; `shard.old` may be null.
+  /// Stores the next version of a shard that is only partly overwritten, as choose() decides; `shard.old` may be null.
   Result<AppliedUpdate> update(const WritePiece& stored, const StoredShard& shard) const;
 
  private:
@@ -72,7 +69,6 @@ class ChunkWriter {
   };
   /// Its chunks that are only partly overwritten, which are read together.
   struct OldChunks;
-  Result<OldVersion> read_old(const WritePiece& stored, ByteSource& old) const;
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
   Result<void> put_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,
@@ -80,9 +76,12 @@ class ChunkWriter {
   /// Carries out the plan of a shard's next version.
   using Carry = std::function<Result<AppliedUpdate>(const IndexCoding& coding, ShardUpdate update, std::size_t window,
                                                     const std::function<Result<void>(ShardWriter&)>& put)>;
-  Result<AppliedUpdate> make_version(const WritePiece& stored, ByteSource* old, const Carry& carry) const;
-  Result<ShardUpdate> plan_next(const WritePiece& stored, const SlotPlans& slots, const OldVersion& before,
-                                const IndexCoding& coding) const;
+  Result<AppliedUpdate> make_version(const WritePiece& stored, ByteSource* old, const StoreTraits& traits,
+                                     const Carry& carry) const;
+  struct NextVersion;
+  /// Reads the indexes of the old version, if there is one.
+  Result<NextVersion> plan_next(const WritePiece& stored, const SlotPlans& plans, const StoreTraits& traits,
+                                std::optional<OldVersion>& before) const;
   Result<OldChunks> read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
                                     const OldVersion* old) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,

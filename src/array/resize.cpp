@@ -21,7 +21,7 @@
 #include "base/try.hpp"
 #include "node/document.hpp"
 #include "node/storage_kind.hpp"
-#include "shard/reader.hpp"
+#include "shard/old_shard.hpp"
 
 namespace sherd {
 namespace {
@@ -84,6 +84,22 @@ Result<Generation> cut(const Array::State& state, const Shape& cell, const Shrin
 
 using StoredCells = std::vector<std::pair<Shape, std::string>>;
 
+ShardLocation located(const Array::State& state, const Shape& cell, ByteSource& source, std::uint64_t size) {
+  const ShardLayout& shard = *state.layout.shard;
+  const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
+  return {source, {0, size}, shard, grid, state.first_id(cell)};
+}
+
+// Finds shards that cannot be updated before anything is cut or erased.
+Result<void> check_cut(const Array::State& state, const Shape& cell, const std::string& key, const Shrinking& change) {
+  if (!state.layout.shard || state.layout.opaque_shard() || change.cut.contains(key)) return {};
+  SHERD_TRY(source, state.location.store->open(key));
+  if (source == nullptr) return {};
+  SHERD_TRY(size, source->size());
+  SHERD_TRY(read_old_shard(located(state, cell, *source, size), state.config().limits).in_key(key));
+  return {};
+}
+
 // Erases the contents of stored chunks beyond the new shape, also on disk; visits only stored chunks.
 Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   StoredCells outside, across;
@@ -96,6 +112,9 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
     return {};
   };
   SHERD_TRY(state.storage->list(state, change.from, add));
+  const auto check = [&](std::size_t i) { return check_cut(state, across[i].first, across[i].second, change); };
+  SHERD_TRY(parallel_for(across.size(), with_requests(state.config(), state.location.store->traits().parallel_requests),
+                         check));
   Budget budget(state.config().memory_budget);
   const unsigned requests = state.location.store->traits().parallel_requests;
   const Config config = writing_config(with_requests(state.config(), requests), state.layout);
@@ -134,9 +153,7 @@ Result<std::uint64_t> count_chunks(const Array::State& state, const Shape& cell,
   SHERD_TRY(source, state.location.store->open(key));
   if (source == nullptr) return std::uint64_t{0};
   SHERD_TRY(size, source->size());
-  const ShardLayout& shard = *state.layout.shard;
-  const Shape grid = shard.grid(state.layout.chain.stored_shape(state.grid.cell_shape(cell)));
-  return count_slots({*source, {0, size}, shard, grid, state.first_id(cell)}, state.config(), state.cache);
+  return count_slots(located(state, cell, *source, size), state.config(), state.cache);
 }
 
 /// Computes the new shape from the present one.

@@ -65,8 +65,6 @@ Result<void> ChunkStorage::read_together(const CellsRead& call) const {
       call.cells.size(), make);
 }
 
-Result<bool> ChunkStorage::change_shard(const ShardWrite&) const { return false; }
-
 Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, const OnStored& visit) const {
   return as_call(array.config(), [&]() -> Result<void> {
     if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);

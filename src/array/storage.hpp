@@ -13,16 +13,6 @@
 
 namespace sherd {
 
-/// A write of some chunks of an existing shard.
-struct ShardWrite {
-  const Array::State& array;
-  const CellAccess& at;
-  const WritePiece& stored;  ///< in stored order
-  const std::shared_ptr<ByteSource>& old;
-  const ChunkWriter& writer;
-  const Config& config;
-};
-
 /// An encoded chunk and its key.
 struct EncodedChunk {
   const std::string& key;
@@ -45,9 +35,6 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   virtual Result<void> read(const CellsRead& call) const;
   /// Writes a region of the array; see Array::write.
   virtual Result<void> write(const Array::State& array, const Region& region, const RegionWrite& call) const;
-  /// Called under the shard's lock. Returns true if it has changed the shard, and false if the shard is to be replaced
-  /// by a new one made from the write and its present chunks.
-  virtual Result<bool> change_shard(const ShardWrite& change) const;
   /// Stores encoded chunks, replacing existing ones. Chunks that share an object are stored by one update of
   /// it.
   virtual Result<void> put(std::span<const EncodedChunk> chunks) const;

@@ -1,7 +1,7 @@
 // Writing: each affected object is rewritten and replaces the old one atomically. A whole chunk or shard is encoded
 // without reading the old one. A partial write holds the object's lock from reading to replacing, replaces only the
 // version that it has read, and is repeated if that is no longer the present one (docs/decisions/0016).
-// A shard is not replaced if its storage can change a few of its chunks in place (ChunkStorage::change_shard).
+// How a shard is changed is decided in shard/choose.cpp; it may be appended to instead of being replaced.
 // Nothing is kept of a chunk that is covered up to the array's end. So at the edge, that end is read from the store
 // under the lock: a writer that enlarged the array did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
@@ -155,12 +155,7 @@ class RegionWriter {
     SHERD_TRY(confirm(at, piece.part));
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
-      const WritePiece stored = stored_piece(piece);
-      if (old != nullptr) {
-        SHERD_TRY(changed, state_.storage->change_shard({state_, at, stored, old, writer_, config_}));
-        if (changed) return {};
-      }
-      SHERD_TRY(applied, writer_.update(stored, {store, at.key, old.get(), condition}));
+      SHERD_TRY(applied, writer_.update(stored_piece(piece), {store, at.key, old.get(), condition}));
       return applied.exists ? note_replaced(condition, std::move(applied.generation)) : erase_rest(at.key, condition);
     }
     Buffer before;

@@ -11,6 +11,7 @@
 #include "base/limits.hpp"
 #include "base/try.hpp"
 #include "shard/choose.hpp"
+#include "shard/old_shard.hpp"
 #include "shard/writer.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
@@ -34,6 +35,13 @@ Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> p
     old = std::max(old, patch.start + patch.bytes.size());
   }
   return old;
+}
+
+// The version from which a plan with an index was made.
+Result<OldShard> old_shard(const Plan& plan, ByteSource& source, const Limits& limits) {
+  const ShardLayout& layout = plan.level->layout;
+  SHERD_TRY(index_bytes, index_extents({source, {0, plan.where.length}, layout, plan.level->grid}, limits));
+  return OldShard{plan.index, std::move(index_bytes), layout.max_encoded_size()};
 }
 
 class Planner {
@@ -139,10 +147,10 @@ class PlanWriter {
   /// Stores the next version of a shard.
   Result<void> store(const Plan& plan, const StoredShard& shard) {
     SHERD_TRY(coding, plan.level->layout.coding(plan.level->grid, 0, state_.limits()));
-    SHERD_TRY(update, this->update(plan, shard.old, *coding));
+    SHERD_TRY(update, this->update(plan, shard.old, shard.store.traits(), *coding));
     SHERD_TRY(applied, apply(shard, *coding, std::move(update), 1, ShardWriter::Empty::stored,
                              [&](ShardWriter& writer) { return put(plan, shard.old, writer); }));
-    moved_ += applied.moved;
+    moved_ += applied.unchanged;
     return {};
   }
 
@@ -152,12 +160,12 @@ class PlanWriter {
   /// A shard inside another one; `old` is its previous version, or null.
   Result<void> write(const Plan& plan, ByteSource* old, ObjectWriter& to) {
     SHERD_TRY(coding, plan.level->layout.coding(plan.level->grid, 0, state_.limits()));
-    SHERD_TRY(update, this->update(plan, old, *coding));
+    SHERD_TRY(update, this->update(plan, old, {}, *coding));
     ShardWriter writer(*coding, std::move(update), 1);
     SHERD_TRY(writer.start(to, old));
     SHERD_TRY(put(plan, old, writer));
     SHERD_TRY(writer.finish(ShardWriter::Empty::stored));
-    moved_ += writer.moved();
+    moved_ += writer.unchanged();
     return {};
   }
 
@@ -172,20 +180,18 @@ class PlanWriter {
     return {};
   }
 
-  Result<ShardUpdate> update(const Plan& plan, ByteSource* old, const IndexCoding& coding) const {
+  Result<ShardUpdate> update(const Plan& plan, ByteSource* old, const StoreTraits& traits,
+                             const IndexCoding& coding) const {
     if (!plan.index) return plan_new(coding);
-    const ShardLocation location{*old, {0, plan.where.length}, plan.level->layout, plan.level->grid};
-    SHERD_TRY(index_bytes, index_extents(location, state_.limits()));
-    const OldShard before{plan.index, std::move(index_bytes), plan.level->layout.max_encoded_size()};
     std::vector<std::uint64_t> changed;
     changed.reserve(plan.steps.size());
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
-    SHERD_TRY(refuse_hdf5(before, *old));
-    ShardChange change{.size = plan.where.length};
+    ShardChange change{.slots = changed};
     if (plan.erases)
       change.prescribed = state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place;
-    SHERD_TRY(policy, choose(state_.array.config(), change));
-    return plan_update(policy, before, changed, coding);
+    SHERD_TRY(before, old_shard(plan, *old, state_.limits()));
+    SHERD_TRY(kind, choose(state_.array.config(), traits, before, change));
+    return plan_update(kind, before, changed, coding);
   }
 
   // The bytes for a slot.
@@ -252,7 +258,12 @@ Result<Plan> plan_change(const State& state, const Box& chunks, ByteSource* old,
     SHERD_TRY(size, old->size());
     where = Extent{0, size};
   }
-  return Planner(state, old).plan(0, chunks, where, change);
+  SHERD_TRY(plan, Planner(state, old).plan(0, chunks, where, change));
+  if (plan.index && !plan.steps.empty()) {
+    SHERD_TRY(before, old_shard(plan, *old, state.limits()));
+    SHERD_TRY(refuse_hdf5(before, *old));
+  }
+  return plan;
 }
 
 Result<std::uint64_t> store_plan(const State& state, const Plan& plan, const StoredShard& shard) {

@@ -59,7 +59,7 @@ struct Plan {
 };
 
 /// Plans the change of a shard of these chunks. `old` is the present object, or null; if the change covers the shard,
-/// nothing of it is read.
+/// nothing of it is read. `unsupported` if it is an HDF5 file at the same time.
 Result<Plan> plan_change(const ShardingTransformer::State& state, const Box& chunks, ByteSource* old,
                          const Change& change);
 

@@ -19,6 +19,11 @@ class DualFormatStore final : public ForwardingStore {
     if (const auto second = second_of(key)) SHERD_TRY(writer->link(*second));
     return writer;
   }
+  [[nodiscard]] StoreTraits traits() const noexcept override {
+    StoreTraits traits = store_->traits();
+    traits.amend = AmendCost::copy;
+    return traits;
+  }
   // A shard with two names is replaced, not changed in place: readers of the other name could see a partial change.
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
     return Store::amend(key, amendment);

@@ -1,7 +1,7 @@
 // Changes shards, each under its lock, in the version that was read: another version is a conflict, after which the
 // change starts again. An existing shard is amended: new chunks and the new lists of their minishards go after its end,
-// then the entries of these minishards are overwritten. If too much of it would be dead, or if it is stored as the
-// older pair of objects, it is rewritten, moving what is kept without decoding it.
+// then the entries of these minishards are overwritten. If choose() decides for a new version, or if it is stored as
+// the older pair of objects, it is rewritten, moving what is kept without decoding it.
 #include <algorithm>
 
 #include "base/call.hpp"
@@ -10,6 +10,7 @@
 #include "neuroglancer/value_rules.hpp"
 #include "shard/apply.hpp"
 #include "shard/choose.hpp"
+#include "shard/old_shard.hpp"
 #include "store/condition.hpp"
 #include "store/retry.hpp"
 
@@ -31,10 +32,10 @@ struct Change {
 
 struct Slot {
   std::uint64_t id;
-  Extent kept = {};             // including the bytes before it that belong to it
-  std::uint64_t preceding = 0;  // of them
-  const Item* item = nullptr;
-  bool is_kept = false;
+  std::optional<Extent> old = {};  // including the bytes before it that belong to it
+  std::uint64_t preceding = 0;     // of them
+  bool changes = false;
+  const Item* item = nullptr;  // null: kept or erased
 };
 
 std::span<const Change> of_minishard(std::span<const Change> changes, std::size_t first) {
@@ -68,19 +69,13 @@ class IdsUpdate {
   Result<std::uint64_t> apply(OpenedShard seen) {
     SHERD_TRY(stats(std::move(seen)));
     if (old_.source == nullptr) {
-      for (const Change& change : changes_)
-        if (change.item != nullptr) slots_.push_back({.id = change.id, .item = change.item});
-      if (puts_ != 0) SHERD_TRY(write_whole());
+      SHERD_TRY(merge(nullptr, changes_));
+      if (puts_ != 0) SHERD_TRY(store(UpdateKind::dense));
       return std::uint64_t{0};
     }
     SHERD_TRY(take_touched());
     if (puts_ == 0 && existing_ == 0) return std::uint64_t{0};
-    if (stats_.chunks + puts_ == existing_) {
-      SHERD_TRY(drop());
-    } else {
-      SHERD_TRY(policy, choose(state_.config(), change()));
-      SHERD_TRY(policy.kind == UpdateKind::amend && !old_.is_pair ? amend(policy) : rewrite());
-    }
+    SHERD_TRY(stats_.chunks + puts_ == existing_ ? drop() : update({}));
     return existing_;
   }
 
@@ -90,16 +85,11 @@ class IdsUpdate {
     SHERD_TRY(stats(std::move(seen)));
     const bool may_go = stats_.chunks == 0 && can_erase();
     if (old_.source == nullptr || (stats_.dead == 0 && !may_go)) return std::optional<std::uint64_t>();
-    SHERD_TRY(stats_.chunks == 0 ? drop() : rewrite());
+    SHERD_TRY(stats_.chunks == 0 ? drop() : update(UpdateKind::dense));
     return std::optional(size_ > new_size_ ? size_ - new_size_ : 0);
   }
 
  private:
-  [[nodiscard]] ShardChange change() const {
-    return {
-        .size = size_, .has_parts = true, .put_bytes = put_bytes_, .dead = stats_.dead, .rewritten = UpdateKind::dense};
-  }
-
   Result<OpenedShard> lock_and_open() {
     SHERD_TRY(lock, state_.store->lock(keys_.shard));
     lock_ = std::move(lock);
@@ -112,11 +102,13 @@ class IdsUpdate {
     SHERD_TRY(size, old_.source->size().in_key(old_.source->name()));
     size_ = size;
     SHERD_TRY(stats, shard_stats(state_, number_, *old_.source).in_key(old_.source->name()));
+    if (stats.is_hdf5)
+      return updates_hdf5("copy its values to another store and change that one").in_key(old_.source->name());
     stats_ = stats;
     return {};
   }
 
-  /// Reads the lists of the minishards that change, and counts what their old versions leave behind.
+  /// Reads the lists of the minishards that change.
   Result<void> take_touched() {
     std::vector<std::uint64_t> minishards;
     for (std::size_t first = 0; first < changes_.size(); first += of_minishard(changes_, first).size())
@@ -126,36 +118,47 @@ class IdsUpdate {
     for (const auto& list : lists) {
       const auto changes = of_minishard(changes_, first);
       first += changes.size();
-      std::vector<Chunk> replaced;
-      SHERD_TRY(merge(list.get(), changes, &replaced));
-      existing_ += replaced.size();
-      SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, replaced));
-      for (std::size_t i = 0; i < replaced.size(); ++i) stats_.dead += replaced[i].length + preceding[i];
-      if (list) stats_.dead += list->stored().length;
+      SHERD_TRY(merge(list.get(), changes));
+      if (list) replaced_lists_ += list->stored().length;
     }
+    SHERD_TRY(add_preceding(0, [](const Slot& slot) { return slot.changes; }));
+    for (const Slot& slot : slots_) existing_ += slot.changes && slot.old ? 1 : 0;
     return {};
   }
 
-  /// Adds a minishard's slots: kept entries of its list, and the changes, both sorted by id. Erased ids are slots that
-  /// remain empty.
-  Result<void> merge(const MinishardIndex* list, std::span<const Change> changes, std::vector<Chunk>* replaced) {
+  /// Adds a minishard's slots: the entries of its list and the changes, both sorted by id.
+  Result<void> merge(const MinishardIndex* list, std::span<const Change> changes) {
     const auto chunks = list != nullptr ? list->chunks() : std::span<const Chunk>();
     for (std::size_t c = 0, k = 0; c < changes.size() || k < chunks.size();) {
-      if (c < changes.size() && (k == chunks.size() || changes[c].id <= chunks[k].id)) {
-        const bool same = k < chunks.size() && changes[c].id == chunks[k].id;
-        if (same && replaced != nullptr) replaced->push_back(chunks[k]);
-        if (same) ++k;
-        slots_.push_back({.id = changes[c].id, .item = changes[c].item});
-        ++c;
-      } else {
-        SHERD_TRY(extent, list->extent(chunks[k]));
-        slots_.push_back({.id = chunks[k].id, .kept = extent, .is_kept = true});
-        ++k;
+      const bool changes_next = c < changes.size() && (k == chunks.size() || changes[c].id <= chunks[k].id);
+      Slot slot{.id = changes_next ? changes[c].id : chunks[k].id, .changes = changes_next};
+      if (k < chunks.size() && chunks[k].id == slot.id) {
+        SHERD_TRY(extent, list->extent(chunks[k++]));
+        slot.old = extent;
       }
+      if (changes_next) slot.item = changes[c++].item;
+      slots_.push_back(slot);
     }
     if (slots_.size() <= state_.config().limits.index_bytes / sizeof(Slot)) return {};
     return unsupported("the lists of " + keys_.shard + " exceed the limit index_bytes (" +
                        std::to_string(state_.config().limits.index_bytes) + ")");
+  }
+
+  /// Adds the bytes before the old chunks of those slots, from the `first` one, that are `wanted`.
+  Result<void> add_preceding(std::size_t first, bool (*wanted)(const Slot&)) {
+    std::vector<Chunk> chunks;
+    std::vector<Slot*> of;
+    for (Slot& slot : std::span(slots_).subspan(first)) {
+      if (!slot.old || !wanted(slot)) continue;
+      chunks.push_back({slot.id, slot.old->offset, slot.old->length});
+      of.push_back(&slot);
+    }
+    SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, chunks));
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      of[i]->preceding = preceding[i];
+      of[i]->old = Extent{of[i]->old->offset - preceding[i], of[i]->old->length + preceding[i]};
+    }
+    return {};
   }
 
   /// Every minishard's slots, with the bytes before the chunks that are kept.
@@ -166,7 +169,7 @@ class IdsUpdate {
       while (next < changes_.size() && changes_[next].location.minishard < minishard) {
         const auto changes = of_minishard(changes_, next);
         next += changes.size();
-        SHERD_TRY(merge(nullptr, changes, nullptr));
+        SHERD_TRY(merge(nullptr, changes));
       }
       return {};
     };
@@ -177,35 +180,12 @@ class IdsUpdate {
         changes = of_minishard(changes_, next);
       next += changes.size();
       const std::size_t first = slots_.size();
-      SHERD_TRY(merge(&list, changes, nullptr));
-      std::vector<Chunk> kept;
-      for (const Slot& slot : std::span(slots_).subspan(first))
-        if (slot.is_kept) kept.push_back({slot.id, slot.kept.offset, slot.kept.length});
-      SHERD_TRY(preceding, preceding_bytes(state_, *old_.source, kept));
-      auto before = preceding.begin();
-      for (Slot& slot : std::span(slots_).subspan(first)) {
-        if (!slot.is_kept) continue;
-        slot.preceding = *before++;
-        slot.kept = {slot.kept.offset - slot.preceding, slot.kept.length + slot.preceding};
-      }
+      SHERD_TRY(merge(&list, changes));
+      SHERD_TRY(add_preceding(first, [](const Slot& slot) { return !slot.changes; }));
       return true;
     };
     SHERD_TRY(for_each_list(state_, *old_.source, take));
     return take_changes_before(~std::uint64_t{0});
-  }
-
-  Result<void> rewrite() {
-    SHERD_TRY(take_all().in_key(old_.source->name()));
-    return write_whole();
-  }
-
-  Result<void> write_whole() {
-    SHERD_TRY(condition, unchanged());
-    SHERD_TRY(stored, write({UpdateKind::dense}, condition));
-    if (old_.is_pair) SHERD_TRY(erase_pair());
-    stats_.dead = 0;
-    remember(stored);
-    return {};
   }
 
   /// The condition that the replaced object is the one that was read.
@@ -213,36 +193,54 @@ class IdsUpdate {
     return unchanged_since(old_.is_pair ? nullptr : old_.source.get());
   }
 
-  Result<void> amend(const UpdatePolicy& policy) {
-    SHERD_TRY(stored, write(policy, {}));
-    remember(stored);
+  /// The old chunks of the slots, and which of them change.
+  [[nodiscard]] std::pair<OldShard, std::vector<std::uint64_t>> old_slots() const {
+    ShardIndex index(slots_.size(), size_);
+    std::vector<std::uint64_t> changed;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].old) index.set(i, *slots_[i].old);
+      if (slots_[i].changes) changed.push_back(i);
+    }
+    return {{.index = std::make_shared<const ShardIndex>(std::move(index)), .has_parts = true, .unused = stats_.dead},
+            std::move(changed)};
+  }
+
+  /// Changes the shard as choose() decides. The older pair of objects becomes a shard.
+  Result<void> update(std::optional<UpdateKind> prescribed) {
+    if (old_.is_pair) prescribed = UpdateKind::dense;
+    const auto [old, changed] = old_slots();
+    SHERD_TRY(kind,
+              choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed}));
+    if (kind != UpdateKind::amend) SHERD_TRY(take_all().in_key(old_.source->name()));
+    SHERD_TRY(stored, store(kind));
+    if (old_.is_pair) return erase_pair();
+    std::uint64_t dead = 0;
+    if (kind == UpdateKind::amend) {
+      dead = stats_.dead + replaced_lists_;
+      for (const std::uint64_t slot : changed) dead += slots_[slot].old ? slots_[slot].old->length : 0;
+    }
+    keep_stats(state_, old_.source->name(), stored, {stats_.chunks + puts_ - existing_, dead});
     return {};
   }
 
-  void remember(const Generation& stored) const {
-    if (!old_.source || old_.is_pair) return;  // only the store knows under which name it will be opened
-    keep_stats(state_, old_.source->name(), stored, {stats_.chunks + puts_ - existing_, stats_.dead});
-  }
-
-  /// Stores the slots as a new shard on this condition, or adds them to the existing one. Returns what was stored.
-  Result<Generation> write(const UpdatePolicy& policy, const Condition& condition) {
+  /// Stores the slots as a new shard, or adds them to the existing one. Returns what was stored.
+  Result<Generation> store(UpdateKind kind) {
     std::vector<std::uint64_t> ids, preceding;
-    ShardIndex index(slots_.size(), size_);
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      ids.push_back(slots_[i].id);
-      preceding.push_back(slots_[i].item != nullptr ? slots_[i].item->preceding.size() : slots_[i].preceding);
-      if (slots_[i].is_kept) index.set(i, slots_[i].kept);
+    for (const Slot& slot : slots_) {
+      ids.push_back(slot.id);
+      preceding.push_back(slot.item != nullptr ? slot.item->preceding.size() : slot.preceding);
     }
     using Entries = Uint64IndexCoding::Entries;
     const Uint64IndexCoding coding(state_.format, ids, state_.config().limits,
-                                   {preceding, policy.kind == UpdateKind::amend ? Entries::each : Entries::all});
-    const OldShard old{std::make_shared<const ShardIndex>(std::move(index))};
-    SHERD_TRY(update, plan_update(policy, old, {}, coding));
+                                   {preceding, kind == UpdateKind::amend ? Entries::each : Entries::all});
+    const auto [old, changed] = old_slots();
+    SHERD_TRY(update, plan_update(kind, old, changed, coding));
+    SHERD_TRY(condition, unchanged());
     SHERD_TRY(applied,
               sherd::apply({*state_.store, keys_.shard, old_.source.get(), condition}, coding, std::move(update),
                            std::size_t{2} * thread_count(state_.config().threads), ShardWriter::Empty::stored,
                            [&](ShardWriter& writer) { return put_items(writer); }));
-    if (state_.config().recorder) state_.config().recorder->chunks_moved += applied.moved;
+    if (state_.config().recorder) state_.config().recorder->chunks_moved += applied.unchanged;
     new_size_ = applied.size;
     return std::move(applied.generation);
   }
@@ -299,8 +297,7 @@ class IdsUpdate {
       return {};
     }
     slots_.clear();
-    SHERD_TRY(condition, unchanged());
-    SHERD_TRY(stored, write({UpdateKind::dense}, condition));
+    SHERD_TRY(stored, store(UpdateKind::dense));
     if (!old_.is_pair) return {};
     SHERD_TRY(erase_pair());
     if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(stored)));
@@ -311,11 +308,11 @@ class IdsUpdate {
   const std::uint64_t number_;
   std::span<const Change> changes_;
   const ShardKeys keys_;
-  std::uint64_t puts_ = 0, put_bytes_ = 0, existing_ = 0;
+  std::uint64_t puts_ = 0, put_bytes_ = 0, existing_ = 0, replaced_lists_ = 0;
   std::unique_ptr<StoreLock> lock_;
   OpenedShard old_;
   std::uint64_t size_ = 0, new_size_ = 0;
-  ShardStats stats_;  // of the old version; the dead bytes of the new one, once the replaced bytes are counted
+  ShardStats stats_;  // of the old version
   std::vector<Slot> slots_;
 };
 

@@ -5,6 +5,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "shard/old_shard.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -49,30 +50,28 @@ Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t n
   SHERD_TRY(generation, source.generation());
   if (const auto kept = state.cache.get<ShardStats>(stats_name(source.name()), generation)) return *kept;
   const Uint64Sharding& sharding = state.format.sharding;
-  std::uint64_t live = sharding.head_bytes();
-  const auto add = [&](std::uint64_t bytes) {
-    live = checked_add(live, bytes).value_or(~std::uint64_t{0});  // overlapping extents may add up to anything
+  std::uint64_t live = 0;
+  Hdf5Signature signature(size);
+  const auto use = [&](const Extent& extent) {
+    live = checked_add(live, extent.length).value_or(~std::uint64_t{0});  // overlapping extents may add up to anything
+    signature.leave_out(extent);
   };
+  use({0, sharding.head_bytes()});
   ShardStats stats;
   SHERD_TRY(for_each_list(state, source, [&](std::uint64_t minishard, const MinishardIndex& list) -> Result<bool> {
-    for (const auto& chunk : list.chunks()) {
-      const auto location = sharding.locate(chunk.id);
-      if (location.minishard != minishard || location.shard != number)
-        return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs to minishard " +
-                       std::to_string(location.minishard) + " of " + ShardKeys(sharding, location.shard).shard +
-                       ": is the sharding the right one?");
-      SHERD_TRY(extent, list.extent(chunk));
-      if (extent.length > 0 && extent.offset < sharding.head_bytes())
-        return corrupt("chunk " + std::to_string(chunk.id) + " overlaps the index");
-      add(chunk.length);
-    }
-    stats.chunks += list.chunks().size();
-    add(list.stored().length);
+    SHERD_TRY(list.check({number, minishard}, sharding));
     SHERD_TRY(preceding, preceding_bytes(state, source, list.chunks()));
-    for (const std::uint64_t bytes : preceding) add(bytes);
+    for (std::size_t i = 0; i < preceding.size(); ++i) {
+      const auto& chunk = list.chunks()[i];
+      use({chunk.offset - preceding[i], chunk.length + preceding[i]});
+    }
+    stats.chunks += preceding.size();
+    use(list.stored());
     return true;
   }));
   stats.dead = size > live ? size - live : 0;
+  SHERD_TRY(is_hdf5, signature.is_in(source));
+  stats.is_hdf5 = is_hdf5;
   keep_stats(state, source.name(), generation, stats);
   return stats;
 }

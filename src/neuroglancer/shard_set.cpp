@@ -8,6 +8,7 @@
 
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "shard/choose.hpp"
 #include "shard/reader.hpp"
 #include "store/read_into.hpp"
 
@@ -149,7 +150,7 @@ Result<void> ShardSetWriter::write_section(std::span<const StoredKey> keys, Open
   const Uint64IndexCoding coding(target_.format, ids, config.limits, {preceding, Uint64IndexCoding::Entries::range});
   // What earlier sections have written is unchanged.
   const OldShard before{std::make_shared<const ShardIndex>(keys.size(), shard.end)};
-  SHERD_TRY(update, plan_update({UpdateKind::amend}, before, {}, coding));
+  SHERD_TRY(update, plan_update(UpdateKind::amend, before, {}, coding));
   ShardWriter writer(coding, std::move(update), window);
   SHERD_TRY(writer.start(*shard.object));
   SHERD_TRY(writer.put(ends.size(), config, [&](std::size_t i) -> Result<EncodedBatch> {

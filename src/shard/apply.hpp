@@ -10,10 +10,6 @@
 
 namespace sherd {
 
-/// `unsupported` if the shard is an HDF5 file at the same time: bytes that no index refers to are the metadata of that
-/// file, and a new version would not have them. Reads only where a signature of HDF5 can be and no chunk or index is.
-Result<void> refuse_hdf5(const OldShard& shard, ByteSource& old);
-
 /// A stored shard, and the version that is changed.
 struct StoredShard {
   Store& store;
@@ -24,10 +20,10 @@ struct StoredShard {
 
 /// What apply() has stored.
 struct AppliedUpdate {
-  bool exists = false;  ///< false: nothing remains, and nothing was stored
+  bool exists = false;  ///< false: nothing remains, and nothing was stored; the caller erases the object
   Generation generation = {};
-  std::uint64_t moved = 0;  ///< chunks of the old version
-  std::uint64_t size = 0;   ///< of the new version
+  std::uint64_t unchanged = 0;  ///< chunks of the old version that are kept
+  std::uint64_t size = 0;       ///< of the new version
 };
 
 /// Stores the next version of a shard: an appended one is an amendment of the object, every other one replaces it on

@@ -3,25 +3,30 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "shard/update.hpp"
 #include "sherd/options.hpp"
+#include "sherd/store.hpp"
 
 namespace sherd {
 
-/// What is to be changed of a stored shard, as far as the choice depends on it.
+/// A change of a stored shard.
 struct ShardChange {
-  std::uint64_t size = 0;       ///< of the version that is changed
-  bool has_parts = false;       ///< the index can be replaced in parts, so that changed chunks can be appended
-  bool is_most = false;         ///< most chunks change
-  std::uint64_t put_bytes = 0;  ///< of the chunks that are put, at most
-  std::uint64_t dead = 0;       ///< bytes that an appended version would not use
-  UpdateKind rewritten = UpdateKind::keep_offsets;  ///< how a version that is not appended is made
-  std::optional<UpdateKind> prescribed = {};        ///< by the format, whatever the settings
+  std::span<const std::uint64_t> slots = {};  ///< that are put or removed
+  std::uint64_t put_bytes = 0;                ///< of the chunks that are put, at most
+  std::uint64_t replaced_lists = 0;           ///< bytes of index parts that an appended version would not use
+  std::optional<UpdateKind> prescribed = {};  ///< by the format or the operation, whatever the settings
 };
 
-/// How a shard is changed, by Config::update and what the shard allows. `unsupported` names a value of Config::update
-/// that does not exist for this shard.
-Result<UpdatePolicy> choose(const Config& config, const ShardChange& change);
+/// How a shard is changed: by Config::update, by what amending costs in its store, and by what the shard and the change
+/// allow. A change that could be appended, but would be too large for memory or leave too many dead bytes, rewrites the
+/// shard. `unsupported` names a value of Config::update that does not exist for this shard.
+Result<UpdateKind> choose(const Config& config, const StoreTraits& traits, const OldShard& old,
+                          const ShardChange& change);
+
+/// The next version of `old` of the chosen kind; see PlanFunction.
+Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,
+                                const IndexCoding& coding);
 
 }  // namespace sherd

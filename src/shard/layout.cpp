@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/limits.hpp"
@@ -160,21 +161,26 @@ std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
   return result;
 }
 
-// The chunks of a box, with slots in C order.
+// The chunks of a box, with slots in C order. An amendment has only the minishards of some slots.
 class BoxIdCoding final : public IndexCoding {
  public:
   BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits)
-      : format_(format), limits_(limits), slots_(ids.size()) {
+      : BoxIdCoding(format, ids, limits, Entries::all) {
+    slots_.resize(ids.size());
     std::iota(slots_.begin(), slots_.end(), std::uint64_t{0});
-    const auto location = [&](std::uint64_t slot) {
-      return std::pair(format.sharding.locate(ids[slot]).minishard, ids[slot]);
-    };
-    std::sort(slots_.begin(), slots_.end(),
-              [&](std::uint64_t a, std::uint64_t b) { return location(a) < location(b); });
-    ids_.reserve(ids.size());
-    for (const std::uint64_t slot : slots_) ids_.push_back(ids[slot]);
+    sort(ids);
   }
-  [[nodiscard]] std::uint64_t slots() const noexcept override { return slots_.size(); }
+  BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits,
+              std::span<const std::uint64_t> changed)
+      : BoxIdCoding(format, ids, limits, Entries::each) {
+    const auto minishard = [&](std::uint64_t slot) { return format.sharding.locate(ids[slot]).minishard; };
+    std::set<std::uint64_t> minishards;
+    for (const std::uint64_t slot : changed) minishards.insert(minishard(slot));
+    for (std::uint64_t slot = 0; slot < ids.size(); ++slot)
+      if (minishards.contains(minishard(slot))) slots_.push_back(slot);
+    sort(ids);
+  }
+  [[nodiscard]] std::uint64_t slots() const noexcept override { return count_; }
   [[nodiscard]] Result<std::uint64_t> head_bytes() const override { return coding().head_bytes(); }
   [[nodiscard]] Result<std::vector<Part>> encode(const ShardIndex& index, std::uint64_t end) const override {
     ShardIndex sorted(slots_.size());
@@ -184,10 +190,24 @@ class BoxIdCoding final : public IndexCoding {
   }
 
  private:
-  [[nodiscard]] Uint64IndexCoding coding() const { return {format_, ids_, limits_}; }
+  using Entries = Uint64IndexCoding::Entries;
+
+  BoxIdCoding(const Uint64Format& format, std::span<const std::uint64_t> ids, const Limits& limits, Entries entries)
+      : format_(format), limits_(limits), entries_(entries), count_(ids.size()) {}
+  void sort(std::span<const std::uint64_t> ids) {
+    const auto location = [&](std::uint64_t slot) {
+      return std::pair(format_.sharding.locate(ids[slot]).minishard, ids[slot]);
+    };
+    std::ranges::sort(slots_, {}, location);
+    ids_.reserve(slots_.size());
+    for (const std::uint64_t slot : slots_) ids_.push_back(ids[slot]);
+  }
+  [[nodiscard]] Uint64IndexCoding coding() const { return {format_, ids_, limits_, {.entries = entries_}}; }
 
   const Uint64Format& format_;
   const Limits& limits_;
+  const Entries entries_;
+  const std::uint64_t count_;
   std::vector<std::uint64_t> slots_;  // by minishard, then by id
   std::vector<std::uint64_t> ids_;    // of these
 };
@@ -235,6 +255,14 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
   }
   SHERD_TRY(all, all_ids(grid, first_id, limits));
   made = std::make_unique<BoxIdCoding>(ids()->format, all, limits);
+  return made;
+}
+
+Result<std::unique_ptr<IndexCoding>> ShardLayout::part_coding(const Shape& grid, std::uint64_t first_id,
+                                                              std::span<const std::uint64_t> changed,
+                                                              const Limits& limits) const {
+  SHERD_TRY(all, all_ids(grid, first_id, limits));
+  std::unique_ptr<IndexCoding> made = std::make_unique<BoxIdCoding>(ids()->format, all, limits, changed);
   return made;
 }
 

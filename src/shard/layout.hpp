@@ -49,6 +49,10 @@ struct ShardLayout {
   /// How the index of such a shard is written. References must outlive the coding.
   [[nodiscard]] Result<std::unique_ptr<IndexCoding>> coding(const Shape& grid, std::uint64_t first_id,
                                                             const Limits& limits) const;
+  /// If chunks have ids: how those parts of it are written that change with these slots.
+  [[nodiscard]] Result<std::unique_ptr<IndexCoding>> part_coding(const Shape& grid, std::uint64_t first_id,
+                                                                 std::span<const std::uint64_t> changed,
+                                                                 const Limits& limits) const;
   /// The maximum size of an inner chunk's encoding. A shard inside it may also have dead bytes; one that has more of
   /// them than all its chunks could have live ones is read, but neither moved nor changed.
   [[nodiscard]] std::uint64_t max_encoded_size() const;

@@ -197,6 +197,20 @@ Result<Extent> MinishardIndex::extent(const Chunk& chunk) const {
                  std::to_string(object_size_) + " bytes");
 }
 
+Result<void> MinishardIndex::check(const Uint64Sharding::Location& minishard, const Uint64Sharding& sharding) const {
+  for (const Chunk& chunk : chunks_) {
+    const auto location = sharding.locate(chunk.id);
+    if (location != minishard)
+      return corrupt("holds chunk " + std::to_string(chunk.id) + ", which belongs to minishard " +
+                     std::to_string(location.minishard) + " of " + sharding.name(location.shard) +
+                     ".shard: is the sharding the right one?");
+    SHERD_TRY(extent, extent(chunk));
+    if (extent.length > 0 && extent.offset < sharding.head_bytes())
+      return corrupt("chunk " + std::to_string(chunk.id) + " overlaps the index");
+  }
+  return {};
+}
+
 Result<std::uint64_t> Uint64IndexCoding::head_bytes() const {
   const std::uint64_t bytes = format_.sharding.head_bytes();
   if (bytes <= limits_.index_bytes || options_.entries == Entries::each) return bytes;

@@ -94,6 +94,9 @@ class MinishardIndex {
   /// The bytes of a chunk, nullopt if this id is not listed; `corrupt` if they extend beyond the shard.
   [[nodiscard]] Result<std::optional<Extent>> extent(std::uint64_t id) const;
   [[nodiscard]] Result<Extent> extent(const Chunk& chunk) const;
+  /// `corrupt`, for the list of this minishard, if a chunk belongs elsewhere, extends beyond the shard, or overlaps the
+  /// index: then nothing may be written, because a value would be lost.
+  [[nodiscard]] Result<void> check(const Uint64Sharding::Location& minishard, const Uint64Sharding& sharding) const;
   /// The location of the encoded list in the shard; set by its reader.
   [[nodiscard]] Extent stored() const noexcept { return stored_; }
   void set_stored(Extent stored) noexcept { stored_ = stored; }

@@ -77,6 +77,30 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
   return {};
 }
 
+}  // namespace
+
+std::uint64_t OldShard::unused_bytes() const {
+  if (unused) return *unused;
+  std::vector<Extent> extents;
+  std::uint64_t live = live_bytes(*index, max_chunk_bytes, extents);
+  for (const Extent& part : index_bytes) live += part.length;
+  return index->object_size() - std::min(live, index->object_size());
+}
+
+Result<ShardUpdate> plan_new(const IndexCoding& coding) {
+  SHERD_TRY(head, coding.head_bytes());
+  return ShardUpdate{.index = ShardIndex(coding.slots()), .head = head, .end = head};
+}
+
+Result<void> plan_keep_offsets(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  SHERD_TRY(keep_entries(old, changed, update));
+  std::vector<Extent> used;
+  live_bytes(*old.index, old.max_chunk_bytes, used);
+  used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
+  stay(std::move(used), update.old_size, update);
+  return {};
+}
+
 Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   std::vector<bool> skip(update.index.slots(), false);
   for (const auto slot : changed) skip[slot] = true;
@@ -98,13 +122,6 @@ Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> chan
   return {};
 }
 
-void plan_amend(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
-  update.index = *old.index;
-  for (const auto slot : changed) update.index.clear(slot);
-  update.unchanged_chunks = update.index.count();
-  update.end = std::max(update.head, update.old_size);
-}
-
 Result<void> plan_index_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   SHERD_TRY(keep_entries(old, changed, update));
   std::vector<Extent> used;
@@ -120,42 +137,12 @@ Result<void> plan_index_in_place(const OldShard& old, std::span<const std::uint6
   return {};
 }
 
-}  // namespace
-
-Result<ShardUpdate> plan_new(const IndexCoding& coding) {
-  SHERD_TRY(head, coding.head_bytes());
-  return ShardUpdate{.index = ShardIndex(coding.slots()), .head = head, .end = head};
-}
-
-Result<ShardUpdate> plan_update(const UpdatePolicy& policy, const OldShard& old, std::span<const std::uint64_t> changed,
-                                const IndexCoding& coding) {
-  SHERD_TRY(update, plan_new(coding));
-  update.kind = policy.kind;
-  update.old_size = old.index->object_size();
-  std::vector<Extent> used;
-  if (policy.kind == UpdateKind::keep_offsets) {
-    std::uint64_t live = live_bytes(*old.index, old.max_chunk_bytes, used);
-    for (const Extent& part : old.index_bytes) live += part.length;
-    const std::uint64_t dead = update.old_size - std::min(live, update.old_size);
-    if (old.overlaps_index || policy.is_wasteful(dead, update.old_size)) update.kind = UpdateKind::dense;
-  }
-  switch (update.kind) {
-    case UpdateKind::keep_offsets:
-      SHERD_TRY(keep_entries(old, changed, update));
-      used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
-      stay(std::move(used), update.old_size, update);
-      break;
-    case UpdateKind::dense:
-      SHERD_TRY(plan_dense(old, changed, update));
-      break;
-    case UpdateKind::index_in_place:
-      SHERD_TRY(plan_index_in_place(old, changed, update));
-      break;
-    case UpdateKind::amend:
-      plan_amend(old, changed, update);
-      break;
-  }
-  return update;
+Result<void> plan_amend(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  update.index = *old.index;
+  for (const auto slot : changed) update.index.clear(slot);
+  update.unchanged_chunks = update.index.count();
+  update.end = std::max(update.head, update.old_size);
+  return {};
 }
 
 }  // namespace sherd

@@ -1,11 +1,12 @@
 // The next version of a shard as a value: which chunks are kept, how their bytes move, which bytes are free for changed
-// chunks, and where appended bytes and the index begin. plan_update() determines all of this from the old index alone,
-// without I/O; ShardWriter carries it out. docs/decisions/0018-updates-are-values.md has the rationale, and what an
-// update that changes the object itself would have to record before its first write.
+// chunks, and where appended bytes and the index begin. A plan function determines all of this from the old index
+// alone, without I/O; ShardWriter carries it out. docs/decisions/0018-updates-are-values.md has the rationale, and what
+// an update that changes the object itself would have to record before its first write.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,22 +30,18 @@ enum class UpdateKind : std::uint8_t {
   amend,
 };
 
-struct UpdatePolicy {
-  UpdateKind kind = UpdateKind::keep_offsets;
-  /// The maximum share of dead bytes in a shard. For keep_offsets: above it the next version is dense.
-  double max_unused = 1.0;
-
-  [[nodiscard]] bool is_wasteful(std::uint64_t dead, std::uint64_t size) const noexcept {
-    return static_cast<double>(dead) > max_unused * static_cast<double>(size);
-  }
-};
-
 /// The version that an update replaces.
 struct OldShard {
   std::shared_ptr<const ShardIndex> index;            ///< has the slots of the new version, and the object's size
   std::vector<Extent> index_bytes = {};               ///< where the index itself is stored
   std::uint64_t max_chunk_bytes = ~std::uint64_t{0};  ///< longer entries are damage
   bool overlaps_index = false;  ///< chunks are where the new version has its index: kept chunks must be moved
+  bool has_parts = false;       ///< the index can be replaced in parts, so that changed chunks can be appended
+  /// The number of bytes to which nothing refers. If omitted, the index and its bytes are complete and determine it;
+  /// otherwise they may lack what is far from the change, and a plan that needs all of them reads them first.
+  std::optional<std::uint64_t> unused = {};
+
+  [[nodiscard]] std::uint64_t unused_bytes() const;
 };
 
 struct ShardUpdate {
@@ -55,14 +52,15 @@ struct ShardUpdate {
     friend bool operator==(const Move&, const Move&) = default;
   };
 
-  UpdateKind kind = UpdateKind::dense;  ///< the chosen kind; never keep_offsets if that would be wasteful
-  std::uint64_t old_size = 0;           ///< bytes of the old version; 0: there is none
-  ShardIndex index;                     ///< kept chunks at their new offsets; changed slots are missing
-  std::uint64_t unchanged_chunks = 0;   ///< the number of kept chunks
-  std::vector<Move> moves = {};         ///< by offset in the old version; none for `amend`, which keeps all bytes
-  std::vector<Extent> gaps = {};        ///< by offset: free for changed chunks, which go into the first gap that fits
-  std::uint64_t head = 0;               ///< size of the index part at the beginning; other parts follow the last chunk
-  std::uint64_t end = 0;                ///< where bytes that fit into no gap are appended
+  UpdateKind kind = UpdateKind::dense;
+  std::uint64_t old_size = 0;          ///< bytes of the old version; 0: there is none
+  ShardIndex index;                    ///< kept chunks at their new offsets; changed slots are missing
+  std::uint64_t unchanged_chunks = 0;  ///< the number of kept chunks
+  std::uint64_t replaced_chunks = 0;   ///< the number of changed slots that are not empty in the old version
+  std::vector<Move> moves = {};        ///< by offset in the old version; none for `amend`, which keeps all bytes
+  std::vector<Extent> gaps = {};       ///< by offset: free for changed chunks, which go into the first gap that fits
+  std::uint64_t head = 0;              ///< size of the index part at the beginning; other parts follow the last chunk
+  std::uint64_t end = 0;               ///< where bytes that fit into no gap are appended
 
   friend bool operator==(const ShardUpdate&, const ShardUpdate&) = default;
 };
@@ -70,10 +68,10 @@ struct ShardUpdate {
 /// A shard without an old version. Fails like IndexCoding::head_bytes().
 Result<ShardUpdate> plan_new(const IndexCoding& coding);
 
-/// The next version of `old`. The `changed` slots will be put or removed; all others are kept. `corrupt` names the slot
-/// of a chunk that cannot be kept: its entry is damaged, it is longer than max_chunk_bytes, or it overlaps the index.
-/// Chunks in changed slots may be damaged.
-Result<ShardUpdate> plan_update(const UpdatePolicy& policy, const OldShard& old, std::span<const std::uint64_t> changed,
-                                const IndexCoding& coding);
+/// Makes a plan, which begins as plan_new(), that of the next version of `old`. The `changed` slots will be put or
+/// removed; all others are kept. `corrupt` names the slot of a chunk that cannot be kept: its entry is damaged, it is
+/// longer than max_chunk_bytes, or it overlaps the index. Chunks in changed slots may be damaged.
+using PlanFunction = Result<void>(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update);
+PlanFunction plan_keep_offsets, plan_dense, plan_index_in_place, plan_amend;
 
 }  // namespace sherd

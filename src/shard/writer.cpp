@@ -100,6 +100,7 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
       update_.index.clear(chunk.slot);
       continue;
     }
+    has_puts_ = true;
     const std::uint64_t offset = allocate(chunk.length);
     update_.index.set(chunk.slot, {offset, chunk.length});
     const auto bytes = batch.bytes->span().subspan(at, chunk.length);
@@ -145,7 +146,7 @@ Result<void> ShardWriter::put(std::size_t count, const Config& config,
 Result<void> ShardWriter::put(EncodedBatch batch) { return Turn(*this, next_).put(std::move(batch)); }
 
 Result<bool> ShardWriter::finish(Empty empty) {
-  if (update_.kind != UpdateKind::amend && empty == Empty::absent && update_.index.count() == 0) return false;
+  if (empty == Empty::absent && update_.index.count() == 0) return false;
   SHERD_TRY(parts, coding_.encode(update_.index, update_.end));
   for (const IndexCoding::Part& part : parts) {
     if (part.bytes.size() == 0) continue;

@@ -59,7 +59,9 @@ class ShardWriter {
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 
   /// The number of kept chunks of the old version.
-  [[nodiscard]] std::uint64_t moved() const noexcept { return update_.unchanged_chunks; }
+  [[nodiscard]] std::uint64_t unchanged() const noexcept { return update_.unchanged_chunks; }
+  /// Whether any chunk was put or removed.
+  [[nodiscard]] bool has_changes() const noexcept { return has_puts_ || update_.replaced_chunks > 0; }
 
  private:
   class Turn;
@@ -79,6 +81,7 @@ class ShardWriter {
   bool abandoned_ = false;
   std::size_t next_ = 0;  // the batch that gets the next offset
   std::map<std::size_t, EncodedBatch> waiting_;
+  bool has_puts_ = false;
   ShardUpdate update_;  // its index and its end grow with each chunk
   Gaps gaps_;
 };

@@ -158,7 +158,8 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
             .locks = true,
             .conditional_write = true,
             .conditional_erase = true,
-            .links = true};
+            .links = true,
+            .amend = AmendCost::at_once};
   }
 
   Result<void> read(ReadQueue& queue) override {

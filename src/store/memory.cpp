@@ -142,8 +142,11 @@ class MemoryStore final : public Store, public RenamingStore {
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
     // The file store's gap, so that plans for memory and for files make the same requests.
-    return {
-        .coalesce_gap = std::uint64_t{32} << 10, .locks = true, .conditional_write = true, .conditional_erase = true};
+    return {.coalesce_gap = std::uint64_t{32} << 10,
+            .locks = true,
+            .conditional_write = true,
+            .conditional_erase = true,
+            .amend = AmendCost::on_server};
   }
 
   Result<void> read(ReadQueue& queue) override {

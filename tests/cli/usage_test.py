@@ -127,6 +127,21 @@ def test_an_update_that_a_shard_does_not_have_is_refused_by_name(sherd):
     sherd.ok("write", "a", "--value", "3", "--select", "0:8", "--update", "rewrite")
 
 
+def test_appending_rewrites_where_too_much_would_be_dead(sherd, tmp_path):
+    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 6, "hash": "identity", "minishard_bits": 0,
+                "shard_bits": 0, "minishard_index_encoding": "raw", "data_encoding": "raw"}
+    sherd.ok("create", "em", "--store-format", "precomputed", "--shape", "32,32,32", "--dtype", "uint8", "--resolution",
+             "8,8,8", "--chunks", "8,8,8", "--sharding", json.dumps(sharding), "--key", "s")
+    sherd.ok("write", "em", "--value", "1")
+    shard = tmp_path / "em" / "s" / "0.shard"
+    first = shard.stat().st_ino
+    sherd.ok("write", "em", "--value", "2", "--select", "0:8,0:8,0:8,:", "--update", "append")
+    assert shard.stat().st_ino == first
+    sherd.ok("write", "em", "--value", "3", "--select", "0:8,0:8,0:8,:", "--update", "append", "--max-unused", "0")
+    assert shard.stat().st_ino != first
+    assert sherd.ok("read", "em", "--select", "0,0,0,0").stdout.endswith(b"\x03")
+
+
 @pytest.mark.parametrize("command", ["create", "write", "import", "copy"])
 def test_every_writing_command_accepts_the_write_options(sherd, command):
     help_text = sherd.ok(command, "--help").text

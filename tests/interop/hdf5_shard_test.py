@@ -50,3 +50,53 @@ def test_a_copy_to_other_shards_can_be_changed(both, tmp_path):
     expected = DATA.copy()
     expected[0:8, 0:8] = 7
     assert (zarr.open_array(tmp_path / "b")[:] == expected).all()
+
+
+def test_no_shard_is_cut_or_erased_by_a_resize_that_meets_it(both):
+    path, shard = both
+    sherd.open_array(path, mode="r+").resize((128, 128))
+    array = sherd.open_array(path, mode="r+")
+    array[64:, :] = 5
+    array[:64, 64:] = 6
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    assert len(before) == 5
+    for shape in [(32, 128), (60, 60), (128, 8)]:
+        with pytest.raises(sherd.Unsupported, match="c/0/0.*HDF5 file.*sherd copy --shards"):
+            array.resize(shape)
+        assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    array.resize((100, 64))
+    assert shard.read_bytes() == before[shard]
+
+
+@pytest.fixture
+def values(tmp_path):
+    """Values by id, and their only shard: its index is in the user block of an HDF5 file, its list at the end."""
+    shard = tmp_path / "values" / "0.shard"
+    shard.parent.mkdir()
+    with h5py.File(shard, "w", userblock_size=512) as file:
+        file.create_dataset("a", data=DATA, chunks=(16, 64))
+    stored = bytearray(shard.read_bytes())
+    chunks = [DATA[row:row + 16].tobytes() for row in range(0, 64, 16)]
+    offsets = [stored.index(chunk) for chunk in chunks]
+    ends = [16] + [offset + len(chunk) for offset, chunk in zip(offsets, chunks)]
+    table = [0, 1, 1, 1] + [offset - end for offset, end in zip(offsets, ends)] + [len(chunk) for chunk in chunks]
+    stored[:16] = struct.pack("<QQ", len(stored) - 16, len(stored) - 16 + 96)
+    shard.write_bytes(bytes(stored) + b"".join(struct.pack("<Q", word % 2**64) for word in table))
+    return shard, chunks
+
+
+def test_its_values_by_id_are_read_but_not_changed(values):
+    shard, chunks = values
+    sharding = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 0,
+                "shard_bits": 0, "minishard_index_encoding": "raw", "data_encoding": "raw"}
+    before = shard.read_bytes()
+    for update in ["auto", "rewrite", "append"]:
+        store = sherd.neuroglancer.ShardedStore(shard.parent, sharding, mode="r+", config={"update": update})
+        assert [store.get(number) for number in range(4)] == chunks
+        for change in [lambda: store.put(7, b"new"), lambda: store.put(1, chunks[0]), lambda: store.delete(2),
+                       store.compact]:
+            with pytest.raises(sherd.Unsupported, match="0.shard.*HDF5 file.*another store"):
+                change()
+    assert shard.read_bytes() == before
+    with h5py.File(shard) as file:
+        assert (file["a"][:] == DATA).all()

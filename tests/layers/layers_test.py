@@ -50,7 +50,7 @@ DOCUMENTS = (
     (re.compile(r'find\("info"\)|[=+?] "/?info"|\{"info", (?!")'), {"neuroglancer"}),
 )
 # What a file of src/shard must be called that reads sources, or writes objects.
-STORED = {"ByteSource": {"reader", "writer", "apply"}, "ObjectWriter": {"writer", "apply"}}
+STORED = {"ByteSource": {"old_shard", "reader", "writer", "apply"}, "ObjectWriter": {"writer", "apply"}}
 
 
 def files(root):

@@ -1,4 +1,4 @@
-// The choice of how a shard is changed, as a table, and shards that are not changed.
+// The choice of how a shard is changed, as a table.
 #include "shard/choose.hpp"
 
 #include <gtest/gtest.h>
@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "shard/apply.hpp"
-#include "store/span.hpp"
-
 namespace sherd {
 namespace {
 
 struct Case {
   std::string name;
   Update update = Update::automatic;
-  bool has_parts = true, is_most = false;
-  std::uint64_t put_bytes = 0, dead = 0;
+  AmendCost cost = AmendCost::at_once;
+  bool has_parts = true;
+  std::uint64_t put_bytes = 0;
+  std::uint64_t replaced_lists = 0;
+  std::optional<std::uint64_t> unused = 0;  // none: as the index says
+  bool overlaps_index = false;
   std::optional<UpdateKind> prescribed = {};
   std::optional<UpdateKind> chosen = {};  // none: refused
 };
@@ -26,66 +26,85 @@ void PrintTo(const Case& each, std::ostream* to) { *to << each.name; }
 
 class Choice : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Choice, IsMadeBySettingAndShard) {
+// The shard has 1000 bytes: two chunks, of which one changes, and an index.
+TEST_P(Choice, IsMadeBySettingStoreAndShard) {
+  const Case& of = GetParam();
   Config config;
-  config.update = GetParam().update;
+  config.update = of.update;
   config.memory_budget = 4000;
-  const auto policy = choose(config, {.size = 1000,
-                                      .has_parts = GetParam().has_parts,
-                                      .is_most = GetParam().is_most,
-                                      .put_bytes = GetParam().put_bytes,
-                                      .dead = GetParam().dead,
-                                      .prescribed = GetParam().prescribed});
-  ASSERT_EQ(policy.has_value(), GetParam().chosen.has_value());
-  if (policy) {
-    EXPECT_EQ(policy->kind, *GetParam().chosen);
+  ShardIndex index(2, 1000);
+  index.set(0, {100, 400});
+  index.set(1, {500, 300});
+  const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)),
+                     .index_bytes = {{0, 100}},
+                     .overlaps_index = of.overlaps_index,
+                     .has_parts = of.has_parts,
+                     .unused = of.unused};
+  const std::vector<std::uint64_t> slots = {0};
+  const auto kind = choose(
+      config, {.amend = of.cost}, old,
+      {.slots = slots, .put_bytes = of.put_bytes, .replaced_lists = of.replaced_lists, .prescribed = of.prescribed});
+  ASSERT_EQ(kind.has_value(), of.chosen.has_value());
+  if (kind) {
+    EXPECT_EQ(*kind, *of.chosen);
     return;
   }
-  EXPECT_EQ(policy.error().code(), ErrorCode::unsupported);
-  EXPECT_NE(policy.error().message().find("update = '"), std::string::npos);
+  EXPECT_EQ(kind.error().code(), ErrorCode::unsupported);
+  EXPECT_NE(kind.error().message().find("update = '"), std::string::npos);
 }
 
-constexpr auto kKeep = UpdateKind::keep_offsets;
+constexpr auto kKeep = UpdateKind::keep_offsets, kDense = UpdateKind::dense, kAmend = UpdateKind::amend;
+constexpr std::optional<std::uint64_t> kByIndex;
 INSTANTIATE_TEST_SUITE_P(
     Cases, Choice,
     testing::Values(
-        Case{.name = "AutoAppends", .chosen = UpdateKind::amend},
-        Case{.name = "AutoWithOneIndex", .has_parts = false, .chosen = kKeep},
-        Case{.name = "AutoOfMostChunks", .is_most = true, .chosen = kKeep},
-        Case{.name = "AutoThatWouldWaste", .dead = 501, .chosen = kKeep},
-        Case{.name = "AutoBeyondMemory", .put_bytes = 1001, .chosen = kKeep},
-        Case{.name = "Rewrite", .update = Update::rewrite, .chosen = kKeep},
-        Case{.name = "AppendOfMostChunks", .update = Update::append, .is_most = true, .chosen = UpdateKind::amend},
+        Case{.name = "AutoAppends", .chosen = kAmend},
+        Case{.name = "AutoAppendsOnTheServer", .cost = AmendCost::on_server, .chosen = kAmend},
+        Case{.name = "AutoWhereAppendingIsACopy", .cost = AmendCost::copy, .chosen = kDense},
+        Case{.name = "AutoWhereAppendingIsACopyOfAll", .cost = AmendCost::copy, .unused = kByIndex, .chosen = kKeep},
+        Case{.name = "AutoWithOneIndex", .has_parts = false, .unused = kByIndex, .chosen = kKeep},
+        Case{.name = "AutoThatJustIsNotWasteful", .replaced_lists = 100, .chosen = kAmend},
+        Case{.name = "AutoThatWouldWasteLists", .replaced_lists = 101, .chosen = kDense},
+        Case{.name = "AutoThatWouldWasteChunks", .unused = 101, .chosen = kDense},
+        Case{.name = "AutoOfAShardWithHoles", .unused = kByIndex, .chosen = kKeep},
+        Case{.name = "AutoBeyondMemory", .put_bytes = 1001, .chosen = kDense},
+        Case{.name = "Rewrite", .update = Update::rewrite, .unused = kByIndex, .chosen = kKeep},
+        Case{.name = "RewriteOfPartOfTheIndex", .update = Update::rewrite, .chosen = kDense},
+        Case{.name = "RewriteOfChunksInTheWay",
+             .update = Update::rewrite,
+             .unused = kByIndex,
+             .overlaps_index = true,
+             .chosen = kDense},
+        Case{.name = "AppendWhereThatIsACopy", .update = Update::append, .cost = AmendCost::copy, .chosen = kAmend},
+        Case{.name = "AppendThatWouldWaste", .update = Update::append, .unused = 101, .chosen = kDense},
+        Case{.name = "AppendBeyondMemory", .update = Update::append, .put_bytes = 1001, .chosen = kDense},
         Case{.name = "AppendWithOneIndex", .update = Update::append, .has_parts = false},
         Case{.name = "InPlace", .update = Update::in_place},
+        Case{.name = "PrescribedInPlace", .update = Update::in_place, .prescribed = kDense},
         Case{.name = "Prescribed", .prescribed = UpdateKind::index_in_place, .chosen = UpdateKind::index_in_place}),
     [](const auto& instance) { return instance.param.name; });
 
-class Hdf5Shard : public ::testing::Test {
- protected:
-  /// Of a shard of 4096 bytes with a signature of HDF5 at an offset, and one chunk.
-  static Result<void> refused(std::uint64_t signature, Extent chunk) {
-    std::string bytes(4096, '.');
-    bytes.replace(signature, 8, "\x89HDF\r\n\x1a\n");
-    SpanSource source("shard", as_bytes(bytes));
-    ShardIndex index(1, bytes.size());
-    index.set(0, chunk);
-    return refuse_hdf5({std::make_shared<const ShardIndex>(std::move(index)), {{4076, 20}}}, source);
-  }
-};
-
-TEST_F(Hdf5Shard, IsRefusedWhereverASignatureMayBe) {
-  for (const std::uint64_t at : {0, 512, 1024, 2048}) {
-    const auto done = refused(at, {100, 50});
-    ASSERT_FALSE(done) << at;
-    EXPECT_EQ(done.error().code(), ErrorCode::unsupported);
-  }
-  EXPECT_TRUE(refused(700, {100, 50})) << "HDF5 has signatures at 0 and at powers of two from 512";
+// Unused are the 200 bytes after the chunks; the limit is a share of the 1000.
+TEST(ChosenRewrite, IsDenseAboveTheShareOfDeadBytes) {
+  ShardIndex index(1, 1000);
+  index.set(0, {100, 700});
+  const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)), .index_bytes = {{0, 100}}};
+  EXPECT_EQ(old.unused_bytes(), 200U);
+  Config config;
+  config.max_unused = 0.2;
+  EXPECT_EQ(choose(config, {}, old, {}).value(), kKeep);
+  config.max_unused = 0.199;
+  EXPECT_EQ(choose(config, {}, old, {}).value(), kDense);
 }
 
-TEST_F(Hdf5Shard, IsNoShardWhoseChunkHasTheSignature) {
-  EXPECT_TRUE(refused(0, {0, 200}));
-  EXPECT_TRUE(refused(512, {500, 200}));
+// A hostile index may have an entry of any length; it counts as unused, as nothing of it is kept.
+TEST(ChosenRewrite, DoesNotOverflowWithEntriesOfAnyLength) {
+  ShardIndex index(2, 1000);
+  index.set(0, {0, ~std::uint64_t{0} - 1});
+  index.set(1, {~std::uint64_t{0} - 5, 10});
+  const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)), .has_parts = true};
+  const std::vector<std::uint64_t> slots = {0, 1};
+  EXPECT_EQ(choose({}, {.amend = AmendCost::at_once}, old, {.slots = slots}).value(), kDense);
 }
 
 }  // namespace

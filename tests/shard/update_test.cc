@@ -9,6 +9,7 @@
 #include <random>
 
 #include "api/registry.hpp"
+#include "shard/choose.hpp"
 #include "shard/writer.hpp"
 #include "store/amendment.hpp"
 #include "store/span.hpp"
@@ -53,7 +54,7 @@ std::string text(const ShardUpdate& update) {
 
 struct Case {
   std::string name;
-  UpdatePolicy policy;
+  UpdateKind kind;
   std::vector<Extent> entries;  // of the old index, by slot
   std::vector<Extent> index_bytes;
   std::uint64_t size = 0;  // of the old shard
@@ -69,7 +70,7 @@ Result<ShardUpdate> planned(const Case& of) {
   for (std::size_t slot = 0; slot < of.entries.size(); ++slot) index.set(slot, of.entries[slot]);
   const OldShard old{std::make_shared<const ShardIndex>(std::move(index)), of.index_bytes, of.max_chunk_bytes,
                      of.overlaps_index};
-  return plan_update(of.policy, old, of.changed, HeadCoding(of.entries.size(), of.head));
+  return plan_update(of.kind, old, of.changed, HeadCoding(of.entries.size(), of.head));
 }
 
 void expect_plans(const std::vector<Case>& cases) {
@@ -83,10 +84,10 @@ void expect_plans(const std::vector<Case>& cases) {
   }
 }
 
-constexpr UpdatePolicy kKeep{UpdateKind::keep_offsets, 0.5};
-constexpr UpdatePolicy kDense{UpdateKind::dense};
-constexpr UpdatePolicy kInPlace{UpdateKind::index_in_place};
-constexpr UpdatePolicy kAmend{UpdateKind::amend};
+constexpr UpdateKind kKeep = UpdateKind::keep_offsets;
+constexpr UpdateKind kDense = UpdateKind::dense;
+constexpr UpdateKind kInPlace = UpdateKind::index_in_place;
+constexpr UpdateKind kAmend = UpdateKind::amend;
 
 TEST(ShardUpdate, OfNothingBeginsAfterTheHead) {
   const ShardUpdate update = plan_new(HeadCoding(2, 64)).value();
@@ -157,40 +158,6 @@ TEST(ShardUpdate, KeepsChunksAtTheirOffsetsAndFreesOnlyWhatTheOldIndexDoesNotUse
        0,
        {},
        "keep_offsets: keep 0:0+10, keep 1:10+0, move 0+15 to 0, end 15"},
-  });
-}
-
-TEST(ShardUpdate, IsDenseWhereTooManyBytesAreDeadOrChunksAreInTheWay) {
-  const std::vector<Extent> entries = {{0, 10}, {40, 10}, {20, 10}};
-  const std::string dense = "dense: keep 1:10+10, keep 2:0+10, move 20+10 to 0, move 40+10 to 10, end 20";
-  expect_plans({
-      {"as many dead bytes as are allowed",
-       {UpdateKind::keep_offsets, 0.25},
-       entries,
-       {{50, 45}},
-       100,
-       0,
-       {0},
-       "keep_offsets: keep 1:40+10, keep 2:20+10, move 0+10 to 0, move 20+10 to 20, move 40+55 to 40, free 10+10, "
-       "free 30+10, end 100"},
-      {"one byte more", {UpdateKind::keep_offsets, 0.25}, entries, {{51, 44}}, 100, 0, {0}, dense},
-      {"in the way", kKeep, entries, {{50, 50}}, 100, 0, {0}, dense, true},
-      {"a small hole",
-       {UpdateKind::keep_offsets, 0},
-       {{0, 10}, {11, 10}},
-       {{21, 5}},
-       26,
-       0,
-       {},
-       "dense: keep 0:0+10, keep 1:10+10, move 0+10 to 0, move 11+10 to 10, end 20"},
-      {"no hole",
-       {UpdateKind::keep_offsets, 0},
-       {{0, 10}, {10, 10}},
-       {{20, 5}},
-       25,
-       0,
-       {1},
-       "keep_offsets: keep 0:0+10, move 0+25 to 0, end 25"},
   });
 }
 
@@ -291,10 +258,10 @@ TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
       {"an entry whose end overflows", {{0, 10}, {~std::uint64_t{0} - 5, 10}}, "reaches beyond", true},
   };
   for (const Damage& damage : damages) {
-    Case plan{damage.name, {UpdateKind::keep_offsets, 1.0}, damage.entries, {{90, 10}}, 100, 0, {0}, ""};
+    Case plan{damage.name, kKeep, damage.entries, {{90, 10}}, 100, 0, {0}, ""};
     plan.max_chunk_bytes = 40;
     for (const UpdateKind kind : {UpdateKind::keep_offsets, UpdateKind::index_in_place, UpdateKind::dense}) {
-      plan.policy.kind = kind;
+      plan.kind = kind;
       plan.changed = {0};
       const auto update = planned(plan);
       if (damage.is_kept_in_its_place && kind != UpdateKind::dense) {
@@ -312,12 +279,12 @@ TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
 }
 
 TEST(ShardUpdate, RefusesToKeepAChunkThatOverlapsTheIndex) {
-  Case plan{"", {UpdateKind::keep_offsets, 1.0}, {{0, 10}, {85, 10}}, {{90, 10}}, 100, 0, {0}, ""};
+  Case plan{"", kKeep, {{0, 10}, {85, 10}}, {{90, 10}}, 100, 0, {0}, ""};
   const auto update = planned(plan);
   ASSERT_FALSE(update);
   EXPECT_EQ(update.error().slot(), 1U);
   EXPECT_THAT(update.error().message(), HasSubstr("overlap the shard's index"));
-  plan.policy = kDense;
+  plan.kind = kDense;
   EXPECT_TRUE(planned(plan)) << "it moves away from it";
 }
 
@@ -368,10 +335,10 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
     writer.finish(ShardWriter::Empty::stored).value();
     return {reinterpret_cast<const char*>(object.data()), object.size()};
   }
-  [[nodiscard]] ShardUpdate plan(const UpdatePolicy& policy, const std::string& shard, const Chunks& changes) const {
+  [[nodiscard]] ShardUpdate plan(UpdateKind kind, const std::string& shard, const Chunks& changes) const {
     std::vector<std::uint64_t> changed;
     for (const auto& [slot, chunk] : changes) changed.push_back(slot);
-    return plan_update(policy, {std::make_shared<const ShardIndex>(index_of(shard)), {index_bytes(shard)}}, changed,
+    return plan_update(kind, {std::make_shared<const ShardIndex>(index_of(shard)), {index_bytes(shard)}}, changed,
                        coding_)
         .value();
   }
@@ -411,16 +378,15 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
   }
 };
 
-TEST_P(CarriedOut, EveryPolicyLeadsToTheChunksOfAModel) {
-  for (const UpdatePolicy policy : {UpdatePolicy{UpdateKind::keep_offsets, 1},
-                                    UpdatePolicy{UpdateKind::keep_offsets, 0.2}, kDense, kInPlace, kAmend}) {
+TEST_P(CarriedOut, EveryKindLeadsToTheChunksOfAModel) {
+  for (const UpdateKind kind : {kKeep, kDense, kInPlace, kAmend}) {
     Chunks model = some_chunks(1);
     std::string shard = made(model);
     for (int round = 0; round < 60; ++round) {
       Chunks changes = some_chunks(0);
-      if (policy.kind == UpdateKind::index_in_place)
+      if (kind == kInPlace)
         for (auto& [slot, chunk] : changes) chunk.clear();
-      const ShardUpdate update = plan(policy, shard, changes);
+      const ShardUpdate update = plan(kind, shard, changes);
       shard = updated(update, shard, changes);
       for (const auto& [slot, chunk] : changes) chunk.empty() ? void(model.erase(slot)) : void(model[slot] = chunk);
       ASSERT_EQ(chunks_of(shard, index_of(shard)), model) << round << ": " << text(update);
@@ -434,7 +400,7 @@ TEST_P(CarriedOut, AReaderWithTheOldIndexFindsKeptChunksInTheNewVersion) {
     const Chunks changes = some_chunks(0);
     const ShardIndex old_index = index_of(shard);
     Chunks expected = chunks_of(shard, old_index);
-    shard = updated(plan({UpdateKind::keep_offsets, 1}, shard, changes), shard, changes);
+    shard = updated(plan(kKeep, shard, changes), shard, changes);
     for (const auto& [slot, chunk] : expected)
       if (!changes.contains(slot)) {
         const Extent extent = old_index.placed(slot);

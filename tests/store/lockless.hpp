@@ -30,6 +30,7 @@ class LocklessStore final : public ForwardingStore {
     traits.locks = traits.links = false;
     traits.conditional_write = true;
     traits.conditional_erase = conditional_erase_;
+    traits.amend = AmendCost::copy;
     return traits;
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints&) override {
