@@ -260,8 +260,9 @@ class SHERD_API Store {
   /// thread, nor for those that begin meanwhile. The default, for stores without locks, returns at once.
   virtual Result<void> wait_for_writers(const std::string& prefix);
   /// Makes everything that was accepted visible and durable, and reports errors of earlier calls that are known only
-  /// now. A store whose calls do so before they return has nothing to do (the default); a zip archive writes its
-  /// directory. The store can be used afterwards. What is not finished when the store is destroyed is lost.
+  /// now. Most stores have done so at each commit (the default). A store that is one object of another store, such as a
+  /// zip archive, replaces that object now; other handles see it then. If it is destroyed without this, that object is
+  /// unchanged. The store can be used afterwards.
   virtual Result<void> finish();
 
   /// The object's present version, or nullptr if it does not exist. One request, which reads nothing.

@@ -26,8 +26,10 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
   return ~state;
 }
 
-std::uint32_t crc32(std::span<const std::byte> bytes) noexcept {
-  return bytes.empty() ? 0 : libdeflate_crc32(0, bytes.data(), bytes.size());
+std::uint32_t crc32(std::span<const std::byte> bytes) noexcept { return crc32_after(0, bytes); }
+
+std::uint32_t crc32_after(std::uint32_t before, std::span<const std::byte> bytes) noexcept {
+  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 
 std::uint32_t adler32(std::span<const std::byte> bytes) noexcept {

@@ -1,80 +1,152 @@
-// Reads a zip archive, which may be an object of a remote store. A stored member is a window of the archive: reading it
-// is reading the archive. A compressed member is decoded whole. The directory is in memory, so opening and listing
-// members costs nothing.
+// A zip archive, which may be an object of a remote store. A stored member is a window of the archive: reading it is
+// reading the archive. A compressed member is decoded whole. The directory is in memory, so opening and listing members
+// costs nothing. What changes an archive is in zip_contents.hpp.
 #include "store/zip.hpp"
 
 #include <utility>
 
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "store/reply.hpp"
 #include "store/key.hpp"
+#include "store/key_locks.hpp"
+#include "store/reply.hpp"
+#include "store/zip_contents.hpp"
+#include "store/zip_encode.hpp"
+#include "store/zip_member_writer.hpp"
 #include "store/zip_queue.hpp"
 
 namespace sherd {
 namespace {
 
-class ZipStore final : public Store {
+class ZipStore final : public Store, public std::enable_shared_from_this<ZipStore> {
  public:
-  ZipStore(std::string url, std::shared_ptr<Store> outer, std::shared_ptr<ZipArchive> archive)
-      : url_(std::move(url)), outer_(std::move(outer)), archive_(std::move(archive)) {}
+  ZipStore(std::string url, std::shared_ptr<Store> outer, std::shared_ptr<ZipContents> contents, const Config& config)
+      : url_(std::move(url)),
+        outer_(std::move(outer)),
+        contents_(std::move(contents)),
+        patience_(config),
+        open_stores_(config.open_stores) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
   [[nodiscard]] StoreTraits traits() const noexcept override {
     const StoreTraits outer = outer_->traits();
+    const bool can_change = contents_->can_change();
     return {.coalesce_gap = outer.coalesce_gap,
             .tail_read_bytes = outer.tail_read_bytes,
             .max_run_bytes = outer.max_run_bytes,
             .parallel_requests = outer.parallel_requests,
-            .read_only = true};
+            .read_only = !can_change,
+            .locks = can_change,
+            .conditional_write = can_change,
+            .conditional_erase = can_change};
   }
 
   Result<void> read(ReadQueue& queue) override {
+    const auto find = [this](const std::string& key) { return contents_->find(key); };
     const StoreTraits outer = outer_->traits();
-    if (outer.parallel_requests <= 1) return reply_from_found(queue, [&](const std::string& key) { return find(key); });
-    ZipQueue translated(queue, archive_, outer.coalesce_gap);
+    if (outer.parallel_requests <= 1) return reply_from_found(queue, find);
+    ZipQueue translated(queue, find, outer.coalesce_gap);
     SHERD_TRY(outer_->read(translated));
     return translated.outcome();
   }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    SHERD_TRY(check_prefix(prefix));
+    std::string from = prefix;
+    for (bool ended = false; !ended;) {
+      for (const auto& each : contents_->next_page(prefix, depth, from, ended)) {
+        SHERD_TRY(more, visit({.name = each.name, .size = each.size, .is_prefix = each.is_prefix}));
+        if (!more) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Begins the archive's next version, so that another writer is noticed before anything is written.
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    if (!contents_->can_change()) return Store::write(key, hints);
+    SHERD_TRY(hold, take(key));
+    SHERD_TRY(hold->begin_writer());
+    return std::make_unique<ZipMemberWriter>(contents_, key, std::move(hold));
+  }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    if (!contents_->can_change()) return Store::lock(key);
+    SHERD_TRY(hold, take(key));
+    return lock_of(std::move(hold));
+  }
+  Result<Erased> erase(const std::string& key, const Condition& condition) override {
+    if (!contents_->can_change()) return Store::erase(key, condition);
+    SHERD_TRY(hold, hold_key(key));
+    keep_open();
+    return contents_->erase(key, condition);
+  }
+  Result<void> erase_prefix(const std::string& prefix) override {
+    if (!contents_->can_change()) return Store::erase_prefix(prefix);
+    SHERD_TRY(check_prefix(prefix));
+    keep_open();
+    return contents_->erase_prefix(prefix);
+  }
+  Result<void> wait_for_writers(const std::string& prefix) override {
+    SHERD_TRY(check_prefix(prefix));
+    for (const std::string& key : locks_->held_below(prefix)) SHERD_TRY(hold_key(key));
+    return {};
+  }
+  Result<void> finish() override {
+    SHERD_TRY(contents_->finish());
+    if (const auto open = open_stores_.lock()) open->finished(*this);
+    return {};
+  }
 
  private:
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) const { return open_zip_member(archive_, key); }
+  Result<std::shared_ptr<KeyHold>> hold_key(const std::string& key) {
+    SHERD_TRY(check_key(key));
+    const std::function<std::string()> object = [&] { return key; };
+    LockWait wait(patience_, object);
+    return locks_->take(key, wait).in_key(key);
+  }
+  /// The same for a member that is to be written, in an archive that no other process can change.
+  Result<std::shared_ptr<KeyHold>> take(const std::string& key) {
+    SHERD_TRY(hold, hold_key(key));
+    SHERD_TRY(check_zip_key(key));
+    SHERD_TRY(contents_->begin());
+    keep_open();
+    return hold;
+  }
+  /// What is changed stays open, also without a handle, until it is finished.
+  void keep_open() {
+    if (const auto open = open_stores_.lock()) open->keep(shared_from_this());
+  }
 
   const std::string url_;
   const std::shared_ptr<Store> outer_;
-  const std::shared_ptr<ZipArchive> archive_;
+  const std::shared_ptr<ZipContents> contents_;
+  const LockPatience patience_;
+  const std::weak_ptr<OpenStores> open_stores_;
+  const std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
 };
 
-Result<bool> ZipStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
-  SHERD_TRY(check_prefix(prefix));
-  const ZipDirectory& directory = archive_->directory();
-  const auto members = directory.members();
-  for (std::size_t at = directory.lower_bound(prefix); at < members.size();) {
-    const std::string_view key = directory.key(members[at]);
-    if (!key.starts_with(prefix)) break;
-    ListEntry entry{.name = key.substr(prefix.size()), .size = members[at].size};
-    const std::size_t slash = depth == ListDepth::all ? key.npos : entry.name.find('/');
-    if (slash == key.npos) {
-      ++at;
-    } else {
-      entry = {.name = entry.name.substr(0, slash), .is_prefix = true};
-      // '0' follows '/', so this is the first key after all keys with this prefix.
-      at = directory.lower_bound(std::string(key.substr(0, prefix.size() + slash)) + "0");
-    }
-    SHERD_TRY(more, visit(entry));
-    if (!more) return false;
-  }
-  return true;
+/// Where a changed archive can be written: in the local file system.
+std::optional<ZipContents::Place> place_of(const Store& outer, const std::string& key, const Config& config) {
+  auto path = path_of_store(outer.url());
+  if (!path || outer.read_only()) return std::nullopt;
+  while (path->ends_with('/')) path->pop_back();
+  return ZipContents::Place{FileTree(*std::move(path), {.follow_symlinks = config.follow_symlinks,
+                                                        .durable = config.durable,
+                                                        .lock = config.lock,
+                                                        .patience = std::make_shared<LockPatience>(config)}),
+                            key};
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::string key, const Config& config) {
+  SHERD_TRY(check_key(key));
   SHERD_TRY(archive, ZipArchive::open(*outer, key, config.limits));
-  const std::string url = url_below(outer->url(), key);
-  if (archive == nullptr) return not_found("there is no zip archive here").in_key(key);
-  return std::make_shared<ZipStore>(url + "|zip:", std::move(outer), std::move(archive));
+  auto place = place_of(*outer, key, config);
+  if (archive == nullptr && !place) return not_found("there is no zip archive here").in_key(key);
+  std::string url = url_below(outer->url(), key) + "|zip:";
+  auto contents =
+      std::make_shared<ZipContents>(outer, std::move(key), config.limits, std::move(archive), std::move(place));
+  return std::make_shared<ZipStore>(std::move(url), std::move(outer), std::move(contents), config);
 }
 
 }  // namespace sherd

@@ -10,8 +10,8 @@
 #include "base/endian.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "store/reply.hpp"
 #include "store/read_into.hpp"
+#include "store/reply.hpp"
 #include "store/zip_record.hpp"
 
 namespace sherd {

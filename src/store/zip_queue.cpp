@@ -57,12 +57,11 @@ Result<void> ZipQueue::begin(std::size_t number, const ReadRequest& request) {
   const auto opened = [&]() -> Result<bool> {
     job->of = request.of;
     if (!request.of) {
-      SHERD_TRY(found, open_zip_member(archive_, request.key));
+      SHERD_TRY(found, find_(request.key));
       job->of = std::move(found);
     }
     job->source = dynamic_cast<ZipSource*>(job->of.get());
-    const bool is_ours = job->source != nullptr && &job->source->archive() == archive_.get();
-    if (!is_ours || job->source->view()) return false;
+    if (job->source == nullptr || job->source->view()) return false;
     SHERD_TRY(range, range_of(request, job->source->member().size).in_key(job->of->name()));
     job->range = range;
     return range.length > 0;
@@ -76,7 +75,7 @@ Result<void> ZipQueue::begin(std::size_t number, const ReadRequest& request) {
 
 void ZipQueue::ask(const std::shared_ptr<Job>& job) {
   const ZipMember& member = job->source->member();
-  if (const auto data = archive_->data_offset(member)) {
+  if (const auto data = job->source->archive().data_offset(member)) {
     job->is_located = true;
     return ask_data(job, *data);
   }
@@ -98,7 +97,7 @@ void ZipQueue::ask_data(const std::shared_ptr<Job>& job, std::uint64_t data) {
 }
 
 void ZipQueue::send(const std::shared_ptr<Job>& job, Part part, ReadRequest request) {
-  request.of = archive_->source();
+  request.of = job->source->archive().source();
   ++job->due;
   ready_.emplace_back(Sent{job, part}, std::move(request));
 }
@@ -114,7 +113,7 @@ Result<void> ZipQueue::receive(const std::shared_ptr<Job>& job, Part part, const
 Result<void> ZipQueue::arrived(const std::shared_ptr<Job>& job) {
   ReadReply& bytes = job->bytes;
   if (!job->is_located) {
-    SHERD_TRY(data, archive_->locate(job->source->member(), job->header.bytes));
+    SHERD_TRY(data, job->source->archive().locate(job->source->member(), job->header.bytes));
     job->is_located = true;
     const std::uint64_t begin = data + job->range.offset;
     const bool has_all = begin >= bytes.offset && begin + job->range.length <= bytes.offset + bytes.bytes.size();

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "sherd/store.hpp"
 #include "store/zip_source.hpp"
@@ -17,8 +20,10 @@ namespace sherd {
 /// size than expected. Requests that need no bytes of the archive are answered at once.
 class ZipQueue final : public ReadQueue {
  public:
-  ZipQueue(ReadQueue& queue, const std::shared_ptr<ZipArchive>& archive, std::uint64_t coalesce_gap)
-      : queue_(queue), archive_(archive), coalesce_gap_(coalesce_gap) {}
+  /// Opens an object, or returns nullptr.
+  using Find = std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>;
+  ZipQueue(ReadQueue& queue, Find find, std::uint64_t coalesce_gap)
+      : queue_(queue), find_(std::move(find)), coalesce_gap_(coalesce_gap) {}
 
   std::optional<ReadRequest> next(bool is_last) override;
   Result<void> reply(std::size_t number, Result<ReadReply> reply) override;
@@ -44,7 +49,7 @@ class ZipQueue final : public ReadQueue {
   Result<void> finish(Job& job, const ReadReply& data);
 
   ReadQueue& queue_;
-  const std::shared_ptr<ZipArchive> archive_;
+  const Find find_;
   const std::uint64_t coalesce_gap_;
   std::size_t asked_ = 0, sent_count_ = 0;
   std::deque<std::pair<Sent, ReadRequest>> ready_;

@@ -7,7 +7,6 @@
 namespace sherd {
 namespace {
 
-constexpr std::uint16_t kZip64Field = 0x0001;
 constexpr std::uint64_t kMaxSize = ~std::uint64_t{0} >> 1;
 
 std::string_view text_of(std::span<const std::byte> bytes) noexcept {
@@ -82,6 +81,17 @@ Result<std::optional<std::span<const std::byte>>> find_zip_extra(std::span<const
     extra = extra.subspan(4 + size);
   }
   return found;
+}
+
+Result<std::string> zip_extra_without(std::span<const std::byte> extra, std::uint16_t id) {
+  std::string others;
+  while (extra.size() >= 4) {
+    const std::size_t size = 4 + std::size_t{load_little<std::uint16_t>(extra.data() + 2)};
+    if (size > extra.size()) return corrupt("an extra field ends beyond its record");
+    if (load_little<std::uint16_t>(extra.data()) != id) others += text_of(extra.first(size));
+    extra = extra.subspan(size);
+  }
+  return others;
 }
 
 Result<void> extend_zip_sizes(std::span<const std::byte> extra, ZipSizes& sizes) {

@@ -38,6 +38,8 @@ inline constexpr std::uint16_t kZipStrongEncryption = 1U << 6;
 inline constexpr std::uint16_t kZipUtf8 = 1U << 11;
 inline constexpr std::uint16_t kZipMasked = 1U << 13;  ///< the directory itself is encrypted
 
+inline constexpr std::uint16_t kZip64Field = 0x0001;  ///< the ID of an extra field
+
 /// Compression methods.
 inline constexpr std::uint16_t kZipStored = 0;
 inline constexpr std::uint16_t kZipDeflate = 8;
@@ -72,6 +74,9 @@ Result<void> for_each_zip_record(std::span<const std::byte> bytes, std::uint64_t
 /// The content of the first extra field with this ID; nullopt if there is none. `corrupt` if a field ends beyond
 /// `extra`.
 Result<std::optional<std::span<const std::byte>>> find_zip_extra(std::span<const std::byte> extra, std::uint16_t id);
+
+/// All other extra fields.
+Result<std::string> zip_extra_without(std::span<const std::byte> extra, std::uint16_t id);
 
 /// Replaces values that are all ones with those of the zip64 field. Those of a local header have no offset.
 Result<void> extend_zip_sizes(std::span<const std::byte> extra, ZipSizes& sizes);

@@ -8,9 +8,9 @@
 #include "base/try.hpp"
 #include "codec/codec.hpp"
 #include "codec/deflate.hpp"
-#include "store/reply.hpp"
 #include "store/key.hpp"
 #include "store/read_into.hpp"
+#include "store/reply.hpp"
 #include "store/zip_record.hpp"
 
 namespace sherd {

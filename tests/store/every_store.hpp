@@ -12,6 +12,7 @@
 #include "api/registry.hpp"
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "store/zip.hpp"
 #include "tests/store/amended.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
@@ -24,6 +25,7 @@ struct Kind {
   std::function<std::shared_ptr<Store>(const std::string& directory)> make;
   bool locks = true;
   bool lists = true;
+  bool has_any_bytes_in_keys = true;
 };
 
 inline std::shared_ptr<Store> files(const std::string& directory, bool follow_symlinks, bool durable) {
@@ -31,6 +33,11 @@ inline std::shared_ptr<Store> files(const std::string& directory, bool follow_sy
   config.follow_symlinks = follow_symlinks;
   config.durable = durable;
   return file_store(directory + "/made/when/written", config).value();
+}
+
+/// An archive that does not exist yet.
+inline std::shared_ptr<Store> zipped(const std::string& directory) {
+  return zip_store(files(directory, true, true), "in/a.zip", {}).value();
 }
 
 /// The rows: those of the table, and one of a scheme that only the tests have.
@@ -98,6 +105,13 @@ inline const Kind kSettings[] = {
      [](const std::string& directory) {
        return file_store(directory + "/made/when/written", {.durable = false, .lock = Locking::none}).value();
      }},
+    {"Zip", [](const std::string& directory) { return zipped(directory); }, true, true, false},
+    {"ZipInDelayedFiles",
+     [](const std::string& directory) {
+       const auto around = delayed_store(files(directory, true, true), std::chrono::microseconds(10), 3);
+       return zip_store(recorded_store(around, std::make_shared<Recorder>()), "a.zip", {}).value();
+     },
+     true, true, false},
 };
 
 inline std::vector<Kind> all_kinds() {

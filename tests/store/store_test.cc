@@ -382,10 +382,11 @@ TEST_P(EveryStore, RefusesKeysOutsideTheStore) {
 }
 
 TEST_P(EveryStore, AcceptsEveryOtherKeyUnchanged) {
-  const std::vector<std::string> odd = {
+  std::vector<std::string> odd = {
       "%2e%2e%2f",           "%252e",    "..\\..\\a", "...",         "..a", ".zattrs", "A/case", "a/case",
       "caf\xc3\xa9",         "\xff\xfe", " ",         "c:d?e#f*g|h", "-rf", "x\ny",    ".sherd", "x.sherd-lock",
       std::string(255, 'n'), "~"};
+  if (!GetParam().has_any_bytes_in_keys) std::erase(odd, "\xff\xfe");
   for (const auto& key : odd) set(key, key);
   for (const auto& key : odd) EXPECT_EQ(get(key), key);
   auto sorted = odd;

@@ -10,8 +10,8 @@
 #include "codec/codec.hpp"
 #include "codec/deflate.hpp"
 #include "store/reply.hpp"
-#include "tests/store/every_store.hpp"
 #include "tests/store/round_trips.hpp"
+#include "tests/store/temp_dir.hpp"
 #include "tests/store/zip_bytes.hpp"
 #include "tests/test_data.hpp"
 
@@ -113,9 +113,11 @@ TEST_P(ZipIn, MembersAreObjects) {
   EXPECT_EQ(store->get("c/4").value(), std::nullopt);
   EXPECT_EQ(store->get("c").value(), std::nullopt);
   EXPECT_EQ(store->open("c/4").value(), nullptr);
-  EXPECT_TRUE(store->read_only());
+  const bool is_local = outer_->url().starts_with("file:");
+  EXPECT_EQ(store->read_only(), !is_local);
   EXPECT_EQ(store->traits().parallel_requests, outer_->traits().parallel_requests);
   EXPECT_EQ(store->url(), outer_->url() + (outer_->url().ends_with('/') ? "" : "/") + "a.zip|zip:");
+  if (is_local) return;
   EXPECT_EQ(store->set("x", "1").error().code(), ErrorCode::unsupported);
   EXPECT_EQ(store->erase("c/0").error().code(), ErrorCode::unsupported);
 }
@@ -329,7 +331,11 @@ TEST_P(ZipIn, MembersThatCannotBeReadAreRefusedByNameAndTheOthersAreRead) {
 }
 
 TEST_P(ZipIn, NoArchiveIsNotFoundAndADamagedOneIsNamed) {
-  EXPECT_EQ(zip_store(outer_, "a.zip", {}).error().code(), ErrorCode::not_found);
+  const auto none = zip_store(outer_, "a.zip", {});
+  if (outer_->url().starts_with("file:"))
+    EXPECT_TRUE(none) << "it is made by the first change";
+  else
+    EXPECT_EQ(none.error().code(), ErrorCode::not_found);
   outer_->set("a.zip", "no archive").value();
   const auto damaged = zip_store(outer_, "a.zip", {});
   EXPECT_EQ(damaged.error().code(), ErrorCode::corrupt);

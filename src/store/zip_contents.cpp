@@ -1,0 +1,197 @@
+// What is visible is decided under one mutex. Members are written outside of it, in a session, which begins with the
+// first change and ends with finish().
+#include "store/zip_contents.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "base/try.hpp"
+#include "store/condition.hpp"
+#include "store/key.hpp"
+#include "store/listing.hpp"
+#include "store/reply.hpp"
+#include "store/zip_source.hpp"
+
+namespace sherd {
+namespace {
+
+/// A member that is not in the archive yet.
+class ZipSpooledSource final : public ByteSource {
+ public:
+  ZipSpooledSource(std::string key, std::shared_ptr<const ZipSpooled> member)
+      : key_(std::move(key)), member_(std::move(member)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept override { return key_; }
+  Result<std::uint64_t> size() override { return member_->size; }
+  Result<Generation> generation() override { return member_->generation; }
+  Result<void> read(std::span<const RangeRead> ranges) override {
+    for (const auto& [offset, into] : ranges) {
+      SHERD_TRY(check_range(offset, into.size(), member_->size).in_key(key_));
+      SHERD_TRY(member_->session().read(member_->data() + offset, into).in_key(key_));
+    }
+    return {};
+  }
+
+ private:
+  const std::string key_;
+  const std::shared_ptr<const ZipSpooled> member_;
+};
+
+}  // namespace
+
+/// Sources may outlive the store, but its lock does not.
+ZipContents::~ZipContents() {
+  if (session_) session_->drop();
+}
+
+const ZipMember* ZipContents::member(std::string_view key) const noexcept {
+  return archive_ ? archive_->directory().find(key) : nullptr;
+}
+
+bool ZipContents::exists(const std::string& key) const noexcept {
+  const auto changed = changes_.find(key);
+  return changed != changes_.end() ? changed->second != nullptr : member(key) != nullptr;
+}
+
+Generation ZipContents::generation(const std::string& key) const {
+  const auto changed = changes_.find(key);
+  if (changed != changes_.end()) return changed->second->generation;
+  return archive_->generation(*member(key));
+}
+
+Result<void> ZipContents::check_now(const std::string& key, const Condition& condition) const {
+  return check_condition(condition, exists(key), [&] { return generation(key); }).in_key(key);
+}
+
+Result<void> ZipContents::check(const std::string& key, const Condition& condition) const {
+  const std::shared_lock guard(mutex_);
+  return check_now(key, condition);
+}
+
+Result<std::shared_ptr<ByteSource>> ZipContents::find(const std::string& key) const {
+  SHERD_TRY(check_key(key));
+  std::shared_ptr<ZipArchive> archive;
+  {
+    const std::shared_lock guard(mutex_);
+    if (const auto changed = changes_.find(key); changed != changes_.end()) {
+      if (changed->second == nullptr) return std::shared_ptr<ByteSource>();
+      return std::make_shared<ZipSpooledSource>(key, changed->second);
+    }
+    archive = archive_;
+  }
+  return archive ? open_zip_member(archive, key) : std::shared_ptr<ByteSource>();
+}
+
+std::optional<std::pair<std::string_view, std::uint64_t>> ZipContents::lower_bound(std::string_view from) const {
+  auto changed = changes_.lower_bound(from);
+  const auto members = archive_ ? archive_->directory().members() : std::span<const ZipMember>();
+  for (std::size_t at = archive_ ? archive_->directory().lower_bound(from) : 0;;) {
+    const bool has_member = at < members.size();
+    if (!has_member && changed == changes_.end()) return std::nullopt;
+    const std::string_view key = has_member ? archive_->directory().key(members[at]) : std::string_view();
+    if (changed == changes_.end() || (has_member && key < changed->first)) return std::pair(key, members[at].size);
+    if (has_member && key == changed->first) ++at;
+    if (changed->second != nullptr) return std::pair(std::string_view(changed->first), changed->second->size);
+    ++changed;
+  }
+}
+
+std::vector<ZipContents::Listed> ZipContents::next_page(const std::string& prefix, ListDepth depth, std::string& from,
+                                                        bool& ended) const {
+  std::vector<Listed> page;
+  const std::shared_lock guard(mutex_);
+  for (;;) {
+    const auto found = lower_bound(from);
+    ended = !found || !found->first.starts_with(prefix);
+    if (ended || page.size() == kListPage) return page;
+    const auto [key, size] = *found;
+    const std::size_t slash = depth == ListDepth::all ? key.npos : key.find('/', prefix.size());
+    if (slash == key.npos) {
+      page.push_back({std::string(key.substr(prefix.size())), size});
+      from = std::string(key) + '\0';  // the next possible key
+    } else {
+      page.push_back({std::string(key.substr(prefix.size(), slash - prefix.size())), 0, true});
+      // '0' follows '/', so this is the first key after all keys with this prefix.
+      from = std::string(key.substr(0, slash)) + "0";
+    }
+  }
+}
+
+Result<ZipContents::Hold> ZipContents::begin() {
+  for (;;) {
+    Hold hold{std::shared_lock(sessions_), session_};
+    SHERD_TRY(outcome_);
+    if (hold.session) return hold;
+    hold.lock.unlock();
+    const std::unique_lock exclusive(sessions_);
+    if (!session_) SHERD_TRY(begin_session());
+  }
+}
+
+/// Another process may have changed the archive since it was opened. Now that it is locked, its present version counts.
+Result<void> ZipContents::begin_session() {
+  SHERD_TRY(session, ZipSession::begin(place_->tree, place_->key));
+  SHERD_TRY(present, ZipArchive::open(*outer_, key_, limits_));
+  if (present && present->end().shift != 0)
+    return unsupported("there are " + std::to_string(present->end().shift) +
+                       " bytes before the zip archive, such as a program, which a change would lose; copy the archive")
+        .in_key(key_);
+  const std::unique_lock guard(mutex_);
+  archive_ = std::move(present);
+  session_ = std::move(session);
+  return {};
+}
+
+Result<void> ZipContents::accept(const std::string& key, std::shared_ptr<const ZipSpooled> member,
+                                 const Condition& condition) {
+  const std::unique_lock guard(mutex_);
+  SHERD_TRY(check_now(key, condition));
+  member.swap(changes_[key]);  // the previous one is freed after the mutex
+  return {};
+}
+
+Result<Erased> ZipContents::erase(const std::string& key, const Condition& condition) {
+  SHERD_TRY(check(key, condition));
+  {
+    const std::shared_lock guard(mutex_);
+    if (!exists(key)) return Erased::nothing;
+  }
+  SHERD_TRY(hold, begin());
+  const std::unique_lock guard(mutex_);
+  SHERD_TRY(check_now(key, condition));
+  if (!exists(key)) return Erased::nothing;
+  if (member(key) != nullptr)
+    changes_[key] = nullptr;
+  else
+    changes_.erase(key);
+  return Erased::object;
+}
+
+Result<void> ZipContents::erase_prefix(const std::string& prefix) {
+  std::string from = prefix;
+  for (bool ended = false; !ended;) {
+    for (const Listed& each : next_page(prefix, ListDepth::all, from, ended)) SHERD_TRY(erase(prefix + each.name, {}));
+  }
+  return {};
+}
+
+Result<void> ZipContents::finish() {
+  const std::unique_lock exclusive(sessions_);
+  SHERD_TRY(outcome_);
+  if (!session_) return {};
+  const auto session = std::exchange(session_, nullptr);
+  if (!changes_.empty()) outcome_ = finish_zip(*session, archive_.get(), changes_);
+  session->drop();
+  // A retry would fail, too.
+  if (!outcome_ && outcome_.error().code() == ErrorCode::conflict) std::move(outcome_.error()).lasting();
+  SHERD_TRY(outcome_);
+  if (changes_.empty()) return {};
+  auto reopened = ZipArchive::open(*outer_, key_, limits_);
+  if (!reopened) return outcome_ = std::move(reopened).error();
+  const std::unique_lock guard(mutex_);
+  archive_ = *std::move(reopened);
+  changes_.clear();
+  return {};
+}
+
+}  // namespace sherd

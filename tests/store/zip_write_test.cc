@@ -1,0 +1,324 @@
+// How archives in the local file system are changed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/buffer.hpp"
+#include "store/zip.hpp"
+#include "tests/store/temp_dir.hpp"
+#include "tests/store/zip_bytes.hpp"
+#include "tests/test_data.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ZipWrite : public testing::Test {
+ protected:
+  std::shared_ptr<Store> opened(const std::string& name = "a.zip") {
+    return zip_store(file_store(directory_.path(), {.durable = false}).value(), name, {.durable = false}).value();
+  }
+  [[nodiscard]] std::string bytes(const std::string& name = "a.zip") const {
+    std::ifstream file(directory_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void put(const std::string& archive, const std::string& name = "a.zip") const {
+    std::ofstream(directory_ / name, std::ios::binary) << archive;
+  }
+  void put_golden(const std::string& golden) const {
+    std::filesystem::copy_file(test_data("zip/" + golden), directory_ / "a.zip",
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  /// What Python finds: names and sizes, if every checksum is right.
+  std::vector<std::string> in_python(const std::string& name = "a.zip") {
+    const std::string script =
+        "import sys, zipfile\n"
+        "with zipfile.ZipFile(sys.argv[1]) as archive:\n"
+        "    assert archive.testzip() is None\n"
+        "    for each in archive.infolist(): print(each.filename, each.file_size)\n";
+    const std::string command =
+        "python3 -c \"" + script + "\" '" + directory_ / name + "' > '" + directory_ / "seen" + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::vector<std::string> lines;
+    std::ifstream seen(directory_ / "seen");
+    for (std::string line; std::getline(seen, line);) lines.push_back(line);
+    std::filesystem::remove(directory_ / "seen");
+    return lines;
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(ZipWrite, OthersSeeChangesAfterTheyAreFinished) {
+  const auto store = opened();
+  store->set("zarr.json", "{}").value();
+  store->set("c/0", "0123").value();
+  EXPECT_EQ(store->get("c/0").value(), "0123");
+  EXPECT_EQ(opened()->get("c/0").value(), std::nullopt);
+  EXPECT_THAT(directory_.contents(), ElementsAre(".a.zip.sherd-lock"));
+  store->finish().value();
+  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
+  EXPECT_EQ(opened()->get("c/0").value(), "0123");
+  EXPECT_THAT(in_python(), ElementsAre("zarr.json 2", "c/0 4"));
+
+  store->set("c/0", "45").value();
+  store->set("c/1", "6").value();
+  EXPECT_EQ(store->erase("zarr.json").value(), Erased::object);
+  EXPECT_EQ(store->get("zarr.json").value(), std::nullopt);
+  EXPECT_EQ(opened()->get("c/0").value(), "0123");
+  store->finish().value();
+  EXPECT_EQ(store->get("c/0").value(), "45");
+  EXPECT_THAT(in_python(), ElementsAre("c/0 2", "c/1 1"));
+  EXPECT_EQ(bytes().find("0123"), std::string::npos);
+}
+
+TEST_F(ZipWrite, WithoutAnEndLeavesWhatWasThere) {
+  opened()->set("a", "1").value();
+  EXPECT_THAT(directory_.contents(), IsEmpty());
+  put(ZipBytes().add({"a", "old"}).finish());
+  const std::string before = bytes();
+  std::shared_ptr<ByteSource> source;
+  {
+    const auto store = opened();
+    store->set("a", std::string(3'000'000, 'x')).value();
+    store->erase_prefix("").value();
+    store->set("b", "new").value();
+    source = store->open("b").value();
+    const auto unfinished = store->write("c").value();
+    unfinished->write(0, as_bytes(std::string(2'000'000, 'c'))).value();
+  }
+  EXPECT_EQ(bytes(), before);
+  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
+  std::string into(3, ' ');
+  const RangeRead range{0, std::as_writable_bytes(std::span(into))};
+  source->read({&range, 1}).value();
+  EXPECT_EQ(into, "new") << "a source outlives the store";
+  const auto next = opened();
+  next->set("b", "2").value();
+  next->finish().value();
+  EXPECT_THAT(in_python(), ElementsAre("a 3", "b 1"));
+}
+
+TEST_F(ZipWrite, WithoutChangesMakesNothing) {
+  const auto store = opened();
+  store->finish().value();
+  EXPECT_EQ(store->erase("a").value(), Erased::nothing);
+  store->erase_prefix("").value();
+  store->finish().value();
+  {
+    const auto lock = store->lock("a").value();
+  }
+  store->set("a", "1").value();
+  store->erase("a").value();
+  store->finish().value();
+  EXPECT_THAT(directory_.contents(), IsEmpty());
+}
+
+TEST_F(ZipWrite, OfAllErasedMembersIsAnEmptyArchive) {
+  put(ZipBytes().add({"a", "1"}).add({"b/c", "2"}).finish());
+  const auto store = opened();
+  store->erase_prefix("").value();
+  store->finish().value();
+  EXPECT_EQ(bytes().size(), 22U);
+  EXPECT_THAT(in_python(), IsEmpty());
+}
+
+TEST_F(ZipWrite, HasOneWriterAtATime) {
+  const auto first = opened(), second = opened();
+  first->set("a", "1").value();
+  for (const Error& refused : {second->set("b", "2").error(), second->lock("b").error()}) {
+    EXPECT_EQ(refused.code(), ErrorCode::conflict);
+    EXPECT_TRUE(refused.is_lasting());
+    EXPECT_THAT(refused.text(), HasSubstr(directory_ / "a.zip"));
+  }
+  EXPECT_EQ(second->get("a").value(), std::nullopt);
+  first->finish().value();
+  second->set("b", "2").value();
+  EXPECT_EQ(second->get("a").value(), "1") << "a change begins with the present version";
+  second->finish().value();
+  EXPECT_THAT(in_python(), ElementsAre("a 1", "b 1"));
+}
+
+TEST_F(ZipWrite, DoesNotReplaceAnArchiveThatAnotherProgramReplaced) {
+  put(ZipBytes().add({"a", "1"}).finish());
+  const auto store = opened();
+  store->set("b", "2").value();
+  std::filesystem::remove(directory_ / "a.zip");
+  put(ZipBytes().add({"of another program", "1"}).finish());
+  const auto finished = store->finish();
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(finished.error().is_lasting());
+  EXPECT_THAT(in_python(), ElementsAre("of another program 1"));
+  EXPECT_EQ(store->set("c", "3").error().code(), ErrorCode::conflict);
+  EXPECT_EQ(store->get("b").value(), "2");
+  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
+}
+
+TEST_F(ZipWrite, KeepsOtherProgramsMembersAsTheyAre) {
+  for (const char* golden : {"python.zip", "python_comment.zip", "python_zip64.zip", "python_streamed.zip",
+                             "python_lzma.zip", "info_zip.zip", "info_zip_streamed.zip", "info_zip_link.zip"}) {
+    SCOPED_TRACE(golden);
+    put_golden(golden);
+    auto expected = in_python();
+    auto store = opened();
+    store->set("new", "12345").value();
+    store->finish().value();
+    expected.emplace_back("new 5");
+    EXPECT_EQ(in_python(), expected);
+    const auto old = std::ranges::find_if(expected, [](const auto& line) { return line.starts_with("b.txt"); });
+    expected.erase(old);
+    expected.back() = "b.txt 2";
+    expected.insert(expected.end() - 1, "new 5");
+    store = opened();
+    store->set("b.txt", "bb").value();
+    store->finish().value();
+    EXPECT_THAT(in_python(), testing::UnorderedElementsAreArray(expected));
+    EXPECT_EQ(store->get("c/d.bin").has_value(), std::string(golden) != "python_lzma.zip");
+  }
+  put_golden("python_comment.zip");
+  const auto store = opened();
+  store->set("new", "").value();
+  store->finish().value();
+  EXPECT_TRUE(bytes().ends_with("about it"));
+}
+
+TEST_F(ZipWrite, KeepsTheLastOfDuplicates) {
+  put_golden("python_duplicates.zip");
+  const auto store = opened();
+  store->set("new", "").value();
+  store->finish().value();
+  EXPECT_THAT(in_python(), ElementsAre("a.txt 8", "b.txt 1", "new 0"));
+  EXPECT_EQ(store->get("a.txt").value(), "the last");
+}
+
+TEST_F(ZipWrite, OfAnArchiveBehindAProgramIsRefused) {
+  put_golden("info_zip_prefix.zip");
+  const std::string before = bytes();
+  const auto store = opened();
+  const auto refused = store->set("a", "1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
+  store->finish().value();
+  EXPECT_EQ(bytes(), before);
+  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
+}
+
+TEST_F(ZipWrite, OfTheSameMembersHasTheSameBytes) {
+  for (const char* name : {"a.zip", "b.zip"}) {
+    const auto store = opened(name);
+    store->set("zarr.json", "{}").value();
+    store->set("caf\xc3\xa9/\xe6\x97\xa5", std::string(2'000'000, 'z')).value();
+    store->finish().value();
+  }
+  EXPECT_EQ(bytes("a.zip"), bytes("b.zip"));
+  EXPECT_THAT(in_python(), ElementsAre("zarr.json 2", "caf\xc3\xa9/\xe6\x97\xa5 2000000"));
+}
+
+std::string numbered(std::size_t size, unsigned seed) {
+  std::string text(size, ' ');
+  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>((i * 7 + i / 256) * (seed + 1));
+  return text;
+}
+
+TEST_F(ZipWrite, ManyWritersAreOpenAtOnceInAnySizeAndOrder) {
+  const auto store = opened();
+  const std::size_t sizes[] = {0, 1, 1000, 1'048'576, 1'048'577, 3'000'000};
+  std::vector<std::unique_ptr<ObjectWriter>> writers;
+  for (unsigned i = 0; i < 6; ++i) writers.push_back(store->write("c/" + std::to_string(i)).value());
+  for (unsigned i = 0; i < 6; ++i) {
+    const std::string text = numbered(sizes[i], i);
+    const std::size_t half = text.size() / 2;
+    writers[i]->write(half, as_bytes(std::string_view(text).substr(half))).value();
+    writers[i]->write(0, as_bytes(std::string_view(text).substr(0, half))).value();
+  }
+  for (auto& writer : writers) writer->commit().value();
+  for (const bool finished : {false, true}) {
+    if (finished) store->finish().value();
+    for (unsigned i = 0; i < 6; ++i)
+      EXPECT_TRUE(store->get("c/" + std::to_string(i)).value() == numbered(sizes[i], i)) << i;
+  }
+  EXPECT_EQ(in_python().size(), 6U);
+  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
+}
+
+TEST_F(ZipWrite, MembersAreAddedByManyThreads) {
+  const auto store = opened();
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (unsigned i = 0; i < 50; ++i) {
+        const std::string key = std::to_string(t) + "/" + std::to_string(i);
+        store->set(key, numbered(i * 1000, t)).value();
+        if (i == 25) store->finish().value();
+        EXPECT_TRUE(store->get(key).value() == numbered(i * 1000, t));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  store->finish().value();
+  EXPECT_EQ(in_python().size(), 200U);
+}
+
+TEST_F(ZipWrite, RewritingAMemberManyTimesDoesNotGrowTheArchive) {
+  const auto store = opened();
+  const std::string text(100'000, 'x');
+  for (int i = 0; i < 50; ++i) store->set("a", text).value();
+  store->finish().value();
+  EXPECT_LT(bytes().size(), 300'000U);
+  EXPECT_THAT(in_python(), ElementsAre("a 100000"));
+  for (int i = 0; i < 5; ++i) {
+    store->set("a", text).value();
+    store->finish().value();
+  }
+  EXPECT_LT(bytes().size(), 300'000U);
+}
+
+TEST_F(ZipWrite, LargeMembersAreCopiedFromFilesAndFromArchives) {
+  const std::string large = numbered(5'000'000, 3);
+  const auto tree = file_store(directory_ / "tree", {.durable = false}).value();
+  tree->set("x", large).value();
+  const auto store = opened();
+  auto writer = store->write("a").value();
+  writer->copy(*tree->open("x").value(), 1, 4'000'000, 10).value();
+  writer->commit().value();
+  store->finish().value();
+  EXPECT_TRUE(store->get("a").value() == std::string(10, '\0') + large.substr(1, 4'000'000));
+  writer = store->write("b").value();
+  writer->copy(*store->open("a").value(), 10, 3'999'000, 0).value();
+  writer->commit().value();
+  EXPECT_TRUE(store->get("b").value() == large.substr(1, 3'999'000));
+  const auto again = store->write("c").value();
+  again->copy(*store->open("b").value(), 0, 3'999'000, 0).value();
+  again->commit().value();
+  store->finish().value();
+  EXPECT_TRUE(store->get("c").value() == large.substr(1, 3'999'000));
+}
+
+TEST_F(ZipWrite, OfMoreMembersThanThe16BitsOfItsEndUsesZip64) {
+  const auto store = opened();
+  for (int i = 0; i < 65'600; ++i) store->set("c/" + std::to_string(i), "").value();
+  store->finish().value();
+  EXPECT_EQ(in_python().size(), 65'600U);
+  EXPECT_EQ(opened()->list_dir("c/").value().objects.size(), 65'600U);
+  store->set("c/0", "1").value();
+  store->finish().value();
+  EXPECT_EQ(in_python().size(), 65'600U);
+}
+
+TEST_F(ZipWrite, OfAKeyThatIsNotUtf8IsRefused) {
+  const auto store = opened();
+  EXPECT_EQ(store->set("\xff", "1").error().code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(directory_.contents(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sherd
