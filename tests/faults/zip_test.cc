@@ -1,0 +1,174 @@
+// A zip archive is changed, and each system call of the writer fails in turn, or is the last one before the writer is
+// killed. Readers find the old archive or the new one; the next writer succeeds and removes leftovers.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "base/buffer.hpp"
+#include "store/zip.hpp"
+#include "tests/faults/faults.hpp"
+
+namespace faults {
+namespace {
+
+using sherd::Store;
+/// Objects by key; nullopt: there is no archive.
+using Members = std::map<std::string, std::string>;
+using Seen = std::optional<Members>;
+
+const std::string kLarge(1'500'000, 'l');
+
+std::shared_ptr<Store> opened(const std::string& folder) {
+  return sherd::zip_store(sherd::file_store(folder).value(), "a.zip", {}).value();
+}
+
+Seen see(const std::string& folder) {
+  if (!fs::exists(folder + "/a.zip")) return std::nullopt;
+  Members members;
+  const auto store = opened(folder);
+  store
+      ->list("",
+             [&](const std::string& key, std::uint64_t) {
+               members[key] = store->get(key).value().value();
+               return true;
+             })
+      .value();
+  return members;
+}
+
+void change(Store& store, const std::string& operation) {
+  if (operation == "create") {
+    store.set("zarr.json", "{}").value();
+    store.set("c/0", kLarge).value();
+    store.set("c/1", "small").value();
+  } else if (operation == "append") {
+    store.set("c/2", "appended").value();
+  } else {
+    store.set("zarr.json", "{\"new\": 1}").value();
+    store.set("c/1", kLarge + "x").value();
+    store.erase("c/old").value();
+  }
+  store.finish().value();
+}
+
+Members before(const std::string& operation) {
+  if (operation == "create") return {};
+  return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}, {"c/old", "old"}};
+}
+
+Members after(const std::string& operation) {
+  if (operation == "create") return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}};
+  Members members = before(operation);
+  if (operation == "append") {
+    members["c/2"] = "appended";
+  } else {
+    members["zarr.json"] = "{\"new\": 1}";
+    members["c/1"] = kLarge + "x";
+    members.erase("c/old");
+  }
+  return members;
+}
+
+class WriterOfAnArchive : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() != "create") {
+      const auto store = opened(faults_.clean());
+      for (const auto& [key, text] : before(GetParam())) store->set(key, text).value();
+      store->finish().value();
+      before_ = before(GetParam());
+    }
+    ASSERT_EQ(faults_.run(), std::nullopt);
+    EXPECT_EQ(see(faults_.folder()), after(GetParam()));
+    calls_ = faults_.calls();
+    ASSERT_GT(calls_.size(), 10U);
+  }
+
+  void expect_old_or_new(const Seen& seen) const { EXPECT_TRUE(seen == before_ || seen == after(GetParam())); }
+
+  void expect_success_of_the_next(Seen seen) const {
+    const auto store = opened(faults_.folder());
+    store->set("next", "1").value();
+    store->finish().value();
+    if (!seen) seen = Members();
+    (*seen)["next"] = "1";
+    EXPECT_EQ(see(faults_.folder()), seen);
+    EXPECT_EQ(files(faults_.folder()), std::set<std::string>{"a.zip"});
+  }
+
+  void expect_old_or_new_after_failures(Fault::Kind kind) {
+    for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
+      const auto error = faults_.run(fault);
+      const Seen seen = see(faults_.folder());
+      expect_old_or_new(seen);
+      expect_bytes_are_not_lost_silently(call, error.has_value());
+      if (!error) {
+        EXPECT_EQ(seen, after(GetParam()));
+      } else {
+        SCOPED_TRACE(error->text());
+        EXPECT_EQ(error->code(), sherd::ErrorCode::io);
+      }
+      // A writer that can no longer inspect files does not know which side file is its own, and leaves it.
+      const bool is_blind = kind == Fault::Kind::onward && (call.name == "fstat" || call.name == "fstatat");
+      std::set<std::string> left = files(faults_.folder());
+      left.erase("a.zip");
+      EXPECT_TRUE(is_blind || left.empty()) << *left.begin();
+      expect_success_of_the_next(seen);
+    });
+  }
+
+  Faults faults_{[](const std::string& folder) { return [store = opened(folder)] { change(*store, GetParam()); }; }};
+  Seen before_;
+  std::vector<Call> calls_;
+};
+
+TEST_P(WriterOfAnArchive, LeavesTheOldOneOrTheNewOneWhenACallFails) {
+  expect_old_or_new_after_failures(Fault::Kind::once);
+}
+
+TEST_P(WriterOfAnArchive, LeavesTheOldOneOrTheNewOneWhenACallFailsFromThenOn) {
+  expect_old_or_new_after_failures(Fault::Kind::onward);
+}
+
+TEST_P(WriterOfAnArchive, LeavesTheOldOneOrTheNewOneWhenKilledAtAnyCall) {
+  for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
+    (void)faults_.run(fault);
+    const Seen seen = see(faults_.folder());
+    expect_old_or_new(seen);
+    expect_success_of_the_next(seen);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArchive, testing::Values("create", "append", "replace"),
+                         [](const auto& each) { return each.param; });
+
+TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {
+  for (const int code : {EOPNOTSUPP, EISDIR}) {
+    const TempDir folder;
+    const auto store = opened(folder.path());
+    store->set("a", "begins the next version").value();
+    {
+      // Only the first openat() that makes a file is that of an unnamed one.
+      auto writer = store->write("b").value();
+      std::size_t at = 0;
+      {
+        const Simulation simulation;
+        writer->write(0, sherd::as_bytes(kLarge)).value();
+        const auto calls = simulation.calls();
+        while (calls[at].name != "openat") ++at;
+      }
+      writer.reset();
+      writer = store->write("b").value();
+      const Simulation simulation({.kind = Fault::Kind::once, .at = at, .code = code});
+      writer->write(0, sherd::as_bytes(kLarge)).value();
+      writer->commit().value();
+    }
+    store->finish().value();
+    EXPECT_EQ(see(folder.path())->at("b"), kLarge);
+    EXPECT_EQ(files(folder.path()), std::set<std::string>{"a.zip"});
+  }
+}
+
+}  // namespace
+}  // namespace faults
