@@ -1,8 +1,12 @@
-// Structs whose fields differ in their byte order, which NumPy has and Zarr v3 has not; and the number 0 as a text.
+// NumPy's names of types, read and written; structs whose fields differ in their byte order, which NumPy has and Zarr
+// v3 has not; and the number 0 as a text.
+#include "format/numpy_type.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
 #include "tests/zarr2/zarr2_testing.hpp"
 
@@ -147,6 +151,120 @@ TEST(V2Types, OfTensorstoreHaveItsNames) {
   big.codecs.reset();
   big.raw_codecs = parsed(R"([{"name": "bytes", "configuration": {"endian": "big"}}])");
   EXPECT_THAT(create_array(memory_store(), "a", big).error().text(), HasSubstr("'bfloat16' is always little-endian"));
+}
+
+Result<NumpyType> no_other(std::string_view name) { return unknown_numpy_type(name); }
+Result<NumpyType> type_of(std::string_view json) { return parse_numpy_type(parsed(json), no_other); }
+
+TEST(NumpyType, IsPrintedAsItIsRead) {
+  for (const char* json :
+       {R"("|b1")", R"("|i1")", R"("|u1")", R"("<i2")", R"(">u8")", R"("<f2")", R"(">c16")", R"("|S5")", R"("<U7")",
+        R"("|V3")", R"("<M8")", R"("<M8[ns]")", R"(">m8[25us]")", R"([["a","|u1"]])", R"([["a",">i4",[2,3]]])",
+        R"([["a",[["b","<f4"],["c","|S2"]]],["d","<u2"]])", R"([["a",[["b",">f4"],["c","<i2"]],[2]]])"}) {
+    const auto type = type_of(json);
+    ASSERT_TRUE(type) << json << type.error().text();
+    EXPECT_EQ(print_numpy_type(*type).value().dump(), json);
+  }
+}
+
+TEST(NumpyType, OfOneByteHasNoByteOrder) {
+  for (const char* json : {R"("<i1")", R"(">S4")", R"(">b1")", R"("<V2")"}) {
+    EXPECT_FALSE(has_byte_order(type_of(json).value().dtype)) << json;
+    EXPECT_EQ(print_numpy_type(type_of(json).value()).value().text().front(), '|') << json;
+    EXPECT_TRUE(bytes_spec(type_of(json).value()).configuration.is_null()) << json;
+  }
+  EXPECT_EQ(bytes_spec(type_of(R"(">i2")").value()).configuration.dump(), R"({"endian":"big"})");
+  EXPECT_EQ(type_of(R"("|i2")").error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(NumpyType, IsRefusedWithTheReasonAndThePlace) {
+  struct Row {
+    const char* json;
+    ErrorCode code;
+    const char *member, *reason;
+  };
+  const Row rows[] = {{R"("<i3")", ErrorCode::unsupported, "", "'<i3' is not a known data type"},
+                      {R"("")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("<")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("<M8[25us")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("<M8[99999999999us]")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("<M4[us]")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("|S")", ErrorCode::unsupported, "", "not a known data type"},
+                      {R"("|S0")", ErrorCode::invalid_argument, "", "'S0' does not have a valid size"},
+                      {R"("|S-1")", ErrorCode::invalid_argument, "", "does not have a valid size"},
+                      {R"("|V72057594037927937")", ErrorCode::invalid_argument, "", "does not have a valid size"},
+                      {R"([["a"]])", ErrorCode::invalid_argument, "[0]", "a field is a list"},
+                      {R"([["a","<i2"],[1,"<i2"]])", ErrorCode::invalid_argument, "[1]", "a field is a list"},
+                      {R"([["a",[["b","x7"]]]])", ErrorCode::unsupported, "[0][1][0][1]", "'x7'"},
+                      {R"([["a","<i2",[0]]])", ErrorCode::invalid_argument, "[0][2]", "must have elements"}};
+  for (const Row& row : rows) {
+    const auto type = type_of(row.json);
+    ASSERT_FALSE(type) << row.json;
+    EXPECT_EQ(type.error().code(), row.code) << row.json;
+    EXPECT_EQ(type.error().member(), row.member) << row.json;
+    EXPECT_THAT(type.error().text(), HasSubstr(row.reason)) << row.json;
+  }
+}
+
+TEST(NumpyType, NestsSixteenStructsDeep) {
+  const auto nested = [](int depth) {
+    std::string json = R"("<i2")";
+    for (int i = 0; i < depth; ++i) json = R"([["a",)" + json + "]]";
+    return json;
+  };
+  EXPECT_TRUE(type_of(nested(16)));
+  EXPECT_EQ(type_of(nested(17)).error().code(), ErrorCode::unsupported);
+}
+
+TEST(ArrayField, IsAStructOfNumberedElementsAndBack) {
+  const DType element = DType::structure({{"a", DType::int16}, {"b", DType::uint8}}).value();
+  const DType array = array_field(element, {3, 2}).value();
+  EXPECT_EQ(array.size(), 3U * 2 * 3);
+  EXPECT_EQ(array.fields().size(), 3U);
+  const ArrayField back = as_array_field(array);
+  EXPECT_EQ(back.shape, (Shape{3, 2}));
+  EXPECT_EQ(back.element, element);
+  EXPECT_EQ(array_field(element, {}).value(), element);
+  const DType mixed = DType::structure({{"0", DType::int16}, {"1", DType::uint8}}).value();
+  EXPECT_TRUE(as_array_field(mixed).shape.empty()) << "elements of an array have one type";
+  const DType renamed = DType::structure({{"0", DType::int16}, {"2", DType::int16}}).value();
+  EXPECT_TRUE(as_array_field(renamed).shape.empty());
+}
+
+TEST(ArrayField, HasAtMost65536ElementsCountingFields) {
+  const DType pair = DType::structure({{"a", DType::int16}, {"b", DType::uint8}}).value();
+  EXPECT_TRUE(array_field(DType::int16, {256, 256}));
+  EXPECT_EQ(code_of(array_field(DType::int16, {256, 257})), ErrorCode::unsupported);
+  EXPECT_TRUE(array_field(pair, {32768}));
+  EXPECT_EQ(code_of(array_field(pair, {32769})), ErrorCode::unsupported);
+  EXPECT_EQ(code_of(array_field(pair, {std::uint64_t{1} << 63, 4})), ErrorCode::unsupported);
+}
+
+TEST(NumpyFill, OfAnyTypeAndBytesIsReadAsItIsPrinted) {
+  std::mt19937 random(7);
+  for (const char* json : {R"("|u1")", R"(">i4")", R"("<u8")", R"("<f4")", R"(">f8")", R"("<c8")", R"("|S5")",
+                           R"("|V3")", R"(">M8[s]")", R"("<m8")", R"([["a","<i2"],["b",">u4"],["c","|S2",[2]]])"}) {
+    const NumpyType type = type_of(json).value();
+    for (int i = 0; i < 50; ++i) {
+      std::vector<std::byte> element(type.dtype.size());
+      for (std::byte& byte : element) byte = static_cast<std::byte>(random());
+      const Scalar fill(element);
+      const Json printed = print_numpy_fill(fill, type);
+      const auto read = parse_numpy_fill(printed, type);
+      ASSERT_TRUE(read) << json << " " << printed.dump();
+      EXPECT_TRUE(std::ranges::equal(read->bytes(), element)) << json << " " << printed.dump();
+    }
+  }
+}
+
+TEST(NumpyFill, OfBytesMayBeShorterThanTheElementButNotLonger) {
+  const NumpyType text = type_of(R"("|S3")").value(), structure = type_of(R"([["a","|u1"],["b","|u1"]])").value();
+  EXPECT_EQ(print_numpy_fill(parse_numpy_fill("QQ==", text).value(), text).text(), "QQAA");
+  for (const char* wrong : {"QUJDRA==", "!", "QQ"})
+    EXPECT_EQ(code_of(parse_numpy_fill(wrong, text)), ErrorCode::invalid_argument) << wrong;
+  EXPECT_TRUE(parse_numpy_fill("AQI=", structure));
+  EXPECT_EQ(code_of(parse_numpy_fill("AQ==", structure)), ErrorCode::invalid_argument) << "a struct is never shorter";
+  EXPECT_EQ(print_numpy_fill(parse_numpy_fill(Json(0), structure).value(), structure).text(), "AAA=");
 }
 
 }  // namespace

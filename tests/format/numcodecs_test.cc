@@ -1,9 +1,13 @@
 // What `.zarray` does not say of a codec: numcodecs' defaults, and what netcdf-c derives from the variable for szip.
+// Chains of filters and compressors, and back.
+#include "format/numcodecs.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "api/registry.hpp"
 #include "base/buffer.hpp"
 #include "tests/codec/codec_fixture.hpp"
 #include "tests/test_data.hpp"
@@ -194,6 +198,112 @@ TEST(V2Bitround, OfFloatsIsTheRegisteredOneInZarr3) {
   EXPECT_EQ(parsed(text_at(*kept, "a/zarr.json")).find("codecs")->elements()[0].find("name")->text(),
             "numcodecs.bitround");
   EXPECT_EQ(code_of(array_with(R"({"filters": [{"id": "bitround", "keepbits": 3}]})")), corrupt_code) << "integers";
+}
+
+NumcodecsFormat the_format() { return {"the format", tables().codecs}; }
+
+std::string names_of(std::span<const CodecSpec> chain) {
+  std::string names;
+  for (const CodecSpec& spec : chain) names += (names.empty() ? "" : " ") + spec.name;
+  return names;
+}
+
+Result<std::vector<CodecSpec>> chain_of(const NumcodecsChunks& chunks, const std::vector<std::string>& filters,
+                                        const std::vector<std::string>& compressors) {
+  const auto codecs = [&](const std::vector<std::string>& texts) {
+    std::vector<CodecSpec> specs;
+    for (const std::string& text : texts) {
+      Json json = parsed(text);
+      const std::string id = json.find("id")->text();
+      json.erase("id");
+      specs.push_back(numcodecs_codec(id, json, chunks.type.dtype));
+    }
+    return specs;
+  };
+  return numcodecs_chain(chunks, codecs(filters), codecs(compressors), tables().codecs);
+}
+
+TEST(NumcodecsChain, PutsBytesBehindTheFiltersOfArrays) {
+  const std::string delta = R"({"id": "delta", "dtype": "<i4"})", shuffle = R"({"id": "shuffle"})";
+  const std::string zlib = R"({"id": "zlib"})";
+  const NumcodecsChunks rows{{DType::int32}, 2, false}, columns{{DType::int32}, 2, true}, line{{DType::int32}, 1, true};
+  EXPECT_EQ(names_of(chain_of(rows, {}, {}).value()), "bytes");
+  EXPECT_EQ(names_of(chain_of(rows, {delta, shuffle}, {zlib}).value()),
+            "numcodecs.delta bytes numcodecs.shuffle numcodecs.zlib");
+  EXPECT_EQ(names_of(chain_of(columns, {delta}, {}).value()), "transpose numcodecs.delta bytes");
+  EXPECT_EQ(names_of(chain_of(line, {}, {}).value()), "bytes") << "one dimension has one order";
+  EXPECT_EQ(names_of(chain_of(rows, {}, {R"({"id": "pcodec"})"}).value()), "numcodecs.pcodec");
+}
+
+TEST(NumcodecsChain, FollowsTheByteOrderThroughItsFilters) {
+  const NumcodecsChunks big{{DType::int32, true}, 1, false};
+  const auto chain = chain_of(big, {R"({"id": "astype", "decode_dtype": ">i4", "encode_dtype": "<i2"})"}, {}).value();
+  EXPECT_EQ(chain[0].configuration.dump(), R"({"decode_dtype":"i4","encode_dtype":"<i2"})");
+  EXPECT_EQ(chain[1].configuration.dump(), R"({"endian":"little"})");
+  const auto refused = chain_of(big, {R"({"id": "delta", "dtype": ">i4"})", R"({"id": "delta", "dtype": "<i4"})"}, {});
+  EXPECT_EQ(code_of(refused), ErrorCode::unsupported);
+  EXPECT_EQ(refused.error().member(), "filters[1].dtype");
+  const auto pcodec = chain_of(big, {}, {R"({"id": "pcodec"})"});
+  EXPECT_EQ(code_of(pcodec), ErrorCode::unsupported);
+  EXPECT_EQ(pcodec.error().member(), "compressor");
+}
+
+TEST(NumcodecsWords, AreThoseFromWhichTheChainWasMade) {
+  struct Row {
+    NumcodecsChunks chunks;
+    std::vector<std::string> filters, compressors;
+  };
+  const Row rows[] = {
+      {{{DType::int32}, 2, false}, {}, {R"({"id":"blosc","cname":"zstd","clevel":3,"shuffle":2,"blocksize":0})"}},
+      {{{DType::int32, true}, 2, true}, {R"({"id":"delta","dtype":">i4"})"}, {R"({"id":"zlib","level":1})"}},
+      {{{DType::uint8}, 1, false}, {R"({"id":"shuffle","elementsize":4})"}, {R"({"id":"zstd","level":3})"}},
+      {{{DType::float32}, 1, false}, {R"({"id":"bitround","keepbits":5})"}, {R"({"id":"gzip","level":1})"}},
+      {{{DType::string}, 1, false}, {R"({"id":"vlen-utf8"})"}, {}},
+      {{{DType::bytes}, 1, false}, {R"({"id":"vlen-array","dtype":"|u1"})"}, {R"({"id":"bz2","level":1})"}},
+  };
+  for (const Row& row : rows) {
+    const auto chain = chain_of(row.chunks, row.filters, row.compressors).value();
+    const NumcodecsWords words = numcodecs_words(chain, row.chunks.type.dtype, the_format()).value();
+    std::vector<std::string> filters;
+    for (const Json& filter : words.filters) filters.push_back(filter.dump());
+    EXPECT_EQ(filters, row.filters);
+    EXPECT_EQ(words.compressor ? words.compressor->dump() : "", row.compressors.empty() ? "" : row.compressors[0]);
+    EXPECT_EQ(words.fortran, row.chunks.fortran);
+    EXPECT_EQ(words.big_endian, row.chunks.type.big_endian);
+  }
+}
+
+TEST(NumcodecsWords, RefuseWhatNumcodecsCannotExpress) {
+  const auto refusal = [](const std::vector<CodecSpec>& chain, const DType& dtype) {
+    const auto words = numcodecs_words(chain, dtype, the_format());
+    EXPECT_EQ(code_of(words), ErrorCode::unsupported) << names_of(chain);
+    EXPECT_EQ(words.error().member(), "codecs");
+    return words.error().text();
+  };
+  const CodecSpec bytes{"bytes", {}};
+  EXPECT_THAT(refusal({{"transpose", parsed(R"({"order": [0, 2, 1]})")}, bytes}, DType::uint8),
+              HasSubstr("the format has the orders C and F only"));
+  EXPECT_THAT(refusal({{"cast_value", {}}, bytes}, DType::uint8), HasSubstr("cannot express 'cast_value'"));
+  EXPECT_THAT(refusal({{"bitround", parsed(R"({"keepbits": 24})")}, bytes}, DType::float32),
+              HasSubstr("at most 23 bits for float32"));
+  EXPECT_TRUE(numcodecs_words(std::vector<CodecSpec>{{"bitround", parsed(R"({"keepbits": 23})")}, bytes},
+                              DType::float32, the_format()));
+  EXPECT_THAT(refusal({{"bitround", parsed(R"({"keepbits": 3})")}, bytes}, DType::int32),
+              HasSubstr("float16, float32 and float64 only"));
+}
+
+TEST(NumcodecsCodec, HasTheDefaultsOfNumcodecs) {
+  const auto configuration = [](std::string_view id, const char* json, const DType& dtype) {
+    return numcodecs_codec(id, parsed(json), dtype).configuration.dump();
+  };
+  EXPECT_EQ(configuration("blosc", "{}", DType::int32),
+            R"({"cname":"lz4","clevel":5,"shuffle":"shuffle","blocksize":0,"typesize":4})");
+  EXPECT_THAT(configuration("blosc", R"({"shuffle": -1})", DType::uint8), HasSubstr("bitshuffle"));
+  EXPECT_THAT(configuration("blosc", R"({"shuffle": -1})", DType::int16), HasSubstr(R"("shuffle":"shuffle")"));
+  EXPECT_THAT(configuration("blosc", R"({"shuffle": 0})", DType::int16), HasSubstr("noshuffle"));
+  EXPECT_EQ(configuration("zstd", R"({"level": 2})", DType::int16), R"({"level":2,"checksum":false})");
+  EXPECT_EQ(configuration("zstd", R"({"checksum": true})", DType::int16), R"({"checksum":true})");
+  EXPECT_EQ(configuration("shuffle", "{}", DType::int64), R"({"elementsize":4})");
 }
 
 }  // namespace

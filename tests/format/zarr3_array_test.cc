@@ -1,4 +1,4 @@
-// Zarr v3 array and group documents, member by member: what is read, and what is refused with which code and where.
+// Zarr v3 array documents, member by member: what is read, and what is refused with which code and where.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -291,75 +291,6 @@ TEST(Zarr3Documents, ANullFillValueIsRefusedWithAdvice) {
   EXPECT_NE(node.error().message().find("such as 0.0"), std::string::npos) << node.error().message();
 }
 
-TEST(Zarr3Documents, BytesThatAreNotAJsonObjectAreCorrupt) {
-  const std::string texts[] = {"",
-                               "\xef\xbb\xbf",
-                               "\xef\xbb\xbf{}",
-                               "{\"a\": \"\xff\"}",
-                               R"({"a": "\ud800"})",
-                               "[]",
-                               "3",
-                               R"({"shape": [1], "shape": [1]})",
-                               R"({"shape": [1], "sh\u0061pe": [1]})",
-                               std::string(good_array) + " x",
-                               R"({"a": NaN})",
-                               R"({"a": Infinity})",
-                               "{"};
-  for (const std::string& text : texts) {
-    const auto node = open_text(text);
-    ASSERT_FALSE(node) << text;
-    EXPECT_EQ(node.error().code(), ErrorCode::corrupt) << text << ": " << node.error().text();
-    EXPECT_EQ(node.error().key(), "a/zarr.json") << text;
-  }
-}
-
-TEST(Zarr3Documents, NumbersThatJsonLacksAreReadInAttributesAndStayAsTheyAre) {
-  const std::string attributes = R"({"a": NaN, "b": [Infinity, "-Infinity", -Infinity], "c\"NaN": "x"})";
-  auto store = memory_store();
-  store->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": )" + attributes + "}").value();
-  std::string array_text = changed(R"({"attributes": "@"})");
-  array_text.replace(array_text.find("\"@\""), 3, attributes);
-  store->set("a/zarr.json", array_text).value();
-  Group group = open_group(store, {.writable = true}).value();
-  EXPECT_EQ(group.members().value().size(), 1U);
-  EXPECT_EQ(group.attributes().dump(), R"({"a":"NaN","b":["Infinity","-Infinity","-Infinity"],"c\"NaN":"x"})");
-  group.update_attributes(Json::Object{{"d", 1}}).value();
-  group.consolidate().value();
-  Array array = open_array(store, {.path = "a", .writable = true}).value();
-  array.update_attributes(Json::Object{{"d", 1}}).value();
-  array.resize({3, 3}).value();
-  for (const std::string key : {"zarr.json", "a/zarr.json"}) {
-    const std::string text = *store->get(key).value();
-    EXPECT_NE(text.find(R"("a": NaN)"), text.npos) << text;
-    EXPECT_NE(text.find(R"("-Infinity")"), text.npos) << text;
-  }
-  const CheckReport report = check(store).value();
-  ASSERT_EQ(report.faults.size(), 2U) << "of the group, and of the array";
-  EXPECT_EQ(report.faults[0].code, "document_odd");
-  EXPECT_EQ(report.faults[1].code, "document_odd");
-}
-
-TEST(Zarr3Documents, LimitsAreNamedInTheError) {
-  const auto expect_limit = [](const std::string& text, const Config& config, std::string_view limit) {
-    const auto node = open_text(text, config);
-    ASSERT_FALSE(node);
-    EXPECT_EQ(node.error().code(), ErrorCode::unsupported) << node.error().text();
-    EXPECT_NE(node.error().message().find(limit), std::string::npos) << node.error().text();
-    EXPECT_EQ(node.error().key(), "a/zarr.json");
-  };
-  Config small;
-  small.limits.metadata_bytes = 100;
-  expect_limit(std::string(good_array), small, "metadata_bytes");
-  expect_limit(std::string(1000000, '['), {}, "json_depth");
-  small = {};
-  small.limits.json_values = 20;
-  expect_limit(std::string(good_array), small, "json_values = 20");
-  const Shape many(100000, 1);
-  Json document = parsed(good_array);
-  document.set("shape", Json::numbers(many));
-  expect_limit(document.dump(), {}, "dimensions");
-}
-
 TEST(Zarr3Documents, ShardsNestedTooDeepExceedALimit) {
   std::string codec = R"({"name": "bytes", "configuration": {"endian": "little"}})";
   for (int depth = 0; depth < 30; ++depth)
@@ -379,40 +310,6 @@ TEST(Zarr3Documents, ZeroDimensionsMayBeSharded) {
     "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
     "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]})"));
   ASSERT_TRUE(node) << node.error().text();
-}
-
-struct GroupRow {
-  std::string_view text;
-  std::optional<ErrorCode> code;
-  std::string_view member;
-};
-
-TEST(Zarr3Documents, GroupsHoldAttributesAndConsolidatedMetadataOnly) {
-  const GroupRow rows[] = {
-      {R"({"zarr_format": 3, "node_type": "group"})", {}, ""},
-      {R"({"zarr_format": 3, "node_type": "group", "attributes": {"a": 1}})", {}, ""},
-      {R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": null})", {}, ""},
-      {R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "elsewhere", "must_understand": true}})",
-       {},
-       ""},
-      {R"({"zarr_format": 3, "node_type": "group", "extra": {"must_understand": false}})", {}, ""},
-      {R"({"zarr_format": 3, "node_type": "group", "extra": {}})", ErrorCode::unsupported, "extra"},
-      {R"({"zarr_format": 3, "node_type": "group", "shape": [1]})", ErrorCode::unsupported, "shape"},
-      {R"({"zarr_format": 3, "node_type": "group", "attributes": 1})", ErrorCode::corrupt, "attributes"},
-      {R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": []})", ErrorCode::corrupt,
-       "consolidated_metadata"},
-      {R"({"zarr_format": 3, "node_type": "array"})", ErrorCode::corrupt, "shape"},
-  };
-  for (const GroupRow& row : rows) {
-    const auto node = open_text(row.text);
-    ASSERT_EQ(node.has_value(), !row.code.has_value()) << row.text;
-    if (node) {
-      EXPECT_TRUE(std::holds_alternative<Group>(*node)) << row.text;
-    } else {
-      EXPECT_EQ(node.error().code(), *row.code) << node.error().text();
-      EXPECT_EQ(node.error().member(), row.member) << node.error().text();
-    }
-  }
 }
 
 }  // namespace
