@@ -29,7 +29,7 @@ Result<std::vector<double>> numbers(const Json* list, std::size_t rank, std::str
   return values;
 }
 
-// A scale, optionally followed by a translation.
+// Elements are multiplied by the scale, then moved by the translation.
 struct Transform {
   std::vector<double> scale, translation;
 };
@@ -45,15 +45,15 @@ Result<Transform> transform_of(const Json* list, std::size_t rank, const std::st
     if (name != "scale" && name != "translation")
       return wrong(member, "must be transformations of the types scale and translation, not '" + name + "'");
     SHERD_TRY(values, numbers(step.find(name), rank, member));
-    if (name == "translation") {
-      result.translation = std::move(values);
-      continue;
-    }
     for (std::size_t d = 0; d < rank; ++d) {
+      if (name == "translation") {
+        result.translation[d] += values[d];
+        continue;
+      }
       if (!(values[d] > 0)) return wrong(member, "has a scale that is not positive");
       result.translation[d] *= values[d];  // an earlier translation is scaled, too
+      result.scale[d] = spacing_product(result.scale[d], values[d]);
     }
-    result.scale = std::move(values);
   }
   return result;
 }
