@@ -216,7 +216,7 @@ void check_colour(const Json& entry, const std::string& member, OmeFindings& to)
   const Json* rgba = entry.find("rgba");
   if (rgba != nullptr && rgba->is_null()) return;
   const auto is_byte = [](const Json& value) { return value.as_uint().value_or(256) < 256; };
-  if (rgba == nullptr || rgba->size() != 4 || !std::ranges::all_of(rgba->elements(), is_byte))
+  if (rgba == nullptr || rgba->elements().size() != 4 || !std::ranges::all_of(rgba->elements(), is_byte))
     to.error(member + ".rgba", "must be four integers from 0 to 255");
 }
 
