@@ -16,6 +16,7 @@
 namespace sherd::v2 {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::string_view kChanges = R"({"dtype": "<i2", "fill_value": 0, "shape": [6, 40], "chunks": [6, 20],
@@ -136,6 +137,14 @@ TEST(V2Shuffle, HasElementsOf4BytesByDefault) {
   EXPECT_EQ(numbers[1], 0x100f0e0d0c0b0a09U);
   copy(copied, back, {.format = "zarr2"}).value();
   EXPECT_EQ(parsed(text_at(*back, "a/.zarray")).find("filters")->dump(), R"([{"id":"shuffle","elementsize":4}])");
+}
+
+TEST(V2Codec, OfOtherPackagesIsRefusedByItsName) {
+  for (const char* id : {"imagecodecs_jpeg2k", "wavpack"})
+    EXPECT_THAT(array_with(R"({"compressor": {"id": ")" + std::string(id) + "\"}}").error().text(),
+                AllOf(HasSubstr(id), HasSubstr("not supported")));
+  EXPECT_THAT(array_with(R"({"compressor": {"id": "zlip"}})").error().text(),
+              AllOf(HasSubstr("id 'zlip' in numcodecs"), HasSubstr("did you mean 'zlib'?")));
 }
 
 TEST(V2Codec, OfObjectsIsRefusedByItsNameIfItIsNotSupported) {

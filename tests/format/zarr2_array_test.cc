@@ -103,12 +103,11 @@ TEST(V2Array, OfLongDoublesIsRefusedWithTheReason) {
                 HasSubstr("long double, whose bytes differ between machines"));
 }
 
-TEST(V2Codec, OfOtherPackagesIsRefusedByItsName) {
-  for (const char* id : {"imagecodecs_jpeg2k", "wavpack"})
-    EXPECT_THAT(array_with(R"({"compressor": {"id": ")" + std::string(id) + "\"}}").error().text(),
-                AllOf(HasSubstr(id), HasSubstr("not supported")));
-  EXPECT_THAT(array_with(R"({"compressor": {"id": "zlip"}})").error().text(),
-              AllOf(HasSubstr("id 'zlip' in numcodecs"), HasSubstr("did you mean 'zlib'?")));
+TEST(V2Codec, HasTheLevelThatNumcodecsMeansByMinusOne) {
+  const auto copied = memory_store();
+  copy(hierarchy(changed(R"({"compressor": {"id": "gzip", "level": -1}})")), copied, {.format = "zarr3"}).value();
+  EXPECT_EQ(open_a(copied).value().metadata().find("codecs")->elements()[1].find("configuration")->dump(),
+            R"({"level":6})");
 }
 
 std::vector<std::string> texts(const Array& array) {
