@@ -217,38 +217,35 @@ ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const C
   return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
 }
 
-/// How the next version of a shard is made.
 struct ChunkWriter::NextVersion {
   std::unique_ptr<IndexCoding> coding;
   ShardUpdate update;
+  std::optional<OldVersion> old = {};
 };
 
 Result<ChunkWriter::NextVersion> ChunkWriter::plan_next(const WritePiece& stored, const SlotPlans& plans,
-                                                        const StoreTraits& traits,
-                                                        std::optional<OldVersion>& before) const {
+                                                        ByteSource* old, const StoreTraits& traits) const {
   const ShardLayout& shard = *stored.layout.shard;
   const Shape grid = shard.grid(stored.shape);
-  if (!before) {
+  if (old == nullptr) {
     SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
     SHERD_TRY(update, plan_new(*coding));
     return NextVersion{std::move(coding), std::move(update)};
   }
-  SHERD_TRY(size, before->source.size());
-  const ShardLocation location{before->source, {0, size}, shard, grid, stored.first_id};
-  SHERD_TRY(old, read_old_shard(location, config_.limits));
-  before->shard = std::move(old);
+  SHERD_TRY(size, old->size());
+  const ShardLocation location{*old, {0, size}, shard, grid, stored.first_id};
+  SHERD_TRY(before, read_old_shard(location, config_.limits));
   std::vector<std::uint64_t> changed;
   for (const SlotPlan& slot : plans.slots) changed.push_back(slot.slot);
   std::ranges::sort(changed);
-  if (shard.second && !before->shard.overlaps_index)
-    SHERD_TRY(check_indices_agree(location, before->shard, changed, config_.limits));
+  if (shard.second && !before.overlaps_index) SHERD_TRY(check_indices_agree(location, before, changed, config_.limits));
   const auto put_bytes = checked_mul(changed.size(), plans.slot_bytes);
-  SHERD_TRY(kind, choose(config_, traits, before->shard,
-                         {.slots = changed, .put_bytes = put_bytes.value_or(~std::uint64_t{0})}));
+  SHERD_TRY(kind,
+            choose(config_, traits, before, {.slots = changed, .put_bytes = put_bytes.value_or(~std::uint64_t{0})}));
   SHERD_TRY(coding, kind == UpdateKind::amend ? shard.part_coding(grid, stored.first_id, changed, config_.limits)
                                               : shard.coding(grid, stored.first_id, config_.limits));
-  SHERD_TRY(update, plan_update(kind, before->shard, changed, *coding));
-  return NextVersion{std::move(coding), std::move(update)};
+  SHERD_TRY(update, plan_update(kind, before, changed, *coding));
+  return NextVersion{std::move(coding), std::move(update), OldVersion{*old, std::move(before)}};
 }
 
 Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSource* old, const StoreTraits& traits,
@@ -257,12 +254,10 @@ Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSo
   const SlotPlans plans = plan_slots(stored, cells);
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
-  std::optional<OldVersion> before;
-  if (old != nullptr) before.emplace(OldVersion{*old, {}});
-  SHERD_TRY(next, plan_next(stored, plans, traits, before));
+  SHERD_TRY(next, plan_next(stored, plans, old, traits));
   const std::uint64_t moved = next.update.kind == UpdateKind::amend ? 0 : next.update.unchanged_chunks;
   SHERD_TRY(applied, carry(*next.coding, std::move(next.update), window, [&](ShardWriter& writer) {
-              return put_slots(stored, plans, before ? &*before : nullptr, writer);
+              return put_slots(stored, plans, next.old ? &*next.old : nullptr, writer);
             }));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(moved, std::memory_order_relaxed);
   return applied;

@@ -78,10 +78,10 @@ class ChunkWriter {
                                                     const std::function<Result<void>(ShardWriter&)>& put)>;
   Result<AppliedUpdate> make_version(const WritePiece& stored, ByteSource* old, const StoreTraits& traits,
                                      const Carry& carry) const;
+  /// How the next version of a shard is made, and what was read for it of the previous one, if there is one.
   struct NextVersion;
-  /// Reads the indexes of the old version, if there is one.
-  Result<NextVersion> plan_next(const WritePiece& stored, const SlotPlans& plans, const StoreTraits& traits,
-                                std::optional<OldVersion>& before) const;
+  Result<NextVersion> plan_next(const WritePiece& stored, const SlotPlans& plans, ByteSource* old,
+                                const StoreTraits& traits) const;
   Result<OldChunks> read_old_chunks(const WritePiece& stored, std::span<const SlotPlan> slots,
                                     const OldVersion* old) const;
   Result<EncodedBatch> encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,

@@ -30,6 +30,18 @@ TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
   EXPECT_THAT(keys(), ElementsAre("k"));
 }
 
+TEST(AmendCost, IsThatOfTheStoreBelow) {
+  const TempDir dir;
+  const auto cost = [](const std::shared_ptr<Store>& store) { return store->traits().amend; };
+  const auto files = file_store(dir.path()).value();
+  EXPECT_EQ(cost(memory_store()), AmendCost::on_server);
+  EXPECT_EQ(cost(files), AmendCost::at_once);
+  EXPECT_EQ(cost(prefixed_store(files, "a/")), AmendCost::at_once);
+  EXPECT_EQ(cost(recorded_store(files, std::make_shared<Recorder>())), AmendCost::at_once);
+  EXPECT_EQ(cost(delayed_store(files, std::chrono::microseconds(1), 1)), AmendCost::at_once);
+  EXPECT_EQ(StoreTraits().amend, AmendCost::copy);
+}
+
 TEST_P(EveryAmendableStore, RefusesAnAmendmentThatIsNotInsideTheObject) {
   set("k", "0123456789");
   const Generation of = generation("k");
