@@ -19,10 +19,13 @@ class FileLock {
   /// Waits until no other process holds the lock of the object `key`. The side file is then new and empty, without
   /// leftovers of a killed holder. If the file system has no locks, it neither waits for writers nor excludes them.
   static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key, LockWait& wait);
-  /// The same for a name in a directory, without waiting; nullptr also if a writer holds the lock, or if this is
-  /// unknown.
+  /// The same for a name in a directory, without waiting; nullptr if a writer holds the lock.
+  static Result<std::unique_ptr<FileLock>> take_now(MadeDirectory directory, std::string_view name) {
+    return take_in(std::move(directory), name, Locking::automatic, nullptr);
+  }
+  /// The same; nullptr also if it is unknown whether a writer holds the lock.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
-    auto lock = take_in(std::move(directory), name, Locking::automatic, nullptr);
+    auto lock = take_now(std::move(directory), name);
     return lock && *lock && (*lock)->refused() == 0 ? *std::move(lock) : nullptr;
   }
   /// Removes a side file unless a writer holds its lock.

@@ -31,11 +31,13 @@ Result<std::unique_ptr<FileLock>> take_lock(const FileTree& tree, const std::str
   }
   const auto [prefix, name] = split_key(key);
   SHERD_TRY(directory, tree.make_directory(prefix));
-  auto lock = FileLock::try_take(std::move(directory), name);
-  if (lock) return lock;
+  SHERD_TRY(lock, FileLock::take_now(std::move(directory), name));
+  if (lock) {
+    SHERD_TRY(check_excluded(*lock, tree, key));
+    return lock;
+  }
   return conflict("another writer has the zip archive '" + tree.path(key) +
-                  "': only one at a time can change it; wait until it has finished (or, if the file system has no "
-                  "locks, choose lock=\"none\")")
+                  "': only one at a time can change it; wait until it has finished")
       .lasting();
 }
 
