@@ -122,7 +122,7 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
     return store_->visit(prefix, depth, visit);
   }
 
-  [[nodiscard]] const Store& beneath() const noexcept { return *store_; }
+  [[nodiscard]] Store& beneath() const noexcept { return *store_; }
 
  protected:
   /// The object's present version as the wrapper shows it, or nullptr.

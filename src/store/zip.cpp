@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "store/forwarding.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
 #include "store/reply.hpp"
@@ -18,7 +19,7 @@
 namespace sherd {
 namespace {
 
-class ZipStore final : public Store, public std::enable_shared_from_this<ZipStore> {
+class ZipStore final : public Store, public ZipArchiveStore, public std::enable_shared_from_this<ZipStore> {
  public:
   ZipStore(std::string url, std::shared_ptr<Store> outer, std::shared_ptr<ZipContents> contents, const Config& config)
       : url_(std::move(url)),
@@ -90,6 +91,17 @@ class ZipStore final : public Store, public std::enable_shared_from_this<ZipStor
     for (const std::string& key : locks_->held_below(prefix)) SHERD_TRY(hold_key(key));
     return {};
   }
+  [[nodiscard]] std::string comment() const override { return contents_->comment(); }
+  Result<void> set_comment(std::string comment) override {
+    if (!contents_->can_change()) return Store::write("", {}).error();
+    keep_open();
+    return contents_->set_comment(std::move(comment));
+  }
+  [[nodiscard]] Duplicates duplicates() const override {
+    const auto archive = contents_->archive();
+    if (archive == nullptr) return {};
+    return {archive->directory().duplicates(), archive->directory().duplicate()};
+  }
   Result<void> finish() override {
     SHERD_TRY(contents_->finish());
     if (const auto open = open_stores_.lock()) open->finished(*this);
@@ -147,6 +159,12 @@ Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::stri
   auto contents =
       std::make_shared<ZipContents>(outer, std::move(key), config.limits, std::move(archive), std::move(place));
   return std::make_shared<ZipStore>(std::move(url), std::move(outer), std::move(contents), config);
+}
+
+ZipArchiveStore* zip_archive_of(Store& store) {
+  if (auto* const archive = dynamic_cast<ZipArchiveStore*>(&store)) return archive;
+  const auto* const wrapper = dynamic_cast<const ForwardingStore*>(&store);
+  return wrapper != nullptr ? zip_archive_of(wrapper->beneath()) : nullptr;
 }
 
 }  // namespace sherd

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "sherd/json.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
@@ -36,6 +37,12 @@ class ZipSpooledSource final : public ByteSource {
   const std::string key_;
   const std::shared_ptr<const ZipSpooled> member_;
 };
+
+/// Whether a comment describes the order of the members, as that of OME-NGFF does: a change does not keep it.
+bool describes_order(const std::string& comment) {
+  const auto json = Json::parse(comment);
+  return json && json->is_object() && json->find("ome") != nullptr;
+}
 
 }  // namespace
 
@@ -175,22 +182,47 @@ Result<void> ZipContents::erase_prefix(const std::string& prefix) {
   return {};
 }
 
+std::shared_ptr<ZipArchive> ZipContents::archive() const {
+  const std::shared_lock guard(mutex_);
+  return archive_;
+}
+
+std::string ZipContents::comment() const {
+  const std::shared_lock guard(mutex_);
+  if (comment_) return *comment_;
+  if (archive_ == nullptr) return {};
+  const std::string& comment = archive_->directory().comment();
+  return !changes_.empty() && describes_order(comment) ? std::string() : comment;
+}
+
+Result<void> ZipContents::set_comment(std::string comment) {
+  if (comment.size() > 0xffff) return invalid_argument("the comment of a zip archive has at most 65535 bytes");
+  if (comment.find("PK\5\6") != std::string::npos)
+    return invalid_argument("the comment of a zip archive cannot contain an end record");
+  SHERD_TRY(hold, begin());
+  const std::unique_lock guard(mutex_);
+  comment_ = std::move(comment);
+  return {};
+}
+
 Result<void> ZipContents::finish() {
   const std::unique_lock exclusive(sessions_);
   SHERD_TRY(outcome_);
   if (!session_) return {};
   const auto session = std::exchange(session_, nullptr);
-  if (!changes_.empty()) outcome_ = finish_zip(*session, archive_.get(), changes_);
+  const bool is_changed = !changes_.empty() || comment_;
+  if (is_changed) outcome_ = finish_zip(*session, archive_.get(), changes_, comment());
   session->drop();
   // A retry would fail, too.
   if (!outcome_ && outcome_.error().code() == ErrorCode::conflict) std::move(outcome_.error()).lasting();
   SHERD_TRY(outcome_);
-  if (changes_.empty()) return {};
+  if (!is_changed) return {};
   auto reopened = ZipArchive::open(*outer_, key_, limits_);
   if (!reopened) return outcome_ = std::move(reopened).error();
   const std::unique_lock guard(mutex_);
   archive_ = *std::move(reopened);
   changes_.clear();
+  comment_.reset();
   return {};
 }
 

@@ -50,6 +50,11 @@ class ZipContents {
   /// page; if this is the last page, `ended` is set.
   std::vector<Listed> next_page(const std::string& prefix, ListDepth depth, std::string& from, bool& ended) const;
 
+  /// nullptr if there is none yet.
+  [[nodiscard]] std::shared_ptr<ZipArchive> archive() const;
+  /// The comment that the next version has.
+  [[nodiscard]] std::string comment() const;
+
   // ---- changing: `conflict` if another writer has the archive or, as a lasting one, replaced it ----
   /// A writer's hold on the next version, which is begun if necessary. finish() waits for all.
   struct Hold {
@@ -63,6 +68,7 @@ class ZipContents {
   Result<void> accept(const std::string& key, std::shared_ptr<const ZipSpooled> member, const Condition& condition);
   Result<Erased> erase(const std::string& key, const Condition& condition);
   Result<void> erase_prefix(const std::string& prefix);
+  Result<void> set_comment(std::string comment);
   Result<void> finish();
 
  private:
@@ -84,11 +90,12 @@ class ZipContents {
   mutable std::shared_mutex mutex_;      ///< guards what follows
   std::shared_ptr<ZipArchive> archive_;  ///< nullptr: there is none
   ZipChanges changes_;                   ///< nullptr: erased
+  std::optional<std::string> comment_;
   const std::optional<Place> place_;
 };
 
 /// Writes the next version of an archive: the members of `archive` (may be null) whose keys are not in `changes`, those
-/// in `changes`, and the directory; and replaces the archive if it is still that version.
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes);
+/// in `changes`, the directory and the comment; and replaces the archive if it is still that version.
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment);
 
 }  // namespace sherd

@@ -112,8 +112,8 @@ std::uint64_t append_added(const ZipChanges& changes, std::string& directory) {
 
 }  // namespace
 
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes) {
-  ZipEnding end{.offset = session.end()};
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment) {
+  ZipEnding end{.offset = session.end(), .comment = comment};
   std::string directory;
   Condition condition = Condition::absent();
   if (archive != nullptr) {
@@ -123,7 +123,6 @@ Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChang
     SHERD_TRY(kept.copy(*archive, session.writer(), end.offset));
     SHERD_TRY(count, kept.append_records(*archive, directory));
     end.count += count;
-    end.comment = archive->directory().comment();
   }
   end.count += append_added(changes, directory);
   append_zip_end(end, directory);

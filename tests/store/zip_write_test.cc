@@ -191,13 +191,42 @@ TEST_F(ZipWrite, KeepsOtherProgramsMembersAsTheyAre) {
   EXPECT_TRUE(bytes().ends_with("about it"));
 }
 
+TEST_F(ZipWrite, SetsTheCommentAndKeepsItUnlessItDescribesAnOrder) {
+  const auto comment = [this] { return zip_archive_of(*opened())->comment(); };
+  const std::string ozx = R"({"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}})";
+  for (const std::string& text : {std::string("about it"), ozx}) {
+    auto store = recorded_store(opened(), std::make_shared<Recorder>());
+    store->set("zarr.json", "{}").value();
+    zip_archive_of(*store)->set_comment(text).value();
+    store->finish().value();
+    EXPECT_EQ(comment(), text);
+    zip_archive_of(*store)->set_comment(text + " ").value();
+    store->finish().value();
+    EXPECT_EQ(comment(), text + " ");
+    store->set("c/0", "1").value();
+    EXPECT_EQ(comment(), text + " ");
+    store->finish().value();
+    EXPECT_EQ(comment(), text == ozx ? "" : text + " ");
+    EXPECT_THAT(in_python(), ElementsAre("zarr.json 2", "c/0 1"));
+    store.reset();
+    std::filesystem::remove(directory_ / "a.zip");
+  }
+  const auto store = opened();
+  EXPECT_EQ(zip_archive_of(*store)->set_comment(std::string(65'536, 'x')).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(zip_archive_of(*store)->set_comment("PK\5\6").error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(zip_archive_of(*memory_store()), nullptr);
+}
+
 TEST_F(ZipWrite, KeepsTheLastOfDuplicates) {
   put_golden("python_duplicates.zip");
   const auto store = opened();
+  EXPECT_EQ(zip_archive_of(*store)->duplicates().count, 2U);
+  EXPECT_EQ(zip_archive_of(*store)->duplicates().example, "a.txt");
   store->set("new", "").value();
   store->finish().value();
   EXPECT_THAT(in_python(), ElementsAre("a.txt 8", "b.txt 1", "new 0"));
   EXPECT_EQ(store->get("a.txt").value(), "the last");
+  EXPECT_EQ(zip_archive_of(*store)->duplicates().count, 0U);
 }
 
 TEST_F(ZipWrite, OfAnArchiveBehindAProgramIsRefused) {
