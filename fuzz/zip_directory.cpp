@@ -1,13 +1,39 @@
 // Any bytes as a zip archive: its directory is rejected, or its members lie in the archive one after the other and are
-// found by their keys.
+// found by their keys; each is rejected or read, the same whether the archive is in memory or read in requests.
 #include <algorithm>
 #include <cstdlib>
 
+#include "sherd/store.hpp"
 #include "store/key.hpp"
+#include "store/zip.hpp"
 #include "store/zip_directory.hpp"
 
+namespace {
+
+using namespace sherd;
+
+/// The object, or the kind of failure.
+std::string outcome(Store& store, const std::string& key) {
+  const auto got = store.get(key);
+  return got ? "read " + got->value() : "failed " + std::string(to_string(got.error().code()));
+}
+
+void read_members(std::string_view archive, const ZipDirectory& directory) {
+  Config config;
+  config.limits.chunk_bytes = std::uint64_t{1} << 20;
+  const auto memory = memory_store();
+  memory->set("a", archive).value();
+  const auto in_memory = zip_store(memory, "a", config).value();
+  const auto in_requests = zip_store(delayed_store(memory, std::chrono::microseconds(0), 2), "a", config).value();
+  for (const ZipMember& member : directory.members()) {
+    const std::string key(directory.key(member));
+    if (outcome(*in_memory, key) != outcome(*in_requests, key)) std::abort();
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace sherd;
   const auto archive = std::as_bytes(std::span(data, size));
   const auto end = find_zip_end(archive.last(std::min(size, kZipTailBytes)), size, {});
   if (!end) return 0;
@@ -20,5 +46,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes += member.stored;
   }
   if (bytes > size) std::abort();
+  read_members({reinterpret_cast<const char*>(data), size}, *directory);
   return 0;
 }

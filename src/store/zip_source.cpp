@@ -121,7 +121,7 @@ Result<std::shared_ptr<ByteSource>> open_zip_member(const std::shared_ptr<ZipArc
   if (member == nullptr) return std::shared_ptr<ByteSource>();
   SHERD_TRY(check_readable(*member, archive->limits()).in_key(key));
   if (member->method != kZipStored) return std::make_shared<ZipDecodedSource>(key, archive, *member);
-  if (archive->source()->view()) SHERD_TRY(archive->locate(*member).in_key(key));  // for view()
+  if (member->size > 0 && archive->source()->view()) SHERD_TRY(archive->locate(*member).in_key(key));  // for view()
   return std::make_shared<ZipStoredSource>(key, archive, *member);
 }
 
