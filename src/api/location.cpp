@@ -34,10 +34,10 @@ Result<bool> is_apart(const NodeLocation& group, const std::string& path) {
   return members.empty();
 }
 
-/// By convention a hierarchy begins at a directory with such a name.
-bool is_named_zarr(std::string_view url) {
+/// By convention a hierarchy begins at a directory with such a name, and at the root of an archive.
+bool begins_hierarchy(std::string_view url) {
   if (url.ends_with('/')) url.remove_suffix(1);
-  return url.ends_with(".zarr");
+  return url.ends_with(".zarr") || url.ends_with("|zip:");
 }
 
 }  // namespace
@@ -179,11 +179,11 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
     if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
     if (!hierarchy) return true;
     const bool is_there = hierarchy->has_value();
-    if (is_there && !is_named_zarr(outer->url())) {
+    if (is_there && !begins_hierarchy(outer->url())) {
       SHERD_TRY(apart, is_apart(**hierarchy, path));
       if (apart) return false;
     }
-    if (is_there || (!around && is_named_zarr(outer->url())))
+    if (is_there || (!around && begins_hierarchy(outer->url())))
       around = Enclosure{outer, path, is_there ? (*hierarchy)->format : nullptr};
     return is_there;
   }));

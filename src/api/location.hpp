@@ -52,9 +52,9 @@ struct Enclosure {
 Result<std::optional<Enclosure>> find_around(const Store& store, const std::vector<const Format*>& formats,
                                              const Config& config);
 /// The hierarchy to which the root of a store would belong: that of the nearest directory above it that is a node or,
-/// without one, the hierarchy that begins at the nearest directory whose name ends in ".zarr". An empty group contains
-/// only what is created through its path: not what is below a directory that exists and is not a node, unless its name
-/// ends in ".zarr". nullopt if the store is standalone.
+/// without one, the hierarchy that begins at the nearest directory whose name ends in ".zarr", or at the root of an
+/// archive. An empty group contains only what is created through its path: not what is below a directory that exists
+/// and is not a node, unless the group is at such a place. nullopt if the store is standalone.
 Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& config);
 /// The outermost hierarchy to which it belongs.
 Result<std::optional<Enclosure>> outermost(const Store& store, const Config& config);

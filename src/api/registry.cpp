@@ -99,7 +99,8 @@ Result<std::shared_ptr<Store>> open_memory(const StoreUrl& url, std::optional<Ou
 }
 
 Result<std::shared_ptr<Store>> open_zip(const StoreUrl& /*url*/, std::optional<OuterObject> in, const Config& config) {
-  return zip_store(std::move(in->store), std::move(in->key), config);
+  SHERD_TRY(settings, with_file_options(config));
+  return zip_store(std::move(in->store), std::move(in->key), settings);
 }
 
 constexpr std::string_view kZipSuffixes[] = {".zip", ".ozx"};

@@ -54,6 +54,12 @@ Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> 
   return {};
 }
 
+Result<void> FileWriter::truncate(std::uint64_t offset) {
+  SHERD_TRY(hold_.check_usable());
+  if (os::ftruncate(side_file().fd(), offset) != 0) return hold_.failed("truncate", errno);
+  return {};
+}
+
 Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                               std::uint64_t to_offset) {
   SHERD_TRY(hold_.check_write(to_offset, length));

@@ -21,6 +21,8 @@ class FileWriter final : public ObjectWriter {
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override;
+  /// Removes what was written from there on.
+  Result<void> truncate(std::uint64_t offset);
   Result<void> link(const std::string& key) override;
   Result<void> commit(const Condition& condition) override;
   [[nodiscard]] Generation committed() const override { return committed_; }

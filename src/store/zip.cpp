@@ -3,6 +3,8 @@
 // costs nothing. What changes an archive is in zip_contents.hpp.
 #include "store/zip.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/try.hpp"
@@ -136,16 +138,23 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
   const std::shared_ptr<KeyLocks> locks_ = std::make_shared<KeyLocks>();
 };
 
-/// Where a changed archive can be written: in the local file system.
-std::optional<ZipContents::Place> place_of(const Store& outer, const std::string& key, const Config& config) {
+/// Where a changed archive can be written: in the local file system. If it has several names by symbolic links, its
+/// writers must lock and replace the same file.
+std::optional<ZipContents::Place> place_of(const Store& outer, std::string key, const Config& config) {
   auto path = path_of_store(outer.url());
   if (!path || outer.read_only()) return std::nullopt;
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::canonical(std::filesystem::path(*path) / key, failed);
+  if (!failed && config.follow_symlinks) {
+    path = file.parent_path().string();
+    key = file.filename().string();
+  }
   while (path->ends_with('/')) path->pop_back();
   return ZipContents::Place{FileTree(*std::move(path), {.follow_symlinks = config.follow_symlinks,
                                                         .durable = config.durable,
                                                         .lock = config.lock,
                                                         .patience = std::make_shared<LockPatience>(config)}),
-                            key};
+                            std::move(key)};
 }
 
 }  // namespace
@@ -154,7 +163,8 @@ Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::stri
   SHERD_TRY(check_key(key));
   SHERD_TRY(archive, ZipArchive::open(*outer, key, config.limits));
   auto place = place_of(*outer, key, config);
-  if (archive == nullptr && !place) return not_found("there is no zip archive here").in_key(key);
+  if (archive == nullptr && !place)
+    return not_found("there is no zip archive here, and one can be made only in the local file system").in_key(key);
   std::string url = url_below(outer->url(), key) + "|zip:";
   auto contents =
       std::make_shared<ZipContents>(outer, std::move(key), config.limits, std::move(archive), std::move(place));

@@ -128,11 +128,21 @@ Result<ZipContents::Hold> ZipContents::begin() {
   for (;;) {
     Hold hold{std::shared_lock(sessions_), session_};
     SHERD_TRY(outcome_);
-    if (hold.session) return hold;
+    if (hold.session && hold.session->is_of_this_process()) return hold;
     hold.lock.unlock();
     const std::unique_lock exclusive(sessions_);
+    leave_to_parent();
     if (!session_) SHERD_TRY(begin_session());
   }
+}
+
+/// A child of fork() is another process, and only the parent finishes what the parent has begun.
+void ZipContents::leave_to_parent() {
+  if (!session_ || session_->is_of_this_process()) return;
+  session_->drop();
+  session_.reset();
+  const std::unique_lock guard(mutex_);
+  changes_.clear();
 }
 
 /// Another process may have changed the archive since it was opened. Now that it is locked, its present version counts.
@@ -207,6 +217,7 @@ Result<void> ZipContents::set_comment(std::string comment) {
 
 Result<void> ZipContents::finish() {
   const std::unique_lock exclusive(sessions_);
+  leave_to_parent();
   SHERD_TRY(outcome_);
   if (!session_) return {};
   const auto session = std::exchange(session_, nullptr);

@@ -73,6 +73,7 @@ class ZipContents {
 
  private:
   Result<void> begin_session();
+  void leave_to_parent();
   /// Requires the mutex, as do the following.
   [[nodiscard]] const ZipMember* member(std::string_view key) const noexcept;
   [[nodiscard]] bool exists(const std::string& key) const noexcept;

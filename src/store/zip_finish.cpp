@@ -113,7 +113,8 @@ std::uint64_t append_added(const ZipChanges& changes, std::string& directory) {
 }  // namespace
 
 Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment) {
-  ZipEnding end{.offset = session.end(), .comment = comment};
+  SHERD_TRY(members_end, session.trim());
+  ZipEnding end{.offset = members_end, .comment = comment};
   std::string directory;
   Condition condition = Condition::absent();
   if (archive != nullptr) {

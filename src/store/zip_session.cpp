@@ -117,8 +117,14 @@ void ZipSession::release(const Extent& where) noexcept try {
 } catch (const std::bad_alloc&) {  // the space stays unused
 }
 
-std::uint64_t ZipSession::end() const {
+Result<std::uint64_t> ZipSession::trim() {
   const std::lock_guard guard(mutex_);
+  if (free_.empty()) return end_;
+  const auto last = std::prev(free_.end());
+  if (last->first + last->second != end_) return end_;
+  SHERD_TRY(writer_->truncate(last->first));
+  end_ = last->first;
+  free_.erase(last);
   return end_;
 }
 

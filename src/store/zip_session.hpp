@@ -1,6 +1,8 @@
 // The next version of a zip archive on the local file system, while members are added to it.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -53,10 +55,12 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   [[nodiscard]] Result<Fd> unnamed_file() const;
 
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  /// Where the file ends.
-  [[nodiscard]] std::uint64_t end() const;
+  /// Gives back the space after the last member, and returns where that ends.
+  Result<std::uint64_t> trim();
   /// The writer of the side file until drop().
   [[nodiscard]] FileWriter& writer() const noexcept { return *writer_; }
+  /// False in a child of fork(), which has a copy of its parent's session.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return process_ == ::getpid(); }
   /// Ends the writer; what has been written can still be read.
   void drop() noexcept { writer_.reset(); }
 
@@ -67,6 +71,7 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   std::shared_ptr<ZipSpooled> allocate(std::uint64_t bytes);
   void release(const Extent& where) noexcept;
 
+  const pid_t process_ = ::getpid();
   std::string path_;  ///< of the archive, for messages
   std::string name_;
   Fd directory_;
@@ -74,7 +79,7 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   std::unique_ptr<FileWriter> writer_;
   std::string generation_;
   std::atomic<std::uint64_t> added_{0};
-  mutable std::mutex mutex_;                     ///< guards the space
+  std::mutex mutex_;                             ///< guards the space
   std::map<std::uint64_t, std::uint64_t> free_;  ///< lengths by offset
   std::uint64_t end_ = 0;
 };

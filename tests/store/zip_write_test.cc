@@ -1,6 +1,8 @@
 // How archives in the local file system are changed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -129,6 +131,11 @@ TEST_F(ZipWrite, OfAllErasedMembersIsAnEmptyArchive) {
   store->finish().value();
   EXPECT_EQ(bytes().size(), 22U);
   EXPECT_THAT(in_python(), IsEmpty());
+  store->set("a", "1").value();
+  store->set("b", "2").value();
+  store->erase_prefix("").value();
+  store->finish().value();
+  EXPECT_EQ(bytes().size(), 22U) << "other programs find the directory at the beginning, or not at all";
 }
 
 TEST_F(ZipWrite, HasOneWriterAtATime) {
@@ -145,6 +152,44 @@ TEST_F(ZipWrite, HasOneWriterAtATime) {
   EXPECT_EQ(second->get("a").value(), "1") << "a change begins with the present version";
   second->finish().value();
   EXPECT_THAT(in_python(), ElementsAre("a 1", "b 1"));
+}
+
+TEST_F(ZipWrite, OfASymbolicLinkChangesTheArchiveThatItLeadsTo) {
+  std::filesystem::create_directory(directory_ / "real");
+  put(ZipBytes().add({"a", "1"}).finish(), "real/b.zip");
+  std::filesystem::create_symlink("real/b.zip", directory_ / "a.zip");
+  const auto link = opened();
+  link->set("c", "23").value();
+  EXPECT_EQ(opened("real/b.zip")->set("d", "").error().code(), ErrorCode::conflict);
+  link->finish().value();
+  EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "a.zip"));
+  EXPECT_THAT(in_python("real/b.zip"), ElementsAre("c 2", "a 1"));
+  EXPECT_EQ(link->get("a").value(), "1");
+}
+
+TEST_F(ZipWrite, SaysWhyTheArchiveCannotBeLocked) {
+  std::filesystem::create_directory(directory_ / ".a.zip.sherd-lock");
+  const auto refused = opened()->set("a", "1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::io);
+  EXPECT_THAT(refused.error().text(), HasSubstr("Is a directory"));
+}
+
+TEST_F(ZipWrite, IsNotFinishedByAChildOfItsWriter) {
+  const auto store = opened();
+  store->set("a", "1").value();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_left = store->finish().has_value() && !std::filesystem::exists(directory_ / "a.zip");
+    const auto refused = store->set("b", "2");
+    ::_exit(is_left && !refused && refused.error().code() == ErrorCode::conflict ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  store->set("c", "3").value();
+  store->finish().value();
+  EXPECT_THAT(in_python(), ElementsAre("a 1", "c 1"));
 }
 
 TEST_F(ZipWrite, DoesNotReplaceAnArchiveThatAnotherProgramReplaced) {
