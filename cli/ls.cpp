@@ -96,7 +96,9 @@ struct Ls {
     SHERD_TRY(store, open_store(url, session.config()));
     Json::Array json;
     Result<void> written;
+    bool any = false;
     const auto print = [&](const std::string& key, std::uint64_t size) {
+      any = true;
       if (session.json())
         json.push_back(Json(Json::Object{{"key", key}, {"size", size}}));
       else
@@ -104,7 +106,7 @@ struct Ls {
       return written.has_value();
     };
     SHERD_TRY(all, at(url, store->list("", print)));
-    (void)all;
+    if (all && !any) return not_found("no objects at " + url);
     SHERD_TRY(std::move(written));
     if (session.json()) SHERD_TRY(session.out().print(Json(std::move(json))));
     return 0;

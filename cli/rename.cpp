@@ -31,8 +31,8 @@ struct Rename {
     const std::string path = target(*member);
     SHERD_TRY(at(url, rename(url, "/" + path, options)));
     const std::string renamed = (member->root.empty() ? "" : member->root + "/") + path;
-    if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"before", url}, {"url", renamed}})));
     SHERD_TRY(session.finish());
+    if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"before", url}, {"url", renamed}})));
     session.note("renamed " + url + " to " + renamed);
     return 0;
   }

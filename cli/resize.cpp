@@ -18,10 +18,10 @@ struct Resize {
                               url + " has shape " + to_string(array.shape()));
     const Shape before = array.shape();
     SHERD_TRY(at(url, array.resize(lengths)));
+    SHERD_TRY(session.finish());
     if (session.json())
       SHERD_TRY(session.out().print(
           Json(Json::Object{{"before", Json::numbers(before)}, {"shape", Json::numbers(lengths)}})));
-    SHERD_TRY(session.finish());
     session.note("resized from " + to_string(before) + " to " + to_string(lengths));
     return 0;
   }

@@ -32,8 +32,8 @@ struct Rm {
     const OpenOptions options = session.opening(session.guarded("rm"));
     SHERD_TRY(check_members(options));
     SHERD_TRY(at(url, erase(url, options)));
-    if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"url", url}})));
     SHERD_TRY(session.finish());
+    if (session.json()) SHERD_TRY(session.out().print(Json(Json::Object{{"url", url}})));
     session.note("erased " + url);
     return 0;
   }

@@ -64,17 +64,21 @@ Result<void> erase(std::string_view url, const OpenOptions& options) {
     OpenOptions inside = options;
     SHERD_TRY(wanted, format_of(parsed, options.format));
     inside.format = std::move(wanted);
-    SHERD_TRY(store, open_store(parsed, options.config));
+    SHERD_TRY(store, open_sought(parsed, options.config));
     SHERD_TRY(formats, formats_called(inside.format));
     SHERD_TRY(above, enclosure(*store, options.config));
     if (!above) {
       SHERD_TRY(around, find_around(*store, formats, options.config));
       above = std::move(around);
     }
-    if (!above) return erase(std::move(store), inside);
+    if (!above) {
+      SHERD_TRY(erase(store, inside));
+      return in_store(store->finish(), store->url());
+    }
     inside.path = above->path + "/" + options.path;
     const std::string name = above->store->url();
-    return in_store(erase(std::move(above->store), inside), name);
+    SHERD_TRY(in_store(erase(above->store, inside), name));
+    return in_store(above->store->finish(), name);
   });
 }
 

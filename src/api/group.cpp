@@ -136,8 +136,10 @@ Result<Array> create_array(std::string_view url, const CreateOptions& options) {
     SHERD_TRY(location, new_location(url, options.format, options.config));
     if (location.path.empty()) return create_array_at(std::move(location), options);
     const std::string name = location.store->url();
+    const std::shared_ptr<Store> store = location.store;
+    const OpenOptions reopened{.path = location.path, .writable = true, .config = options.config};
     SHERD_TRY(in_store(create_array_at(std::move(location), options), name));
-    return open_array(url, {.writable = true, .config = options.config});
+    return in_store(open_array(store, reopened), name);
   });
 }
 
@@ -154,8 +156,10 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
     SHERD_TRY(location, new_location(url, format, config));
     if (location.path.empty()) return create_group_at(std::move(location), attributes, overwrite);
     const std::string name = location.store->url();
+    const std::shared_ptr<Store> store = location.store;
+    const OpenOptions reopened{.path = location.path, .writable = true, .config = config};
     SHERD_TRY(in_store(create_group_at(std::move(location), attributes, overwrite), name));
-    return open_group(url, {.writable = true, .config = config});
+    return in_store(open_group(store, reopened), name);
   });
 }
 

@@ -60,7 +60,7 @@ Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& 
   Config within = config;
   const auto standalone = within.storage_options.find("standalone");
   if (standalone != within.storage_options.end() && standalone->second == "true") standalone->second = "false";
-  return open_store(url, within);
+  return open_sought(url, within);
 }
 
 Result<void> refuse_standalone(const Config& config) {
@@ -217,14 +217,19 @@ namespace {
 
 /// The location of a node, as a prefix of everything below it; for files with symbolic links resolved.
 Result<std::string> location_text(const NodeLocation& location) {
-  std::string text = url_below(location.store->url(), location.path);
+  std::string text = url_below(location.store->url(), location.path), inside;
+  if (const std::size_t bar = text.find('|'); is_url(text) && bar != text.npos) {
+    inside = text.substr(bar);
+    text.resize(bar);
+  }
   if (const auto path = path_of_store(text)) {
     std::error_code failed;
     const auto canonical = std::filesystem::weakly_canonical(*path, failed);
     if (failed) return io_error("cannot determine what " + *path + " is: " + failed.message());
     text = canonical.string();
   }
-  return text.ends_with('/') ? text : text + "/";
+  text += inside;
+  return text.ends_with('/') || (!inside.empty() && text.ends_with(':')) ? text : text + "/";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "api/location.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 
 namespace sherd {
 
@@ -10,8 +11,10 @@ Result<ObjectFileReport> import_object(const std::string& file, std::string_view
                                        const ObjectFileOptions& options) {
   return as_call(options.config, [&]() -> Result<ObjectFileReport> {
     SHERD_TRY(store, open_store(url, options.config));
-    SHERD_TRY(location, collection_location(std::move(store), "", true, options.config));
-    return import_object_at(file, std::move(location), options);
+    SHERD_TRY(location, collection_location(store, "", true, options.config));
+    SHERD_TRY(report, import_object_at(file, std::move(location), options));
+    SHERD_TRY(in_store(store->finish(), store->url()));
+    return report;
   });
 }
 

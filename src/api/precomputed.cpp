@@ -123,7 +123,9 @@ Result<VolumeLinks> link_collections(std::shared_ptr<Store> store, std::string_v
 }
 Result<VolumeLinks> link_collections(std::string_view url, const VolumeLinks& links, const Config& config) {
   SHERD_TRY(store, open_store(url, config));
-  return link_collections(std::move(store), "", links, config);
+  SHERD_TRY(linked, link_collections(store, "", links, config));
+  SHERD_TRY(in_store(store->finish(), store->url()));
+  return linked;
 }
 
 }  // namespace sherd::neuroglancer

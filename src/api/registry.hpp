@@ -40,6 +40,9 @@ struct StoreEntry {
 /// that none of the rows of its name has.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
                                                         std::span<const StoreEntry> table = store_table());
+/// The same for what exists: an archive that was made of one directory begins in it (StoreUrl::Layer::seeks_root).
+[[nodiscard]] Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
+                                                         std::span<const StoreEntry> table = store_table());
 /// The format of a node: `given`, or that which its name says; empty if neither does. invalid_argument if they differ.
 [[nodiscard]] Result<std::string> format_of(const StoreUrl& url, const std::string& given);
 [[nodiscard]] const Format* find_format(std::string_view name) noexcept;

@@ -53,11 +53,12 @@ Result<void> rename(std::string_view url, std::string_view to, const OpenOptions
     OpenOptions inside = options;
     SHERD_TRY(wanted, format_of(parsed, options.format));
     inside.format = std::move(wanted);
-    SHERD_TRY(store, open_store(parsed, options.config));
+    SHERD_TRY(store, open_sought(parsed, options.config));
     SHERD_TRY(above, outermost(*store, options.config));
     if (!above) {
       auto renamed = rename(store, to, inside);
-      if (renamed || renamed.error().code() != ErrorCode::not_found) return renamed;
+      if (renamed) return in_store(store->finish(), store->url());
+      if (renamed.error().code() != ErrorCode::not_found) return renamed;
       SHERD_TRY(formats, formats_called(inside.format));
       SHERD_TRY(around, find_around(*store, formats, options.config));
       if (!around) return renamed;
@@ -65,7 +66,8 @@ Result<void> rename(std::string_view url, std::string_view to, const OpenOptions
     }
     inside.path = above->path + "/" + options.path;
     const std::string name = above->store->url();
-    return in_store(rename(std::move(above->store), to, inside), name);
+    SHERD_TRY(in_store(rename(above->store, to, inside), name));
+    return in_store(above->store->finish(), name);
   });
 }
 

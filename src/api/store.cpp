@@ -58,7 +58,7 @@ const StoreEntry* layer_in_file(Rows table, const std::string& path, const struc
 
 void set_layer(StoreUrl& url, const StoreEntry& row, std::size_t size) {
   std::string inner = url.path.substr(std::min(size, url.path.size()));
-  std::erase_if(inner, [first = true](char c) mutable { return std::exchange(first, first && c == '/') && c == '/'; });
+  while (inner.starts_with('/')) inner.erase(0, 1);
   while (inner.ends_with('/')) inner.pop_back();
   url.path.resize(size);
   url.layers.push_back({.scheme = std::string(row.scheme), .path = std::move(inner), .seeks_root = true});
@@ -126,6 +126,15 @@ Result<std::string> only_directory(Store& store) {
   return is_only ? name : std::string();
 }
 
+/// One name for each object, however the user spelled it.
+std::string name_of_object(const Store& store, const std::string& key) {
+  const auto path = path_of_store(store.url());
+  if (!path) return url_below(store.url(), key);
+  std::error_code failed;
+  const auto canonical = std::filesystem::weakly_canonical(std::filesystem::path(*path) / key, failed);
+  return failed ? url_below(store.url(), key) : file_url(canonical.string());
+}
+
 Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
                                            const Config& config) {  // NOLINT(misc-no-recursion)
   const StoreEntry* const row = find_row(table, url.layers.empty() ? url.scheme : url.layers.back().scheme);
@@ -139,7 +148,7 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
     return invalid_argument("'" + whole.shown + "' names no object that could be opened as " +
                             std::string(row->scheme));
   SHERD_TRY(store, open_layers(table, std::move(outer->store), config));
-  const std::string name = url_below(store->url(), outer->key) + "|" + std::string(row->scheme) + ":";
+  const std::string name = name_of_object(*store, outer->key) + "|" + std::string(row->scheme) + ":";
   const auto open = [&] { return row->open(whole, OuterObject{store, outer->key}, config); };
   SHERD_TRY(opened, config.open_stores ? config.open_stores->share(name, open) : open());
   SHERD_TRY(root, layer.seeks_root ? only_directory(*opened) : std::string());
@@ -160,6 +169,13 @@ Result<StoreUrl> parse_url(std::string_view text, std::span<const StoreEntry> ta
 
 Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
                                           std::span<const StoreEntry> table) {
+  StoreUrl from_root = url;
+  for (StoreUrl::Layer& layer : from_root.layers) layer.seeks_root = false;
+  return open_sought(from_root, config, table);
+}
+
+Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
+                                           std::span<const StoreEntry> table) {
   SHERD_TRY(check_storage_options(table, url, config));
   return open_layers(table, url, config);
 }

@@ -448,7 +448,8 @@ Result<void> Writer::discard() {
   const std::scoped_lock lock(state_->mutex);
   NodeLocation location = state_->form.location;
   location.config.interrupted = nullptr;
-  return erase_node(location);
+  SHERD_TRY(erase_node(location));
+  return location.store->finish();
 }
 
 }  // namespace sherd::netcdf

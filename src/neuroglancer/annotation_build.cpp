@@ -361,6 +361,7 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
     (void)prepared.erase();  // the first failure is the one to report
     return std::move(written).error();
   }
+  SHERD_TRY(location_.store->finish());
   return report;
 }
 

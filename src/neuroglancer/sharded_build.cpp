@@ -44,7 +44,11 @@ Result<void> ShardedBuilder::add(const Value& value) { return build_->unless_fai
 
 Result<void> ShardedBuilder::add(std::span<const Value> values) { return build_->unless_failed(build_->add(values)); }
 
-Result<BuildReport> ShardedBuilder::finish() { return build_->finish(); }
+Result<BuildReport> ShardedBuilder::finish() {
+  SHERD_TRY(report, build_->finish());
+  SHERD_TRY(build_->store().finish());
+  return report;
+}
 
 Result<ShardedBuilder> ShardedBuilder::Build::start(std::shared_ptr<Store> store, Uint64Format format,
                                                     BuildOptions options) {

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
+#include "store/zip.hpp"
 
 namespace sherd {
 
@@ -26,7 +27,12 @@ Result<void> OpenStores::finish() {
 Result<std::shared_ptr<Store>> OpenStores::share(const std::string& name,
                                                  const std::function<Result<std::shared_ptr<Store>>()>& open) {
   const std::lock_guard hold(mutex_);
-  if (auto shared = open_[name].lock()) return shared;
+  if (const auto found = open_.find(name); found != open_.end()) {
+    if (auto shared = found->second.lock()) {
+      const auto* const archive = zip_archive_of(*shared);
+      if (archive == nullptr || archive->is_current()) return shared;
+    }
+  }
   auto opened = open();
   if (!opened) return opened;
   std::shared_ptr<Store> store = *std::move(opened);

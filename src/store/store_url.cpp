@@ -31,14 +31,32 @@ std::string without_slashes(std::string_view path) {
   return std::string(path);
 }
 
+/// With `...` in place of what is before the `@` of a host, and of a query.
+std::string without_secrets(std::string_view text) {
+  const std::size_t slashes = text.find("://");
+  if (slashes == text.npos) return std::string(text);
+  const std::size_t host = slashes + 3;
+  const std::size_t end = std::min(text.find_first_of("/?|#", host), text.size());
+  const std::size_t at = text.substr(0, end).rfind('@');
+  std::string shown(text.substr(0, host));
+  shown +=
+      at == text.npos || at < host ? text.substr(host, end - host) : "..." + std::string(text.substr(at, end - at));
+  const std::size_t question = std::min(text.find('?', end), text.size());
+  shown += text.substr(end, question - end);
+  if (question == text.size() || text.starts_with("file:")) return shown + std::string(text.substr(question));
+  const std::size_t after = std::min(text.find_first_of("|#", question), text.size());
+  return shown + "?..." + std::string(text.substr(after));
+}
+
 Error unknown_scheme(std::string_view text, const std::string& scheme, const UrlWords& words) {
   std::vector<std::string_view> known(words.stores.begin(), words.stores.end());
   known.insert(known.end(), words.layers.begin(), words.layers.end());
   std::string names;
   for (const std::string_view each : known) names += ", " + std::string(each) + ":";
   for (const auto& each : words.formats) known.push_back(each.scheme);
-  return unsupported("no store for '" + std::string(text.substr(0, 200)) + "'; tried\n  a path: it does not exist\n" +
-                     "  the scheme '" + scheme + "': known are plain paths" + names + did_you_mean(scheme, known));
+  return unsupported("no store for '" + without_secrets(text.substr(0, 200)) +
+                     "'; tried\n  a path: it does not exist\n" + "  the scheme '" + scheme +
+                     "': known are plain paths" + names + did_you_mean(scheme, known));
 }
 
 /// Text without its fragment, which may also be in front: `[mode=zarr]path`.
@@ -93,8 +111,7 @@ class Parser {
     if (name.empty()) return invalid_argument("the URL of a dataset has no path");
     url.shown = name;
     SHERD_TRY(parse_name(name, url));
-    for (const std::string& secret : {url.userinfo, url.query})
-      if (!secret.empty()) url.shown.replace(url.shown.find(secret), secret.size(), "...");
+    url.shown = without_secrets(url.shown);
     return url;
   }
 

@@ -99,15 +99,16 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
     keep_open();
     return contents_->set_comment(std::move(comment));
   }
+  [[nodiscard]] bool is_current() const override { return contents_->is_current(); }
   [[nodiscard]] Duplicates duplicates() const override {
     const auto archive = contents_->archive();
     if (archive == nullptr) return {};
     return {archive->directory().duplicates(), archive->directory().duplicate()};
   }
   Result<void> finish() override {
-    SHERD_TRY(contents_->finish());
+    auto finished = contents_->finish();
     if (const auto open = open_stores_.lock()) open->finished(*this);
-    return {};
+    return finished;
   }
 
  private:

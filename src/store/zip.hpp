@@ -38,6 +38,8 @@ class ZipArchiveStore {
     std::string example = {};  ///< one such name
   };
   [[nodiscard]] virtual Duplicates duplicates() const = 0;
+  /// Whether the store has unfinished changes, or shows the present version of the archive.
+  [[nodiscard]] virtual bool is_current() const = 0;
 };
 
 /// The archive of a store that zip_store() returned, also below wrappers; otherwise nullptr.

@@ -145,6 +145,18 @@ void ZipContents::leave_to_parent() {
   changes_.clear();
 }
 
+bool ZipContents::is_current() const {
+  const std::shared_lock sessions(sessions_);
+  if (!outcome_) return false;
+  if (session_) return session_->is_of_this_process();
+  const auto present = outer_->open(key_);
+  const std::shared_lock guard(mutex_);
+  if (!present || (*present == nullptr) != (archive_ == nullptr)) return false;
+  if (*present == nullptr) return true;
+  const auto now = (*present)->generation(), shown = archive_->source()->generation();
+  return now && shown && *now == *shown;
+}
+
 /// Another process may have changed the archive since it was opened. Now that it is locked, its present version counts.
 Result<void> ZipContents::begin_session() {
   SHERD_TRY(session, ZipSession::begin(place_->tree, place_->key));
@@ -222,7 +234,7 @@ Result<void> ZipContents::finish() {
   if (!session_) return {};
   const auto session = std::exchange(session_, nullptr);
   const bool is_changed = !changes_.empty() || comment_;
-  if (is_changed) outcome_ = finish_zip(*session, archive_.get(), changes_, comment());
+  if (is_changed) outcome_ = finish_zip(*session, archive_.get(), changes_, comment(), limits_.metadata_bytes);
   session->drop();
   // A retry would fail, too.
   if (!outcome_ && outcome_.error().code() == ErrorCode::conflict) std::move(outcome_.error()).lasting();

@@ -38,6 +38,8 @@ class ZipContents {
   ~ZipContents();
 
   [[nodiscard]] bool can_change() const noexcept { return place_.has_value(); }
+  /// Whether there are unfinished changes, or the archive is still the one that this shows.
+  [[nodiscard]] bool is_current() const;
 
   // ---- reading ----
   [[nodiscard]] Result<std::shared_ptr<ByteSource>> find(const std::string& key) const;
@@ -85,7 +87,7 @@ class ZipContents {
   const std::shared_ptr<Store> outer_;
   const std::string key_;
   const Limits limits_;
-  std::shared_mutex sessions_;           ///< shared while a member is added, exclusive in finish()
+  mutable std::shared_mutex sessions_;           ///< shared while a member is added, exclusive in finish()
   std::shared_ptr<ZipSession> session_;  ///< guarded by sessions_, as is the next
   Result<void> outcome_;                 ///< the failure of finish(), after which nothing can be changed
   mutable std::shared_mutex mutex_;      ///< guards what follows
@@ -97,6 +99,7 @@ class ZipContents {
 
 /// Writes the next version of an archive: the members of `archive` (may be null) whose keys are not in `changes`, those
 /// in `changes`, the directory and the comment; and replaces the archive if it is still that version.
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment);
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment,
+                        std::uint64_t max_directory_bytes);
 
 }  // namespace sherd

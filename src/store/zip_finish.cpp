@@ -112,7 +112,8 @@ std::uint64_t append_added(const ZipChanges& changes, std::string& directory) {
 
 }  // namespace
 
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment) {
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment,
+                        std::uint64_t max_directory_bytes) {
   SHERD_TRY(members_end, session.trim());
   ZipEnding end{.offset = members_end, .comment = comment};
   std::string directory;
@@ -127,6 +128,10 @@ Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChang
   }
   end.count += append_added(changes, directory);
   append_zip_end(end, directory);
+  if (directory.size() > max_directory_bytes)
+    return unsupported("the directory of the zip archive would have " + std::to_string(directory.size()) +
+                       " bytes, more than the limit metadata_bytes (" + std::to_string(max_directory_bytes) +
+                       "); use larger chunks or shards, or raise the limit");
   SHERD_TRY(session.writer().write(end.offset, as_bytes(directory)));
   return session.writer().commit(condition);
 }

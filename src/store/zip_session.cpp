@@ -180,6 +180,8 @@ Result<Fd> ZipSession::unnamed_file() const {
 }
 
 Result<void> ZipSession::read(std::uint64_t offset, std::span<std::byte> into) const {
+  if (!is_of_this_process())
+    return conflict("the process that writes the zip archive '" + path_ + "' has not finished it").lasting();
   const ssize_t count = os::pread_all(file_.get(), into, offset);
   if (count < 0) return system_error("read", path_, errno);
   if (static_cast<std::size_t>(count) == into.size()) return {};
