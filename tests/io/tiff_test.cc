@@ -1,20 +1,11 @@
-// TIFF files: strips, tiles and planes of every type that tifffile wrote, and what is written reads back.
-#include "tests/io/files_testing.hpp"
+// TIFF files: strips, tiles and planes of every type that tifffile wrote.
+#include "tests/io/tiff_testing.hpp"
 
-namespace sherd {
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sherd::tiff_testing {
 namespace {
-
-using namespace files_testing;
-
-template <class T>
-void expect_tiff(const std::string& name, const Shape& shape) {
-  SCOPED_TRACE(name);
-  auto reader = open_file(data(name));
-  ASSERT_TRUE(reader) << reader.error().text();
-  EXPECT_EQ((*reader)->array().shape, shape);
-  EXPECT_EQ((*reader)->array().dtype, DType::of<T>());
-  expect_pattern<T>(**reader);
-}
 
 TEST(Tiff, StripsTilesAndPlanesOfEveryTypeAreRead) {
   expect_tiff<std::uint16_t>("strips.tif", {3, 5, 7});
@@ -47,8 +38,6 @@ TEST(Tiff, ResolutionBecomesSpacing) {
   EXPECT_EQ(reader->array().attributes.find("units")->dump(), R"(["mm","mm",null])");
 }
 
-TEST(Tiff, PagesThatOnlyADescriptionNamesAreRead) { expect_tiff<std::uint16_t>("imagej_joined.tif", {3, 5, 7}); }
-
 TEST(Tiff, ADescriptionOfMorePagesThanThereAreIsRefused) {
   const Folder folder;
   std::string bytes = load(data("imagej_joined.tif"));
@@ -62,84 +51,6 @@ TEST(Tiff, ADescriptionOfMorePagesThanThereAreIsRefused) {
 TEST(Tiff, PagesOfAnotherSizeAreRefusedAndThumbnailsLeftOut) {
   EXPECT_TRUE(refuses(data("other_size.tif"), ErrorCode::invalid_argument, "page 1 is 12x9 uint8"));
   expect_tiff<std::uint8_t>("thumbnail.tif", {9, 13});
-}
-
-/// With the samples of each pixel as planes, channel by channel.
-template <class T>
-std::vector<T> planes_of(const std::vector<T>& pixels, std::size_t samples) {
-  std::vector<T> planes;
-  for (std::size_t c = 0; c < samples; ++c)
-    for (std::size_t i = c; i < pixels.size(); i += samples) planes.push_back(pixels[i]);
-  return planes;
-}
-
-/// `samples`: of a pixel, which OME-TIFF reads back as the first dimension.
-template <class T>
-void expect_round_trip(Shape shape, std::size_t samples = 1) {
-  const Folder folder;
-  FileArray array;
-  array.shape = shape;
-  array.dtype = DType::of<T>();
-  const auto values = pattern_of<T>(element_count(shape).value());
-  auto writer = kTiffFiles.create(folder / "a.tif", array, WriteMode{}).value();
-  const auto bytes = std::as_bytes(std::span(values));
-  for (std::size_t at = 0; at < bytes.size(); at += 16 * sizeof(T))
-    ASSERT_TRUE(writer->write(at / sizeof(T), bytes.subspan(at, std::min(bytes.size() - at, 16 * sizeof(T)))));
-  EXPECT_EQ(std::filesystem::exists(folder / "a.tif"), false);
-  ASSERT_TRUE(writer->finish());
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.tif"});
-  auto reader = open_file(folder / "a.tif").value();
-  if (samples > 1) std::rotate(shape.begin(), shape.end() - 1, shape.end());
-  EXPECT_EQ(reader->array().shape, shape);
-  EXPECT_EQ(reader->array().dtype, array.dtype);
-  EXPECT_EQ(values_of<T>(read_all(*reader).value()), planes_of(values, samples));
-}
-
-TEST(Tiff, WhatIsWrittenReadsBack) {
-  expect_round_trip<std::uint8_t>({9, 13});
-  expect_round_trip<std::uint16_t>({4, 9, 13});
-  expect_round_trip<float>({4, 9, 13});
-  expect_round_trip<std::int64_t>({2, 9, 13});
-  expect_round_trip<std::complex<double>>({9, 13});
-  expect_round_trip<std::uint8_t>({4, 9, 13, 3}, 3);
-  expect_round_trip<std::uint16_t>({9, 13, 4}, 4);
-}
-
-TEST(Tiff, SpacingIsWrittenAndReadBack) {
-  const Folder folder;
-  FileArray array;
-  array.shape = {2, 9, 13};
-  array.axes = {{.name = "z", .spacing = 3, .unit = "mm"},
-                {.name = "y", .spacing = 0.5, .unit = "mm"},
-                {.name = "x", .spacing = 0.25, .unit = "mm"}};
-  const auto values = pattern_of<std::uint8_t>(2 * 9 * 13);
-  auto writer = kTiffFiles.create(folder / "a.tif", array, WriteMode{}).value();
-  ASSERT_TRUE(writer->write(0, std::as_bytes(std::span(values))));
-  ASSERT_TRUE(writer->finish());
-  EXPECT_EQ(open_file(folder / "a.tif").value()->array().attributes.find("spacing")->dump(), "[3.0,0.5,0.25]");
-}
-
-TEST(Tiff, TypesTheFormatCannotStoreAreRefused) {
-  const Folder folder;
-  FileArray array;
-  array.shape = {2, 2};
-  array.dtype = DType::bfloat16;
-  EXPECT_TRUE(fails(kTiffFiles.create(folder / "a.tif", array, WriteMode{}), ErrorCode::unsupported, "bfloat16"));
-  array.dtype = DType::uint8;
-  save(folder / "a.tif", "x");
-  EXPECT_TRUE(fails(kTiffFiles.create(folder / "a.tif", array, WriteMode{false, true}), ErrorCode::conflict, "exists"));
-}
-
-TEST(Tiff, AnAbandonedWriterLeavesNothing) {
-  const Folder folder;
-  FileArray array;
-  array.shape = {9, 13};
-  {
-    auto writer = kTiffFiles.create(folder / "a.tif", array, WriteMode{}).value();
-    const auto values = pattern_of<std::uint8_t>(13);
-    ASSERT_TRUE(writer->write(0, std::as_bytes(std::span(values))));
-  }
-  EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(Tiff, LibtiffPrintsNothingToStandardError) {
@@ -167,5 +78,7 @@ TEST(Tiff, CutAndDamagedFilesAreRefused) {
   }
 }
 
+TEST(Tiff, PagesThatOnlyADescriptionNamesAreRead) { expect_tiff<std::uint16_t>("imagej_joined.tif", {3, 5, 7}); }
+
 }  // namespace
-}  // namespace sherd
+}  // namespace sherd::tiff_testing

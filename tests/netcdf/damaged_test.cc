@@ -1,34 +1,15 @@
 // Datasets that are damaged, incomplete or hostile: everything readable is read, and the rest is reported by name.
+#include "tests/netcdf/damaged_testing.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
-#include "netcdf/elements.hpp"
-#include "sherd/group.hpp"
-#include "tests/netcdf/netcdf_testing.hpp"
-#include "tests/store/failing_store.hpp"
-
-namespace sherd::netcdf {
+namespace sherd::netcdf::damaged_testing {
 namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const std::pair<std::string, std::string> kGroup{".zgroup", R"({"zarr_format": 2})"};
-const std::pair<std::string, std::string> kGood{"good/.zarray", zarray("[2]", "<i4")};
-
-/// The dataset with a good variable, and a warning about a bad one.
-void expect_only_good(const Texts& texts, const std::string& warning) {
-  Texts all = texts;
-  all.insert(all.end(), {kGroup, kGood});
-  const auto dataset = open_texts(all);
-  ASSERT_TRUE(dataset.has_value()) << dataset.error().text();
-  EXPECT_TRUE(dataset->root().variable("good"));
-  EXPECT_FALSE(dataset->root().variable("bad"));
-  EXPECT_THAT(dataset->warnings(), ElementsAre(testing::AllOf(HasSubstr("/bad: "), HasSubstr(warning))));
-}
 
 TEST(OneBadVariable, OfATypeThatNetcdfLacksIsLeftOut) {
   expect_only_good({{"bad/.zarray", zarray("[2]", "<c16")}}, "complex128");
@@ -161,22 +142,6 @@ TEST(OtherTypes, OfTimesHaveNaTAsTheirFillValue) {
   EXPECT_EQ(durations.attributes().size(), 2U);
 }
 
-TEST(FortranOrder, IsReadInItsOrder) {
-  std::string document = zarray("[2, 2]", "|u1");
-  document.replace(document.find("\"C\""), 3, "\"F\"");
-  const Dataset dataset = open_texts({kGroup, {"v/.zarray", document}, {"v/0.0", "\1\2\3\4"}}).value();
-  EXPECT_EQ(dataset.root().variable("v")->read().value(), Values(std::vector<std::uint8_t>{1, 3, 2, 4}));
-}
-
-TEST(ShortChunk, IsCorruptWhenItIsRead) {
-  const Dataset dataset = open_texts({kGroup, {"v/.zarray", zarray("[2]", "<i4")}, {"v/0", "abc"}}).value();
-  EXPECT_EQ(dataset.root().variable("v")->read().error().code(), ErrorCode::corrupt);
-}
-
-Texts listing(const std::string& note) {
-  return {{".zgroup", R"({"zarr_format": 2, "_nczarr_group": )" + note + "}"}, kGood};
-}
-
 TEST(GroupLists, ThatDisagreeWithTheStoreAreAWarning) {
   const Dataset dataset =
       open_texts(listing(R"({"dims": {}, "vars": ["gone"], "groups": ["also", "x/y", ".."]})")).value();
@@ -256,47 +221,6 @@ TEST(Format, OfAnAttributeIsNeverRunAsItIs) {
     EXPECT_THAT(printed(format), HasSubstr(" v = 7 ;")) << format;
 }
 
-/// The document of an array with small chunks.
-std::string sparse(const std::string& shape, const std::string& dtype, const std::string& chunks = "1") {
-  std::string document = zarray("[" + chunks + "]", dtype);
-  return document.replace(document.find("[") + 1, chunks.size(), shape);
-}
-
-TEST(Read, OfMoreThanMemoryHoldsIsUnavailable) {
-  for (const char* dtype : {"<f8", "<f2", "|S16"}) {
-    const Dataset dataset = open_texts({kGroup, {"v/.zarray", sparse("140737488355328", dtype)}}).value();
-    EXPECT_EQ(dataset.root().variable("v")->read().error().code(), ErrorCode::unavailable) << dtype;
-  }
-}
-
-TEST(Blocks, AreBoundedInBytes) {
-  Config config;
-  config.limits.element_bytes = 100'000'000;
-  const auto store = store_of({kGroup,
-                               {"large/.zarray", sparse("1048576", "|S65536")},
-                               {"largest/.zarray", sparse("2", "|S100000000")},
-                               {"numbers/.zarray", sparse("1048576", "<f8")},
-                               {"rows/.zarray", sparse("64, 1024", "|S65536", "1, 16")}});
-  const Dataset dataset = Dataset::open(store, {.config = config}).value();
-  ASSERT_THAT(dataset.warnings(), testing::IsEmpty());
-  const auto block = [&](const char* name) {
-    ElementStream elements(*dataset.root().variable(name));
-    elements.seek(0).value();
-    return elements.available();
-  };
-  EXPECT_EQ(block("large"), 1024U);
-  EXPECT_EQ(block("largest"), 1U);
-  EXPECT_EQ(block("numbers"), 1048576U);
-  EXPECT_EQ(block("rows"), 1024U);
-}
-
-TEST(Read, OfABoxBeyondTheVariableIsRefused) {
-  const Dataset dataset = open_texts({kGroup, kGood}).value();
-  const Variable variable = *dataset.root().variable("good");
-  for (const Box& box : {Box{{0}, {3}}, Box{{3}, {0}}, Box{{~0ULL}, {2}}, Box{{0, 0}, {1, 1}}, Box{{}, {}}})
-    EXPECT_EQ(variable.read(box).error().code(), ErrorCode::invalid_argument);
-}
-
 TEST(AttributesOfOthers, AreHiddenByName) {
   for (const char* name : {"_Netcdf4Coordinates", "_Netcdf4Dimid", "CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST",
                            "_nc3_strict", "_NCZARR_ATTR"}) {
@@ -308,5 +232,4 @@ TEST(AttributesOfOthers, AreHiddenByName) {
 }
 
 }  // namespace
-
-}  // namespace sherd::netcdf
+}  // namespace sherd::netcdf::damaged_testing

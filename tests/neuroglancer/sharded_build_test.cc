@@ -1,89 +1,21 @@
 // Building shards of ids from values in any order.
+#include "tests/neuroglancer/sharded_build_testing.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <thread>
-
-#include "sherd/sharded_store.hpp"
-#include "tests/neuroglancer/shards_testing.hpp"
-#include "tests/store/failing_store.hpp"
-#include "tests/store/temp_dir.hpp"
-
-namespace sherd::kv_testing {
+namespace sherd::kv_testing::sharded_build_testing {
 namespace {
 
 using neuroglancer::BuildOptions;
-using neuroglancer::BuildReport;
 using neuroglancer::ShardedBuilder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-constexpr auto kMurmur = Uint64Sharding::Hash::murmurhash3_x86_128;
-constexpr std::uint64_t kMinMemory = std::uint64_t{8} << 20;
-constexpr std::uint64_t kLast = ~std::uint64_t{0};
-
-BuildOptions with_memory(std::uint64_t bytes, unsigned threads = 0) {
-  BuildOptions options;
-  options.config.memory_budget = bytes;
-  options.config.threads = threads;
-  return options;
-}
-
-ShardedBuilder builder_of(const std::shared_ptr<Store>& store, const Uint64Sharding& sharding,
-                          BuildOptions options = {}) {
-  return ShardedBuilder::create(store, sharding.json(), std::move(options)).value();
-}
-
-Values some_values(std::size_t count, std::size_t longest) {
-  Values values;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t number = scrambled(i + 1);
-    values[number >> (i % 3 * 20)] = std::string(number % (longest + 1), static_cast<char>('a' + i % 26));
-  }
-  values[0] = "the first";
-  values[kLast] = "";
-  return values;
-}
-
-std::vector<std::uint64_t> ids_of(const Values& values) {
-  std::vector<std::uint64_t> ids;
-  for (const auto& [id, bytes] : values) ids.push_back(id);
-  return ids;
-}
-
-Tree built(const Uint64Sharding& sharding, const Values& values, const std::vector<std::uint64_t>& order,
-           const BuildOptions& options = {}) {
-  const auto store = memory_store();
-  ShardedBuilder builder = builder_of(store, sharding, options);
-  for (const std::uint64_t id : order) add(builder, id, values.at(id)).value();
-  const BuildReport report = builder.finish().value();
-  const Tree objects = tree_of(*store);
-  EXPECT_EQ(report.ids, values.size());
-  EXPECT_EQ(report.shards, objects.size());
-  std::uint64_t bytes = 0;
-  for (const auto& [name, object] : objects) bytes += object.size();
-  EXPECT_EQ(report.bytes, bytes);
-  return objects;
-}
-
-class ShardedBuild : public testing::TestWithParam<Uint64Sharding> {};
-
 TEST_P(ShardedBuild, StoresEveryValueUnderItsId) {
   const Values values = some_values(5000, 40);
   EXPECT_EQ(values_of(built(GetParam(), values, ids_of(values)), GetParam()), values);
-}
-
-TEST_P(ShardedBuild, BytesDoNotDependOnOrderThreadsOrMemory) {
-  const Values values = some_values(60000, 600);  // 18 MiB: several times the minimum memory
-  std::vector<std::uint64_t> order = ids_of(values);
-  const Tree expected = built(GetParam(), values, order, with_memory(std::uint64_t{1} << 30, 1));
-  std::reverse(order.begin(), order.end());
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kMinMemory, 1)) == expected);
-  std::sort(order.begin(), order.end(), [](auto a, auto b) { return scrambled(a) < scrambled(b); });
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(kMinMemory, 4)) == expected);
-  EXPECT_TRUE(built(GetParam(), values, order, with_memory(3 * kMinMemory, 3)) == expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -93,45 +25,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Uint64Sharding{.minishard_bits = 16, .shard_bits = 1, .hash = kMurmur},
                     Uint64Sharding{.minishard_bits = 6, .shard_bits = 7, .hash = kMurmur, .gzip_data = true},
                     Uint64Sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true, .gzip_data = true}));
-
-TEST(ShardedBuild, ReachesTheLimitsOfTheParameters) {
-  const Values values{{0, "none"}, {1, "one"}, {kLast, "all"}, {std::uint64_t{1} << 63, "top"}};
-  for (const Uint64Sharding& sharding :
-       {Uint64Sharding{.preshift_bits = 63, .shard_bits = 64}, Uint64Sharding{.shard_bits = 64},
-        Uint64Sharding{.preshift_bits = 64, .minishard_bits = 3, .shard_bits = 2, .hash = kMurmur},
-        Uint64Sharding{.minishard_bits = 20, .shard_bits = 44}})
-    EXPECT_EQ(values_of(built(sharding, values, ids_of(values)), sharding), values);
-}
-
-/// How often a list does not follow the one before.
-std::size_t places_of_lists(const std::string& shard, unsigned minishard_bits) {
-  std::size_t locations = 0;
-  std::uint64_t last_end = 0;
-  for (std::size_t at = 0; at < std::size_t{16} << minishard_bits; at += 16) {
-    const auto start = load_little<std::uint64_t>(as_bytes(shard).data() + at);
-    const auto end = load_little<std::uint64_t>(as_bytes(shard).data() + at + 8);
-    if (start == end) continue;
-    locations += start == last_end ? 0 : 1;
-    last_end = end;
-  }
-  return locations;
-}
-
-TEST(ShardedBuild, StoresMinishardIndexesAfterTheValuesOfASection) {
-  const Tree objects = built({.minishard_bits = 1}, {{3, "abc"}, {5, "de"}, {2, "f"}}, {5, 2, 3});
-  EXPECT_EQ(objects.at("0.shard").substr(32, 6), "fabcde");
-  EXPECT_EQ(places_of_lists(objects.at("0.shard"), 1), 1U);
-  const auto locations = [](const Values& values) {
-    return places_of_lists(built({.minishard_bits = 16}, values, ids_of(values)).at("0.shard"), 16);
-  };
-  EXPECT_EQ(locations({{0, "a"}, {1, "b"}, {(1 << 14) - 1, "c"}}), 1U);
-  EXPECT_EQ(locations({{0, "a"}, {1, "b"}, {1 << 14, "c"}}), 2U) << "too many minishards for one shard";
-  Values values;
-  for (std::uint64_t i = 0; i < 70000; ++i) values[(i % 7) << 16 | i / 7] = "v";
-  EXPECT_EQ(locations(values), 5U) << "too many ids";
-}
-
-TEST(ShardedBuild, WithoutValuesWritesNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
 
 TEST(ShardedBuild, AcceptsValuesFromManyThreadsAndInBatches) {
   const Values values = some_values(20000, 900);
@@ -167,29 +60,6 @@ TEST(ShardedBuild, AcceptsValuesLargerThanItsMemory) {
   }
 }
 
-TEST(ShardedBuild, StoresPrecedingBytesImmediatelyBeforeTheirValue) {
-  for (const std::uint64_t memory : {kMinMemory, std::uint64_t{256} << 20}) {
-    const Uint64Sharding sharding{.minishard_bits = 2, .shard_bits = 1, .hash = kMurmur, .gzip_data = true};
-    const auto store = memory_store();
-    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
-    // Of the lengths that the values say: 30 MiB in all, and one value alone more than the minimum memory holds.
-    const auto before = [](std::uint64_t id) {
-      return std::string(id == 77 ? std::size_t{5} << 20 : scrambled(id) % 50000, static_cast<char>('a' + id % 26));
-    };
-    for (std::uint64_t id = 0; id < 1000; ++id) {
-      const std::string value = std::to_string(before(id).size());
-      const std::string preceding = before(id);
-      builder.add({.id = id, .bytes = as_bytes(value), .preceding = as_bytes(preceding)}).value();
-    }
-    builder.finish().value();
-    const neuroglancer::ShardedStoreOptions options{.preceding = [](std::span<const std::byte> value) {
-      return Result<std::uint64_t>(std::stoull(std::string(reinterpret_cast<const char*>(value.data()), value.size())));
-    }};
-    const auto values = neuroglancer::ShardedStore::open(store, sharding.json(), options).value();
-    for (std::uint64_t id = 0; id < 1000; ++id) ASSERT_EQ(values.get_preceding(id).value(), before(id)) << id;
-  }
-}
-
 TEST(ShardedBuild, DoesNotBeginWhileItCannotBeReadWhetherValuesHaveBytesBeforeThem) {
   const auto store = std::make_shared<tools_testing::FailingStore>(memory_store());
   store->set("info", R"({"@type": "neuroglancer_multilod_draco"})").value();
@@ -199,27 +69,6 @@ TEST(ShardedBuild, DoesNotBeginWhileItCannotBeReadWhetherValuesHaveBytesBeforeTh
   EXPECT_EQ(ShardedBuilder::create(store, sharding, {}).error().code(), ErrorCode::io);
   EXPECT_EQ(neuroglancer::ShardedStore::open(store, sharding, writable).error().code(), ErrorCode::io);
 }
-
-TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
-  const Uint64Sharding sharding{.minishard_bits = 4, .hash = kMurmur, .gzip_index = true};
-  const std::string value(60000, 'v');
-  const auto build = [&](std::uint64_t memory, std::uint64_t last) {
-    const auto store = memory_store();
-    ShardedBuilder builder = builder_of(store, sharding, with_memory(memory));
-    for (std::uint64_t i = 0; i < 1400; ++i) add(builder, scrambled(i), std::string_view(value).substr(i)).value();
-    add(builder, last, "last").value();
-    return std::pair(builder.finish(), tree_of(*store));
-  };
-  const auto [done, objects] = build(kMinMemory, 7);  // 80 MiB: some 40 lists, and at most 32 are read at once
-  ASSERT_TRUE(done);
-  EXPECT_EQ(done->ids, 1401U);
-  EXPECT_TRUE(objects == build(std::uint64_t{1} << 30, 7).second);
-  const auto [twice, nothing] = build(kMinMemory, scrambled(0));
-  EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument) << "the two are in different merges";
-  EXPECT_THAT(nothing, IsEmpty());
-}
-
-// ---- what is refused ----
 
 TEST(ShardedBuild, WritesNothingIfAnIdIsRepeated) {
   const Values values = some_values(60000, 600);
@@ -335,8 +184,6 @@ TEST(ShardedBuild, AcceptsNothingAfterFinish) {
   EXPECT_EQ(builder.finish().error().code(), ErrorCode::invalid_argument);
 }
 
-// ---- hooks ----
-
 TEST(ShardedBuild, LeavesNothingWhenInterrupted) {
   for (const std::uint64_t memory : {std::uint64_t{1} << 30, kMinMemory}) {
     const auto store = memory_store();
@@ -368,8 +215,6 @@ TEST(ShardedBuild, ReportsProgressInBytesOfValues) {
   EXPECT_EQ(reports.back().done, 40000000U);
 }
 
-// ---- the temporary file ----
-
 TEST(ShardedBuild, LeavesNothingButShardsInItsDirectories) {
   const TempDir destination, elsewhere;
   for (const bool chosen : {false, true}) {
@@ -399,5 +244,7 @@ TEST(ShardedBuild, NamesTheDirectoryWhereNoTemporaryFileCanBeCreated) {
   EXPECT_THAT(added.error().text(), HasSubstr("/proc/self"));
 }
 
+TEST(ShardedBuild, WithoutValuesWritesNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
+
 }  // namespace
-}  // namespace sherd::kv_testing
+}  // namespace sherd::kv_testing::sharded_build_testing

@@ -1,0 +1,18 @@
+// TIFF files with metadata whose bytes are damaged.
+#include "tests/io/hyperstack_testing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sherd::hyperstack_testing {
+namespace {
+
+TEST(Hyperstack, ADamagedFileWithMetadataIsReadOrRefused) {
+  for (const char* name : {"imagej_hyperstack.tif", "hyperstack.ome.tif"}) {
+    expect_cuts_refused(name);
+    expect_damage_survived(name);
+  }
+}
+
+}  // namespace
+}  // namespace sherd::hyperstack_testing
