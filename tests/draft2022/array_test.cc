@@ -1,4 +1,5 @@
-// The documents of the 2022 draft, member by member: what is read, and what is rejected with which code and where.
+// Array documents and the entry point of the 2022 draft, member by member: what is read, and what is refused with which
+// code and where.
 #include <gtest/gtest.h>
 
 #include "tests/draft2022/draft2022_testing.hpp"
