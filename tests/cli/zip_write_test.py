@@ -1,0 +1,139 @@
+"""Commands that write zip archives, as Python's zipfile and Info-ZIP see the result."""
+
+import shutil
+import subprocess
+import zipfile
+
+import numpy
+import pytest
+from archives import zipped
+from dependencies import missing
+
+CDL = b"netcdf x { dimensions: y = 2 ; variables: int v(y) ; data: v = 1, 2 ; group: g { variables: short q(y) ; data: q = 4, 5 ; } }"
+
+
+def names(archive):
+    """The names of the members, if every checksum is right and no member is compressed or there twice."""
+    for program, option in (("unzip", "-tq"), ("zip", "-T")):
+        if shutil.which(program) is None:
+            missing(program)
+        done = subprocess.run([program, option, archive], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(archive) as opened:
+        assert opened.testzip() is None
+        assert {each.compress_type for each in opened.infolist()} <= {zipfile.ZIP_STORED}
+        found = sorted(opened.namelist())
+    assert len(found) == len(set(found))
+    return found
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def tree(sherd, tmp_path):
+    sherd.ok("create", "a.zarr/g/x", "--shape", "40,60", "--dtype", "uint16", "--chunks", "10,10", "--shards", "20,20")
+    numpy.save(tmp_path / "x.npy", numpy.arange(2400, dtype="uint16").reshape(40, 60))
+    sherd.ok("write", "a.zarr/g/x", "--select", ":", "-i", "x.npy")
+    return sherd
+
+
+def test_an_array_in_an_archive_is_created_written_changed_and_erased(sherd, tmp_path):
+    sherd.ok("create", "a.zip/x", "--shape", "4,6", "--dtype", "uint16", "--chunks", "2,3")
+    assert names(tmp_path / "a.zip") == ["x/zarr.json", "zarr.json"], "an archive begins a hierarchy"
+    sherd.ok("write", "a.zip/x", "--select", "0:2,0:3", "--value", "7")
+    assert names(tmp_path / "a.zip") == ["x/c/0/0", "x/zarr.json", "zarr.json"]
+    sherd.ok("attrs", "a.zip/x", "unit=m")
+    sherd.ok("resize", "a.zip/x", "2,6")
+    assert sherd.ok("read", "a.zip/x", "--format", "json").json == [[7, 7, 7, 0, 0, 0]] * 2
+    assert sherd.ok("attrs", "a.zip/x", "--json").json["unit"] == "m"
+    sherd.ok("create", "a.zip/b/y", "--shape", "3", "--dtype", "uint8")
+    sherd.ok("consolidate", "a.zip")
+    sherd.ok("rm", "-r", "a.zip/b")
+    assert sherd.ok("check", "a.zip", "--data", "--json").json["ok"]
+    assert names(tmp_path / "a.zip") == ["x/c/0/0", "x/zarr.json", "zarr.json"]
+    assert files(tmp_path) == ["a.zip"]
+
+
+def test_copies_into_archives_and_out_of_them_have_the_same_objects(tree, tmp_path):
+    for raw in ([], ["--raw"]):
+        for source, to in (("a.zarr", "b.zip"), ("b.zip", "c.zip"), ("c.zip", "d.zarr")):
+            tree.ok("copy", source, to, *raw)
+        with zipfile.ZipFile(tmp_path / "c.zip") as archive:
+            assert names(tmp_path / "c.zip") == files(tmp_path / "a.zarr") == files(tmp_path / "d.zarr")
+            for name in archive.namelist():
+                assert archive.read(name) == (tmp_path / "a.zarr" / name).read_bytes() == (tmp_path / "d.zarr" / name).read_bytes()
+        ran = tree("copy", "a.zarr", "b.zip", *raw)
+        assert ran.code == 6, ran.stderr
+        tree.ok("copy", "a.zarr", "b.zip", "--overwrite", *raw)
+        assert names(tmp_path / "b.zip") == files(tmp_path / "a.zarr")
+        for name in ("b.zip", "c.zip"):
+            (tmp_path / name).unlink()
+        shutil.rmtree(tmp_path / "d.zarr")
+
+
+def test_an_image_is_imported_into_an_archive_with_its_pyramid(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
+    sherd.ok("import", "a.npy", "a.ozx", "--axes", "y,x", "--pyramid", "mean", "--chunks", "16,16")
+    assert "zarr.json" in names(tmp_path / "a.ozx") and "1/zarr.json" in names(tmp_path / "a.ozx")
+    assert sherd.ok("read", "a.ozx/0", "--select", "1,2", "--format", "json").json == 66
+
+
+def test_a_dataset_is_written_into_an_archive_and_copied_out_of_it(sherd, tmp_path):
+    sherd.ok("ncgen", "-o", "a.zip#mode=nczarr,zip", input=CDL)
+    assert {".zgroup", "v/.zarray", "v/0", "g/q/.zarray"} <= set(names(tmp_path / "a.zip"))
+    sherd.ok("nccopy", "a.zip#mode=nczarr,zip", "b.nc")
+    sherd.ok("nccopy", "b.nc", "b.zip#mode=nczarr,zip")
+    sherd.ok("nccopy", "b.nc", "b.zip", "--overwrite")
+    for name in ("a.zip", "b.zip"):
+        text = sherd.ok("ncdump", name).text
+        assert "v = 1, 2 ;" in text and "q = 4, 5 ;" in text
+
+
+def test_an_empty_archive_is_what_other_programs_call_one(sherd, tmp_path):
+    sherd.ok("create", "a.zip", "--shape", "4", "--dtype", "uint8")
+    sherd.ok("rm", "a.zip")
+    assert (tmp_path / "a.zip").stat().st_size == 22
+    sherd.ok("create", "a.zip", "--shape", "5", "--dtype", "uint8")
+    assert names(tmp_path / "a.zip") == ["zarr.json"]
+
+
+def test_members_of_other_programs_and_the_comment_are_kept(sherd, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = b"about it"
+        archive.writestr("readme", "text " * 100)
+        archive.mkdir("folder")
+    sherd.ok("create", "a.zip/n", "--shape", "4", "--dtype", "uint8")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.comment == b"about it" and archive.read("readme") == b"text " * 100
+        assert {"folder/", "readme", "n/zarr.json"} <= set(archive.namelist()) and archive.testzip() is None
+
+
+def test_an_archive_behind_a_link_is_changed_where_it_is(sherd, tmp_path):
+    sherd.ok("create", "real/a.zip", "--shape", "4", "--dtype", "uint8")
+    (tmp_path / "link.zip").symlink_to("real/a.zip")
+    sherd.ok("write", "link.zip", "--select", ":", "--value", "4")
+    assert (tmp_path / "link.zip").is_symlink()
+    assert sherd.ok("read", "real/a.zip", "--format", "json").json == [4] * 4
+    ran = sherd("write", "link.zip", "--select", ":", "--value", "5", "--store-option", "follow_symlinks=false")
+    assert ran.code != 0 and "symbolic link" in ran.stderr, ran.stderr
+
+
+def test_what_cannot_be_an_archive_is_refused_and_kept(sherd, tmp_path):
+    (tmp_path / "t.zip").write_text("text")
+    sherd.ok("create", "a.zip", "--shape", "4", "--dtype", "uint8")
+    (tmp_path / "program.zip").write_bytes(b"#!/bin/sh\n" + (tmp_path / "a.zip").read_bytes())
+    for name, code, words in (("t.zip", 4, "not a zip archive"), ("program.zip", 5, "bytes before the zip archive")):
+        before = (tmp_path / name).read_bytes()
+        ran = sherd("create", name, "--shape", "4", "--dtype", "uint8", "--overwrite")
+        assert ran.code == code and words in ran.stderr, ran.stderr
+        assert (tmp_path / name).read_bytes() == before
+    ran = sherd("create", "a.zip|zip:b.zip|zip:c", "--shape", "4", "--dtype", "uint8")
+    assert ran.code == 3 and "only in the local file system" in ran.stderr, ran.stderr
+
+
+def test_an_archive_of_a_directory_is_changed_in_it(tree, tmp_path):
+    zipped(tmp_path / "a.zarr", tmp_path / "whole.zip", "a.zarr/")
+    tree.ok("create", "whole.zip/n", "--shape", "4", "--dtype", "uint8")
+    assert names(tmp_path / "whole.zip") == sorted(["a.zarr/" + each for each in files(tmp_path / "a.zarr")] + ["a.zarr/n/zarr.json"])
