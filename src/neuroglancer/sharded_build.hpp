@@ -25,6 +25,7 @@ class ShardedBuilder::Build {
   /// A value that could not be added is missing, so finish() returns the error that add() returned.
   Result<void> unless_failed(Result<void> added);
   Result<BuildReport> finish();
+  [[nodiscard]] Store& store() const noexcept { return *store_; }
 
  private:
   Build(std::shared_ptr<Store> store, Uint64Format format, BuildOptions options)

@@ -87,7 +87,7 @@ class ZipContents {
   const std::shared_ptr<Store> outer_;
   const std::string key_;
   const Limits limits_;
-  mutable std::shared_mutex sessions_;           ///< shared while a member is added, exclusive in finish()
+  mutable std::shared_mutex sessions_;   ///< shared while a member is added, exclusive in finish()
   std::shared_ptr<ZipSession> session_;  ///< guarded by sessions_, as is the next
   Result<void> outcome_;                 ///< the failure of finish(), after which nothing can be changed
   mutable std::shared_mutex mutex_;      ///< guards what follows
