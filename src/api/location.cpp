@@ -159,7 +159,7 @@ Result<NodeLocation> new_location(std::string_view url, const std::string& forma
 
 Result<NodeLocation> new_location(const StoreUrl& url, const std::string& wanted, const Config& config) {
   SHERD_TRY(format, format_of(url, wanted));
-  SHERD_TRY(store, open_store(url, config));
+  SHERD_TRY(store, open_sought(url, config));
   SHERD_TRY(around, enclosure_of_new(*store, config));
   if (!around) return new_location(std::move(store), "", format, config);
   return in_store(location_in(around->store, around->path, format, config, around->format ? kStandalone : ""),

@@ -53,7 +53,7 @@ Result<Place> place_in(std::shared_ptr<Store> store, const NewDataset& options) 
 }
 
 Result<Place> place_at(const StoreUrl& url, const NewDataset& options) {
-  SHERD_TRY(store, open_store(url, options.config));
+  SHERD_TRY(store, open_sought(url, options.config));
   SHERD_TRY(around, enclosure_of_new(*store, options.config));
   if (!around) return place_in(std::move(store), options);
   SHERD_TRY(location, new_location(url, options.format, options.config));
@@ -116,7 +116,7 @@ Result<Writer> Writer::create(std::string_view url, const NewDataset& options) {
         "'" + parsed.place.shown + "' is the name of a netCDF file, and a new dataset is stored as Zarr: " +
         "choose a name such as " + parsed.place.shown.substr(0, parsed.place.shown.rfind('.')) + ".zarr, or " +
         parsed.place.shown + "#mode=nczarr; a copy of the dataset with the name of a file is one");
-  SHERD_TRY(store, open_store(parsed.place, options.config));
+  SHERD_TRY(store, open_sought(parsed.place, options.config));
   NewDataset inside = options;
   inside.mode = merged_mode(options.mode, parsed.mode);
   const std::string name = store->url();

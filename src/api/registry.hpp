@@ -40,7 +40,7 @@ struct StoreEntry {
 /// that none of the rows of its name has.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
                                                         std::span<const StoreEntry> table = store_table());
-/// The same for what exists: an archive that was made of one directory begins in it (StoreUrl::Layer::seeks_root).
+/// The same for nodes: an archive that was made of one node begins in its directory (StoreUrl::Layer::seeks_root).
 [[nodiscard]] Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
                                                          std::span<const StoreEntry> table = store_table());
 /// The format of a node: `given`, or that which its name says; empty if neither does. invalid_argument if they differ.

@@ -115,7 +115,8 @@ Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config
   return {};
 }
 
-/// Of an archive that was made of a directory, as `zip -r a.zip a.zarr` does; empty if there is anything else.
+/// The only directory of an archive that was made of a node, as `zip -r a.zip a.zarr` does; empty if there is anything
+/// else.
 Result<std::string> only_directory(Store& store) {
   std::string name;
   SHERD_TRY(is_only, store.visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
@@ -123,7 +124,15 @@ Result<std::string> only_directory(Store& store) {
     name = entry.name;
     return true;
   }));
-  return is_only ? name : std::string();
+  if (!is_only || name.empty()) return std::string();
+  const auto is_document = [](const ListEntry& entry) {
+    return !entry.is_prefix && std::ranges::any_of(tables().formats, [&](const Format* each) {
+      return each->keys("").is_document(std::string(entry.name));
+    });
+  };
+  SHERD_TRY(has_none, store.visit(name + "/", ListDepth::children,
+                                  [&](const ListEntry& entry) -> Result<bool> { return !is_document(entry); }));
+  return has_none ? std::string() : name;
 }
 
 /// One name for each object, however the user spelled it.

@@ -133,7 +133,7 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
     SHERD_TRY(from, find_store(source, options.source_path, options.config, options.source_format));
     SHERD_TRY(parsed, parse_url(destination));
     SHERD_TRY(wanted, format_of(parsed, options.format));
-    SHERD_TRY(to, open_store(parsed, options.config));
+    SHERD_TRY(to, open_sought(parsed, options.config));
     CopyOptions inside = options;
     inside.source_path = from.path;
     inside.format = wanted;

@@ -23,7 +23,7 @@ struct StoreUrl {
   struct Layer {
     std::string scheme;       ///< such as `zip`
     std::string path = {};    ///< in it, decoded, without `/` at its ends
-    bool seeks_root = false;  ///< begins in the only directory at the root if nothing else is there
+    bool seeks_root = false;  ///< begins in the only directory at the root if that is a node
     friend bool operator==(const Layer&, const Layer&) = default;
   };
   std::string scheme = {};    ///< in lower case; that of files for a plain path
