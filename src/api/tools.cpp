@@ -19,6 +19,7 @@
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
 #include "store/key.hpp"
+#include "store/zip.hpp"
 
 namespace sherd {
 
@@ -158,6 +159,25 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
   });
 }
 
+namespace {
+
+/// Of members of a zip archive that readers cannot see, which zarr-python writes when it changes an archive.
+void warn_of_duplicates(Store& store, CheckReport& report) {
+  const ZipArchiveStore* const archive = zip_archive_of(store);
+  const auto duplicates = archive != nullptr ? archive->duplicates() : ZipArchiveStore::Duplicates();
+  if (duplicates.count == 0) return;
+  report.faults.push_back({.severity = Fault::Severity::warning,
+                           .code = "archive_duplicate",
+                           .key = duplicates.example,
+                           .slot = {},
+                           .offset = {},
+                           .message = "occurs more than once in the zip archive, in which " +
+                                      std::to_string(duplicates.count) +
+                                      " members are superseded by later ones of the same name"});
+}
+
+}  // namespace
+
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
   return as_call(options.config, [&]() -> Result<CheckReport> {
     if (options.sharding) {
@@ -167,7 +187,11 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
       return report;
     }
     const auto location = find_location(store, options.path, options.config, options.format);
-    if (location) return check_nodes(*location, options);
+    if (location) {
+      SHERD_TRY(nodes, check_nodes(*location, options));
+      warn_of_duplicates(*location->store, nodes);
+      return nodes;
+    }
     CheckReport report;
     if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
       SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));

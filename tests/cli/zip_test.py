@@ -1,5 +1,7 @@
 """Zip archives by every name that they have, in the commands that read."""
 
+import zipfile
+
 import numpy
 import pytest
 from archives import zipped
@@ -93,3 +95,13 @@ def test_an_archive_of_a_directory_begins_in_it(archive, tmp_path):
     for name in ("whole.zip/inner", "whole.zip/a.zarr/inner", "whole.zip|zip:a.zarr/inner"):
         assert archive.ok("info", name, "--json").json["shape"] == [4, 6]
     assert archive("info", "whole.zip|zip:inner").code == 3
+
+
+def test_a_check_warns_of_members_of_the_same_name(archive, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "a") as to, pytest.warns(UserWarning, match="Duplicate name"):
+        to.writestr("inner/zarr.json", (tmp_path / "a.zarr/inner/zarr.json").read_bytes())
+    report = archive.ok("check", "a.zip", "--json").json
+    assert report["ok"] and [(each["severity"], each["code"], each["key"]) for each in report["faults"]] == [
+        ("warning", "archive_duplicate", "inner/zarr.json")]
+    archive.ok("attrs", "a.zip", "x=1")
+    assert archive.ok("check", "a.zip", "--json").json["faults"] == []
