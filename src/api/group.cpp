@@ -103,6 +103,17 @@ Result<Node> open_at(std::string_view url, OpenOptions options) {
 
 }  // namespace
 
+namespace {
+
+/// A store that begins at a new node, and has what was changed of the same archive.
+Result<std::shared_ptr<Store>> store_at(const NodeLocation& location) {
+  const std::string url = url_below(location.store->url(), location.path);
+  if (path_of_store(url)) return open_existing(url, location.config);
+  return prefixed_store(location.store, location.path + "/");
+}
+
+}  // namespace
+
 // Each of these is a call, so that waits for requests can be interrupted.
 Result<Node> open(std::shared_ptr<Store> store, const OpenOptions& options) {
   return as_call(options.config, [&] { return open_in(std::move(store), options); });
@@ -136,10 +147,9 @@ Result<Array> create_array(std::string_view url, const CreateOptions& options) {
     SHERD_TRY(location, new_location(url, options.format, options.config));
     if (location.path.empty()) return create_array_at(std::move(location), options);
     const std::string name = location.store->url();
-    const std::shared_ptr<Store> store = location.store;
-    const OpenOptions reopened{.path = location.path, .writable = true, .config = options.config};
+    SHERD_TRY(store, store_at(location));
     SHERD_TRY(in_store(create_array_at(std::move(location), options), name));
-    return in_store(open_array(store, reopened), name);
+    return open_array(std::move(store), {.writable = true, .config = options.config});
   });
 }
 
@@ -156,10 +166,9 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
     SHERD_TRY(location, new_location(url, format, config));
     if (location.path.empty()) return create_group_at(std::move(location), attributes, overwrite);
     const std::string name = location.store->url();
-    const std::shared_ptr<Store> store = location.store;
-    const OpenOptions reopened{.path = location.path, .writable = true, .config = config};
+    SHERD_TRY(store, store_at(location));
     SHERD_TRY(in_store(create_group_at(std::move(location), attributes, overwrite), name));
-    return in_store(open_group(store, reopened), name);
+    return open_group(std::move(store), {.writable = true, .config = config});
   });
 }
 
