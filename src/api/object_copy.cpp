@@ -3,6 +3,7 @@
 
 #include "api/location.hpp"
 #include "api/registry.hpp"
+#include "api/whole.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -27,7 +28,7 @@ Result<ObjectCopyReport> copy_objects(std::string_view source, std::string_view 
     SHERD_TRY(from, open_store(source, options.config));
     SHERD_TRY(to, open_store(destination, options.config));
     SHERD_TRY(report, copy_objects(std::move(from), to, options));
-    SHERD_TRY(in_store(to->finish(), to->url()));
+    SHERD_TRY(finish_whole(to));
     return report;
   });
 }

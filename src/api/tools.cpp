@@ -5,6 +5,7 @@
 #include "api/location.hpp"
 #include "api/open_hints.hpp"
 #include "api/registry.hpp"
+#include "api/whole.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -154,26 +155,30 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
       inside.format = format;
     }
     SHERD_TRY(report, copy(std::move(from.store), to, inside));
-    SHERD_TRY(in_store(to->finish(), to->url()));
+    SHERD_TRY(finish_whole(to));
     return report;
   });
 }
 
 namespace {
 
-/// Of members of a zip archive that readers cannot see, which zarr-python writes when it changes an archive.
-void warn_of_duplicates(Store& store, CheckReport& report) {
+/// Warns of what an archive as a whole lacks: members that readers cannot see, which zarr-python leaves when it changes
+/// one, and the comment of an .ozx file.
+void check_archive(Store& store, CheckReport& report) {
   const ZipArchiveStore* const archive = zip_archive_of(store);
-  const auto duplicates = archive != nullptr ? archive->duplicates() : ZipArchiveStore::Duplicates();
-  if (duplicates.count == 0) return;
-  report.faults.push_back({.severity = Fault::Severity::warning,
-                           .code = "archive_duplicate",
-                           .key = duplicates.example,
-                           .slot = {},
-                           .offset = {},
-                           .message = "occurs more than once in the zip archive, in which " +
-                                      std::to_string(duplicates.count) +
-                                      " members are superseded by later ones of the same name"});
+  if (archive == nullptr) return;
+  const auto warn = [&](std::string code, std::string key, std::string message) {
+    report.faults.push_back({Fault::Severity::warning, std::move(code), std::move(key), {}, {}, std::move(message)});
+  };
+  if (const auto duplicates = archive->duplicates(); duplicates.count != 0)
+    warn("archive_duplicate", duplicates.example,
+         "occurs more than once in the zip archive, in which " + std::to_string(duplicates.count) +
+             " members are superseded by later ones of the same name");
+  const auto comment = Json::parse(archive->comment());
+  const bool is_described = comment && comment->is_object() && comment->find("ome") != nullptr;
+  if (store.url().ends_with(".ozx|zip:") && !is_described)
+    warn("archive_comment", "",
+         "the archive lacks the comment that OME-NGFF recommends for .ozx files: it was changed, or written otherwise");
 }
 
 }  // namespace
@@ -189,7 +194,7 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
     const auto location = find_location(store, options.path, options.config, options.format);
     if (location) {
       SHERD_TRY(nodes, check_nodes(*location, options));
-      warn_of_duplicates(*location->store, nodes);
+      check_archive(*location->store, nodes);
       return nodes;
     }
     CheckReport report;
@@ -234,7 +239,7 @@ Result<Array> import_file(const std::string& source, std::string_view url, const
       if (auto error = hint_at_source(source)) return *std::move(error);
     SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
     const auto reopen = [&](std::string path) -> Result<Array> {
-      SHERD_TRY(in_store(location.store->finish(), location.store->url()));
+      SHERD_TRY(finish_whole(location.store));
       return open_array(url, {.path = std::move(path), .writable = true, .config = options.create.config});
     };
     if (!location.format->arrays_have_documents()) {

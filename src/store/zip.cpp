@@ -94,10 +94,10 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
     return {};
   }
   [[nodiscard]] std::string comment() const override { return contents_->comment(); }
-  Result<void> set_comment(std::string comment) override {
+  Result<void> set_comment(std::string comment, ZipFirst first) override {
     if (!contents_->can_change()) return Store::write("", {}).error();
     keep_open();
-    return contents_->set_comment(std::move(comment));
+    return contents_->set_comment(std::move(comment), std::move(first));
   }
   [[nodiscard]] bool is_current() const override { return contents_->is_current(); }
   [[nodiscard]] Duplicates duplicates() const override {

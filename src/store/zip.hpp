@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sherd/options.hpp"
 #include "sherd/store.hpp"
@@ -30,8 +32,9 @@ class ZipArchiveStore {
   virtual ~ZipArchiveStore() = default;
   [[nodiscard]] virtual std::string comment() const = 0;
   /// Sets the comment of the version that Store::finish() makes. `invalid_argument` if it is longer than 65535 bytes or
-  /// contains an end record. The directory has the new members in the order of their commits.
-  virtual Result<void> set_comment(std::string comment) = 0;
+  /// contains an end record. The directory of that version begins with the members that are `first`, by depth and then
+  /// by key; the others are in the order of their data.
+  virtual Result<void> set_comment(std::string comment, std::function<bool(std::string_view key)> first = {}) = 0;
   /// How many members of the archive are superseded by later ones with the same name.
   struct Duplicates {
     std::uint64_t count = 0;

@@ -217,13 +217,14 @@ std::string ZipContents::comment() const {
   return !changes_.empty() && describes_order(comment) ? std::string() : comment;
 }
 
-Result<void> ZipContents::set_comment(std::string comment) {
+Result<void> ZipContents::set_comment(std::string comment, ZipFirst first) {
   if (comment.size() > 0xffff) return invalid_argument("the comment of a zip archive has at most 65535 bytes");
   if (comment.find("PK\5\6") != std::string::npos)
     return invalid_argument("the comment of a zip archive cannot contain an end record");
   SHERD_TRY(hold, begin());
   const std::unique_lock guard(mutex_);
   comment_ = std::move(comment);
+  first_ = std::move(first);
   return {};
 }
 
@@ -234,7 +235,8 @@ Result<void> ZipContents::finish() {
   if (!session_) return {};
   const auto session = std::exchange(session_, nullptr);
   const bool is_changed = !changes_.empty() || comment_;
-  if (is_changed) outcome_ = finish_zip(*session, archive_.get(), changes_, comment(), limits_.metadata_bytes);
+  if (is_changed)
+    outcome_ = finish_zip(*session, archive_.get(), {changes_, comment(), first_, limits_.metadata_bytes});
   session->drop();
   // A retry would fail, too.
   if (!outcome_ && outcome_.error().code() == ErrorCode::conflict) std::move(outcome_.error()).lasting();
@@ -246,6 +248,7 @@ Result<void> ZipContents::finish() {
   archive_ = *std::move(reopened);
   changes_.clear();
   comment_.reset();
+  first_ = {};
   return {};
 }
 

@@ -1,6 +1,7 @@
 // A zip archive as this process sees it: the members in the file, and what has been changed since.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,9 @@ namespace sherd {
 
 /// Members by key; nullptr: erased.
 using ZipChanges = std::map<std::string, std::shared_ptr<const ZipSpooled>, std::less<>>;
+
+/// Whether the member with this key comes first in the directory.
+using ZipFirst = std::function<bool(std::string_view key)>;
 
 /// Thread-safe.
 class ZipContents {
@@ -70,7 +74,7 @@ class ZipContents {
   Result<void> accept(const std::string& key, std::shared_ptr<const ZipSpooled> member, const Condition& condition);
   Result<Erased> erase(const std::string& key, const Condition& condition);
   Result<void> erase_prefix(const std::string& prefix);
-  Result<void> set_comment(std::string comment);
+  Result<void> set_comment(std::string comment, ZipFirst first);
   Result<void> finish();
 
  private:
@@ -94,12 +98,19 @@ class ZipContents {
   std::shared_ptr<ZipArchive> archive_;  ///< nullptr: there is none
   ZipChanges changes_;                   ///< nullptr: erased
   std::optional<std::string> comment_;
+  ZipFirst first_;  ///< of the version that has the comment
   const std::optional<Place> place_;
 };
 
-/// Writes the next version of an archive: the members of `archive` (may be null) whose keys are not in `changes`, those
-/// in `changes`, the directory and the comment; and replaces the archive if it is still that version.
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment,
-                        std::uint64_t max_directory_bytes);
+/// What is stored in the directory of the next version besides the members that are kept.
+struct ZipEdition {
+  const ZipChanges& changes;
+  std::string comment;
+  const ZipFirst& first;  ///< may be empty
+  std::uint64_t max_directory_bytes = 0;
+};
+/// Writes the next version of an archive: the members of `archive` (may be null) whose keys are not changed, those that
+/// are, the directory and the comment; and replaces the archive if it is still that version.
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipEdition& edition);
 
 }  // namespace sherd

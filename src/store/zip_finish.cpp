@@ -110,27 +110,54 @@ std::uint64_t append_added(const ZipChanges& changes, std::string& directory) {
   return added.size();
 }
 
+/// The same records, those that are first by depth and key, and then all others.
+Result<std::string> in_order(const std::string& directory, std::uint64_t count, const ZipFirst& is_first) {
+  struct Placed {
+    std::ptrdiff_t depth;
+    std::string key;
+    std::span<const std::byte> bytes;
+  };
+  std::vector<Placed> first;
+  std::string others;
+  SHERD_TRY(for_each_zip_record(as_bytes(directory), count, [&](const ZipRecord& record) -> Result<void> {
+    SHERD_TRY(key, zip_key(record));
+    if (key && is_first(*key))
+      first.push_back({std::ranges::count(*key, '/'), *key, record.bytes});
+    else
+      others.append(reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size());
+    return {};
+  }));
+  std::ranges::sort(first, {}, [](const Placed& each) { return std::pair(each.depth, std::string_view(each.key)); });
+  std::string ordered;
+  ordered.reserve(directory.size());
+  for (const Placed& each : first) ordered.append(reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size());
+  return ordered + others;
+}
+
 }  // namespace
 
-Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipChanges& changes, std::string_view comment,
-                        std::uint64_t max_directory_bytes) {
+Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipEdition& edition) {
   SHERD_TRY(members_end, session.trim());
-  ZipEnding end{.offset = members_end, .comment = comment};
+  ZipEnding end{.offset = members_end, .comment = edition.comment};
   std::string directory;
   Condition condition = Condition::absent();
   if (archive != nullptr) {
     SHERD_TRY(generation, archive->source()->generation());
     condition = Condition::matches(std::move(generation));
-    SHERD_TRY(kept, Kept::of(*archive, changes));
+    SHERD_TRY(kept, Kept::of(*archive, edition.changes));
     SHERD_TRY(kept.copy(*archive, session.writer(), end.offset));
     SHERD_TRY(count, kept.append_records(*archive, directory));
     end.count += count;
   }
-  end.count += append_added(changes, directory);
+  end.count += append_added(edition.changes, directory);
+  if (edition.first) {
+    SHERD_TRY(ordered, in_order(directory, end.count, edition.first));
+    directory = std::move(ordered);
+  }
   append_zip_end(end, directory);
-  if (directory.size() > max_directory_bytes)
+  if (directory.size() > edition.max_directory_bytes)
     return unsupported("the directory of the zip archive would have " + std::to_string(directory.size()) +
-                       " bytes, more than the limit metadata_bytes (" + std::to_string(max_directory_bytes) +
+                       " bytes, more than the limit metadata_bytes (" + std::to_string(edition.max_directory_bytes) +
                        "); use larger chunks or shards, or raise the limit");
   SHERD_TRY(session.writer().write(end.offset, as_bytes(directory)));
   return session.writer().commit(condition);

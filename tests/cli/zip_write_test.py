@@ -1,5 +1,6 @@
 """Commands that write zip archives, as Python's zipfile and Info-ZIP see the result."""
 
+import json
 import shutil
 import subprocess
 import zipfile
@@ -137,3 +138,27 @@ def test_an_archive_of_a_directory_is_changed_in_it(tree, tmp_path):
     zipped(tmp_path / "a.zarr", tmp_path / "whole.zip", "a.zarr/")
     tree.ok("create", "whole.zip/n", "--shape", "4", "--dtype", "uint8")
     assert names(tmp_path / "whole.zip") == sorted(["a.zarr/" + each for each in files(tmp_path / "a.zarr")] + ["a.zarr/n/zarr.json"])
+
+
+def test_a_copy_to_ozx_has_documents_first_and_says_so(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
+    sherd.ok("import", "a.npy", "a.ozx", "--axes", "y,x", "--pyramid", "mean:2", "--chunks", "32,32")
+    sherd.ok("copy", "a.ozx", "b.ozx")
+    sherd.ok("copy", "--raw", "a.ozx", "c.zarr")
+    sherd.ok("copy", "--raw", "c.zarr", "c.ozx")
+    for name in ("a.ozx", "b.ozx", "c.ozx"):
+        with zipfile.ZipFile(tmp_path / name) as opened:
+            found = opened.namelist()
+            assert json.loads(opened.comment) == {"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": True}}}}
+        documents = [each for each in found if each.endswith("zarr.json")]
+        assert found[: len(documents)] == documents == ["zarr.json", *[f"{level}/zarr.json" for level in range(len(documents) - 1)]]
+        assert names(tmp_path / name) == sorted(found)
+        assert sherd.ok("check", name, "--data", "--json").json["faults"] == []
+    sherd.ok("attrs", "c.ozx", "x=1")
+    sherd.ok("copy", "a.ozx", "d.zip")
+    sherd.ok("create", "e.ozx", "--group")
+    for name in ("c.ozx", "d.zip", "e.ozx"):
+        with zipfile.ZipFile(tmp_path / name) as opened:
+            assert opened.comment == b""
+        expected = [] if name == "d.zip" else ["archive_comment"]
+        assert [each["code"] for each in sherd.ok("check", name, "--json").json["faults"]] == expected
