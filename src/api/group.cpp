@@ -105,11 +105,12 @@ Result<Node> open_at(std::string_view url, OpenOptions options) {
 
 namespace {
 
-/// A store that begins at a new node, and has what was changed of the same archive.
-Result<std::shared_ptr<Store>> store_at(const NodeLocation& location) {
-  const std::string url = url_below(location.store->url(), location.path);
-  if (path_of_store(url)) return open_existing(url, location.config);
-  return prefixed_store(location.store, location.path + "/");
+/// A node that has just been created at a URL inside a hierarchy. In an archive that is not finished only the same
+/// store has it.
+Result<Node> reopened(std::string_view url, const NodeLocation& location) {
+  const OpenOptions options{.path = location.path, .writable = true, .config = location.config};
+  if (!path_of_store(location.store->url())) return open_in(location.store, options);
+  return open_at(url, {.writable = true, .config = location.config});
 }
 
 }  // namespace
@@ -147,9 +148,8 @@ Result<Array> create_array(std::string_view url, const CreateOptions& options) {
     SHERD_TRY(location, new_location(url, options.format, options.config));
     if (location.path.empty()) return create_array_at(std::move(location), options);
     const std::string name = location.store->url();
-    SHERD_TRY(store, store_at(location));
-    SHERD_TRY(in_store(create_array_at(std::move(location), options), name));
-    return open_array(std::move(store), {.writable = true, .config = options.config});
+    SHERD_TRY(in_store(create_array_at(location, options), name));
+    return expect<Array>(reopened(url, location), "an array", "a group");
   });
 }
 
@@ -166,9 +166,8 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
     SHERD_TRY(location, new_location(url, format, config));
     if (location.path.empty()) return create_group_at(std::move(location), attributes, overwrite);
     const std::string name = location.store->url();
-    SHERD_TRY(store, store_at(location));
-    SHERD_TRY(in_store(create_group_at(std::move(location), attributes, overwrite), name));
-    return open_group(std::move(store), {.writable = true, .config = config});
+    SHERD_TRY(in_store(create_group_at(location, attributes, overwrite), name));
+    return expect<Group>(reopened(url, location), "a group", "an array");
   });
 }
 

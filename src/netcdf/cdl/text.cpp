@@ -174,7 +174,7 @@ char* print_cdl_number(char* to, float value, int digits) {
 
 std::optional<CFormat> CFormat::parse(std::string_view text, Type type) {
   constexpr std::size_t kLongest = 100;
-  constexpr std::string_view kFlags = "-+ #0", kLength = "hlqLjzt", kDigits = "0123456789";
+  constexpr std::string_view kFlags = "-+ #0", kLength = "hlqLjzt", kNumbers = "0123456789";
   const std::size_t at = text.find('%');
   if (at == text.npos || text.size() >= kLongest || text.find('\0') != text.npos) return std::nullopt;
   CFormat format;
@@ -189,11 +189,11 @@ std::optional<CFormat> CFormat::parse(std::string_view text, Type type) {
     return ok;
   };
   format.conversion_ = "%";
-  if (!take(kFlags, 5) || !take(kDigits, 2)) return std::nullopt;
+  if (!take(kFlags, 5) || !take(kNumbers, 2)) return std::nullopt;
   if (rest.starts_with('.')) {
     format.conversion_ += '.';
     rest.remove_prefix(1);
-    if (!take(kDigits, 2)) return std::nullopt;
+    if (!take(kNumbers, 2)) return std::nullopt;
   }
   std::size_t shorter = 0;
   for (; !rest.empty() && kLength.find(rest.front()) != kLength.npos; rest.remove_prefix(1))
