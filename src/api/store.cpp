@@ -157,6 +157,9 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
     return invalid_argument("'" + whole.shown + "' names no object that could be opened as " +
                             std::string(row->scheme));
   SHERD_TRY(store, open_layers(table, std::move(outer->store), config));
+  if (const auto path = path_of_store(store->url());
+      path && os::is_directory((std::filesystem::path(*path) / outer->key).c_str()))
+    return invalid_argument("'" + whole.shown + "' is a directory, and cannot be opened as " + layer.scheme);
   const std::string name = name_of_object(*store, outer->key) + "|" + std::string(row->scheme) + ":";
   const auto open = [&] { return row->open(whole, OuterObject{store, outer->key}, config); };
   SHERD_TRY(opened, config.open_stores ? config.open_stores->share(name, open) : open());

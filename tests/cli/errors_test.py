@@ -192,7 +192,7 @@ def test_a_command_without_memory_ends_with_the_code_for_that(sherd, tmp_path, a
     for kibibytes in range(16 << 10, 64 << 10, 512):
         ran = subprocess.run(["sh", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"', sherd.binary, *arguments],
                              cwd=tmp_path, capture_output=True)
-        if ran.returncode == 127:
+        if ran.returncode == 127 or b"libgomp" in ran.stderr:
             continue  # the libraries do not fit
         codes.append(ran.returncode)
         assert ran.returncode in (0, 8), (kibibytes, ran)

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x89HDX\r\n\x1a\n", b"PK\x03\x04" + bytes(100)])
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x89HDX\r\n\x1a\n"])
 def test_a_file_that_is_neither_is_refused_as_such(sherd, tmp_path, content):
     (tmp_path / "x.nc").write_bytes(content)
     for command in (["ncdump", "x.nc"], ["ncdump", f"file://{tmp_path}/x.nc"], ["nccopy", "x.nc", "y.zarr"]):

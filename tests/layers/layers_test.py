@@ -203,7 +203,7 @@ def circle_faults(includes):
                 yield f"{place}: a circle of includes: {', '.join(circle)}"
 
 
-def test_faults(root, untested):
+def name_faults(root, untested):
     """Long files of src without a test of their name, except those listed, and files listed without a reason."""
     listed = set(untested)
     for path in sorted((root / "src").glob("*/*.cpp")):
@@ -265,7 +265,7 @@ def faults(root, untested=()):
             if path.suffix == ".md" and any(leaves(root, path.parent / each) for each in UPWARDS.findall(line)):
                 yield f"{name}:{number}: refers to a path outside the repository"
     yield from circle_faults(included)
-    yield from test_faults(root, untested)
+    yield from name_faults(root, untested)
 
 
 def self_test():

@@ -71,7 +71,7 @@ def test_modes_are_those_of_a_url(folder):
     assert ".zdim_4" in sherd.netcdf.open_dataset(folder, mode="zarr", compat="seed").dimensions
     with pytest.raises(sherd.InvalidArgument, match="zip"):
         sherd.netcdf.open_dataset(folder, mode="zip")
-    with pytest.raises(sherd.Unsupported, match="mode=zip"):
+    with pytest.raises(sherd.InvalidArgument, match="is a directory, and cannot be opened as zip"):
         sherd.netcdf.open_dataset(f"{folder}#mode=zip")
     with pytest.raises(sherd.NotFound):
         sherd.netcdf.open_dataset(folder / "none")
