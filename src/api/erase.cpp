@@ -2,7 +2,6 @@
 #include "node/erase.hpp"
 #include "api/location.hpp"
 #include "api/members.hpp"
-#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -60,11 +59,10 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
 Result<void> erase(std::string_view url, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(refuse_standalone(options.config));
-    SHERD_TRY(parsed, parse_url(url));
+    SHERD_TRY(named, open_named(url, options.format, options.config));
+    const std::shared_ptr<Store>& store = named.store;
     OpenOptions inside = options;
-    SHERD_TRY(wanted, format_of(parsed, options.format));
-    inside.format = std::move(wanted);
-    SHERD_TRY(store, open_sought(parsed, options.config));
+    inside.format = named.format;
     SHERD_TRY(formats, formats_called(inside.format));
     SHERD_TRY(above, enclosure(*store, options.config));
     if (!above) {

@@ -88,10 +88,9 @@ Result<Node> open_in(std::shared_ptr<Store> store, const OpenOptions& options) {
 }
 
 Result<Node> open_at(std::string_view url, OpenOptions options) {
-  SHERD_TRY(parsed, parse_url(url));
-  SHERD_TRY(format, format_of(parsed, options.format));
-  options.format = std::move(format);
-  SHERD_TRY(store, open_existing(parsed, options.config));
+  SHERD_TRY(named, open_named(url, options.format, options.config));
+  const auto& [store, format] = named;
+  options.format = format;
   auto node = open_in(store, options);
   if (node || node.error().code() != ErrorCode::not_found) return node;
   SHERD_TRY(formats, formats_called(options.format));
@@ -100,10 +99,6 @@ Result<Node> open_at(std::string_view url, OpenOptions options) {
   options.path = around->path + "/" + options.path;
   return in_store(open_in(around->store, options), around->store->url());
 }
-
-}  // namespace
-
-namespace {
 
 /// A node that has just been created at a URL inside a hierarchy. In an archive that is not finished only the same
 /// store has it.

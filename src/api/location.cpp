@@ -63,6 +63,13 @@ Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& 
   return open_sought(url, within);
 }
 
+Result<NamedStore> open_named(std::string_view url, const std::string& format, const Config& config) {
+  SHERD_TRY(parsed, parse_url(url));
+  SHERD_TRY(wanted, format_of(parsed, format));
+  SHERD_TRY(store, open_existing(parsed, config));
+  return NamedStore{std::move(store), std::move(wanted)};
+}
+
 Result<void> refuse_standalone(const Config& config) {
   SHERD_TRY(standalone, is_standalone(config));
   if (!standalone) return {};

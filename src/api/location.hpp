@@ -19,6 +19,12 @@ Result<std::vector<const Format*>> formats_called(const std::string& name);
 /// The store of a URL whose node exists. That belongs to the hierarchy around it, also if a new one would not.
 Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config);
 Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& config);
+/// The same, and the format of the node: that of the URL, or `format`.
+struct NamedStore {
+  std::shared_ptr<Store> store;
+  std::string format;
+};
+Result<NamedStore> open_named(std::string_view url, const std::string& format, const Config& config);
 /// invalid_argument if the storage option `standalone` is set, which concerns only new nodes.
 Result<void> refuse_standalone(const Config& config);
 

@@ -41,10 +41,7 @@ constexpr FileKind kFileKinds[] = {
 
 /// `unsupported` if the file is of such a kind.
 std::optional<Error> hint_at_kind(const std::string& path) {
-  std::array<char, 8> head{};
-  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file) (void)os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0);
-  const std::string_view bytes(head.data(), head.size());
+  const std::string bytes = first_bytes(path);
   for (const FileKind& kind : kFileKinds)
     if (bytes.starts_with(kind.bytes) && path.ends_with(kind.suffix))
       return unsupported(path + " is " + std::string(kind.name) + std::string(kind.advice));
@@ -136,6 +133,13 @@ std::string hint_at_copies(NodeLocation location) {
 }
 
 }  // namespace
+
+std::string first_bytes(const std::string& path) {
+  std::array<char, 8> head{};
+  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file) (void)os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0);
+  return {head.data(), head.size()};
+}
 
 std::optional<Error> hint_at_file(const std::string& path, FormatTable formats) {
   for (std::filesystem::path part = path; part.has_relative_path(); part = part.parent_path()) {

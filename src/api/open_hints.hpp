@@ -15,6 +15,8 @@ namespace sherd {
 /// If a path is a regular file or leads through one: `invalid_argument` for a document of a format, `unsupported` for
 /// HDF5, netCDF, ZIP and files that can be imported; otherwise nullopt.
 [[nodiscard]] std::optional<Error> hint_at_file(const std::string& path, FormatTable formats);
+/// The first bytes of a file, by which its kind is recognized; zeros where it cannot be read.
+[[nodiscard]] std::string first_bytes(const std::string& path);
 /// Why an import source with an unknown suffix cannot be read: it does not exist, or is HDF5, netCDF or ZIP. nullopt
 /// for a pattern, and in all other cases.
 [[nodiscard]] std::optional<Error> hint_at_source(const std::string& source);

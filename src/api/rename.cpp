@@ -1,7 +1,6 @@
 // Renames the node at a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
-#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -49,11 +48,10 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
 Result<void> rename(std::string_view url, std::string_view to, const OpenOptions& options) {
   return as_call(options.config, [&]() -> Result<void> {
     SHERD_TRY(refuse_standalone(options.config));
-    SHERD_TRY(parsed, parse_url(url));
+    SHERD_TRY(named, open_named(url, options.format, options.config));
+    const std::shared_ptr<Store>& store = named.store;
     OpenOptions inside = options;
-    SHERD_TRY(wanted, format_of(parsed, options.format));
-    inside.format = std::move(wanted);
-    SHERD_TRY(store, open_sought(parsed, options.config));
+    inside.format = named.format;
     SHERD_TRY(above, outermost(*store, options.config));
     if (!above) {
       auto renamed = rename(store, to, inside);

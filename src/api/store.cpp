@@ -2,17 +2,17 @@
 #include "sherd/store.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <vector>
 
+#include "api/open_hints.hpp"
 #include "api/registry.hpp"
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "netcdf/url.hpp"
+#include "node/document_keys.hpp"
 #include "os/calls.hpp"
-#include "os/fd.hpp"
 
 namespace sherd {
 
@@ -38,13 +38,6 @@ Words schemes(Rows table, bool layers) {
 
 bool has_suffix_of(const StoreEntry& row, std::string_view path) {
   return std::ranges::any_of(row.suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
-}
-
-std::string first_bytes(const std::string& path) {
-  std::array<char, 8> head{};
-  const os::Fd file(os::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file) (void)os::pread_all(file.get(), std::as_writable_bytes(std::span(head)), 0);
-  return {head.data(), head.size()};
 }
 
 /// The row of the store inside the file at `path`, which may not exist yet; nullptr if there is none.
@@ -126,9 +119,7 @@ Result<std::string> only_directory(Store& store) {
   }));
   if (!is_only || name.empty()) return std::string();
   const auto is_document = [](const ListEntry& entry) {
-    return !entry.is_prefix && std::ranges::any_of(tables().formats, [&](const Format* each) {
-      return each->keys("").is_document(std::string(entry.name));
-    });
+    return !entry.is_prefix && is_document_of(tables().formats, entry.name);
   };
   SHERD_TRY(has_none, store.visit(name + "/", ListDepth::children,
                                   [&](const ListEntry& entry) -> Result<bool> { return !is_document(entry); }));

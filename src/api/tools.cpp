@@ -39,9 +39,8 @@ Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const st
 /// The store that contains a URL's node, and the path of the node in it.
 Result<Enclosure> find_store(std::string_view url, const std::string& path, const Config& config,
                              const std::string& wanted) {
-  SHERD_TRY(parsed, parse_url(url));
-  SHERD_TRY(format, format_of(parsed, wanted));
-  SHERD_TRY(store, open_existing(parsed, config));
+  SHERD_TRY(named, open_named(url, wanted, config));
+  auto& [store, format] = named;
   const auto location = find_location(store, path, config, format);
   if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
   SHERD_TRY(formats, formats_called(format));

@@ -1,13 +1,12 @@
 #include "api/whole.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "api/registry.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/document_keys.hpp"
 #include "sherd/group.hpp"
-#include "store/key.hpp"
 #include "store/zip.hpp"
 
 namespace sherd {
@@ -23,11 +22,6 @@ std::string ome_version(const std::shared_ptr<Store>& store) {
   return version != nullptr && version->is_string() ? version->text() : std::string();
 }
 
-bool is_document(std::string_view key) {
-  const std::string name(split_key(key).name);
-  return std::ranges::any_of(tables().formats, [&](const Format* each) { return each->keys("").is_document(name); });
-}
-
 }  // namespace
 
 Result<void> finish_whole(const std::shared_ptr<Store>& store) {
@@ -36,7 +30,9 @@ Result<void> finish_whole(const std::shared_ptr<Store>& store) {
     const std::string version = ome_version(store);
     const Json order{Json::Object{{"centralDirectory", Json::Object{{"jsonFirst", true}}}}};
     const Json comment{Json::Object{{"ome", Json::Object{{"version", version}, {"zipFile", order}}}}};
-    if (!version.empty()) SHERD_TRY(archive->set_comment(comment.dump(), is_document));
+    if (!version.empty())
+      SHERD_TRY(archive->set_comment(comment.dump(),
+                                     [](std::string_view key) { return is_document_of(tables().formats, key); }));
   }
   return in_store(store->finish(), store->url());
 }

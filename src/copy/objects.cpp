@@ -13,7 +13,7 @@
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "store/key.hpp"
+#include "node/document_keys.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
@@ -47,7 +47,7 @@ class ObjectCopier {
     const Config watched = with_progress(config_, done_, total);
     std::vector<std::string> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      (is_document(entry.name) ? documents : batch).emplace_back(entry.name);
+      (is_document_of(formats_, entry.name) ? documents : batch).emplace_back(entry.name);
       if (batch.size() == kBatch) SHERD_TRY(copy_batch(std::exchange(batch, {}), watched));
       return true;
     }));
@@ -80,11 +80,6 @@ class ObjectCopier {
     if (is_empty) return {};
     return conflict("the destination " + destination_.url() +
                     " contains objects; resume the copy, overwrite, or choose another destination");
-  }
-
-  [[nodiscard]] bool is_document(std::string_view key) const {
-    const std::string name(split_key(key).name);
-    return std::ranges::any_of(formats_, [&](const Format* each) { return each->keys("").is_document(name); });
   }
 
   Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {

@@ -32,4 +32,9 @@ bool DocumentKeys::has(std::string_view key) const {
   });
 }
 
+bool is_document_of(FormatTable formats, std::string_view key) {
+  const std::string name(split_key(key).name);
+  return std::ranges::any_of(formats, [&](const Format* each) { return each->keys("").is_document(name); });
+}
+
 }  // namespace sherd

@@ -38,4 +38,7 @@ class DocumentKeys {
   std::set<std::string, std::less<>> own_, visible_;
 };
 
+/// Whether any of the formats has a document with this name at the end of a key.
+[[nodiscard]] bool is_document_of(FormatTable formats, std::string_view key);
+
 }  // namespace sherd
