@@ -35,8 +35,8 @@ class ZipArchive {
   [[nodiscard]] std::optional<std::uint64_t> data_offset(const ZipMember& member) const noexcept;
   /// How many bytes the local header probably has: what is left between this member and the next one, or the minimum.
   [[nodiscard]] static std::uint64_t likely_header_bytes(const ZipMember& member) noexcept;
-  /// Compares a local header, of which `bytes` are the first likely_header_bytes() or more, with the directory, and
-  /// returns where the data begin. May read more of the header. `corrupt` if it contradicts the directory.
+  /// Compares a local header with the directory, and returns where the data begin. `bytes` is the beginning of the
+  /// header, at least likely_header_bytes(). May read more of the header. `corrupt` if it contradicts the directory.
   Result<std::uint64_t> locate(const ZipMember& member, std::span<const std::byte> bytes);
   /// Reads the local header if that has not been done.
   Result<std::uint64_t> locate(const ZipMember& member);

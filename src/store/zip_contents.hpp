@@ -102,7 +102,7 @@ class ZipContents {
   const std::optional<Place> place_;
 };
 
-/// What is stored in the directory of the next version besides the members that are kept.
+/// What the next version has in addition to the members that are kept.
 struct ZipEdition {
   const ZipChanges& changes;
   std::string comment;

@@ -55,7 +55,7 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   [[nodiscard]] Result<Fd> unnamed_file() const;
 
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  /// Gives back the space after the last member, and returns where that ends.
+  /// Removes the free space after the last member, and returns the end of that member.
   Result<std::uint64_t> trim();
   /// The writer of the side file until drop().
   [[nodiscard]] FileWriter& writer() const noexcept { return *writer_; }

@@ -1,4 +1,4 @@
-// Chains of codecs, one of which only tests have.
+// Chains of codecs. One codec exists only in tests.
 #pragma once
 
 #include "codec/chain.hpp"

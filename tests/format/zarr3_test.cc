@@ -9,6 +9,7 @@
 #include "node/format.hpp"
 #include "sherd/sherd.hpp"
 #include "tests/format/documents_testing.hpp"
+#include "tests/format/zarr3_testing.hpp"
 
 namespace sherd {
 namespace {
@@ -16,21 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-constexpr std::string_view good_array = R"({
-  "zarr_format": 3, "node_type": "array", "shape": [10, 20], "data_type": "uint16",
-  "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 7]}},
-  "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-  "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]})";
-
-/// The good array with some members replaced or removed.
-std::string changed(std::string_view changes) { return sherd::changed(good_array, changes); }
-
-Result<Node> open_text(std::string_view text, const Config& config = {}) {
-  auto store = memory_store();
-  store->set("a/zarr.json", text).value();
-  return open(store, {.path = "a", .config = config});
-}
 
 TEST(Zarr3Documents, BytesThatAreNotAJsonObjectAreCorrupt) {
   const std::string texts[] = {"",

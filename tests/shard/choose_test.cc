@@ -26,7 +26,7 @@ void PrintTo(const Case& each, std::ostream* to) { *to << each.name; }
 
 class Choice : public ::testing::TestWithParam<Case> {};
 
-// The shard has 1000 bytes: two chunks, of which one changes, and an index.
+// The shard has 1000 bytes: an index and two chunks. One chunk changes.
 TEST_P(Choice, IsMadeBySettingStoreAndShard) {
   const Case& of = GetParam();
   Config config;
