@@ -18,6 +18,7 @@ class Cell:
     layout: str
     writes: bool = False
     gzip_level: int | None = None  # if the peer can choose; otherwise its default (Sherd: 3 for images, 6 for labels)
+    is_cold: bool = False  # whether the page cache forgets the array before each call
 
     @property
     def is_together(self):
@@ -31,7 +32,7 @@ class Cell:
             return "noisy"
         if self.is_small:
             return "small"
-        return {"raw": "plain", "zstd": "plain", "sharded": "plain"}.get(self.layout, self.layout)
+        return {"raw": "plain", "zstd": "plain", "sharded": "plain", "single": "noisy", "members": "noisy"}.get(self.layout, self.layout)
 
     @property
     def dtype(self):
@@ -46,6 +47,15 @@ class Cell:
     def is_small(self):
         """Whether it measures an array with a one-byte type, which is compared with other such types of Sherd."""
         return self.layout in SMALL
+
+    @property
+    def is_of_archives(self):
+        """Whether it compares zip archives with directories of the same files."""
+        return self.name.startswith(("zip-", "dir-"))
+
+    @property
+    def is_in_archive(self):
+        return self.name.startswith("zip-")
 
     @property
     def is_volume(self):
@@ -107,6 +117,25 @@ def v2_cells():
         yield Cell(f"write-{layout}", f"write, {what}", layout, True)
 
 
+MEMBERS = 10_000  # of the archive `members`, which has the files of the array `single` and others
+
+
+def archive_cells():
+    """Each cell is measured with a directory, and with an archive of the same files."""
+    def pair(name, title, *rest, **more):
+        for where, place in (("dir", "files"), ("zip", "a zip archive")):
+            yield Cell(f"{where}-{name}", f"{title}, {place}", *rest, **more)
+
+    for cold, state in ((False, ""), (True, ", cold")):
+        end = "-cold" if cold else ""
+        yield from pair(f"read-single{end}", f"read all, 512 chunks{state}", "single", is_cold=cold)
+        yield from pair(f"chunks-single{end}", f"read 500 single chunks{state}", "single", is_cold=cold)
+        yield from pair(f"read-noisy{end}", f"read all, sharded, noisy{state}", "noisy", is_cold=cold)
+    yield from pair("write-single", "write 512 chunks", "single", True)
+    yield from pair("write-noisy", "write, sharded, noisy", "noisy", True)
+    yield Cell("zip-open", f"open a zip archive of {MEMBERS} members and read an element", "members")
+
+
 # The same bytes as three types. By the name of the array: the type, and how it is stored.
 SMALL = {f"{dtype.split('_')[0]}-{stored}": (dtype, stored) for stored in ("raw", "sharded") for dtype in ("uint8", "float8_e4m3", "int4")}
 
@@ -138,14 +167,18 @@ CELLS = [
     Cell("build-image-6", "build an image volume, gzip level 6", "image", True, 6),
     Cell("build-labels-3", "build a label volume, gzip level 3", "labels", True, 3),
     *v2_cells(),
+    *archive_cells(),
     *(Cell(f"read-{name}", f"read all, {stored}, {dtype}", name) for name, (dtype, stored) in SMALL.items()),
 ]
 BY_NAME = {cell.name: cell for cell in CELLS}
 
 
 def groups(names):
-    """Cells by these names, in lists of cells that are compared with each other: the same bytes with several types."""
+    """Cells by these names, in lists of cells that are compared with each other: the same bytes with several types, or
+    in a directory and in an archive."""
     def compared(cell):
+        if cell.is_of_archives:
+            return cell.name[3:]
         return SMALL[cell.layout][1] if cell.is_small else cell.name
 
     return [list(group) for _, group in itertools.groupby((BY_NAME[name] for name in names), compared)]
@@ -198,6 +231,11 @@ class Place:
             return tiles_of(self.size, V2[cell.layout].chunks)
         if cell.name == "shards":
             return tiles(self.size, self.size // 2)
+        if cell.name.startswith(("dir-chunks", "zip-chunks")):
+            chunks = tiles(self.size, self.size // 8)
+            return [chunks[i * 197 % len(chunks)] for i in range(500)]
+        if cell.name == "zip-open":
+            return [(0, 0, 0)]
         if cell.name == "chunks":
             return tiles(self.size, self.size // 8)
         if cell.name == "together":
@@ -224,11 +262,15 @@ class Place:
 
 
 def suffix(cell):
+    if cell.is_in_archive:
+        return ".zip"
     return ".precomputed" if cell.is_volume else ".zarr"
 
 
 def layout(name, size):
-    """The layout of one of the arrays raw, zstd, sharded, noisy."""
+    """The layout of one of the arrays raw, zstd, single, sharded, noisy."""
+    if name == "single":
+        return Layout(size // 8, None, True)
     if name in ("raw", "zstd"):
         return Layout(size // 2, None, name == "zstd")
     return Layout(size // 8, size // 2, True)

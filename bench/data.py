@@ -14,6 +14,7 @@ import pathlib
 import random
 import shutil
 import sys
+import zipfile
 import zlib
 
 import numpy
@@ -70,13 +71,22 @@ def create_volume(path, size, name):
     return tensorstore_python.Peer("unsynced").create_volume(path, size, cells.VOLUMES[name])
 
 
+def pack(archive, folder, members=0):
+    """Makes an archive of the files of a folder and, up to a number of members, others."""
+    with zipfile.ZipFile(archive, "w") as to:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            to.write(path, path.relative_to(folder))
+        for number in range(len(to.namelist()), members):
+            to.writestr(f"other/{number}", "")
+
+
 def read_cube(path, length):
     """An array's first elements, z y x."""
     key = (slice(0, length),) * 3
     if path.endswith(".precomputed"):
         peer = tensorstore_python.Peer("unsynced")
         return peer.read(peer.open_volume(path), key)[..., 0].T
-    return zarr.open_array(path, mode="r")[key]
+    return zarr_python.opened(path)[key]
 
 
 def digest(pieces):
@@ -115,6 +125,10 @@ def make(folder, size):
     elements["small"] = small(elements["noisy"])
     for name in ("raw", "zstd", "sharded", "noisy"):
         create(str(folder / f"{name}.zarr"), size, cells.layout(name, size))[...] = elements[name if name == "noisy" else "plain"]
+    create(str(folder / "single.zarr"), size, cells.layout("single", size))[...] = elements["noisy"]
+    for name in ("single", "noisy"):
+        pack(folder / f"{name}.zip", folder / f"{name}.zarr")
+    pack(folder / "members.zip", folder / "single.zarr", cells.MEMBERS)
     for name, layout in cells.V2.items():
         zarr_python.create_v2(str(folder / f"{name}.zarr"), size, layout)[...] = elements["noisy"]
     for name, stored in cells.SMALL.items():

@@ -17,8 +17,8 @@ import time
 
 import numpy
 from netcdf_worker import CHUNKS, LEVEL, Sherd
-from report import number
-from run import PYTHON, ROOT, Failed, Process, machine
+from report import number, replace_part
+from run import PYTHON, ROOT, Failed, Process, machine, warm_memory
 
 WORKER = str(ROOT / "bench" / "netcdf_worker.py")
 NEWER = str(ROOT / ".venv-3.13/bin/python")
@@ -96,12 +96,6 @@ def ncdump_version():
     return f"ncdump {text.split('library version ')[1].split()[0]}"
 
 
-def warm_memory():
-    """The host of a virtual machine reclaims memory that is free for some seconds; the first process to use it would
-    have to wait for it."""
-    numpy.ones(2 << 30, "u1")
-
-
 class Contest:
     """All peers in some cells, in one folder."""
 
@@ -130,7 +124,7 @@ class Contest:
             at = number_of_round % len(peers)
             for name in peers[at:] + peers[:at]:
                 os.sync()
-                warm_memory()
+                warm_memory(2 << 30)
                 if cell.startswith("open"):  # the host also reclaims programs and small files idle for a round
                     self.call(cell, name)
                 seconds[name].append(self.call(cell, name)["seconds"])
@@ -162,15 +156,6 @@ def text(results):
         yield f"| {CELLS[cell][0]} | {' | '.join(values)} | {ratio(row, ['netcdf4'])} | {ratio(row, ZARR)} |"
 
 
-def record(lines):
-    page = ROOT / "docs/benchmarks.md"
-    above, begin, rest = page.read_text().partition(BEGIN)
-    _, end, below = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no lines {BEGIN} and {END}")
-    page.write_text(f"{above}{BEGIN}\n\n{lines}\n\n{END}{below}")
-
-
 def arguments():
     parser = argparse.ArgumentParser(prog="script/bench --netcdf", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the elements, and 3 rounds")
@@ -200,7 +185,7 @@ def main():
     lines = "\n".join(text(results))
     print(lines)
     if chosen.record:
-        record(lines)
+        replace_part(ROOT / "docs/benchmarks.md", (BEGIN, END), lines)
 
 
 if __name__ == "__main__":

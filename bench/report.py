@@ -15,7 +15,8 @@ import plot
 PARTS = {
     "many regions in one call": lambda cell: cell.is_together,
     "Zarr v2 and types of one byte": lambda cell: (cell.is_v2 or cell.is_small) and not cell.is_together,
-    "all other cells": lambda cell: not (cell.is_v2 or cell.is_small or cell.is_together),
+    "zip archives": lambda cell: cell.is_of_archives,
+    "all other cells": lambda cell: not (cell.is_v2 or cell.is_small or cell.is_together or cell.is_of_archives),
 }
 TABLES = [
     ("seconds", "Time in the process, in milliseconds", 1e3),
@@ -129,6 +130,16 @@ def marks(part):
     return f"<!-- written by script/bench --record: {part} -->", f"<!-- end of {part} -->"
 
 
+def replace_part(page, marks, lines):
+    """Replaces what is between two marks of a page."""
+    begin, end = marks
+    above, opened, rest = page.read_text().partition(begin)
+    _, closed, below = rest.partition(end)
+    if not opened or not closed:
+        raise ValueError(f"{page} has no lines {begin} and {end}")
+    page.write_text(f"{above}{begin}\n\n{lines}\n\n{end}{below}")
+
+
 def record(results, folder):
     """Replaces the parts of benchmarks.md for which there are results, and the plot."""
     page = folder / "benchmarks.md"
@@ -136,12 +147,7 @@ def record(results, folder):
         chosen = results | {"cells": {name: figures for name, figures in results["cells"].items() if has(cells.BY_NAME[name])}}
         if not chosen["cells"]:
             continue
-        begin, end = marks(part)
-        above, opened, rest = page.read_text().partition(begin)
-        _, closed, below = rest.partition(end)
-        if not opened or not closed:
-            raise ValueError(f"{page} has no lines {begin} and {end}")
-        page.write_text(f"{above}{begin}\n\n{text(chosen)}\n{end}{below}")
+        replace_part(page, marks(part), text(chosen).rstrip("\n"))
         if part == "all other cells":
             (folder / "benchmarks.svg").write_text(plot.svg(Table(chosen, "seconds", 1e3)))
 

@@ -24,6 +24,7 @@ from peers import zarrs_tools
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKER = str(ROOT / "bench" / "worker.py")
 PYTHON = str(ROOT / ".venv/bin/python")
+ARCHIVERS = ("sherd", "tensorstore", "zarr", "zarr-new")  # with zip archives; tensorstore only reads them
 FLOORS_OF_VOLUMES = ("read-image", "read-labels", "build-image-6")
 
 
@@ -46,6 +47,10 @@ class Peer:
             return False  # its codec cannot be called alone
         if cell.is_v2 and self.name == "zarr-zarrs" and cells.V2[cell.layout].order == "F":
             return False  # "input array must be a C contiguous array"
+        if cell.is_of_archives:
+            writes_zip = cell.writes and cell.is_in_archive
+            return (self.name.removesuffix("-unsynced") in ARCHIVERS and (self.reads or cell.writes)
+                    and not (writes_zip and self.name.startswith("tensorstore")))
         if cell.is_small:
             return self.name == "sherd"
         if cell.is_v2 and self.start is None and cells.V2[cell.layout].compressor["id"] == "zlib":
@@ -111,6 +116,24 @@ class Failed(Exception):
     """A peer died, or returned something unexpected."""
 
 
+def forget(source):
+    """Removes the files of an array from the page cache."""
+    for path in [source, *source.rglob("*")]:
+        if path.is_file():
+            file = os.open(path, os.O_RDONLY)
+            os.fsync(file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(file)
+
+
+def warm_memory(size):
+    """The host of a virtual machine reclaims memory that is free for some seconds; the first process to use it would
+    have to wait for it."""
+    import numpy
+
+    numpy.ones(size, "u1")
+
+
 class Process:
     """A worker, open and waiting."""
 
@@ -152,13 +175,18 @@ class Contest:
         return [*peer.start, self.cell.name, place.data, place.scratch, place.size]
 
     def clear(self, peer):
-        """Prepares the target of a writing cell before a call."""
+        """Prepares the target of a writing cell, and the source of a cold one, before a call."""
         place = self.places[peer.name]
         place.scratch.mkdir(parents=True, exist_ok=True)
+        if self.cell.is_cold:
+            forget(pathlib.Path(place.source(self.cell)))
         if not self.cell.writes:
             return
-        if self.cell.name != "update":
-            shutil.rmtree(place.target(self.cell), ignore_errors=True)
+        target = pathlib.Path(place.target(self.cell))
+        if target.is_file():
+            target.unlink()
+        elif self.cell.name != "update":
+            shutil.rmtree(target, ignore_errors=True)
         os.sync()
 
     def lay_out(self, peer):

@@ -49,6 +49,15 @@ def reading(peer, cell, place):
     return lambda _: call_together if cell.is_together else call
 
 
+def opening(peer, cell, place):
+    def call(keep):
+        array = peer.open(place.source(cell))
+        for key in place.keys(cell):
+            keep(peer.read(array, key))
+
+    return lambda _: call
+
+
 def reading_volume(peer, cell, place):
     """Like reading(); a volume's axes are x, y, z, channel."""
     array = peer.open_volume(place.source(cell))
@@ -102,7 +111,10 @@ def writing(peer, cell, place):
     create = peer.create_v2 if cell.is_v2 else peer.create
 
     def call(_):
-        peer.write(create(place.target(cell), place.size, place.layout(cell)), everything, elements)
+        array = create(place.target(cell), place.size, place.layout(cell))
+        peer.write(array, everything, elements)
+        if cell.is_in_archive:
+            peer.finish(array)
 
     return lambda _: call
 
@@ -126,6 +138,8 @@ def copying(peer, cell, place):
 def preparing(peer, cell, place):
     if cell.name == "update":
         return updating(peer, cell, place)
+    if cell.name == "zip-open":
+        return opening(peer, cell, place)
     if cell.name == "reshard":
         return copying(peer, cell, place)
     if cell.name in ("encode-labels", "decode-labels"):

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "neuroglancer/annotation_record.hpp"
 #include "sherd/numbers.hpp"
@@ -69,12 +70,6 @@ Result<std::vector<std::string>> split_csv(std::string_view line) {
   return fields;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 Result<float> coordinate_of(double value) {
   const auto at = static_cast<float>(value);
   if (std::isfinite(at)) return at;
@@ -82,11 +77,9 @@ Result<float> coordinate_of(double value) {
 }
 
 Result<double> real_of(std::string_view text) {
-  double value = 0;
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed == std::errc() && stop == text.data() + text.size()) return value;
+  if (const auto value = parse_number<double>(text)) return *value;
   return invalid_argument("'" + std::string(text.substr(0, 40)) + "' is not a number");
 }
 
@@ -101,12 +94,11 @@ Result<std::vector<std::uint64_t>> ids_of(std::string_view text) {
   std::vector<std::uint64_t> ids;
   while (!(text = trimmed(text)).empty()) {
     const std::string_view word = text.substr(0, text.find_first_of(" \t;"));
-    std::uint64_t id = 0;
-    const auto [stop, failed] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (failed != std::errc() || stop != word.data() + word.size() || word.empty())
+    const auto id = parse_number<std::uint64_t>(word);
+    if (!id)
       return invalid_argument("'" + std::string(word.substr(0, 40)) +
                               "' is not an id from 0 to 2^64-1; several are separated by spaces");
-    ids.push_back(id);
+    ids.push_back(*id);
     text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return ids;

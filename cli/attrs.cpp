@@ -48,7 +48,7 @@ struct Attrs {
     }
     SHERD_TRY(set, assigned());
     for (const std::string& name : removed)
-      if (node.attributes().find(name) == nullptr) return not_found(url + " has no attribute '" + name + "'");
+      if (node.attributes().find(name) == nullptr) return not_found(shown(url) + " has no attribute '" + name + "'");
     SHERD_TRY(at(url, node.update_attributes(set, removed)));
     return {};
   }
@@ -73,7 +73,7 @@ struct Attrs {
     }
     const Json attributes = std::visit([](const auto& handle) { return handle.attributes(); }, node);
     for (const std::string& name : words)
-      if (attributes.find(name) == nullptr) return not_found(url + " has no attribute '" + name + "'");
+      if (attributes.find(name) == nullptr) return not_found(shown(url) + " has no attribute '" + name + "'");
     SHERD_TRY(print(session, attributes));
     return 0;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "neuroglancer/create.hpp"
@@ -77,10 +78,7 @@ std::string scale_text(double scale, const std::string& unit) {
 
 void parameter_rows(const AnnotationInfo& info, Rows& rows) {
   const Json document = document_of(info);
-  std::string geometry = text_of(document, "annotation_type");
-  std::ranges::transform(geometry, geometry.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  rows.push_back({"geometry", std::move(geometry)});
+  rows.push_back({"geometry", lowered(text_of(document, "annotation_type"))});
   std::vector<std::string> dimensions, properties, relationships;
   for (const AnnotationDimension& each : info.dimensions)
     dimensions.push_back(each.name + " " + scale_text(each.scale, each.unit));

@@ -11,6 +11,7 @@
 #include "cli/volume.hpp"
 #include "sherd/object_copy.hpp"
 #include "sherd/tools.hpp"
+#include "store/archive_of.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -32,12 +33,26 @@ Json as_json(const CopyReport& report, bool dropped) {
                       {"warnings", Json::Array(report.warnings.begin(), report.warnings.end())}};
 }
 
+std::string dangling_note(const std::string& member, const std::string& path, bool dropped) {
+  const std::string missing = "'" + path + "' is not part of the copy";
+  return dropped ? "dropped the member '" + member + "': " + missing
+                 : "the member '" + member + "' is kept, but " + missing +
+                       "; --dangling drop leaves it out, and sherd link changes it";
+}
+
 /// What to do with links of a new volume whose targets do not exist.
 void note_dangling(Session& session, const CopyReport& report, bool dropped) {
-  for (const auto& [member, path] : report.dangling)
-    session.note(dropped ? "dropped the member '" + member + "': '" + path + "' is not part of the copy"
-                         : "the member '" + member + "' is kept, but '" + path +
-                               "' is not part of the copy; --dangling drop leaves it out, and sherd link changes it");
+  for (const auto& [member, path] : report.dangling) session.note(dangling_note(member, path, dropped));
+}
+
+bool may_go_on(const Error& error) { return error.code() == ErrorCode::io || error.code() == ErrorCode::unavailable; }
+
+/// What becomes of what a failed copy has written.
+void note_rest(Session& session, const std::string& destination, const Config& config) {
+  const auto store = open_store(destination, config);
+  session.note(store && is_in_archive(**store)
+                   ? "the archive is as it was before; --resume can only continue copies to directories"
+                   : "the same command with --resume continues this copy");
 }
 
 /// Options of images and volumes.
@@ -141,8 +156,7 @@ struct Copy {
           "--raw copies objects as they are; it can only be combined with --resume, --overwrite and --memory");
     auto copied =
         copy_objects(source, destination, {.resume = resume, .overwrite = overwrite, .config = chosen.config});
-    if (!copied && (copied.error().code() == ErrorCode::io || copied.error().code() == ErrorCode::unavailable))
-      session.note("the same command with --resume continues this copy");
+    if (!copied && may_go_on(copied.error())) note_rest(session, destination, chosen.config);
     SHERD_TRY(report, std::move(copied));
     std::string text = "copied " + print_count(report.objects, "object") + ", " + print_bytes(report.bytes);
     if (report.skipped != 0) text += "; " + print_count(report.skipped, "object") + " already existed";
@@ -165,10 +179,8 @@ struct Copy {
     chosen.note = [&notes](const std::string& text) { notes.push_back(text); };
     auto copied = sherd::copy(source, destination, chosen);
     if (!copied) {
-      const ErrorCode code = copied.error().code();
-      const bool may_go_on = code == ErrorCode::io || code == ErrorCode::unavailable;
-      if (may_go_on && recorder->stats().bytes_written != 0)
-        session.note("the same command with --resume continues this copy");
+      if (may_go_on(copied.error()) && recorder->stats().bytes_written != 0)
+        note_rest(session, destination, chosen.config);
       return std::move(copied).error();
     }
     const CopyReport report = *copied;

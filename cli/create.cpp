@@ -70,7 +70,7 @@ struct Create {
 
 Run add_create(Arguments& arguments) {
   auto create = std::make_shared<Create>();
-  arguments.argument("URL", create->url, "Where to create it: a path, file://…");
+  arguments.argument("URL", create->url, "Where to create it: a path or a URL");
   arguments.text("--shape", "512,512", create->shape, "Length of each dimension");
   arguments.text("--dtype", "NAME|JSON", create->dtype,
                  "Type of the elements: uint16, float32, string …, or JSON as in metadata");

@@ -19,7 +19,8 @@ struct Export {
 
   Result<int> run(Session& session) const {
     if (is_object_file(to, destination)) {
-      if (!id) return invalid_argument("--id is missing: which skeleton or mesh of " + url + " is to be exported");
+      if (!id)
+        return invalid_argument("--id is missing: which skeleton or mesh of " + shown(url) + " is to be exported");
       return run_export_object(session, url, destination, {.format = to, .id = id, .unit = units});
     }
     if (id || !units.empty())
@@ -34,7 +35,7 @@ struct Export {
       return 0;
     }
     SHERD_TRY(export_file(array, destination, options));
-    session.note("exported " + url + ": " + summary(array) + " in " + destination);
+    session.note("exported " + shown(url) + ": " + summary(array) + " in " + destination);
     if (session.json())
       SHERD_TRY(session.out().print(Json(Json::Object{{"url", array.url()},
                                                       {"file", destination},

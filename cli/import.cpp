@@ -64,7 +64,7 @@ struct Import {
     if (source == "-") {
       if (from.empty()) return invalid_argument("set the format of standard input with --from");
       SHERD_TRY(file, ScratchFile::make());
-      SHERD_TRY(file.take_input(options.create.config).in_key("standard input"));
+      SHERD_TRY(file.take_input(*InputPipe::standard_input(options.create.config)).in_key("standard input"));
       spooled.emplace(std::move(file));
     }
     auto made = import_file(spooled ? spooled->path() : source, url, options);
@@ -74,7 +74,7 @@ struct Import {
     warn_of_suffix(session, url, made->format());
     note_labels(session);
     SHERD_TRY(session.finish());
-    session.note("imported " + source + ": " + summary(*made) + " in " + url);
+    session.note("imported " + source + ": " + summary(*made) + " in " + shown(url));
     if (session.json()) SHERD_TRY(session.out().print(describe(*made)));
     return 0;
   }

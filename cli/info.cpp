@@ -60,13 +60,17 @@ struct Info {
       if (shown) return 0;
     }
     SHERD_TRY(node, std::move(opened));
-    Totals totals;
-    if (!no_stored) SHERD_TRY(at(url, add_node(node, totals)));
+    std::optional<Totals> totals;
+    const auto& store = std::visit([](const auto& each) -> decltype(auto) { return each.store(); }, node);
+    if (counts(*store)) SHERD_TRY(at(url, add_node(node, totals.emplace())));
     SHERD_TRY(print(session, node, totals));
     SHERD_TRY(at(url, note_hidden_group(session, node)));
-    if (totals.failure) return at(url, Result<int>(*totals.failure));
+    if (totals && totals->failure) return at(url, Result<int>(*totals->failure));
     return 0;
   }
+
+  /// Where keys cannot be listed, each chunk would be a request.
+  [[nodiscard]] bool counts(const Store& store) const { return !no_stored && store.traits().can_list; }
 
   /// Whether an object exists.
   Result<bool> show_collection(Session& session) const {
@@ -74,9 +78,10 @@ struct Info {
     SHERD_TRY(location, collection_location(store, "", false, session.config()));
     SHERD_TRY(found, neuroglancer::Collection::State::find(std::move(location)));
     if (!found) return false;
-    SHERD_TRY(parts, count_parts(**found, !no_stored));
+    const bool counts = this->counts(*store);
+    SHERD_TRY(parts, count_parts(**found, counts));
     Array::Stored stored;
-    if (!no_stored)
+    if (counts)
       SHERD_TRY(store->list("", [&](const std::string&, std::uint64_t size) {
         ++stored.objects;
         stored.bytes += size;
@@ -84,13 +89,12 @@ struct Info {
       }));
     if (session.json()) {
       Json json = describe(**found, parts);
-      if (!no_stored) json.set("stored", Json::Object{{"objects", stored.objects}, {"bytes", stored.bytes}});
+      if (counts) json.set("stored", Json::Object{{"objects", stored.objects}, {"bytes", stored.bytes}});
       SHERD_TRY(session.out().print(json));
       return true;
     }
     auto rows = describe_rows(**found, parts);
-    if (!no_stored)
-      rows.push_back({"stored", print_count(stored.objects, "object") + ", " + print_bytes(stored.bytes)});
+    if (counts) rows.push_back({"stored", print_count(stored.objects, "object") + ", " + print_bytes(stored.bytes)});
     SHERD_TRY(write_rows(session, std::move(rows)));
     return true;
   }
@@ -101,21 +105,23 @@ struct Info {
     return session.out().write(print_table(rows));
   }
 
-  Result<void> print(Session& session, const Node& node, const Totals& totals) const {
+  Result<void> print(Session& session, const Node& node, const std::optional<Totals>& totals) const {
     if (session.json()) {
       Json json = describe(node);
-      if (!no_stored)
-        json.set("stored", Json::Object{{"objects", totals.stored.objects}, {"bytes", totals.stored.bytes}});
+      if (totals)
+        json.set("stored", Json::Object{{"objects", totals->stored.objects}, {"bytes", totals->stored.bytes}});
       return session.out().print(json);
     }
     auto rows = describe_rows(node);
     if (const auto* group = std::get_if<Group>(&node)) {
-      SHERD_TRY(members, at(url, group->members()));
-      rows.push_back({"members", std::to_string(members.size())});
+      const auto members = group->members();
+      if (members) rows.push_back({"members", std::to_string(members->size())});
+      if (!members && group->store()->traits().can_list) return at(url, Result<void>(members.error()));
     }
-    if (!no_stored)
-      rows.push_back({"stored", print_count(totals.stored.objects, "object") + ", " + print_bytes(totals.stored.bytes),
-                      ratio_text(totals)});
+    if (totals)
+      rows.push_back({"stored",
+                      print_count(totals->stored.objects, "object") + ", " + print_bytes(totals->stored.bytes),
+                      ratio_text(*totals)});
     return write_rows(session, std::move(rows));
   }
 };
@@ -124,8 +130,9 @@ struct Info {
 
 Run add_info(Arguments& arguments) {
   auto info = std::make_shared<Info>();
-  arguments.argument("URL", info->url, "An array, a group or a collection of objects: a path, file://…");
-  arguments.flag("--no-stored", info->no_stored, "Do not count stored objects and bytes");
+  arguments.argument("URL", info->url, "An array, a group or a collection of objects: a path or a URL");
+  arguments.flag("--no-stored", info->no_stored,
+                 "Do not count stored objects and bytes; they are not counted where keys cannot be listed");
   arguments.examples({{"sherd info brain.zarr", "shape, type, chunks, codecs, attributes and size of an array"},
                       {"sherd info --json brain.zarr | jq .shape", "the same for programs"}});
   return [info](Session& session) { return info->run(session); };

@@ -67,6 +67,23 @@ Result<std::size_t> InputPipe::read_some(std::span<std::byte> into) {
   return known + got;
 }
 
+Result<std::size_t> InputPipe::read_units(std::span<std::byte> into, std::size_t unit) {
+  SHERD_TRY(first, read_some(into.first(unit)));
+  if (first < unit) return first;
+  std::size_t done = unit + std::min(ahead_.size(), into.size() - unit);
+  std::memcpy(into.data() + unit, ahead_.data(), done - unit);
+  ahead_.erase(0, done - unit);
+  for (pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0}; done < into.size();) {
+    if (::poll(&ready, 1, 0) <= 0) break;
+    const ssize_t got = ::read(descriptor_, into.data() + done, into.size() - done);
+    if (got <= 0) break;  // the next call meets the end or the error again
+    done += static_cast<std::size_t>(got);
+  }
+  const std::size_t rest = done % unit;
+  ahead_.insert(0, reinterpret_cast<const char*>(into.data()) + done - rest, rest);
+  return done - rest;
+}
+
 Result<std::size_t> InputPipe::take(std::span<std::byte> into) {
   std::size_t done = 0;
   while (done < into.size()) {

@@ -28,6 +28,8 @@ class InputPipe final : public FileBytes {
   Result<std::string_view> peek(std::size_t count);
   /// Reads up to the end.
   Result<std::size_t> read_some(std::span<std::byte> into);
+  /// Waits for `unit` bytes, and reads as many more units as are there already. Fewer than `unit` only at the end.
+  Result<std::size_t> read_units(std::span<std::byte> into, std::size_t unit);
 
  private:
   InputPipe(int descriptor, const Config& config) : descriptor_(descriptor), interrupted_(config.interrupted) {}

@@ -51,7 +51,7 @@ struct Ls {
   [[nodiscard]] Result<std::vector<Entry>> entries(const Node& node, std::optional<Error>& failure) const {
     if (const auto* array = std::get_if<Array>(&node))
       return std::vector<Entry>{
-          {last_component(url), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
+          {last_component(shown(url)), NodeType::array, long_form ? std::optional(*array) : std::nullopt}};
     const Group& group = std::get<Group>(node);
     std::vector<Entry> list;
     SHERD_TRY(members, shown_members(group));
@@ -106,7 +106,7 @@ struct Ls {
       return written.has_value();
     };
     SHERD_TRY(all, at(url, store->list("", print)));
-    if (all && !any) return not_found("no objects at " + url);
+    if (all && !any) return not_found("no objects at " + shown(url));
     SHERD_TRY(std::move(written));
     if (session.json()) SHERD_TRY(session.out().print(Json(std::move(json))));
     return 0;

@@ -33,11 +33,13 @@ constexpr Command kCommands[] = {
     {"ls", "List the members of a group, or the ids of a collection", add_ls},
     {"read", "Read elements, as .npy, raw bytes or JSON", add_read},
     {"write", "Write elements into an array", add_write},
+    {"append", "Append a stream of frames to an array", add_append},
     {"import", "Create an array from a file: NIfTI, npy, raw, PNG, PGM, TIFF; or import SWC, PLY, OBJ", add_import,
      true},
     {"export", "Write an array, a skeleton or a mesh as a file", add_export},
     {"copy", "Copy, re-chunk, re-shard and re-compress", add_copy, true},
-    {"check", "Find damage in stored documents, indexes and chunks", add_check},
+    {"check", "Find and repair damage in stored documents, indexes and chunks", add_check},
+    {"compact", "Rewrite shards that have dead bytes", add_compact},
     {"attrs", "Print or change the attributes of an array or a group", add_attrs},
     {"resize", "Change the shape of an array", add_resize},
     {"consolidate", "Gather the metadata of a hierarchy in one document", add_consolidate},
@@ -66,8 +68,6 @@ constexpr CommandGroup kGroups[] = {
     {"annotations", "Points, lines, boxes, ellipsoids and polylines for Neuroglancer", kAnnotationCommands},
     {"kv", "Values by id, in Neuroglancer's shards", kKvCommands},
 };
-/// Subcommands planned for a later version.
-constexpr const char* kLaterCommands[] = {"append", "compact"};
 constexpr std::size_t kHelpColumn = 34;
 constexpr std::size_t kHelpWidth = 110;
 
@@ -140,7 +140,8 @@ class CommandLine {
     app_.formatter(std::make_shared<HelpFormatter>());
     app_.footer(
         "See 'sherd SUBCOMMAND --help' for options and examples.\n"
-        "Exit codes: 0 success, 1 faults found by check, 2 usage, 3 not found, 4 corrupt, 5 unsupported, 6 conflict,\n"
+        "Exit codes: 0 success, 1 faults found by check (with --repair: remain), 2 usage, 3 not found, 4 corrupt, 5 "
+        "unsupported, 6 conflict,\n"
         "7 I/O error, 8 unavailable, 130 interrupted (Ctrl-C), 143 ended by SIGTERM.");
     for (const Command& command : kCommands) add_command(app_, command);
     for (const CommandGroup& group : kGroups) {
@@ -148,7 +149,6 @@ class CommandLine {
       sub->set_help_flag("-h,--help", "Print this and exit");
       for (const Command& command : group.commands) add_command(*sub, command);
     }
-    for (const char* name : kLaterCommands) app_.add_subcommand(name)->group("")->prefix_command()->set_help_flag();
     add_common(app_);
     // Only one subcommand per command line: later words may have the name of another one. Unknown options of the root
     // command are reported here.

@@ -1,7 +1,5 @@
 #include "cli/netcdf_lengths.hpp"
 
-#include <charconv>
-
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
@@ -9,9 +7,7 @@
 namespace sherd::cli {
 
 Result<std::uint64_t> number_of(std::string_view text, std::string_view option) {
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed == std::errc() && end == text.data() + text.size() && !text.empty()) return value;
+  if (const auto value = parse_number<std::uint64_t>(text)) return *value;
   return invalid_argument(std::string(option) + ": '" + std::string(text) + "' is not a whole number");
 }
 

@@ -56,7 +56,7 @@ Result<int> run_import_object(Session& session, const std::string& source, const
   std::optional<ScratchFile> spooled;
   if (source == "-") {
     SHERD_TRY(file, ScratchFile::make());
-    SHERD_TRY(file.take_input(options.config).in_key("standard input"));
+    SHERD_TRY(file.take_input(*InputPipe::standard_input(options.config)).in_key("standard input"));
     spooled.emplace(std::move(file));
   }
   auto made = import_object(spooled ? spooled->path() : source, url, options);
@@ -64,7 +64,7 @@ Result<int> run_import_object(Session& session, const std::string& source, const
     return Error(made.error().code(), made.error().message()).in_key("standard input");
   SHERD_TRY(report, at(url, std::move(made)));
   if (report.created) session.note("created " + url);
-  return tell(session, "imported " + source + " as object " + std::to_string(report.id) + " of " + url, report);
+  return tell(session, "imported " + source + " as object " + std::to_string(report.id) + " of " + shown(url), report);
 }
 
 Result<int> run_export_object(Session& session, const std::string& url, const std::string& destination,
@@ -79,7 +79,8 @@ Result<int> run_export_object(Session& session, const std::string& url, const st
     return 0;
   }
   SHERD_TRY(report, at(url, export_object(url, destination, options)));
-  return tell(session, "exported object " + std::to_string(report.id) + " of " + url + " as " + destination, report);
+  return tell(session, "exported object " + std::to_string(report.id) + " of " + shown(url) + " as " + destination,
+              report);
 }
 
 }  // namespace sherd::cli

@@ -23,6 +23,16 @@ Result<double> parse_share(const std::string& text) {
   return share;
 }
 
+/// Bytes, or a share, which has a point or a percent sign.
+Result<Slack> parse_slack(const std::string& text) {
+  if (text.find_first_of(".%") != std::string::npos) {
+    SHERD_TRY(share, parse_share(text));
+    return Slack{.share = share};
+  }
+  SHERD_TRY(bytes, parse_size(text));
+  return Slack{.bytes = bytes};
+}
+
 /// Parses lengths given per chunk: "[3,3,4],[5]".
 bool has_edges(const std::optional<std::string>& text) { return text && text->find('[') != std::string::npos; }
 
@@ -144,14 +154,15 @@ void ChunkingOptions::add_to(Arguments& arguments) {
 }
 
 void WritingOptions::add_to(Arguments& arguments) {
-  arguments.choice("--chunk-order", {"c", "f", "morton"}, chunk_order,
-                   "Order of inner chunks inside shards that this command writes; morton is the default", "arrival");
+  arguments.choice("--chunk-order", {"c", "f", "morton", "arrival"}, chunk_order,
+                   "Order of inner chunks inside shards that this command writes; morton is the default; arrival: as "
+                   "they are encoded, the fastest");
   arguments.choice(
-      "--update", {"auto", "rewrite", "append"}, update,
-      "How a stored shard is changed: rewrite it as a new object, append to it (shards of Neuroglancer; rewritten "
-      "if the change is large or would leave more than --max-unused dead bytes), or auto, the better of these and "
-      "the default",
-      "in_place");
+      "--update", {"auto", "rewrite", "append", "in_place"}, update,
+      "How a stored shard is changed: rewrite it as a new object; append changed chunks to it; overwrite those that "
+      "fit where they are (in_place: readers may see a chunk half written); or auto, the default: append where "
+      "readers and crashes find the old or the new version. What cannot be done, or would leave more than "
+      "--max-unused dead bytes, is rewritten; --stats says why");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes above which an update rewrites a shard; default: 0.5");
   arguments.flag(
@@ -165,16 +176,28 @@ void WritingOptions::add_to(Arguments& arguments) {
       "of Zarr and of Neuroglancer at the same time",
       "hdf5");
   add_gzip_level(arguments, gzip_level);
-  arguments.later({"--slack VALUE"});
+  arguments.text("--slack", "SIZE", slack,
+                 "Room after each chunk of a new shard with --index-location start, for --update in_place: bytes, such "
+                 "as 4KiB, or a share of the chunk, such as 0.25; default: none");
 }
 
 Result<void> WritingOptions::apply(Config& config) const {
-  config.chunk_order = chunk_order == "c" ? ChunkOrder::c : chunk_order == "f" ? ChunkOrder::f : ChunkOrder::morton;
+  config.chunk_order = chunk_order == "c"         ? ChunkOrder::c
+                       : chunk_order == "f"       ? ChunkOrder::f
+                       : chunk_order == "arrival" ? ChunkOrder::arrival
+                                                  : ChunkOrder::morton;
+  if (slack) {
+    SHERD_TRY(room, parse_slack(*slack).in([] { return "--slack"; }));
+    config.slack = room;
+  }
   if (max_unused) {
     SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
     config.max_unused = share;
   }
-  config.update = update == "rewrite" ? Update::rewrite : update == "append" ? Update::append : Update::automatic;
+  config.update = update == "rewrite"    ? Update::rewrite
+                  : update == "append"   ? Update::append
+                  : update == "in_place" ? Update::in_place
+                                         : Update::automatic;
   if (layout == "zarr+neuroglancer") config.layout = Layout::zarr_neuroglancer;
   apply_gzip_level(gzip_level, config);
   config.write_empty_chunks = write_empty_chunks;

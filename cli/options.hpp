@@ -29,7 +29,7 @@ void apply_gzip_level(const std::string& level, Config& config);
 /// How chunks and shards are written, in any array.
 struct WritingOptions {
   std::string chunk_order = "morton", update = "auto", layout = "plain", gzip_level;
-  std::optional<std::string> max_unused;
+  std::optional<std::string> max_unused, slack;
   bool write_empty_chunks = false, no_durable = false;
 
   void add_to(Arguments& arguments);

@@ -4,24 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/values.hpp"
 
 namespace sherd::cli {
 namespace {
-
-/// CLI11 hides the options in the group with the empty name.
-constexpr const char* kLater = "";
-
-std::optional<std::uint64_t> whole_number(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
-}
 
 // "npy|raw|json" is a complete list; "SHAPE|auto" is not.
 std::vector<std::string> words_of(const CLI::Option& option) {
@@ -44,12 +34,6 @@ std::vector<std::string> suggestions_of(const CLI::Option& option) {
   return words;
 }
 
-// Values of a future option that this version accepts since they have no effect: "rewrite", but not "VALUE".
-std::vector<std::string> words_now(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.empty() || type == "VALUE" ? std::vector<std::string>() : std::vector{type};
-}
-
 ParsedOption as_option(const CLI::Option& option) {
   ParsedOption known{{},
                      option.get_description(),
@@ -63,7 +47,6 @@ ParsedOption as_option(const CLI::Option& option) {
 
 void add_options(const CLI::App& app, ParsedCommand& command) {
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() == kLater) continue;
     if (option->nonpositional()) {
       ParsedOption known = as_option(*option);
       const auto same = [&](const ParsedOption& other) { return other.names == known.names; };
@@ -137,10 +120,11 @@ template <class Number>
 void Arguments::any_number(const std::string& name, Number& value, const std::string& help) {
   // CLI11's own conversion wraps around below 0, and its error does not name the valid range.
   const auto check = [](const std::string& given) {
-    return whole_number(given) ? std::string() : "'" + given + "' is not a whole number from 0 to 2^64-1";
+    return parse_number<std::uint64_t>(given) ? std::string()
+                                              : "'" + given + "' is not a whole number from 0 to 2^64-1";
   };
   add_to_group(*app_->add_option_function<std::string>(
-                        name, [&value](const std::string& given) { value = *whole_number(given); }, help)
+                        name, [&value](const std::string& given) { value = *parse_number<std::uint64_t>(given); }, help)
                     ->type_name("N")
                     ->check(CLI::Validator(check, "")));
 }
@@ -182,16 +166,6 @@ void Arguments::in_order(const std::string& name, const std::string& type, const
 
 void Arguments::release_h() { app_->set_help_flag("--help"); }
 
-void Arguments::later(const std::vector<std::string>& options) {
-  for (const std::string& option : options) {
-    const auto space = option.find(' ');
-    if (space == std::string::npos)
-      app_->add_flag(option)->group(kLater);
-    else
-      app_->add_option(option.substr(0, space))->expected(1)->group(kLater)->type_name(option.substr(space + 1));
-  }
-}
-
 void Arguments::repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
                          const std::string& help) {
   add_to_group(*app_->add_option(name, values, help)->allow_extra_args(false)->type_name(type));
@@ -207,13 +181,8 @@ void Arguments::examples(const std::vector<std::pair<std::string, std::string>>&
 const CLI::App* Arguments::root() const noexcept { return app_->get_parent(); }
 
 std::optional<std::string> given_later(const CLI::App& command) {
-  if (command.get_group() == kLater) return "'" + command.get_name() + "'";
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
-    if (option->get_group() == kLater) {
-      if (option->results() == words_now(*option)) continue;
-      return "--" + option->get_lnames().front();
-    }
     // A word that help does not list has passed the check of a choice.
     const auto words = words_of(*option);
     for (const std::string& given : option->results())
@@ -226,7 +195,6 @@ std::optional<std::string> given_later(const CLI::App& command) {
 std::vector<ParsedCommand> known_commands(const CLI::App& root) {
   std::vector<ParsedCommand> commands;
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
-    if (app->get_group() == kLater) continue;
     ParsedCommand command{app->get_name(), app->get_description()};
     add_options(*app, command);
     // For a group: its subcommands, and the options of all of them.

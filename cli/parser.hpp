@@ -37,7 +37,8 @@ class Arguments {
   void number(const std::string& name, std::uint64_t& value, const std::string& help);
   void number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
-  /// One of several words; a name without dashes is a required argument. `later`: words reserved as by later().
+  /// One of several words; a name without dashes is a required argument. `later`: a word of a later
+  /// version, which help does not list, and which is an error.
   void choice(const std::string& name, const std::vector<std::string>& words, std::string& value,
               const std::string& help, const std::string& later = {});
   /// Options whose `call` runs in command-line order, each time they are given; without a type they are flags. A
@@ -49,10 +50,6 @@ class Arguments {
                 const std::string& help);
   /// Leaves -h to an option of this subcommand; --help remains.
   void release_h();
-  /// Options of a later version: the parser knows them, help does not list them, and using them is an error. A bare
-  /// name is a flag, "--name VALUE" takes a value. "--name word" accepts only this word, which describes what this
-  /// version does anyway.
-  void later(const std::vector<std::string>& options);
   /// Example command lines, each with an explanation, at the end of the help.
   void examples(const std::vector<std::pair<std::string, std::string>>& examples);
   /// Puts options that are added from now on under a separate heading.
@@ -85,7 +82,7 @@ struct ParsedCommand {
 };
 [[nodiscard]] std::vector<ParsedCommand> known_commands(const CLI::App& root);
 
-/// The options of a later version that were given: "--slack", "--chunk-order arrival".
+/// The word of a later version that was given: "--layout hdf5".
 [[nodiscard]] std::optional<std::string> given_later(const CLI::App& command);
 
 }  // namespace sherd::cli

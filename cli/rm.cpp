@@ -24,7 +24,7 @@ struct Rm {
     if (group == nullptr || recursive) return {};
     SHERD_TRY(members, at(url, group->members()));
     if (members.empty()) return {};
-    return conflict(url + " is a group with " + print_count(members.size(), "member") +
+    return conflict(shown(url) + " is a group with " + print_count(members.size(), "member") +
                     "; add --recursive to erase it with all of them");
   }
 

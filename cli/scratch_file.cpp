@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/try.hpp"
-#include "cli/input_pipe.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -40,12 +39,11 @@ Error ScratchFile::of_output(const Error& error) const {
   return std::move(named).in_key(is_own ? "standard output" : error.key()).in_member(error.member());
 }
 
-Result<void> ScratchFile::take_input(const Config& config) const {
-  const auto input = InputPipe::standard_input(config);
+Result<void> ScratchFile::take_input(InputPipe& input) const {
   std::ofstream file(path(), std::ios::binary);
   std::vector<std::byte> block(kBlockBytes);
   for (std::size_t got = block.size(); got == block.size() && file;) {
-    SHERD_TRY(count, input->read_some(block));
+    SHERD_TRY(count, input.read_some(block));
     got = count;
     file.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(got));
   }

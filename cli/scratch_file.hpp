@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "cli/input_pipe.hpp"
 #include "cli/output.hpp"
 #include "io/files.hpp"
-#include "sherd/options.hpp"
 
 namespace sherd::cli {
 
@@ -17,8 +17,8 @@ class ScratchFile {
   [[nodiscard]] std::string path() const { return directory_.path() + "/data"; }
   /// Rewords an engine error about the file, which the user knows as standard output.
   [[nodiscard]] Error of_output(const Error& error) const;
-  /// Copies standard input into the file.
-  Result<void> take_input(const Config& config) const;
+  /// Copies the rest of the input, such as standard input, into the file.
+  Result<void> take_input(InputPipe& input) const;
   /// Copies the file to standard output; `unsupported` if it has become a directory.
   Result<void> give(Output& out) const;
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include "api/registry.hpp"
 #include "api/trace.hpp"
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "io/axes.hpp"
@@ -43,8 +43,7 @@ Result<void> limits_from_environment(Limits& limits) {
     const std::size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == text.npos) continue;
     const std::string variable(text.substr(0, equals));
-    std::string name = variable.substr(prefix.size());
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string name = lowered(std::string_view(variable).substr(prefix.size()));
     SHERD_TRY(number, parse_size(text.substr(equals + 1)).in([&]() -> const std::string& { return variable; }));
     SHERD_TRY(limits.set(name, number).in([&]() -> const std::string& { return variable; }));
   }
@@ -72,12 +71,10 @@ Result<std::map<std::string, std::string>> parse_storage_options(const std::vect
 }
 
 Result<double> parse_seconds(const std::string& text) {
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, seconds);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || !(seconds >= 0))
+  const auto seconds = parse_number<double>(text);
+  if (!seconds || !(*seconds >= 0))
     return invalid_argument("'" + text + "' is not a number of seconds; write it as 30 or 0.5, or inf for no limit");
-  return seconds;
+  return *seconds;
 }
 
 // Read from /proc: getrusage would include the process image before exec, however large it was.
@@ -161,6 +158,18 @@ OpenOptions Session::opening(Config config, bool writable, std::uint64_t scale) 
       .path = {}, .writable = writable, .format = options_.store_format, .config = std::move(config), .scale = scale};
 }
 
+std::string shown(const std::string& url) {
+  const auto parsed = parse_url(url);
+  return parsed && !parsed->is_file() ? parsed->shown : url;
+}
+
+std::string name_of_store(const std::string& url) {
+  const auto parsed = parse_url(url);
+  if (parsed && parsed->scheme != "file") return parsed->shown;  // opening it again could need requests
+  const auto store = open_store(url);
+  return store ? (*store)->url() : url;
+}
+
 Result<Array> Session::open_scale(const std::string& url, Config config, bool writable,
                                   const LevelChoice& level) const {
   const OpenOptions options = opening(std::move(config), writable, level.number);
@@ -201,12 +210,17 @@ void Session::report_stats() const {
   if (!options_.stats) return;
   const Recorder::Stats stats = recorder_->stats();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+  Json::Object updates;
+  for (const auto& [how, count] : recorder_->updates()) updates.emplace_back(how, count);
   const Json json(Json::Object{{"requests", stats.requests},
+                               {"retries", stats.retries},
+                               {"round_trips", stats.round_trips},
                                {"bytes_read", stats.bytes_read},
                                {"bytes_written", stats.bytes_written},
                                {"chunks_decoded", stats.chunks_decoded},
                                {"chunks_encoded", stats.chunks_encoded},
                                {"chunks_moved", stats.chunks_moved},
+                               {"updates", std::move(updates)},
                                {"peak_rss", peak_rss()},
                                {"seconds", seconds.count()}});
   std::fprintf(stderr, "%s\n", json.dump().c_str());

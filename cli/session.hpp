@@ -89,12 +89,15 @@ class Session {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// A path or URL as messages show it: without secrets.
+[[nodiscard]] std::string shown(const std::string& url);
+/// The same, with the whole path of a file.
+[[nodiscard]] std::string name_of_store(const std::string& url);
 /// The result of a call on the node at `url`; an error with a key gets the name of the store.
 template <class T>
 [[nodiscard]] Result<T> at(const std::string& url, Result<T> result) {
   if (result.has_value()) return result;
-  const auto store = open_store(url);
-  return in_store(std::move(result).error(), store ? (*store)->url() : url);
+  return in_store(std::move(result).error(), name_of_store(url));
 }
 
 /// Handles Ctrl-C and SIGTERM. A call that polls is stopped cleanly; anything else ends at once.

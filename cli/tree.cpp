@@ -85,7 +85,7 @@ struct Tree {
     SHERD_TRY(at(url, note_hidden_group(session, root)));
     const NodeType type = std::holds_alternative<Array>(root) ? NodeType::array : NodeType::group;
     Grower grower;
-    const Branch tree = grower.grow(last_component(url), type, std::move(root));
+    const Branch tree = grower.grow(last_component(shown(url)), type, std::move(root));
     if (session.json()) {
       SHERD_TRY(session.out().print(tree_json(tree)));
     } else {

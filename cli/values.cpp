@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/float_format.hpp"
 #include "base/scalar.hpp"
 #include "base/scalar_dtype.hpp"
 #include "base/text.hpp"
@@ -172,6 +173,17 @@ Result<DType> parse_dtype_argument(const std::string& text) {
   return invalid_argument(
       "'" + text + "' includes a byte order; use " + type.dtype.name() +
       R"(, and set the byte order with --codec '{"name": "bytes", "configuration": {"endian": "big"}}')");
+}
+
+Result<void> check_file_dtype(const DType& in_file, const DType& of_array) {
+  const bool opaque = is_opaque_to_numpy(of_array.kind()) && in_file.kind() == DType::Kind::raw;
+  if (in_file == of_array || (opaque && in_file.size() == of_array.size())) return {};
+  return invalid_argument("holds " + print_dtype(in_file).dump() + ", the array " + print_dtype(of_array).dump());
+}
+
+Shape without_ones(Shape shape) {
+  std::erase(shape, std::uint64_t{1});
+  return shape;
 }
 
 Result<Json> parse_json_argument(const std::string& text) {

@@ -34,6 +34,10 @@ struct FileType {
   std::optional<bool> big_endian;
 };
 [[nodiscard]] Result<FileType> parse_file_dtype(const std::string& text);
+/// invalid_argument if elements of a file are not those of an array. Types that NumPy lacks are raw bytes in files.
+[[nodiscard]] Result<void> check_file_dtype(const DType& in_file, const DType& of_array);
+/// A shape without its dimensions of length 1, to compare shapes.
+[[nodiscard]] Shape without_ones(Shape shape);
 /// JSON, or @FILE for a file that contains it.
 [[nodiscard]] Result<Json> parse_json_argument(const std::string& text);
 /// JSON; any other text becomes a string, so that NaN and 0x7fc00000 need no nested quotes.

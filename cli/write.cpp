@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/float_format.hpp"
-#include "base/scalar_dtype.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/elements.hpp"
@@ -26,12 +24,6 @@ bool is_pipe(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 &&
          (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode));
-}
-
-Shape without_ones(const Shape& shape) {
-  Shape rest;
-  std::copy_if(shape.begin(), shape.end(), std::back_inserter(rest), [](std::uint64_t n) { return n != 1; });
-  return rest;
 }
 
 struct Write {
@@ -62,17 +54,13 @@ struct Write {
       if (header.array.fortran) std::reverse(shape.begin(), shape.end());
       if (without_ones(shape) != without_ones(typed.shape))
         return invalid_argument("has shape " + to_string(shape) + ", the selection " + to_string(typed.shape));
-      const bool opaque = is_opaque_to_numpy(array.dtype().kind()) && header.array.dtype.kind() == DType::Kind::raw;
-      if (header.array.dtype != array.dtype() && !(opaque && header.array.dtype.size() == array.dtype().size()))
-        return invalid_argument("holds " + dtype_of(header.array.dtype) + ", the array " + dtype_of(array.dtype()));
+      SHERD_TRY(check_file_dtype(header.array.dtype, array.dtype()));
     }
     header.array.shape = typed.selection.shape();
     header.array.dtype = array.dtype();
     if (header.array.fortran) std::reverse(header.array.shape.begin(), header.array.shape.end());
     return flat_reader(std::move(bytes), std::move(header.array), std::move(header.layout));
   }
-
-  static std::string dtype_of(const DType& dtype) { return print_dtype(dtype).dump(); }
 
   Result<void> stream(ArrayFileReader& reader, const Array& array, const Selection& selection) const {
     const DType& dtype = array.dtype();

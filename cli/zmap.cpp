@@ -54,7 +54,7 @@ struct ZmapCommand {
     SHERD_TRY(object, map.look(at()));
     if (search) return names(session, map);
     if (object.status == ZmapStatus::no_object)
-      return not_found("NC_ENOOBJECT: no object exists at or below '" + printable(at()) + "' in " + url);
+      return not_found("NC_ENOOBJECT: no object exists at or below '" + printable(at()) + "' in " + shown(url));
     return dump(session, map);
   }
 

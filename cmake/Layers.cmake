@@ -1,7 +1,7 @@
 # A layer is a folder of src/, compiled to an object library; docs/architecture.md describes each one. They are listed
 # lowest first: a layer may use only those before it. The target sherd_layers makes the linker check this: it links
 # every layer with the lower ones and nothing else.
-set(SHERD_LAYERS base os codec store shard node array format draft2022 neuroglancer netcdf ome io image copy check api)
+set(SHERD_LAYERS base os codec store remote shard node array format draft2022 neuroglancer netcdf ome io image copy check api)
 set(SHERD_OBJECTS)
 
 configure_file(cmake/version.cpp.in version.cpp @ONLY)
@@ -49,6 +49,11 @@ if(SHERD_NETCDF_LIBRARY)
   endforeach()
   set_source_files_properties(${netcdf_sources} PROPERTIES
     COMPILE_DEFINITIONS SHERD_NETCDF="${SHERD_NETCDF_LIBRARY}" COMPILE_OPTIONS "${netcdf_options}")
+endif()
+# libcurl and libcrypto are loaded when the first server is read, and never linked (src/remote/libraries.hpp).
+pkg_check_modules(SHERD_REMOTE REQUIRED libcurl libcrypto)
+if(SHERD_REMOTE_INCLUDE_DIRS)
+  target_include_directories(sherd_remote SYSTEM PRIVATE ${SHERD_REMOTE_INCLUDE_DIRS})
 endif()
 if(SHERD_DRACO_MODULES)
   target_compile_definitions(sherd_neuroglancer PRIVATE SHERD_DRACO)

@@ -271,6 +271,12 @@ void write(const BoundArray& self, const MakeIndex& index, nb::handle value) {
   write_for(self, now, index(now), value);
 }
 
+void with_elements(const BoundArray& self, nb::handle value,
+                   const std::function<Result<void>(const ConstAnyView&)>& use) {
+  with_view(self, value, nullptr,
+            [&](const AnyView& view) { call(*self.array.store(), [&] { return use(constant(view)); }); });
+}
+
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {
   Shape shape = self.array.shape();
   with_view(self, data, nullptr, [&](const AnyView& view) {

@@ -34,6 +34,9 @@ using MakeIndex = std::function<Index(const Shape&)>;
 /// Writes a value that can be broadcast to the index's shape, as in NumPy assignment. The index is made for the array's
 /// current shape: negative indices and open slices depend on it, and another handle may have changed it.
 void write(const BoundArray& self, const MakeIndex& index, nanobind::handle value);
+/// Calls `use`, without the GIL, with a view of the value as elements of the array's type.
+void with_elements(const BoundArray& self, nanobind::handle value,
+                   const std::function<Result<void>(const ConstAnyView&)>& use);
 /// Array.append; returns the new shape.
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 

@@ -3,6 +3,7 @@
 #include "array/nodes.hpp"
 #include "node/document.hpp"
 #include "python/access.hpp"
+#include "python/appender.hpp"
 #include "python/bindings.hpp"
 #include "python/config.hpp"
 #include "python/json.hpp"
@@ -170,7 +171,7 @@ void bind_node(nb::class_<BoundArray>& type) {
           "The order in memory of what is read: \"C\" or \"F\"; see `config[\"order\"]`.",
           nb::sig("def _memory_order(self) -> str"))
       .def_prop_ro(
-          "store", [](const BoundArray& self) { return store_to(self.array.store()); },
+          "store", [](const BoundArray& self) { return store_to(self.array.store(), self.array.config()); },
           "The Store that the array is in.", nb::sig("def store(self) -> Store"))
       .def_prop_ro(
           "format", [](const BoundArray& self) { return std::string(self.array.format()); },
@@ -239,7 +240,7 @@ void bind_access(nb::class_<BoundArray>& type) {
       .def("__len__", length, "The length of the first dimension.");
 }
 
-void bind_changes(nb::class_<BoundArray>& type) {
+void bind_growth(nb::class_<BoundArray>& type) {
   type.def(
           "resize",
           [](BoundArray& self, nb::handle new_shape) {
@@ -259,12 +260,35 @@ void bind_changes(nb::class_<BoundArray>& type) {
           "with the data at its end; other writers may have appended behind them.")
       .def(
           "appender",
-          [](const BoundArray&, const nb::args&, const nb::kwargs&) -> nb::object {
-            throw Exception(unsupported("array.appender() is not supported by this version; append() writes at once"));
+          [](const BoundArray& self, std::int64_t axis, nb::handle technique, nb::handle queue_bytes,
+             nb::handle threads, bool auto_flush) {
+            AppenderOptions options = appender_options(technique, queue_bytes, threads);
+            options.axis = normal_axis(self, axis);
+            options.auto_flush = auto_flush;
+            return new BoundAppender(self, options);  // Python owns it
           },
-          nb::sig("def appender(self, *args: typing.Any, **kwargs: typing.Any) -> typing.NoReturn"),
-          "Of a later version; append() writes at once.")
+          nb::arg("axis") = 0, nb::kw_only(), nb::arg("technique").none() = "auto", nb::arg("queue_bytes") = nb::none(),
+          nb::arg("threads") = nb::none(), nb::arg("auto_flush") = true,
+          nb::sig("def appender(self, axis: int = 0, *, technique: int | str = 'auto', queue_bytes: int | str | None = "
+                  "None, threads: int | None = None, auto_flush: bool = True) -> Appender"),
+          "Begins a stream of slices along `axis`, which are stored in the background; see Appender. `technique`: "
+          "\"auto\" or the\n"
+          "number that ZEP 2 gives it (docs/writing.md). `queue_bytes`, such as \"256MiB\": how much may wait to be "
+          "stored;\n"
+          "default: two rows of shards, 64 MiB to config[\"memory_budget\"]. `threads` encode and store. `auto_flush`: "
+          "whether\n"
+          "the array also grows whenever a row of shards is full, or only by flush() and close(). Conflict if another "
+          "appender of\n"
+          "the array is open.")
       .def(
+          "refresh", [](const BoundArray& self) { call(*self.array.store(), [&] { return self.array.refresh(); }); },
+          "Reads the metadata again: the shape and the attributes that others have stored since. Conflict if the array "
+          "was erased, or\n"
+          "replaced by one with different chunks.");
+}
+
+void bind_changes(nb::class_<BoundArray>& type) {
+  type.def(
           "close", [](BoundArray& self) { call(*self.array.store(), [&] { return self.array.finish(); }); },
           "Finishes what was written: the directory of a zip archive, for example. The array can be used afterwards.")
       .def(
@@ -307,6 +331,7 @@ void bind_array(nb::module_& module) {
   bind_facts(type);
   bind_node(type);
   bind_access(type);
+  bind_growth(type);
   bind_changes(type);
   type.def("__repr__", print)
       .def(

@@ -23,6 +23,7 @@ void bind_memory(nb::module_& module);
 void bind_store(nb::module_& module);
 void bind_recorder(nb::module_& module);
 void bind_array(nb::module_& module);
+void bind_appender(nb::module_& module);
 void bind_group(nb::module_& module);
 void bind_scalar(nb::module_& module);
 void bind_tools(nb::module_& module);

@@ -167,6 +167,10 @@ void bind_collection(nb::module_& module) {
       .def_prop_ro("document", document, nb::sig("def document(self) -> dict[str, typing.Any]"), "The info document.")
       .def_prop_ro(
           "url", [](const Collection& self) { return self.url(); }, "Where it is.")
+      .def(
+          "finish", [](const Collection& self, nb::handle config) { finish_at(self.url(), config_from(config)); },
+          nb::arg("config").none(), nb::sig("def finish(self, config: object | None) -> None"),
+          "Finishes what was written.")
       .def("read", read_object, nb::arg("id"), nb::sig("def read(self, id: int) -> typing.Any"),
            "The parts of an object.")
       .def("write", write_object, nb::arg("id"), nb::arg("parts"),

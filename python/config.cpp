@@ -3,11 +3,15 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
 
+#include "api/process_options.hpp"
 #include "python/bindings.hpp"
+#include "python/credentials.hpp"
+#include "remote/connection_options.hpp"
 
 namespace sherd::python {
 namespace {
@@ -68,20 +72,13 @@ void set_optional(Config& config, nb::handle value) {
 // The names of enumeration values, in the order of the enumeration.
 constexpr std::array kOrders{"C", "F"};
 constexpr std::array kCacheModes{"index", "shard", "chunks"};
-constexpr std::array kChunkOrders{"c", "f", "morton"};
-constexpr std::array kUpdates{"auto", "rewrite", "append"};  // Update::in_place is planned
+constexpr std::array kChunkOrders{"c", "f", "morton", "arrival"};
+constexpr std::array kUpdates{"auto", "rewrite", "append", "in_place"};
 constexpr std::array kLayouts{"plain", "zarr+neuroglancer"};
 constexpr std::array kLocking{"auto", "none"};
 
-/// Settings reserved for later versions.
-constexpr const char* kLaterSettings[] = {"slack", "parallel_requests"};
-
 Exception for_later(const std::string& what) {
   return Exception(unsupported(what + " is not supported by this version"));
-}
-
-Exception setting_for_later(std::string_view name) {
-  return Exception(Error(for_later("the setting '" + std::string(name) + "'").error()).in_member("config"));
 }
 
 bool is_text(nb::handle value, const char* text) {
@@ -105,16 +102,6 @@ void set_name(Config& config, nb::handle value) {
   throw wrong_value(value, known);
 }
 
-void set_chunk_order(Config& config, nb::handle value) {
-  if (is_text(value, "arrival")) throw for_later("\"arrival\"");
-  set_name<&Config::chunk_order, kChunkOrders>(config, value);
-}
-
-void set_update(Config& config, nb::handle value) {
-  if (is_text(value, "in_place")) throw for_later("\"in_place\"");
-  set_name<&Config::update, kUpdates>(config, value);
-}
-
 void set_layout(Config& config, nb::handle value) {
   if (is_text(value, "hdf5")) throw for_later("\"hdf5\"");
   set_name<&Config::layout, kLayouts>(config, value);
@@ -127,6 +114,19 @@ void set_share(Config& config, nb::handle value) {
     throw wrong_value(value, "a number from 0 to 1");
   }
   config.max_unused = share;
+}
+
+nb::object get_slack(const Config& config) {
+  return config.slack.share > 0 ? nb::object(nb::float_(config.slack.share)) : nb::object(nb::int_(config.slack.bytes));
+}
+void set_slack(Config& config, nb::handle value) {
+  if (!PyFloat_Check(value.ptr())) {
+    config.slack = {.bytes = to_count<std::uint64_t>(value)};
+    return;
+  }
+  const double share = PyFloat_AsDouble(value.ptr());
+  if (!(share >= 0 && share <= 1)) throw wrong_value(value, "a number of bytes, or a share from 0.0 to 1.0");
+  config.slack = {.share = share};
 }
 
 void set_lock_timeout(Config& config, nb::handle value) {
@@ -168,18 +168,48 @@ nb::object get_storage_options(const Config& config) {
     options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
   return options;
 }
-// True and False become what the stores expect; everything else is converted by str().
+// True and False become what the stores expect, a dict of headers becomes lines; everything else is converted by str().
+std::string option_text(nb::handle option) {
+  if (PyBool_Check(option.ptr())) return option.ptr() == Py_True ? "true" : "false";
+  if (PyDict_Check(option.ptr())) {
+    std::string lines;
+    for (const auto& [name, value] : nb::borrow<nb::dict>(option))
+      lines += text_of(name, "a header's name") + ": " + text_of(value, "a header's value") + "\n";
+    return lines;
+  }
+  const bool is_plain = PyUnicode_Check(option.ptr()) || PyLong_Check(option.ptr()) || PyFloat_Check(option.ptr());
+  if (!is_plain) throw wrong_value(option, "a str, a number, True or False, or a dict of headers");
+  return nb::cast<std::string>(nb::str(option));
+}
+
+/// The member of the settings in a pickle whose options are added to those of the process that loads it.
+constexpr const char* kPickledOptions = "pickled_storage_options";
+/// Stores of files have no secrets, and their options are complete.
+const char* member_of_options(std::string_view url) {
+  return url.starts_with("file:") ? "storage_options" : kPickledOptions;
+}
+
+nb::dict public_options(const std::map<std::string, std::string>& options) {
+  nb::dict kept;
+  for (const auto& [name, value] : options)
+    if (!remote::is_secret_option(name, value))
+      kept[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
+  return kept;
+}
+
 void set_storage_options(Config& config, nb::handle value) {
   if (!PyDict_Check(value.ptr())) throw wrong_value(value, "a dict of options by name");
   std::map<std::string, std::string> options;
-  for (const auto& [name, option] : nb::borrow<nb::dict>(value)) {
-    const bool is_plain = PyUnicode_Check(option.ptr()) || PyLong_Check(option.ptr()) || PyFloat_Check(option.ptr());
-    if (!is_plain) throw wrong_value(option, "a str, a number, True or False");
-    const std::string text = PyBool_Check(option.ptr()) ? (option.ptr() == Py_True ? "true" : "false")
-                                                        : nb::cast<std::string>(nb::str(option));
-    options.insert_or_assign(text_of(name, "an option's name"), text);
+  std::function<Result<Credentials>()> credentials;
+  for (const auto& [key, option] : nb::borrow<nb::dict>(value)) {
+    const std::string name = text_of(key, "an option's name");
+    if (name == "credentials")
+      credentials = credentials_from(option);
+    else if (!option.is_none())
+      options.insert_or_assign(name, option_text(option));
   }
   config.storage_options = std::move(options);
+  config.credentials = std::move(credentials);
 }
 
 constexpr Setting kSettings[] = {
@@ -196,6 +226,8 @@ constexpr Setting kSettings[] = {
      "Reads closer together than this many bytes become one; None: the store's own."},
     {"tail_read_bytes", "int | None", get_optional<&Config::tail_read_bytes>, set_optional<&Config::tail_read_bytes>,
      "Objects no larger than this are read whole at the first request; None: the store's own."},
+    {"parallel_requests", "int", get<&Config::parallel_requests>, set_count<&Config::parallel_requests>,
+     "Requests to a remote store that one call has under way; 0: as many as the store likes."},
     {"write_empty_chunks", "bool", get<&Config::write_empty_chunks>, set_bool<&Config::write_empty_chunks>,
      "Store chunks that equal the fill value, too."},
     {"durable", "bool", get<&Config::durable>, set_bool<&Config::durable>, "Flush files and directories to the disk."},
@@ -211,20 +243,27 @@ constexpr Setting kSettings[] = {
      "unsharded chunk, or document) at a time, as file systems without locks need it. Taken when a handle is opened."},
     {"order", "typing.Literal['C', 'F']", get_name<&Config::order, kOrders>, set_name<&Config::order, kOrders>,
      "The memory order of returned arrays: \"C\" or \"F\"."},
-    {"chunk_order", "typing.Literal['c', 'f', 'morton']", get_name<&Config::chunk_order, kChunkOrders>, set_chunk_order,
-     "The order of inner chunks in a new shard: \"c\", \"f\" or \"morton\"."},
+    {"chunk_order", "typing.Literal['c', 'f', 'morton', 'arrival']", get_name<&Config::chunk_order, kChunkOrders>,
+     set_name<&Config::chunk_order, kChunkOrders>,
+     "The order of inner chunks in a new shard: \"c\", \"f\", \"morton\", or \"arrival\": as threads have encoded "
+     "them, "
+     "which needs no waiting."},
     {"layout", "typing.Literal['plain', 'zarr+neuroglancer']", get_name<&Config::layout, kLayouts>, set_layout,
      "How the shards of a new array are laid out: \"plain\", as its format has them, or \"zarr+neuroglancer\", as "
      "files "
      "that are shards of both at once."},
-    {"update", "typing.Literal['auto', 'rewrite', 'append']", get_name<&Config::update, kUpdates>, set_update,
-     "How a stored shard is changed: \"rewrite\" as a new object, \"append\" to the object (shards of Neuroglancer; "
-     "Unsupported when another one is changed), or \"auto\", the better of these for the shard and its store. An "
-     "update "
-     "too large for memory_budget, or that would leave more than max_unused dead bytes, rewrites with \"append\", "
-     "too."},
+    {"update", "typing.Literal['auto', 'rewrite', 'append', 'in_place']", get_name<&Config::update, kUpdates>,
+     set_name<&Config::update, kUpdates>,
+     "How a stored shard is changed: \"rewrite\" as a new object; \"append\" to it; \"in_place\": chunks that fit "
+     "where "
+     "they are are overwritten, which readers may see half done, and others are appended; \"auto\": appended where "
+     "readers and crashes find the old or the new version. What cannot be done, or is too large for memory_budget, or "
+     "would leave more than max_unused dead bytes, is rewritten."},
     {"max_unused", "float", get<&Config::max_unused>, set_share,
      "The share of dead bytes that makes an update write a shard densely; from 0 to 1."},
+    {"slack", "int | float", get_slack, set_slack,
+     "Room after each chunk of a new shard whose index is at the start, for update=\"in_place\": an int is bytes, a "
+     "float a share of the chunk. It counts as dead bytes."},
     {"gzip_level", "int | None", get_optional<&Config::gzip_level>, set_gzip_level,
      "How hard gzip tries with Neuroglancer's chunks, values and lists, whose documents do not say it: 0 to 9; None: 3 "
      "for chunks encoded raw, 6 for all else. Taken when a handle is opened."},
@@ -241,8 +280,13 @@ const Setting* find_setting(std::string_view name) {
 }
 
 void change(Config& config, const std::string& name, nb::handle value) {
-  for (const std::string_view later : kLaterSettings)
-    if (later == name) throw setting_for_later(name);
+  if (name == kPickledOptions) {
+    Config pickled;
+    set_storage_options(pickled, value);
+    pickled.storage_options.merge(config.storage_options);
+    config.storage_options = std::move(pickled.storage_options);
+    return;
+  }
   const Setting* setting = find_setting(name);
   if (setting == nullptr) {
     std::string known;
@@ -263,6 +307,11 @@ void change_all(Config& config, nb::handle changes) {
   config = std::move(changed);
 }
 
+void change_defaults(Defaults& defaults, nb::handle changes) {
+  change_all(defaults.config, changes);
+  set_process_options(defaults.config.storage_options);
+}
+
 Defaults& defaults() {
   static Defaults* const settings = [] {
     auto* const made = new Defaults;
@@ -274,21 +323,12 @@ Defaults& defaults() {
 
 std::string print_defaults(const Defaults& self) {
   std::string text = "sherd.config:";
-  for (const Setting& setting : kSettings)
-    text += std::string("\n  ") + setting.name + " = " + quoted(setting.get(self.config));
-  return text;
-}
-
-void bind_later(nb::class_<Defaults>& type) {
-  for (const char* const name : kLaterSettings) {
-    const std::string get_type = std::string("def ") + name + "(self) -> typing.NoReturn";
-    const std::string set_type = std::string("def ") + name + "(self, value: typing.NoReturn, /) -> None";
-    type.def_prop_rw(
-        name, [name](const Defaults& /*self*/) -> nb::object { throw setting_for_later(name); },
-        [name](Defaults& self, nb::object value) { change(self.config, name, value); },
-        nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
-        "Of a later version; there is nothing to choose in this one.");
+  for (const Setting& setting : kSettings) {
+    const bool has_secrets = setting.get == get_storage_options;
+    const nb::object value = has_secrets ? public_options(self.config.storage_options) : setting.get(self.config);
+    text += std::string("\n  ") + setting.name + " = " + quoted(value);
   }
+  return text;
 }
 
 }  // namespace
@@ -316,10 +356,24 @@ Config config_from(nb::handle changes) {
   return config;
 }
 
-nb::dict config_to(const Config& config) {
+nb::dict config_to(const Config& config, std::string_view url) {
   nb::dict settings;
   for (const Setting& setting : kSettings) settings[setting.name] = setting.get(config);
+  nb::del(settings["storage_options"]);
+  settings[member_of_options(url)] = public_options(without_process_options(url, config).storage_options);
   return settings;
+}
+
+nb::dict public_settings(nb::handle settings, std::string_view url) {
+  nb::dict kept;
+  if (settings.is_none()) return kept;
+  kept.update(nb::cast<nb::dict>(settings));
+  if (!kept.contains("storage_options")) return kept;
+  Config config;
+  set_storage_options(config, kept["storage_options"]);
+  nb::del(kept["storage_options"]);
+  kept[member_of_options(url)] = public_options(config.storage_options);
+  return kept;
 }
 
 void bind_config(nb::module_& module) {
@@ -332,19 +386,23 @@ void bind_config(nb::module_& module) {
     type.def_prop_rw(
         row->name, [row](const Defaults& self) { return row->get(self.config); },
         [row](Defaults& self, nb::object value) {
-          Config changed = self.config;
-          change(changed, row->name, value);
-          self.config = std::move(changed);
+          nb::dict changes;
+          changes[row->name] = value;
+          change_defaults(self, changes);
         },
         nb::for_getter(nb::sig(get_type.c_str())), nb::for_setter(nb::sig(set_type.c_str())), nb::arg("value").none(),
         row->doc);
   }
-  bind_later(type);
   type.def(
-      "set", [](Defaults& self, const nb::kwargs& settings) { change_all(self.config, settings); },
+      "set", [](Defaults& self, const nb::kwargs& settings) { change_defaults(self, settings); },
       nb::sig("def set(self, **settings: typing.Any) -> None"),
       "Sets several at once, all or none: config.set(threads=2, cache=\"chunks\").");
   type.def("__repr__", print_defaults);
+  module.def(
+      "public_settings", [](nb::handle settings, const std::string& url) { return public_settings(settings, url); },
+      nb::arg("settings").none(), nb::arg("url"),
+      nb::sig("def public_settings(settings: object | None, url: str) -> dict[str, typing.Any]"),
+      "The settings that a pickle may have: all but secrets.");
   module.attr("config") = nb::cast(&defaults(), nb::rv_policy::reference);
   const auto finish = nb::cpp_function([] { call([] { return defaults().config.open_stores->finish(); }); });
   nb::module_::import_("atexit").attr("register")(finish);  // what no close() has finished

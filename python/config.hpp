@@ -13,8 +13,10 @@ namespace sherd::python {
 [[nodiscard]] Config config_from(nanobind::handle changes);
 /// The same, based on the settings of another handle.
 [[nodiscard]] Config config_over(Config config, nanobind::handle changes);
-/// All settings as a dict that config_from() accepts.
-[[nodiscard]] nanobind::dict config_to(const Config& config);
+/// All settings but secrets, as a dict that config_from() accepts where a pickle of a handle at `url` is loaded.
+[[nodiscard]] nanobind::dict config_to(const Config& config, std::string_view url);
+/// The same of a dict of settings.
+[[nodiscard]] nanobind::dict public_settings(nanobind::handle settings, std::string_view url);
 /// Counts every request of all handles in this process.
 [[nodiscard]] const std::shared_ptr<Recorder>& recorder();
 

@@ -16,14 +16,14 @@ namespace sherd::python {
 namespace {
 
 // A URL may name a node inside a hierarchy whose root is above it.
-Node open_node(nb::handle store, const OpenOptions& options) {
-  const std::shared_ptr<Store> opened = store_from(store, options.config);
+Node open_node(nb::handle store, OpenOptions options) {
+  const std::shared_ptr<Store> opened = store_for_handle(store, options.config);
   const std::optional<std::string> name = name_from(store);
   return call(*opened, [&] { return name ? open(*name, options) : open(opened, options); });
 }
 
-Array open_array_node(nb::handle store, const OpenOptions& options) {
-  const std::shared_ptr<Store> opened = store_from(store, options.config);
+Array open_array_node(nb::handle store, OpenOptions options) {
+  const std::shared_ptr<Store> opened = store_for_handle(store, options.config);
   const std::optional<std::string> name = name_from(store);
   return call(*opened, [&] { return name ? open_array(*name, options) : open_array(opened, options); });
 }
@@ -72,7 +72,8 @@ void bind_group_class(nb::module_& module) {
       .def_prop_ro("path", [](const Group& self) { return self.path(); })
       .def_prop_ro("url", &Group::url)
       .def_prop_ro(
-          "store", [](const Group& self) { return store_to(self.store()); }, nb::sig("def store(self) -> Store"))
+          "store", [](const Group& self) { return store_to(self.store(), self.config()); },
+          nb::sig("def store(self) -> Store"))
       .def_prop_ro("format", [](const Group& self) { return std::string(self.format()); })
       .def_prop_ro("read_only", &Group::read_only)
       .def_prop_ro(
@@ -151,10 +152,10 @@ void bind_openers(nb::module_& module) {
   module.def(
       "open_scale",
       [](nb::handle store, const std::string& path, bool writable, nb::handle settings, const nb::tuple& numbers) {
-        const OpenOptions options{.path = path, .writable = writable, .config = config_from(settings)};
+        OpenOptions options{.path = path, .writable = writable, .config = config_from(settings)};
         const std::array<double, 3> resolution{nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]),
                                                nb::cast<double>(numbers[2])};
-        const std::shared_ptr<Store> opened = store_from(store, options.config);
+        const std::shared_ptr<Store> opened = store_for_handle(store, options.config);
         const std::optional<std::string> name = name_from(store);
         return BoundArray(call(*opened, [&] {
           return name ? neuroglancer::open_scale(*name, resolution, options)

@@ -14,6 +14,7 @@ NB_MODULE(_sherd, module) {
   python::bind_memory(module);
   python::bind_store(module);
   python::bind_recorder(module);
+  python::bind_appender(module);
   python::bind_array(module);
   python::bind_group(module);
   python::bind_scalar(module);

@@ -12,8 +12,16 @@ namespace sherd::python {
 
 /// The store that a path, a URL, an os.PathLike or a Store names.
 [[nodiscard]] std::shared_ptr<Store> store_from(nb::handle value, const Config& config);
+/// The stores of a copy. Each gets the storage options that it has.
+[[nodiscard]] std::pair<std::shared_ptr<Store>, std::shared_ptr<Store>> stores_of_copy(nb::handle source,
+                                                                                       nb::handle destination,
+                                                                                       const Config& config);
+/// The same, for a handle with this config. It gets the storage options of a Store, with which it is pickled.
+[[nodiscard]] std::shared_ptr<Store> store_for_handle(nb::handle value, Config& config);
+/// Finishes the store that a handle without one names.
+void finish_at(const std::string& url, const Config& config);
 /// The Store or MemoryStore of a node.
-[[nodiscard]] nb::object store_to(std::shared_ptr<Store> store);
+[[nodiscard]] nb::object store_to(std::shared_ptr<Store> store, const Config& config);
 /// Whether it is a Store, whose root is the root of a hierarchy; a path or URL may lead into a hierarchy.
 [[nodiscard]] bool is_store(nb::handle value);
 /// The path or URL that a `store` argument is; nullopt for a Store.
@@ -30,9 +38,9 @@ nb::tuple reduce(const Handle& node) {
     throw Exception(invalid_argument(
         "a node in a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
-  return nb::make_tuple(reopen,
-                        nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
-                                       nb::str(node.format().data(), node.format().size()), config_to(node.config())));
+  return nb::make_tuple(
+      reopen, nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
+                             nb::str(node.format().data(), node.format().size()), config_to(node.config(), url)));
 }
 
 }  // namespace sherd::python

@@ -26,6 +26,8 @@ nb::dict stats_to(const Recorder::Stats& stats) {
   counts["chunks_moved"] = stats.chunks_moved;
   counts["bytes_read"] = stats.bytes_read;
   counts["bytes_written"] = stats.bytes_written;
+  counts["retries"] = stats.retries;
+  counts["round_trips"] = stats.round_trips;
   return counts;
 }
 

@@ -37,7 +37,7 @@ void make(ShardedStore* self, nb::handle url, nb::handle sharding, const std::st
   options.writable = mode == "r+";
   options.config = config_from(settings);
   const Json json = sharding.is_none() ? Json() : json_from(sharding);
-  const std::shared_ptr<Store> store = store_from(url, options.config);
+  const std::shared_ptr<Store> store = store_for_handle(url, options.config);
   new (self) ShardedStore(call([&] { return in_store(ShardedStore::open(store, json, options), store->url()); }));
 }
 
@@ -88,7 +88,7 @@ nb::tuple reduce_sharded(nb::handle self) {
         "a store in memory cannot be pickled, because other processes cannot see it; use a directory"));
   return nb::make_tuple(
       self.type(), nb::make_tuple(store.url().c_str(), json_to(store.sharding()), store.options().writable ? "r+" : "r",
-                                  config_to(store.options().config)));
+                                  config_to(store.options().config, store.url())));
 }
 
 void bind_reading(nb::class_<ShardedStore>& type) {
@@ -194,6 +194,14 @@ void bind_sharded_store(nb::module_& module) {
       .def_prop_ro(
           "read_only", [](const ShardedStore& self) { return !self.options().writable; },
           "Whether it refuses to write.")
+      .def(
+          "close", [](const ShardedStore& self) { finish_at(self.url(), self.options().config); },
+          "Finishes what was written: the directory of a zip archive, for example. It can be used afterwards.")
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> ShardedStore"))
+      .def(
+          "__exit__", [](const ShardedStore& self, const nb::args&) { finish_at(self.url(), self.options().config); },
+          nb::sig("def __exit__(self, *error: object) -> None"))
       .def("__repr__", [](const ShardedStore& self) { return "<sherd.neuroglancer.ShardedStore " + self.url() + ">"; })
       .def("__reduce__", reduce_sharded, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }

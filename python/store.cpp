@@ -12,6 +12,7 @@ namespace {
 
 struct BoundStore {
   std::shared_ptr<Store> store;
+  Config config = {};  ///< with which it was opened
 };
 struct BoundMemoryStore : BoundStore {};
 
@@ -79,7 +80,8 @@ nb::tuple reduce_store(nb::handle self) {
   if (url.starts_with("memory:"))
     throw Exception(
         invalid_argument("a memory store cannot be pickled, because other processes cannot see it; use a directory"));
-  return nb::make_tuple(self.type(), nb::make_tuple(url.c_str()));
+  const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen_store");
+  return nb::make_tuple(reopen, nb::make_tuple(url.c_str(), config_to(nb::cast<const BoundStore&>(self).config, url)));
 }
 
 /// A path or URL, or an os.PathLike, as the bytes that the file system uses.
@@ -98,15 +100,41 @@ std::optional<std::string> name_from(nb::handle value) {
   return is_store(value) ? std::nullopt : std::optional(url_from(value));
 }
 
-nb::object store_to(std::shared_ptr<Store> store) {
+nb::object store_to(std::shared_ptr<Store> store, const Config& config) {
   if (store->url().starts_with("memory:")) return nb::cast(BoundMemoryStore{{std::move(store)}});
-  return nb::cast(BoundStore{std::move(store)});
+  return nb::cast(BoundStore{std::move(store), config});
 }
 
 std::shared_ptr<Store> store_from(nb::handle value, const Config& config) {
   if (is_store(value)) return nb::cast<const BoundStore&>(value).store;
   const std::string url = url_from(value);
   return call([&] { return open_store(url, config); });
+}
+
+std::pair<std::shared_ptr<Store>, std::shared_ptr<Store>> stores_of_copy(nb::handle source, nb::handle destination,
+                                                                         const Config& config) {
+  const auto from = name_from(source), to = name_from(destination);
+  if (!from || !to) return {store_from(source, config), store_from(destination, config)};
+  return call([&]() -> Result<std::pair<std::shared_ptr<Store>, std::shared_ptr<Store>>> {
+    SHERD_TRY(there, parse_url(*from));
+    SHERD_TRY(here, parse_url(*to));
+    SHERD_TRY(opened, open_store(there, config_beside(there, here, config)));
+    SHERD_TRY(made, open_store(here, config_beside(here, there, config)));
+    return std::pair(std::move(opened), std::move(made));
+  });
+}
+
+std::shared_ptr<Store> store_for_handle(nb::handle value, Config& config) {
+  if (is_store(value)) config.storage_options = nb::cast<const BoundStore&>(value).config.storage_options;
+  return store_from(value, config);
+}
+
+void finish_at(const std::string& url, const Config& config) {
+  if (url.starts_with("memory:")) return;
+  call([&]() -> Result<void> {
+    SHERD_TRY(store, open_store(url, config));
+    return store->finish();
+  });
 }
 
 /// The path that a name means, or None if it is not that of a directory or file, and its fragment. Of a name that is
@@ -127,8 +155,17 @@ void bind_store(nb::module_& module) {
       nb::is_weak_referenceable())
       .def(
           "__init__",
-          [](BoundStore* self, nb::handle url) { new (self) BoundStore{store_from(url, config_from(nb::none()))}; },
-          nb::arg("url"), nb::sig("def __init__(self, url: str | os.PathLike[str]) -> None"))
+          [](BoundStore* self, nb::handle url, nb::handle storage_options, nb::handle settings) {
+            nb::dict changes;
+            if (!settings.is_none()) changes.update(nb::cast<nb::dict>(settings));
+            if (!storage_options.is_none()) changes["storage_options"] = storage_options;
+            const Config config = config_from(changes);
+            new (self) BoundStore{store_from(url, config), config};
+          },
+          nb::arg("url"), nb::kw_only(), nb::arg("storage_options").none() = nb::none(),
+          nb::arg("config").none() = nb::none(),
+          nb::sig("def __init__(self, url: str | os.PathLike[str], *, storage_options: dict[str, typing.Any] | None = "
+                  "None, config: dict[str, typing.Any] | None = None) -> None"))
       .def_prop_ro(
           "url", [](const BoundStore& self) { return self.store->url(); }, "How a user would name it.")
       .def(

@@ -68,8 +68,8 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
   CopyOptions image;
   take_image_options(given, image);
   CreateOptions create = create_options(given, config_from(nb::none()));
-  const std::shared_ptr<Store> from = store_from(source, create.config);
-  const std::shared_ptr<Store> to = store_from(destination, create.config);
+  const auto [from_store, to_store] = stores_of_copy(source, destination, create.config);
+  const std::shared_ptr<Store>&from = from_store, &to = to_store;
   CopyOptions options{.auto_shards = create.auto_shards,
                       .codecs = std::move(create.codecs),
                       .resume = resume,
@@ -104,8 +104,8 @@ nb::tuple copy_node(nb::handle source, nb::handle destination, nb::dict given, b
 
 nb::dict copy_raw(nb::handle source, nb::handle destination, nb::handle settings, bool resume, bool overwrite) {
   const ObjectCopyOptions options{.resume = resume, .overwrite = overwrite, .config = config_from(settings)};
-  const std::shared_ptr<Store> from = store_from(source, options.config);
-  const std::shared_ptr<Store> to = store_from(destination, options.config);
+  const auto [from_store, to_store] = stores_of_copy(source, destination, options.config);
+  const std::shared_ptr<Store>&from = from_store, &to = to_store;
   const std::optional<std::string> source_name = name_from(source), destination_name = name_from(destination);
   const bool by_url = source_name && destination_name;
   const ObjectCopyReport report = call([&] {
@@ -156,6 +156,42 @@ std::optional<Pyramid> take_pyramid(nb::dict& given) {
   return pyramid;
 }
 
+namespace {
+
+nb::object check_node(nb::handle location, const std::string& path, const std::string& format, bool data,
+                      nb::handle sharding, nb::handle repair, nb::handle settings) {
+  CheckOptions options{.path = path, .format = format, .data = data, .config = config_from(settings)};
+  if (!repair.is_none()) {
+    const auto [drop_broken, backup] = nb::cast<std::pair<bool, bool>>(repair);
+    options.repair = RepairOptions{.drop_broken = drop_broken, .backup = backup};
+  }
+  if (!sharding.is_none()) options.sharding = json_from(sharding);
+  const std::shared_ptr<Store> store = store_from(location, options.config);
+  const std::optional<std::string> name = name_from(location);
+  return json_to(call([&] { return name ? sherd::check(*name, options) : sherd::check(store, options); }).to_json());
+}
+
+nb::object compact_node(nb::handle location, const std::string& path, const std::string& format, nb::handle settings) {
+  const CompactOptions options{.path = path, .format = format, .config = config_from(settings)};
+  const std::shared_ptr<Store> store = store_from(location, options.config);
+  const std::optional<std::string> name = name_from(location);
+  return json_to(
+      call([&] { return name ? sherd::compact(*name, options) : sherd::compact(store, options); }).to_json());
+}
+
+void bind_check_and_compact(nb::module_& module) {
+  module.def("check", check_node, nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("data"),
+             nb::arg("sharding").none(), nb::arg("repair").none(), nb::arg("config").none(),
+             nb::sig("def check(store: object, path: str, format: str, data: bool, sharding: object | None, "
+                     "repair: tuple[bool, bool] | None, config: object | None) -> dict[str, typing.Any]"),
+             "Verifies a node and all below it, and repairs them if `repair` is (drop_broken, backup).");
+  module.def("compact", compact_node, nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("config").none(),
+             nb::sig("def compact(store: object, path: str, format: str, config: object | None) -> dict[str, int]"),
+             "Rewrites the shards of a node and of all below it that have dead bytes.");
+}
+
+}  // namespace
+
 void bind_tools(nb::module_& module) {
   module.def("serializers", serializers, nb::sig("def serializers() -> set[str]"),
              "The names of the codecs that make bytes of elements; that of shards is not among them.");
@@ -178,23 +214,6 @@ void bind_tools(nb::module_& module) {
                      "tuple[dict[str, typing.Any], list[str]]"),
              "Copies a node; and what the copy takes for granted.");
   module.def(
-      "check",
-      [](nb::handle location, const std::string& path, const std::string& format, bool data, nb::handle sharding,
-         nb::handle settings) {
-        CheckOptions options{.path = path, .format = format, .data = data, .config = config_from(settings)};
-        if (!sharding.is_none()) options.sharding = json_from(sharding);
-        const std::shared_ptr<Store> store = store_from(location, options.config);
-        const std::optional<std::string> name = name_from(location);
-        return json_to(
-            call([&] { return name ? sherd::check(*name, options) : sherd::check(store, options); }).to_json());
-      },
-      nb::arg("store"), nb::arg("path"), nb::arg("format"), nb::arg("data"), nb::arg("sharding").none(),
-      nb::arg("config").none(),
-      nb::sig("def check(store: object, path: str, format: str, data: bool, sharding: object | None, config: object | "
-              "None) -> "
-              "dict[str, typing.Any]"),
-      "Verifies a node and all below it.");
-  module.def(
       "ome_image",
       [](const Group& self) {
         const auto image = call(*self.store(), [&] { return describe_image(self); });
@@ -205,6 +224,7 @@ void bind_tools(nb::module_& module) {
   module.def("picture", draw_picture, nb::arg("array"), nb::arg("file"), nb::arg("options"),
              nb::sig("def picture(array: Array, file: str, options: dict[str, typing.Any]) -> None"),
              "Draws a plane of an array.");
+  bind_check_and_compact(module);
 }
 
 }  // namespace sherd::python

@@ -35,6 +35,9 @@ class Peer:
             config=self.config,
         )
 
+    def finish(self, array):
+        array.close()
+
     def create_v2(self, path, size, layout):
         codec = dict(layout.compressor)
         name = codec.pop("id")

@@ -30,7 +30,10 @@ class Peer:
 
     def _open(self, path, **options):
         driver = "zarr" if pathlib.Path(path, ".zarray").exists() else "zarr3"
-        spec = {"driver": driver, "kvstore": {"driver": "file", "path": path}}
+        kvstore = {"driver": "file", "path": path}
+        if path.endswith(".zip"):
+            kvstore = {"driver": "zip", "base": kvstore}
+        spec = {"driver": driver, "kvstore": kvstore}
         return tensorstore.open(spec, context=self.context, **options).result()
 
     def create_v2(self, path, size, layout):

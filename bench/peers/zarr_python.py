@@ -4,6 +4,7 @@ import importlib.metadata
 
 import numcodecs
 import zarr
+import zarr.storage
 
 PIPELINES = {
     "plain": "zarr.core.codec_pipeline.BatchedCodecPipeline",
@@ -25,6 +26,11 @@ def create_v2(path, size, layout):
     )
 
 
+def opened(path, mode="r"):
+    """The array in a directory or, at its root, in an archive."""
+    return zarr.open_array(zarr.storage.ZipStore(path, mode="r") if path.endswith(".zip") else path, mode=mode)
+
+
 class Peer:
     """`variant` is the codec pipeline. Nothing is fsynced."""
 
@@ -37,7 +43,7 @@ class Peer:
         zarr.config.set({"codec_pipeline.path": PIPELINES[variant]})
 
     def open(self, path, writable=False):
-        return zarr.open_array(path, mode="r+" if writable else "r")
+        return opened(path, "r+" if writable else "r")
 
     def read(self, array, key):
         return array[key]
@@ -51,7 +57,7 @@ class Peer:
 
     def create(self, path, size, layout):
         return zarr.create_array(
-            path,
+            zarr.storage.ZipStore(path, mode="w") if path.endswith(".zip") else path,
             shape=(size,) * 3,
             dtype="uint16",
             chunks=(layout.chunks,) * 3,
@@ -59,6 +65,9 @@ class Peer:
             compressors=zarr.codecs.ZstdCodec(level=3) if layout.zstd else None,
             fill_value=0,
         )
+
+    def finish(self, array):
+        array.store_path.store.close()
 
     def create_v2(self, path, size, layout):
         return create_v2(path, size, layout)

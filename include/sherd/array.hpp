@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "sherd/appender.hpp"
 #include "sherd/box.hpp"
 #include "sherd/dtype.hpp"
 #include "sherd/json.hpp"
@@ -173,6 +174,11 @@ class SHERD_API Array {
   /// Grows the array along `axis` by from.shape[axis] and writes there; returns the origin of the written box. If the
   /// write fails, the array shrinks back, unless another writer has appended behind it in the meantime.
   Result<Shape> append(const ConstAnyView& from, std::size_t axis = 0);
+  /// Begins a stream of slices along an axis. `conflict` if another appender of the array is open.
+  [[nodiscard]] Result<Appender> appender(const AppenderOptions& options = {}) const;
+  /// Reads the metadata again: the shape and the attributes that other handles have stored since. One request if
+  /// nothing has changed. `conflict` if the array was erased, or replaced by one with different chunks.
+  Result<void> refresh() const;
   /// Replaces all attributes in one atomic write.
   Result<void> set_attributes(const Json& attributes);
   /// Removes the attributes named in `remove` and sets the members of `set`, where null is an ordinary value, in one

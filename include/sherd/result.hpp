@@ -53,6 +53,8 @@ class SHERD_API Error {
   [[nodiscard]] const std::string& member() const noexcept;
   /// For a `conflict`: whether a retry would fail too, because no concurrent writer caused it.
   [[nodiscard]] bool is_lasting() const noexcept;
+  /// Whether a server or the system does not allow the access. What is denied may not exist either.
+  [[nodiscard]] bool is_denied() const noexcept;
   /// Everything in one line: `'vol/c/0/1' slot 7: gzip: truncated stream at byte 118`.
   [[nodiscard]] std::string text() const;
 
@@ -65,6 +67,8 @@ class SHERD_API Error {
   Error&& in_member(std::string_view member) &&;
   /// Marks a `conflict` that a retry would meet again.
   Error&& lasting() &&;
+  /// Marks an access that is not allowed.
+  Error&& denied() &&;
 
  private:
   struct Data;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sherd/annotation_build.hpp"
+#include "sherd/appender.hpp"
 #include "sherd/array.hpp"
 #include "sherd/box.hpp"
 #include "sherd/collection.hpp"

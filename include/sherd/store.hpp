@@ -36,6 +36,13 @@ struct RangeRead {
   std::span<std::byte> into;
 };
 
+/// How Store::amend() can append to a version of an object in one step, so that readers find all of the appended bytes
+/// or none.
+struct Appending {
+  std::uint64_t alignment = 0;                               ///< of their beginning and end, in bytes; 0: it cannot
+  std::string_view obstacle = "the store replaces objects";  ///< why it cannot
+};
+
 /// Readable bytes with a name: an object, a range of one, or a decoded buffer. A source reads the same
 /// version of its object throughout its life: a file stays open, an S3 source pins its ETag.
 /// Thread-safe.
@@ -51,6 +58,14 @@ class SHERD_API ByteSource {
   virtual Result<void> read(std::span<const RangeRead> ranges) = 0;
   /// The bytes themselves if they are in memory, otherwise nullopt.
   [[nodiscard]] virtual std::optional<std::span<const std::byte>> view() const noexcept { return std::nullopt; }
+  /// How the store can append to this version.
+  [[nodiscard]] virtual Appending appending() { return {}; }
+  /// Whether bytes of the version are still what they were, by what `now` has in their place.
+  using IsIntact = std::function<Result<bool>(ByteSource& now)>;
+  /// Lets this version stay readable when others append to the object: a read() that finds the object longer fails
+  /// only if `is_intact` returns false. It is called during read(), possibly by several threads at a time. Sources that
+  /// do not need it ignore it (the default).
+  virtual void outlive_appends(IsIntact is_intact);
 };
 
 /// One read: a range of an object that is already open, or of the present version of an object.
@@ -71,6 +86,8 @@ struct ReadReply {
   std::uint64_t offset = 0;                      ///< of the first of `bytes` in the object
   std::span<const std::byte> bytes = {};
   std::shared_ptr<const void> owner = nullptr;  ///< keeps `bytes` alive unless they are in ReadRequest::into
+  std::uint32_t requests = 1;                   ///< that the store made for it: parts and retries count
+  std::uint32_t retries = 0;                    ///< those of them that repeated another
 };
 
 /// What Store::read() reads: it hands out requests, and receives the replies. All calls come from the thread that
@@ -99,7 +116,8 @@ struct Condition {
 
 /// What is known of an object before it is written.
 struct WriteHints {
-  std::uint64_t size = 0;  ///< the expected size in bytes; 0 if unknown
+  std::uint64_t size = 0;       ///< the expected size in bytes; 0 if unknown
+  bool is_conditional = false;  ///< commit() may get Condition::matches()
 };
 
 /// The bytes that change an object to its next version. The views are valid during Store::amend().
@@ -108,8 +126,11 @@ struct Amendment {
     std::uint64_t offset = 0;
     std::span<const std::byte> bytes;
   };
-  Generation of;                                          ///< the version that the caller has read
-  std::uint64_t size = 0;                                 ///< of that version, in bytes
+  Generation of;           ///< the version that the caller has read
+  std::uint64_t size = 0;  ///< of that version, in bytes
+  /// Not 0 if `appended` must become visible in one step, if necessary by a copy: it begins at the next multiple of
+  /// this after `size`, after zeros, and ends at one. Without a copy that needs Appending::alignment.
+  std::uint64_t alignment = 0;
   std::vector<std::span<const std::byte>> appended = {};  ///< after its end, one after the other
   std::vector<Overwrite> overwrites = {};                 ///< inside it, by offset, without overlaps
 };
@@ -131,7 +152,8 @@ class SHERD_API ObjectWriter {
   virtual Result<void> link(const std::string& key);
   /// Makes the whole new version visible at once, and durable if the store was opened so. `conflict` if the
   /// condition does not hold, marked as lasting() if a retry would not help. Ends the writer, even if it
-  /// fails.
+  /// fails. For Condition::matches(), WriteHints::is_conditional must have been set: some stores compare versions only
+  /// for an object that is sent by one request.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
   /// The generation that commit() made visible; empty before commit(), and if the store does not know it.
   [[nodiscard]] virtual Generation committed() const { return {}; }
@@ -159,9 +181,15 @@ struct StoreTraits {
   bool conditional_erase = false;  ///< erase() accepts conditions, and compares and erases in one step
   bool links = false;              ///< an object may have two names (ObjectWriter::link())
   bool can_list = true;            ///< visit() works, and with it everything that removes a prefix
+  bool sorted_lists = false;       ///< visit() with ListDepth::all is in the order of the keys
   /// The maximum length of a key. S3 allows 1024 bytes.
   std::uint32_t max_key_bytes = 4096;
-  AmendCost amend = AmendCost::copy;  ///< for most objects; some may cost a copy
+  AmendCost amend = AmendCost::copy;
+  std::uint64_t amend_from_bytes = 0;  ///< of smaller objects, Store::amend() costs a copy
+  /// The memory that an ObjectWriter holds until commit(), for an object of this size or larger that is written about
+  /// from front to end, its first bytes at any time; a smaller object is held whole. A call takes it from its memory
+  /// budget for each writer that it has open at a time. 0: written bytes are not kept in memory.
+  std::uint64_t writer_bytes = 0;
 };
 
 /// An entry of a list: an object or, with ListDepth::children, the prefix of deeper objects.
@@ -169,6 +197,8 @@ struct ListEntry {
   std::string_view name;   ///< without the listed prefix, and without the trailing `/` of a prefix
   std::uint64_t size = 0;  ///< of an object, in bytes
   bool is_prefix = false;
+  std::string_view generation = {};  ///< the token of an object's Generation; empty if the list does not tell
+  std::optional<std::chrono::system_clock::time_point> modified = {};  ///< of an object, if the list tells
 };
 
 /// Which objects below a prefix are listed: its direct children, with deeper objects combined into one entry per next
@@ -224,9 +254,10 @@ class SHERD_API Store {
   virtual Result<void> read(ReadQueue& queue) = 0;
   /// Calls `visit` for what is stored below `prefix` (which ends in `/` or is empty), in any order, page by page:
   /// only one page of entries is in memory at a time and, with ListDepth::all, possibly the names of prefixes still to
-  /// be visited. list() sorts instead, one directory per level. `visit` may use the store; objects that it stores or
-  /// erases may or may not be visited. Returns true if everything was visited, false if `visit` ended the list. A
-  /// prefix that does not exist has no entries. `unsupported` if the store cannot list (traits().can_list).
+  /// be visited. list() sorts instead, one directory per level, unless traits().sorted_lists. `visit` may use the
+  /// store; objects that it stores or erases may or may not be visited. Returns true if everything was visited, false
+  /// if `visit` ended the list. A prefix that does not exist has no entries. `unsupported` if the store cannot list
+  /// (traits().can_list).
   virtual Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) = 0;
 
   /// A writer of the object's next version. This and all following functions that change something are `unsupported` by
@@ -235,9 +266,10 @@ class SHERD_API Store {
   /// Changes the version `amendment.of`, which the caller has read, to the next one, and returns its generation (empty
   /// if the store does not know it). `conflict` if that version is no longer the present one. Holds the
   /// key's lock meanwhile. The default writes a copy, which becomes visible as a whole. A store that changes objects in
-  /// place first stores all appended bytes, to which nothing refers yet, and then makes the overwrites one by one; each
-  /// must be at most 16 aligned bytes, which are written at once. Meanwhile readers may see some of the overwrites.
-  /// Readers of the old version still find its bytes in place, but its source may return `conflict`.
+  /// place first stores all appended bytes, to which nothing refers yet unless they have an alignment, and then makes
+  /// the overwrites one by one. At most 16 aligned bytes are overwritten at once; readers may see a part of a longer
+  /// overwrite, and some of several. Readers of the old version still find its other bytes in place, but its source may
+  /// return `conflict`.
   virtual Result<Generation> amend(const std::string& key, const Amendment& amendment);
   /// Waits until no other writer holds the key. If traits().locks is false, this excludes only threads of this process,
   /// or nothing (the default), and the caller must use conditions: it commits, amends or erases on condition that the
@@ -314,6 +346,9 @@ class SHERD_API Recorder {
   struct Stats {
     std::uint64_t requests = 0, bytes_read = 0, bytes_written = 0;
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
+    std::uint64_t retries = 0;  ///< requests that repeated another one, which had failed
+    std::uint64_t round_trips =
+        0;  ///< reads that could begin only after the reply to another, in one call after the other
   };
 
   /// Requests are kept only between start() and stop(); counters always run. Calls may be nested: stop() returns the
@@ -326,12 +361,20 @@ class SHERD_API Recorder {
   void follow(std::function<void(const Request&)> visit) { visit_ = std::move(visit); }
 
   void request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length);
+  /// More requests to the store for a counted one: its parts, and its retries.
+  void repeated(std::uint64_t requests, std::uint64_t retries) noexcept;
+  void round_trips(std::uint64_t count) noexcept { round_trips_ += count; }
+  /// A shard was changed in this way: `append`, `in_place`, or `rewrite` and why it was not appended to.
+  void updated(std::string_view how, std::string_view why);
+  /// How often shards were changed in each way, by its name and reason: "append", "rewrite: the change is large".
+  [[nodiscard]] std::map<std::string, std::uint64_t> updates() const;
   std::atomic<std::uint64_t> chunks_decoded{0}, chunks_encoded{0}, chunks_moved{0};
 
  private:
-  std::atomic<std::uint64_t> requests_{0}, bytes_read_{0}, bytes_written_{0};
+  std::atomic<std::uint64_t> requests_{0}, bytes_read_{0}, bytes_written_{0}, retries_{0}, round_trips_{0};
   std::atomic<bool> keeping_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> updates_;
   std::vector<Request> log_;
   std::vector<std::size_t> begins_;  ///< where in the log each start() was
   std::function<void(const Request&)> visit_;

@@ -1,4 +1,4 @@
-// Operations on whole arrays and hierarchies: copy, check, import, export, picture.
+// Operations on whole arrays and hierarchies: copy, check, repair, compact, import, export, picture.
 #pragma once
 
 #include <array>
@@ -92,8 +92,8 @@ struct CopyReport {
   /// The members of a volume's info that refer to nothing in the copy, with their paths. They were removed if
   /// CopyOptions::drop_dangling was set.
   std::vector<std::pair<std::string, std::string>> dangling = {};
-  /// What was left out of the copy (damaged nodes, objects that belong to no node, collections of a volume that its info
-  /// does not name, labels of an image), and how it was copied: documents of netcdf-c 4.8.0.
+  /// What was left out of the copy (damaged nodes, objects that belong to no node, collections of a volume that its
+  /// info does not name, labels of an image), and how it was copied: documents of netcdf-c 4.8.0.
   std::vector<std::string> warnings = {};
 };
 /// Copies an array or a whole hierarchy. Chunks with the same codecs and grid are moved encoded. Bounded memory,
@@ -114,6 +114,13 @@ struct Fault {
   std::optional<std::uint64_t> offset;  ///< byte offset inside the object
   std::string message;
 };
+/// How check() repairs what it finds.
+struct RepairOptions {
+  /// Also empties the slots whose chunks cannot be read, and erases such objects: what was there reads as missing.
+  bool drop_broken = false;
+  /// Keeps each object that a repair changes or erases, as KEY.sherd-backup.
+  bool backup = true;
+};
 struct CheckOptions {
   std::string path = {};
   std::string format = {};  ///< such as "zarr2"; empty: detected
@@ -121,13 +128,24 @@ struct CheckOptions {
   /// As the member `sharding` of an info document: the parameters of shards of values by id at the URL itself. Required
   /// if no info document describes them.
   std::optional<Json> sharding = {};
+  /// If set, faults are repaired (docs/check.md), each object in the version that was checked and under its lock. The
+  /// report has what was done, and the faults that remain. The store must be writable.
+  std::optional<RepairOptions> repair = {};
   Config config = {};
+};
+/// What a repair has done.
+struct Repair {
+  std::string action;  ///< such as "index_restored", "tail_cut", "slots_emptied" (docs/check.md)
+  std::string key;
+  std::string message;
+  std::string backup = {};  ///< the key of the old object; empty if it was not kept
 };
 struct CheckReport {
   std::uint64_t documents = 0, shards = 0, chunks = 0;
   /// Of stored chunks: bytes in use, bytes kept for growth, and bytes to which nothing refers.
   std::uint64_t live_bytes = 0, slack_bytes = 0, dead_bytes = 0;
   std::vector<Fault> faults;
+  std::vector<Repair> repaired = {};
   [[nodiscard]] SHERD_API bool ok() const noexcept;  ///< no fault of severity error
   [[nodiscard]] SHERD_API Json to_json() const;
 };
@@ -135,6 +153,24 @@ struct CheckReport {
 /// only at what is stored. not_found if the node does not exist; damage is a fault, not an error.
 SHERD_API Result<CheckReport> check(std::string_view url, const CheckOptions& options = {});
 SHERD_API Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options = {});
+
+struct CompactOptions {
+  std::string path = {};
+  std::string format = {};  ///< such as "zarr2"; empty: detected
+  Config config = {};
+};
+struct CompactReport {
+  std::uint64_t reclaimed = 0;  ///< bytes by which shards became smaller
+  std::uint64_t shards = 0;     ///< that were rewritten
+  [[nodiscard]] SHERD_API Json to_json() const;
+};
+/// Rewrites every shard of a node, and of everything below it, that has bytes to which nothing refers, without these
+/// bytes; also shards of values by id. Chunks are moved and not decoded, so memory is bounded by the index of a shard.
+/// Readers find the old version of a shard or the new one, and other writers may write meanwhile. Shards inside shards
+/// are moved as they are. not_found if the node does not exist; `corrupt` and `unsupported` name a shard that an update
+/// would refuse.
+SHERD_API Result<CompactReport> compact(std::string_view url, const CompactOptions& options = {});
+SHERD_API Result<CompactReport> compact(std::shared_ptr<Store> store, const CompactOptions& options = {});
 
 /// How a file is imported as an array. Formats: nifti, npy, raw, png, pgm, tiff. Images may be a directory or a pattern
 /// of files (`slice_*.png`, `slice_%04d.png`) of the same size, in natural order.

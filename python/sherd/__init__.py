@@ -46,12 +46,13 @@ from ._group import Group
 from ._limits import limits_from_environment as _limits_from_environment
 from ._nodes import consolidate_metadata, create_array, create_group, open, open_array, open_group
 from ._record import record
-from ._sherd import Config, MemoryStore, Store, config
+from ._sherd import Appender, Config, MemoryStore, Store, config
 from ._sherd import version as __version__
-from ._tools import check, copy, picture
+from ._tools import check, compact, copy, picture, repair
 from ._zarr import zarr_store
 
 __all__ = [
+    "Appender",
     "Array",
     "Attributes",
     "BrokenMemberWarning",
@@ -72,6 +73,7 @@ __all__ = [
     "__version__",
     "array",
     "check",
+    "compact",
     "config",
     "consolidate_metadata",
     "copy",
@@ -98,6 +100,7 @@ __all__ = [
     "open_group",
     "picture",
     "record",
+    "repair",
     "save",
     "save_array",
     "save_group",
@@ -106,16 +109,7 @@ __all__ = [
     "zeros_like",
 ]
 
-_LATER = ("compact", "repair")
-
-
-def __getattr__(name: str) -> object:
-    if name in _LATER:
-        raise AttributeError(f"sherd.{name} is not supported by this version")
-    raise AttributeError(f"module 'sherd' has no attribute {name!r}")
-
-
-for _public in (Array, Config, MemoryStore, Store):
+for _public in (Appender, Array, Config, MemoryStore, Store):
     _public.__module__ = "sherd"
 del _public
 

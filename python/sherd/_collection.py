@@ -95,6 +95,16 @@ class Collection:
         """Whether writes are refused."""
         return self._opened[2] == "r"
 
+    def close(self) -> None:
+        """Finishes what was written: the directory of a zip archive, for example. The collection can be used afterwards."""
+        self._collection.finish(self._opened[3])
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def read(self, id: int) -> Any:
         """The object with this id, or None. Corrupt names the object and its id."""
         parts = self._collection.read(id)
@@ -184,8 +194,11 @@ class Collection:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.url.startswith("memory:"):
             raise InvalidArgument("collections in memory cannot be pickled: other processes cannot see them")
-        return _reopen, (self._collection.url, self._opened[2], self._opened[3])
+        store, path, mode, config = self._opened
+        if not isinstance(store, _sherd.Store):
+            store, path = self._collection.url, ""
+        return _reopen, (store, path, mode, _sherd.public_settings(config, self._collection.url))
 
 
-def _reopen(url: str, mode: str, config: dict[str, Any] | None) -> Collection:
-    return Collection(url, mode=mode, config=config)
+def _reopen(store: str | _sherd.Store, path: str, mode: Any, config: dict[str, Any]) -> Collection:
+    return Collection(store, path=path, mode=mode, config=config)

@@ -288,3 +288,8 @@ def consolidate_metadata(
 def reopen(url: str, path: str, writable: bool, format: str, config: dict[str, Any]) -> Array | Group:
     """Opens the node of a pickled handle."""
     return wrap(_sherd.open_node(url, path, writable, format, config))
+
+
+def reopen_store(url: str, config: dict[str, Any]) -> _sherd.Store:
+    """Opens a pickled Store."""
+    return _sherd.Store(url, config=config)

@@ -12,7 +12,8 @@ class Log:
     """The requests of a `with sherd.record()` block; filled in when the block ends.
 
     requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase, move or list.
-    stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written"}.
+    stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written", "retries", "round_trips"}:
+        requests that repeated another one, and reads that could begin only after the reply to another.
     """
 
     def __init__(self) -> None:

@@ -191,11 +191,66 @@ def check(
     zarr_format: of a node in both versions of Zarr; default: detected.
 
     Returns {"ok", "checked": {"documents", "shards", "chunks"}, "space": {"live", "slack", "dead"}, "faults":
-    [{"severity", "code", "key", "slot", "offset", "message"}], "repaired": []}.
+    [{"severity", "code", "key", "slot", "offset", "message"}], "repaired": []}. `repair` changes what is wrong.
     """
+    return _checked(src, data, path, zarr_format, sharding, None, storage_options, config)
+
+
+def _checked(
+    src: Source, data: bool, path: str, zarr_format: Any, sharding: Any, repair: Any, storage_options: Any, config: Any
+) -> dict[str, Any]:
     _arguments.flag(data, "data")
     config = _arguments.settings(config, storage_options, src)
-    return _sherd.check(_store(src, "src"), _arguments.text(path, "path"), format_name(None, zarr_format), data, sharding, config)
+    text = _arguments.text(path, "path")
+    return _sherd.check(_store(src, "src"), text, format_name(None, zarr_format), data, sharding, repair, config)
+
+
+def repair(
+    src: Source,
+    drop_broken: bool = False,
+    backup: bool = True,
+    *,
+    data: bool = False,
+    path: str = "",
+    zarr_format: Literal[2, 3] | None = None,
+    storage_options: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Checks a node and all below it, and repairs what it finds: torn indexes of shards, missing second names of
+    dual-format shards, and what killed writers have left. Each object is changed in the version that was checked and under
+    its lock.
+
+        report = sherd.repair("study.zarr")
+
+    drop_broken: also empties slots whose chunks cannot be read, and erases such objects; what was there reads as the
+    fill value. With `data`, every chunk is decoded to find them. backup: keeps each changed object as KEY.sherd-backup.
+
+    Returns the report of `check`. "faults" has what remains, and "repaired" what was done: [{"action", "key", "message",
+    "backup"}].
+    """
+    how = (_arguments.flag(drop_broken, "drop_broken"), _arguments.flag(backup, "backup"))
+    return _checked(src, data, path, zarr_format, None, how, storage_options, config)
+
+
+def compact(
+    src: Source,
+    *,
+    path: str = "",
+    zarr_format: Literal[2, 3] | None = None,
+    storage_options: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+) -> dict[str, int]:
+    """Rewrites every shard of a node, and of all below it, that has bytes to which nothing refers, without these bytes.
+
+        sherd.compact("study.zarr")["reclaimed"]
+
+    Chunks are moved without decoding them, and other programs may read and write meanwhile. Works on all formats, also on
+    collections of Neuroglancer's objects. Shards inside shards are moved as they are.
+
+    Returns {"reclaimed": bytes, "shards": how many were rewritten}.
+    """
+    config = _arguments.settings(config, storage_options, src)
+    return _sherd.compact(_store(src, "src"), _arguments.text(path, "path"), format_name(None, zarr_format), config)
 
 
 def _name_or_number(value: Any, name: str) -> str | int:

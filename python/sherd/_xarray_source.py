@@ -25,31 +25,10 @@ from ._errors import Conflict, InvalidArgument, NotFound, Unsupported
 from ._nodes import open as open_node
 from ._nodes import open_array
 
-# The storage options that a pickle keeps. All others may be secrets; they are looked up where the pickle is loaded.
-_PUBLIC_OPTIONS = {
-    "durable", "follow_symlinks", "lock", "standalone", "endpoint", "region", "profile", "anonymous", "ca_bundle",
-    "missing_status",
-}  # fmt: skip
 _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
 _NOT_JSON = ("NaN", "Infinity", "-Infinity")
 # As in engine="zarr", Zarr strings have NumPy 2's type. If they were objects, xarray would read one to find their type.
 _STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
-
-
-def _public(config: Any) -> dict[str, Any]:
-    """The settings without possible secrets."""
-    kept = dict(config or {})
-    options = kept.get("storage_options")
-    if options:
-        kept["storage_options"] = {name: value for name, value in options.items() if name in _PUBLIC_OPTIONS}
-    return kept
-
-
-def _completed(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a pickle; storage options that the pickle lacks come from this process."""
-    if "storage_options" not in config:
-        return config
-    return {**config, "storage_options": {**_sherd.config.storage_options, **config["storage_options"]}}
 
 
 class Node:
@@ -200,7 +179,7 @@ class Opened:
             )
             self.url = self._dataset.url
             if self._dataset.format == "netcdf":
-                raise Unsupported(f"{self.url} is a netCDF file; open it by engine='netcdf4', or copy it by sherd.netcdf.copy()")
+                raise Unsupported(f"{store} is a netCDF file; open it by engine='netcdf4', or copy it by sherd.netcdf.copy()")
         except NotFound:
             self._dataset, self._scales = None, _scales(store, config)
             if not self._scales:
@@ -212,7 +191,7 @@ class Opened:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._address is None:
             raise InvalidArgument("a dataset of a Store cannot be pickled; open it by its path or URL")
-        settings = _public(self._config)
+        settings = _sherd.public_settings(self._config, self.url)
         return _reopened, (self.token, self._address, self._mode, self._compat, settings, self._consolidated, self._wanted)
 
     @property
@@ -320,7 +299,7 @@ def _reopened(
 ) -> Opened:
     found = Opened._all.get(token)
     return found or Opened(
-        address, mode, compat, _completed(config), token, consolidated=consolidated, zarr_format=zarr_format
+        address, mode, compat, config, token, consolidated=consolidated, zarr_format=zarr_format
     )
 
 

@@ -100,12 +100,14 @@ Result<Node> open_at(std::string_view url, OpenOptions options) {
   return in_store(open_in(around->store, options), around->store->url());
 }
 
-/// A node that has just been created at a URL inside a hierarchy. In an archive that is not finished only the same
-/// store has it.
-Result<Node> reopened(std::string_view url, const NodeLocation& location) {
-  const OpenOptions options{.path = location.path, .writable = true, .config = location.config};
-  if (!path_of_store(location.store->url())) return open_in(location.store, options);
-  return open_at(url, {.writable = true, .config = location.config});
+/// A node that has just been created at a URL inside a hierarchy, `made` there. A directory is a store of its own; in
+/// an archive that is not finished only the same store has it, and on a server it would be read again.
+template <class T>
+Result<T> at_url(std::string_view url, const NodeLocation& location, T made) {
+  if (!path_of_store(location.store->url())) return made;
+  SHERD_TRY(node, open_at(url, {.writable = true, .config = location.config}));
+  constexpr bool is_array = std::is_same_v<T, Array>;
+  return expect<T>(std::move(node), is_array ? "an array" : "a group", is_array ? "a group" : "an array");
 }
 
 }  // namespace
@@ -143,8 +145,8 @@ Result<Array> create_array(std::string_view url, const CreateOptions& options) {
     SHERD_TRY(location, new_location(url, options.format, options.config));
     if (location.path.empty()) return create_array_at(std::move(location), options);
     const std::string name = location.store->url();
-    SHERD_TRY(in_store(create_array_at(location, options), name));
-    return expect<Array>(reopened(url, location), "an array", "a group");
+    SHERD_TRY(made, in_store(create_array_at(location, options), name));
+    return at_url(url, location, std::move(made));
   });
 }
 
@@ -161,8 +163,8 @@ Result<Group> create_group(std::string_view url, const Json& attributes, bool ov
     SHERD_TRY(location, new_location(url, format, config));
     if (location.path.empty()) return create_group_at(std::move(location), attributes, overwrite);
     const std::string name = location.store->url();
-    SHERD_TRY(in_store(create_group_at(location, attributes, overwrite), name));
-    return expect<Group>(reopened(url, location), "a group", "an array");
+    SHERD_TRY(made, in_store(create_group_at(location, attributes, overwrite), name));
+    return at_url(url, location, std::move(made));
   });
 }
 

@@ -13,6 +13,7 @@
 #include "node/path.hpp"
 #include "node/presence.hpp"
 #include "node/stores_above.hpp"
+#include "store/archive_of.hpp"
 #include "store/file_options.hpp"
 #include "store/prefetched.hpp"
 
@@ -35,9 +36,10 @@ Result<bool> is_apart(const NodeLocation& group, const std::string& path) {
 }
 
 /// By convention a hierarchy begins at a directory with such a name, and at the root of an archive.
-bool begins_hierarchy(std::string_view url) {
+bool begins_hierarchy(Store& store) {
+  std::string_view url = store.url();
   if (url.ends_with('/')) url.remove_suffix(1);
-  return url.ends_with(".zarr") || url.ends_with("|zip:");
+  return url.ends_with(".zarr") || archive_of(store) != nullptr;
 }
 
 }  // namespace
@@ -98,6 +100,7 @@ Result<neuroglancer::Collection::State::Location> collection_location(std::share
 Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const std::vector<const Format*>& formats,
                                                    Unreadable unreadable) {
   NodeLocation there = location;
+  std::optional<Error> denied;
   SHERD_TRY(documents, prefetched_store(*location.store, document_keys(formats, location.path)));
   there.store = std::move(documents);
   for (const Format* format : formats) {
@@ -105,10 +108,16 @@ Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const 
     if (bound == nullptr) continue;
     location.format = there.format = std::move(bound);
     const auto found = presence(there);
+    if (!found && found.error().is_denied()) {
+      // A server may answer so for what does not exist.
+      denied = found.error();
+      continue;
+    }
     if (!found && unreadable == Unreadable::fails) return found.error();
     // A node that exists but cannot be opened is reported by the reader of the document.
     if (!found || *found != Presence::none) return std::optional(std::move(location));
   }
+  if (denied && unreadable == Unreadable::counts) return *std::move(denied);
   return std::optional<NodeLocation>();
 }
 
@@ -130,14 +139,18 @@ Result<std::optional<Enclosure>> find_around(const Store& store, const std::vect
 
 namespace {
 
-Result<NodeLocation> location_in(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+/// `store` may be a snapshot, in which the location then looks around.
+Result<NodeLocation> location_in(const std::shared_ptr<Store>& store, std::string_view path, const std::string& format,
                                  const Config& config, std::string_view advice) {
   if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
-  SHERD_TRY(location, make_location(std::move(store), path, config));
+  const std::shared_ptr<Store> live = live_store(store);
+  SHERD_TRY(location, make_location(live, path, config));
   location.writable = true;
   SHERD_TRY(wanted, formats_called(format));
   SHERD_TRY(all, formats_called({}));
-  SHERD_TRY(root, find_format_of(at_path(location, ""), all, Unreadable::fails));
+  NodeLocation looking = at_path(location, "");
+  if (live != store) looking.store = store;
+  SHERD_TRY(root, find_format_of(std::move(looking), all, Unreadable::fails));
   if (root && !format.empty() && root->format->name() != format)
     return conflict("a hierarchy of the format " + std::string(root->format->name()) + " exists here; the format " +
                     format + " needs a store of its own" + std::string(advice))
@@ -154,10 +167,22 @@ Result<NodeLocation> location_in(std::shared_ptr<Store> store, std::string_view 
 
 }  // namespace
 
-Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+Result<NodeLocation> new_location(const std::shared_ptr<Store>& store, std::string_view path, const std::string& format,
                                   const Config& config) {
-  return location_in(std::move(store), path, format, config, {});
+  return location_in(store, path, format, config, {});
 }
+
+namespace {
+
+/// A snapshot of what shows in which hierarchy a new node at the root of a store would be.
+Result<std::shared_ptr<Store>> seen_around(std::shared_ptr<Store> store, const Config& config) {
+  if (store->read_only()) return store;
+  SHERD_TRY(location, make_location(std::move(store), "", config));
+  return prefetched_stores(location.store,
+                           [&](const std::string&) { return document_keys(location.tables.formats, ""); });
+}
+
+}  // namespace
 
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config) {
   SHERD_TRY(parsed, parse_url(url));
@@ -166,9 +191,10 @@ Result<NodeLocation> new_location(std::string_view url, const std::string& forma
 
 Result<NodeLocation> new_location(const StoreUrl& url, const std::string& wanted, const Config& config) {
   SHERD_TRY(format, format_of(url, wanted));
-  SHERD_TRY(store, open_sought(url, config));
+  SHERD_TRY(opened, open_sought(url, config));
+  SHERD_TRY(store, seen_around(std::move(opened), config));
   SHERD_TRY(around, enclosure_of_new(*store, config));
-  if (!around) return new_location(std::move(store), "", format, config);
+  if (!around) return location_in(store, "", format, config, {});
   return in_store(location_in(around->store, around->path, format, config, around->format ? kStandalone : ""),
                   around->store->url());
 }
@@ -186,11 +212,11 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
     if (!hierarchy && is_stored_fault(hierarchy.error())) return in_store(Error(hierarchy.error()), outer->url());
     if (!hierarchy) return true;
     const bool is_there = hierarchy->has_value();
-    if (is_there && !begins_hierarchy(outer->url())) {
+    if (is_there && !begins_hierarchy(*outer)) {
       SHERD_TRY(apart, is_apart(**hierarchy, path));
       if (apart) return false;
     }
-    if (is_there || (!around && begins_hierarchy(outer->url())))
+    if (is_there || (!around && begins_hierarchy(*outer)))
       around = Enclosure{outer, path, is_there ? (*hierarchy)->format : nullptr};
     return is_there;
   }));

@@ -41,7 +41,7 @@ Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const 
                                                    Unreadable unreadable = Unreadable::counts);
 
 /// The location of a new array or group: its format is that of the store's hierarchy unless another is requested.
-Result<NodeLocation> new_location(std::shared_ptr<Store> store, std::string_view path, const std::string& format,
+Result<NodeLocation> new_location(const std::shared_ptr<Store>& store, std::string_view path, const std::string& format,
                                   const Config& config);
 /// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the group
 /// that it would be in is erased or renamed again and again.

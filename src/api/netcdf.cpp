@@ -67,6 +67,22 @@ Result<void> check_exists(const ParsedUrl& url) {
   return not_found("file or directory does not exist: " + path);
 }
 
+/// A netCDF file on a server.
+Result<Dataset> open_remote_file(const StoreUrl& url, const Config& given) {
+  const Config config = traced(given);
+  auto place = parent_of(url);
+  if (!place) return invalid_argument("'" + url.shown + "' names no file");
+  SHERD_TRY(store, open_store(place->store, config));
+  if (config.recorder) store = recorded_store(std::move(store), config.recorder);
+  return as_call(config, [&]() -> Result<Dataset> {
+    SHERD_TRY(copy, PartialCopy::make(*store, place->key, url.shown));
+    if (copy == nullptr) return not_found("file does not exist: " + url.shown);
+    SHERD_TRY(is_netcdf, is_netcdf_file(*copy));
+    if (!is_netcdf) return invalid_argument("'" + url.shown + "' is not a netCDF file");
+    return open_netcdf_file(std::move(copy), config);
+  });
+}
+
 /// Opens a dataset in the store of its URL, with the URL's modes added to those of the options.
 template <class Open>
 std::invoke_result_t<Open, std::shared_ptr<Store>, const OpenOptions&> in_store_of(const ParsedUrl& parsed,
@@ -119,8 +135,9 @@ Result<Dataset> Dataset::open(std::shared_ptr<Store> store, const OpenOptions& o
 
 Result<Dataset> Dataset::open(std::string_view url, const OpenOptions& options) {
   SHERD_TRY(parsed, parse_dataset_url(url));
-  if (const std::string path = file_path_of(parsed); is_netcdf_file(path)) {
-    if (options.path.empty()) return open_netcdf_file(path, options.config);
+  if (const std::string path = file_path_of(parsed); parsed.is_file || is_netcdf_file(path)) {
+    if (options.path.empty())
+      return parsed.is_file ? open_remote_file(parsed.place, options.config) : open_netcdf_file(path, options.config);
     return invalid_argument("a netCDF file cannot be opened with a path; open the file, and then the group in it")
         .in_member("path");
   }

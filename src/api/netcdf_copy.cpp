@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "api/netcdf.hpp"
+#include "api/registry.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -160,7 +161,7 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
     SHERD_TRY(from, parse_dataset_url(source));
     SHERD_TRY(to, parse_dataset_url(destination));
     SHERD_TRY(check_apart(file_path_of(from), file_path_of(to)));
-    Config reading = options.config;
+    Config reading = config_beside(from.place, to.place, options.config);
     reading.progress = nullptr;
     reading.memory_budget = std::max<std::uint64_t>(options.config.memory_budget / 4, std::uint64_t{1} << 20U);
     SHERD_TRY(dataset,
@@ -169,7 +170,9 @@ Result<DatasetCopyReport> copy(std::string_view source, std::string_view destina
     SHERD_TRY(kind, kind_of_copy(dataset, to, options));
     if (!options.shards.empty() && (kind != "nczarr" || options.format != "zarr3"))
       return invalid_argument("only datasets in Zarr v3 have shards; choose the format zarr3").in_member("shards");
-    if (kind == "nczarr") return copy_to_zarr(dataset, to, options);
+    DatasetCopyOptions writing = options;
+    writing.config = config_beside(to.place, from.place, options.config);
+    if (kind == "nczarr") return copy_to_zarr(dataset, to, writing);
     SHERD_TRY(path, new_file_path(to));
     return copy_to_file(dataset, {.path = path, .kind = kind}, options, false);
   });

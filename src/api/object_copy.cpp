@@ -15,6 +15,7 @@ Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared
                                       const ObjectCopyOptions& options) {
   return as_call(options.config, [&]() -> Result<ObjectCopyReport> {
     const bool one_store = source == destination;
+    if (destination->read_only()) return invalid_argument("the store " + destination->url() + " is read-only");
     SHERD_TRY(from, make_location(std::move(source), "", options.config));
     SHERD_TRY(to, make_location(std::move(destination), "", options.config));
     SHERD_TRY(check_apart(from, to, one_store));
@@ -25,8 +26,11 @@ Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared
 Result<ObjectCopyReport> copy_objects(std::string_view source, std::string_view destination,
                                       const ObjectCopyOptions& options) {
   return as_call(options.config, [&]() -> Result<ObjectCopyReport> {
-    SHERD_TRY(from, open_store(source, options.config));
-    SHERD_TRY(to, open_store(destination, options.config));
+    SHERD_TRY(there, parse_url(source));
+    SHERD_TRY(here, parse_url(destination));
+    SHERD_TRY(from, open_store(there, config_beside(there, here, options.config)));
+    SHERD_TRY(to, open_store(here, config_beside(here, there, options.config)));
+    begin_whole(*to);
     SHERD_TRY(report, copy_objects(std::move(from), to, options));
     SHERD_TRY(finish_whole(to));
     return report;

@@ -16,6 +16,7 @@
 #include "os/calls.hpp"
 #include "os/directory.hpp"
 #include "os/fd.hpp"
+#include "store/archive_of.hpp"
 
 namespace sherd {
 namespace {
@@ -94,6 +95,17 @@ std::string hint_at_objects(const NodeLocation& location) {
          ": see 'sherd info', 'sherd ls' and sherd.neuroglancer.Collection";
 }
 
+/// The name of the archive that contains the store; nullopt if that archive exists, or there is none around the store.
+std::optional<std::string> missing_archive(std::shared_ptr<Store> store) {
+  while (archive_of(*store) == nullptr) {
+    auto above = store->parent();
+    if (!above || !*above) return std::nullopt;
+    store = std::move((*above)->store);
+  }
+  if (archive_of(*store)->exists()) return std::nullopt;
+  return store->url().substr(0, store->url().rfind("|zip:"));
+}
+
 /// The directory of a location in a store of files.
 std::optional<std::filesystem::path> directory_of(const NodeLocation& location) {
   const auto path = path_of_store(location.store->url());
@@ -111,7 +123,8 @@ std::string hint_at_unfinished(const NodeLocation& location) {
 
 /// The same in this store, or in one inside or around it.
 std::string hint_at_copies(NodeLocation location) {
-  if (location.format == nullptr)  // any: where a copy is made depends on the store
+  if (location.store->read_only()) return {};  // there are no copies
+  if (location.format == nullptr)              // any: where a copy is made depends on the store
     location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), location.tables.formats.front());
   std::string hint = hint_at_unfinished(location);
   for (const std::string& root : ancestors(location.path)) {
@@ -171,6 +184,7 @@ std::optional<Error> hint_at_source(const std::string& source) {
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
+  if (const auto archive = missing_archive(location.store)) return not_found("zip archive does not exist: " + *archive);
   if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = hint_at_file(where, location.tables.formats)) return *std::move(file);
     return not_found("directory does not exist: " + where + hint_at_copies(location));

@@ -11,6 +11,9 @@
 #include "netcdf/member_notes.hpp"
 #include "node/storage_kind.hpp"
 #include "ome/ome.hpp"
+#include "remote/gcs_store.hpp"
+#include "remote/http_service.hpp"
+#include "remote/s3_store.hpp"
 #include "store/file_options.hpp"
 #include "store/zip.hpp"
 
@@ -103,6 +106,18 @@ Result<std::shared_ptr<Store>> open_zip(const StoreUrl& /*url*/, std::optional<O
   return zip_store(std::move(in->store), std::move(in->key), settings);
 }
 
+Result<std::shared_ptr<Store>> open_http(const StoreUrl& url, std::optional<OuterObject> /*in*/, const Config& config) {
+  return remote::http_store(url, config);
+}
+
+Result<std::shared_ptr<Store>> open_s3(const StoreUrl& url, std::optional<OuterObject> /*in*/, const Config& config) {
+  return remote::s3_store(url, config);
+}
+
+Result<std::shared_ptr<Store>> open_gs(const StoreUrl& url, std::optional<OuterObject> /*in*/, const Config& config) {
+  return remote::gcs_store(url, config);
+}
+
 constexpr std::string_view kZipSuffixes[] = {".zip", ".ozx"};
 /// The first member of an archive, or the end of one without members.
 bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"); }
@@ -110,6 +125,12 @@ bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || 
 constexpr StoreEntry stores[] = {
     {.scheme = "file", .open = open_files, .options = kFileOptions},
     {.scheme = "memory", .open = open_memory},
+    {.scheme = "http", .open = open_http, .options = remote::kHttpOptions, .is_read_only = true},
+    {.scheme = "https", .open = open_http, .options = remote::kHttpOptions, .is_read_only = true},
+    {.scheme = "s3", .open = open_s3, .options = remote::kS3Options},
+    {.scheme = "s3+http", .open = open_s3, .options = remote::kS3Options},
+    {.scheme = "s3+https", .open = open_s3, .options = remote::kS3Options},
+    {.scheme = "gs", .open = open_gs, .options = remote::kGcsOptions, .is_read_only = true},
     {.scheme = "zip", .open = open_zip, .is_layer = true, .suffixes = kZipSuffixes, .recognizes = is_zip},
 };
 

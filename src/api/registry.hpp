@@ -27,6 +27,7 @@ struct StoreEntry {
   std::string_view scheme;
   Result<std::shared_ptr<Store>> (*open)(const StoreUrl& url, std::optional<OuterObject> in, const Config& config);
   std::span<const std::string_view> options = {};
+  bool is_read_only = false;
   bool is_layer = false;
   std::span<const std::string_view> suffixes = {};
   bool (*recognizes)(std::string_view first_bytes) = nullptr;
@@ -40,6 +41,8 @@ struct StoreEntry {
 /// that none of the rows of its name has.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
                                                         std::span<const StoreEntry> table = store_table());
+/// The config for one of two stores to which a caller gives the same options: without those that only `other` has.
+[[nodiscard]] Config config_beside(const StoreUrl& url, const StoreUrl& other, Config config);
 /// The same for nodes: an archive that was made of one node begins in its directory (StoreUrl::Layer::seeks_root).
 [[nodiscard]] Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
                                                          std::span<const StoreEntry> table = store_table());

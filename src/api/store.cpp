@@ -2,14 +2,19 @@
 #include "sherd/store.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "api/open_hints.hpp"
+#include "api/process_options.hpp"
 #include "api/registry.hpp"
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "netcdf/s3_url.hpp"
 #include "netcdf/url.hpp"
 #include "node/document_keys.hpp"
 #include "os/calls.hpp"
@@ -54,6 +59,8 @@ void set_layer(StoreUrl& url, const StoreEntry& row, std::size_t size) {
   while (inner.starts_with('/')) inner.erase(0, 1);
   while (inner.ends_with('/')) inner.pop_back();
   url.path.resize(size);
+  if (url.scheme != "file")
+    if (auto decoded = percent_decode(inner)) inner = *std::move(decoded);
   url.layers.push_back({.scheme = std::string(row.scheme), .path = std::move(inner), .seeks_root = true});
 }
 
@@ -77,8 +84,13 @@ void find_layer(Rows table, StoreUrl& url) {
   if (url.has_all_layers || !url.layers.empty()) return;
   url.has_all_layers = true;
   if (url.scheme == "file") return find_layer_in_files(table, url);
-  for (const StoreEntry& row : table)
-    if (row.is_layer && has_suffix_of(row, url.path)) return set_layer(url, row, url.path.size());
+  // A server has no directories that could be looked at: the first name with a suffix is that of an object.
+  for (std::size_t end = 0; end < url.path.size();) {
+    end = std::min(url.path.find('/', end + 1), url.path.size());
+    for (const StoreEntry& row : table)
+      if (row.is_layer && has_suffix_of(row, std::string_view(url.path).substr(0, end)))
+        return set_layer(url, row, end);
+  }
 }
 
 const StoreEntry* find_row(Rows table, std::string_view scheme) {
@@ -86,17 +98,54 @@ const StoreEntry* find_row(Rows table, std::string_view scheme) {
   return row == table.end() ? nullptr : &*row;
 }
 
-Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config& config) {
-  Words known;
+/// The options of the stores of a name, and the schemes of these for a message.
+struct KnownOptions {
+  Words names;
   std::string stores;
+
+  [[nodiscard]] bool has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+};
+KnownOptions options_of(Rows table, const StoreUrl& url) {
+  KnownOptions known;
   const auto add = [&](std::string_view scheme) {
     const StoreEntry* const row = find_row(table, scheme);
     if (row == nullptr) return;
-    known.insert(known.end(), row->options.begin(), row->options.end());
-    stores += (stores.empty() ? "'" : " and '") + std::string(scheme) + "'";
+    known.names.insert(known.names.end(), row->options.begin(), row->options.end());
+    known.stores += (known.stores.empty() ? "'" : " and '") + std::string(scheme) + "'";
   };
   add(url.scheme);
   for (const StoreUrl::Layer& layer : url.layers) add(layer.scheme);
+  return known;
+}
+
+struct ProcessOptions {
+  std::mutex mutex;
+  std::map<std::string, std::string> options;
+};
+ProcessOptions& process_options() {
+  static auto* const options = new ProcessOptions;
+  return *options;
+}
+
+bool is_of_any_store(Rows table, std::string_view name) {
+  return std::ranges::any_of(
+      table, [&](const StoreEntry& row) { return std::ranges::find(row.options, name) != row.options.end(); });
+}
+
+Config without_others(Rows table, const StoreUrl& url, Config config) {
+  const KnownOptions known = options_of(table, url);
+  ProcessOptions& process = process_options();
+  const std::lock_guard lock(process.mutex);
+  std::erase_if(config.storage_options, [&](const auto& option) {
+    const auto same = process.options.find(option.first);
+    return same != process.options.end() && same->second == option.second && !known.has(option.first) &&
+           is_of_any_store(table, option.first);
+  });
+  return config;
+}
+
+Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config& config) {
+  const auto [known, stores] = options_of(table, url);
   for (const auto& [name, value] : config.storage_options) {
     if (std::ranges::find(known, name) != known.end()) continue;
     std::string names;
@@ -106,6 +155,26 @@ Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config
         .in_member("storage_options");
   }
   return {};
+}
+
+/// Adds the options of the environment, SHERD_STORE_<NAME>, that the stores of a name have and the caller does not
+/// give.
+Config with_options(Rows table, const StoreUrl& url, Config config) {
+  const auto add = [&](std::string_view scheme) {
+    const StoreEntry* const row = find_row(table, scheme);
+    if (row == nullptr) return;
+    for (const std::string_view name : row->options) {
+      std::string variable = "SHERD_STORE_" + std::string(name);
+      for (char& c : variable)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+      if (const char* const value = std::getenv(variable.c_str()); value != nullptr)
+        config.storage_options.emplace(name, value);
+    }
+  };
+  for (const auto& [name, value] : url.options) config.storage_options.emplace(name, value);
+  add(url.scheme);
+  for (const StoreUrl::Layer& layer : url.layers) add(layer.scheme);
+  return config;
 }
 
 /// The only directory of an archive that was made of a node, as `zip -r a.zip a.zarr` does; empty if there is anything
@@ -165,6 +234,7 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
 Result<StoreUrl> parse_url(std::string_view text, std::span<const StoreEntry> table) {
   const Words stores = schemes(table, false), layers = schemes(table, true);
   SHERD_TRY(url, parse_store_url(text, {stores, layers, kFormatWords, netcdf::is_url_fragment}));
+  SHERD_TRY(netcdf::place_on_s3(url));
   SHERD_TRY(netcdf::apply_fragment(url));
   find_layer(table, url);
   return url;
@@ -177,10 +247,29 @@ Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& con
   return open_sought(from_root, config, table);
 }
 
+Config config_beside(const StoreUrl& url, const StoreUrl& other, Config config) {
+  const KnownOptions own = options_of(store_table(), url), others = options_of(store_table(), other);
+  std::erase_if(config.storage_options,
+                [&](const auto& option) { return others.has(option.first) && !own.has(option.first); });
+  return config;
+}
+
 Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
                                            std::span<const StoreEntry> table) {
-  SHERD_TRY(check_storage_options(table, url, config));
-  return open_layers(table, url, config);
+  Config own = without_others(table, url, config);
+  SHERD_TRY(check_storage_options(table, url, own));
+  return open_layers(table, url, with_options(table, url, std::move(own)));
+}
+
+void set_process_options(std::map<std::string, std::string> options) {
+  ProcessOptions& process = process_options();
+  const std::lock_guard lock(process.mutex);
+  process.options = std::move(options);
+}
+
+Config without_process_options(std::string_view url, Config config) {
+  const auto parsed = parse_url(url);
+  return parsed ? without_others(store_table(), *parsed, std::move(config)) : config;
 }
 
 Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config) {

@@ -1,5 +1,5 @@
-// The public entry points for operations on whole trees: copy, check and import. A URL names a store whose root is the
-// node; the format is the first in the table that recognizes something there, readable or not.
+// The public entry points for operations on whole trees: copy, check, compact and import. A URL names a store whose
+// root is the node; the format is the first in the table that recognizes something there, readable or not.
 #include <filesystem>
 
 #include "api/location.hpp"
@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "check/check.hpp"
+#include "check/compact.hpp"
 #include "copy/below.hpp"
 #include "copy/copy.hpp"
 #include "copy/import_pyramid.hpp"
@@ -19,8 +20,9 @@
 #include "ome/ome.hpp"
 #include "sherd/collection.hpp"
 #include "sherd/tools.hpp"
+#include "store/archive_of.hpp"
+#include "store/capabilities.hpp"
 #include "store/key.hpp"
-#include "store/zip.hpp"
 
 namespace sherd {
 
@@ -131,21 +133,24 @@ Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> de
 // A copy joins the hierarchy around its destination, and has its format.
 Result<CopyReport> copy(std::string_view source, std::string_view destination, const CopyOptions& options) {
   return as_call(options.config, [&]() -> Result<CopyReport> {
-    SHERD_TRY(from, find_store(source, options.source_path, options.config, options.source_format));
+    SHERD_TRY(parsed_source, parse_url(source));
     SHERD_TRY(parsed, parse_url(destination));
+    const Config reading = config_beside(parsed_source, parsed, options.config);
+    SHERD_TRY(from, find_store(source, options.source_path, reading, options.source_format));
     SHERD_TRY(wanted, format_of(parsed, options.format));
-    SHERD_TRY(to, open_sought(parsed, options.config));
     CopyOptions inside = options;
+    inside.config = config_beside(parsed, parsed_source, options.config);
+    SHERD_TRY(to, open_sought(parsed, inside.config));
     inside.source_path = from.path;
     inside.format = wanted;
-    SHERD_TRY(around, enclosure(*to, options.config));
-    if (!around && find_location(from.store, from.path, options.config, options.source_format))
-      SHERD_TRY(refuse_inside(*to, options.config));
+    SHERD_TRY(around, enclosure(*to, inside.config));
+    if (!around && find_location(from.store, from.path, reading, options.source_format))
+      SHERD_TRY(refuse_inside(*to, inside.config));
     if (around) {
       to = std::move(around->store);
       inside.destination_path = join_path(around->path, options.destination_path);
       SHERD_TRY(formats, formats_called({}));
-      SHERD_TRY(root, make_location(to, "", options.config));
+      SHERD_TRY(root, make_location(to, "", inside.config));
       SHERD_TRY(hierarchy, find_format_of(std::move(root), formats, Unreadable::fails));
       const std::string format = hierarchy ? std::string(hierarchy->format->name()) : wanted;
       if (!wanted.empty() && wanted != format)
@@ -153,6 +158,7 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
                         wanted + " needs a store of its own" + std::string(kStandalone));
       inside.format = format;
     }
+    begin_whole(*to);
     SHERD_TRY(report, copy(std::move(from.store), to, inside));
     SHERD_TRY(finish_whole(to));
     return report;
@@ -161,11 +167,18 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
 
 namespace {
 
+/// Whether the comment of an .ozx file, or what it says of OME-NGFF, says so.
+bool says_documents_are_first(const Json* ome) {
+  for (const char* const member : {"zipFile", "centralDirectory", "jsonFirst"})
+    ome = ome != nullptr && ome->is_object() ? ome->find(member) : nullptr;
+  return ome != nullptr && ome->as_bool().value_or(false);
+}
+
 /// Warns of what an archive as a whole lacks: members that readers cannot see, which zarr-python leaves when it changes
 /// one, and the comment of an .ozx file.
-void check_archive(Store& store, CheckReport& report) {
-  const ZipArchiveStore* const archive = zip_archive_of(store);
-  if (archive == nullptr) return;
+Result<void> check_archive(Store& store, CheckReport& report) {
+  const ArchiveStore* const archive = archive_of(store);
+  if (archive == nullptr) return {};
   const auto warn = [&](std::string code, std::string key, std::string message) {
     report.faults.push_back({Fault::Severity::warning, std::move(code), std::move(key), {}, {}, std::move(message)});
   };
@@ -174,16 +187,68 @@ void check_archive(Store& store, CheckReport& report) {
          "occurs more than once in the zip archive, in which " + std::to_string(duplicates.count) +
              " members are superseded by later ones of the same name");
   const auto comment = Json::parse(archive->comment());
-  const bool is_described = comment && comment->is_object() && comment->find("ome") != nullptr;
-  if (store.url().ends_with(".ozx|zip:") && !is_described)
+  const Json* const ome = comment && comment->is_object() ? comment->find("ome") : nullptr;
+  if (archive->name().ends_with(".ozx") && ome == nullptr)
     warn("archive_comment", "",
          "the archive lacks the comment that OME-NGFF recommends for .ozx files: it was changed, or written otherwise");
+  if (!says_documents_are_first(ome)) return {};
+  SHERD_TRY(has_first, archive->has_first(is_zarr3_document));
+  if (!has_first)
+    warn("archive_order", "",
+         "the archive's comment says that its directory begins with all documents, breadth first, which it does not");
+  return {};
+}
+
+/// Warns of what writers have begun to send to an object store and not ended. A store that does not list them, or does
+/// not allow it, has none.
+Result<void> check_uploads(const NodeLocation& location, bool repairs, CheckReport& report) {
+  auto* const store = dynamic_cast<UploadingStore*>(location.store.get());
+  if (store == nullptr) return {};
+  const auto warn = [&](const std::string& key, const std::string& since) -> Result<bool> {
+    std::string message = "a writer that began at " + since + " has sent parts of a new version and not ended";
+    if (repairs)
+      report.repaired.push_back({"upload_removed", key, std::move(message)});
+    else
+      report.faults.push_back({Fault::Severity::warning, "unfinished_upload", key, {}, {}, std::move(message)});
+    return repairs;
+  };
+  for (const std::string& prefix : location.format->contents(location.path)) {
+    auto listed = store->visit_uploads(prefix, warn);
+    const bool is_unknown = !listed && (listed.error().is_denied() || listed.error().code() == ErrorCode::unsupported);
+    if (!listed && !is_unknown) return listed;
+  }
+  return {};
+}
+
+/// Removes what killed writers have left that is not an object.
+Result<void> remove_leftovers(const NodeLocation& location, CheckReport& report) {
+  auto* const store = dynamic_cast<LeftoverStore*>(location.store.get());
+  if (store == nullptr) return {};
+  for (const std::string& prefix : location.format->contents(location.path))
+    SHERD_TRY(store->remove_leftovers(prefix, [&](const std::string& key) -> Result<void> {
+      report.repaired.push_back({"side_file_removed", key, "was left by a writer that was killed"});
+      return {};
+    }));
+  return {};
+}
+
+/// Checks a node, and repairs what is wrong with it and around it if that is wanted.
+Result<CheckReport> check_node(const NodeLocation& location, const CheckOptions& options) {
+  CheckReport before;
+  if (options.repair) SHERD_TRY(remove_leftovers(location, before));
+  SHERD_TRY(nodes, check_nodes(location, options));
+  nodes.repaired.insert(nodes.repaired.begin(), before.repaired.begin(), before.repaired.end());
+  SHERD_TRY(check_archive(*location.store, nodes));
+  SHERD_TRY(check_uploads(location, options.repair.has_value(), nodes));
+  return nodes;
 }
 
 }  // namespace
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
   return as_call(options.config, [&]() -> Result<CheckReport> {
+    if (options.repair && store->read_only())
+      return invalid_argument("the store " + store->url() + " is read-only, so nothing in it can be repaired");
     if (options.sharding) {
       SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
       CheckReport report;
@@ -191,11 +256,7 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
       return report;
     }
     const auto location = find_location(store, options.path, options.config, options.format);
-    if (location) {
-      SHERD_TRY(nodes, check_nodes(*location, options));
-      check_archive(*location->store, nodes);
-      return nodes;
-    }
+    if (location) return check_node(*location, options);
     CheckReport report;
     if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
       SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
@@ -217,7 +278,32 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
     SHERD_TRY(location, find_store(url, options.path, options.config, options.format));
     CheckOptions inside = options;
     inside.path = location.path;
-    return check(std::move(location.store), inside);
+    SHERD_TRY(report, check(location.store, inside));
+    if (!report.repaired.empty()) SHERD_TRY(finish_whole(location.store));
+    return report;
+  });
+}
+
+Result<CompactReport> compact(std::shared_ptr<Store> store, const CompactOptions& options) {
+  return as_call(options.config, [&]() -> Result<CompactReport> {
+    if (store->read_only()) return invalid_argument("the store " + store->url() + " is read-only");
+    const auto location = find_location(store, options.path, options.config, options.format);
+    if (location) return compact_nodes(*location);
+    if (location.error().code() != ErrorCode::not_found) return location.error();
+    SHERD_TRY(collection, collection_location(std::move(store), options.path, true, options.config));
+    SHERD_TRY(report, compact_collection(std::move(collection)));
+    return report ? Result<CompactReport>(*report) : location.error();
+  });
+}
+
+Result<CompactReport> compact(std::string_view url, const CompactOptions& options) {
+  return as_call(options.config, [&]() -> Result<CompactReport> {
+    SHERD_TRY(location, find_store(url, options.path, options.config, options.format));
+    CompactOptions inside = options;
+    inside.path = location.path;
+    SHERD_TRY(report, compact(location.store, inside));
+    if (report.shards != 0) SHERD_TRY(finish_whole(location.store));
+    return report;
   });
 }
 
@@ -237,6 +323,7 @@ Result<Array> import_file(const std::string& source, std::string_view url, const
     if (options.from.empty() && !find_file_format({}, source))
       if (auto error = hint_at_source(source)) return *std::move(error);
     SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
+    begin_whole(*location.store);
     const auto reopen = [&](std::string path) -> Result<Array> {
       SHERD_TRY(finish_whole(location.store));
       return open_array(url, {.path = std::move(path), .writable = true, .config = options.create.config});

@@ -16,6 +16,7 @@
 #include "node/codec_members.hpp"
 #include "node/consolidated.hpp"
 #include "node/document.hpp"
+#include "store/prefetched.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -122,7 +123,13 @@ Result<bool> Array::State::saw_attributes() const {
 }
 
 Result<Shape> Array::State::confirm(Confirmed what) const {
-  SHERD_TRY(seen, stored_generation(*location.store, document_key));
+  // At the beginning of a call the document may have changed, and is read at once.
+  std::shared_ptr<Store> documents = location.store;
+  if (what == Confirmed::attributes) {
+    SHERD_TRY(read, prefetched_store(*location.store, {&document_key, 1}));
+    documents = std::move(read);
+  }
+  SHERD_TRY(seen, stored_generation(*documents, document_key));
   if (!seen) return replaced_error("erased");
   SHERD_TRY(storage->confirm(*this));
   const Result<bool> known = what == Confirmed::attributes ? saw_attributes() : true;
@@ -131,7 +138,7 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
     const std::lock_guard hold(mutex_);
     if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;
   }
-  SHERD_TRY(node, present_document());
+  SHERD_TRY(node, present_document(*documents));
   Shape now = node.array->shape;
   adopt(std::move(node));
   return now;
@@ -157,14 +164,14 @@ Result<void> Array::State::confirm_missing() const {
     read_at_ = node->generation();
     return {};
   }
-  SHERD_TRY(node, present_document());
+  SHERD_TRY(node, present_document(*location.store));
   const std::lock_guard hold(mutex_);
   read_at_ = node.generation();
   return conflict("the array was changed while it was read").in_key(document_key);
 }
 
-Result<NodeDocument> Array::State::present_document() const {
-  SHERD_TRY(node, location.format->open(*location.store, location.path, location.config.limits));
+Result<NodeDocument> Array::State::present_document(Store& documents) const {
+  SHERD_TRY(node, location.format->open(documents, location.path, location.config.limits));
   if (!node) return replaced_error("erased");
   SHERD_TRY(check_same(*node));
   return *std::move(node);
@@ -325,6 +332,13 @@ Result<void> Array::finish() {
   return in_store(store.finish(), store.url());
 }
 
+Result<void> Array::refresh() const {
+  return as_call(config(), [&]() -> Result<void> {
+    SHERD_TRY(shape, state_->confirm(State::Confirmed::attributes));
+    return {};
+  });
+}
+
 std::string Array::url() const { return url_below(state_->location.store->url(), path()); }
 
 Array Array::with_config(Config config) const {
@@ -417,11 +431,20 @@ Result<void> write_selected(const Array& array, const Shape* made_for, const Sel
     SHERD_TRY(array_shape, state.confirm(Array::State::Confirmed::attributes));
     if (made_for != nullptr && *made_for != array_shape)
       return invalid_argument("the array was resized in the meantime, to " + to_string(array_shape));
+    return write_confirmed(array, array_shape, selection, from);
+  });
+}
+
+Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
+                             const ConstAnyView& from) {
+  const Array::State& state = array.state();
+  return as_call(state.config(), [&]() -> Result<void> {
     SHERD_TRY(selection.check(array_shape));
     SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
     SHERD_TRY(state.check_elements(from.dtype));
     const SelectedRegion selected(selection);
-    Budget budget(state.config().memory_budget);
+    const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
+    Budget budget(writing_config(state, state.config(), cells).memory_budget);
     SHERD_TRY(state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape}));
     if (state.location.store->traits().locks) return {};
     SHERD_TRY(now, state.confirm());

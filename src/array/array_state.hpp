@@ -80,7 +80,7 @@ struct Array::State {
   /// `conflict` if the array of this document has different chunks.
   Result<void> check_same(const NodeDocument& now) const;
   /// The document as it is stored; `conflict` if the array was erased or replaced.
-  Result<NodeDocument> present_document() const;
+  Result<NodeDocument> present_document(Store& documents) const;
   void adopt(NodeDocument now) const;
   /// Whether documents other than the one that makes the array visible are unchanged since they were last seen.
   Result<bool> saw_attributes() const;
@@ -102,6 +102,11 @@ struct CellAccess {
 /// handle has the new shape. nullptr: the selection fits any shape that contains it.
 Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
                             const ConstAnyView& from);
+/// The same after the caller has found, or made, the array of this shape.
+Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
+                             const ConstAnyView& from);
+/// The error of a change that was made for another shape than the stored one.
+[[nodiscard]] Error resized_error(const Array::State& state);
 /// The prefix of an array's chunk keys: empty, or ends in `/`.
 [[nodiscard]] std::string chunk_prefix(const NodeLocation& location, const NodeDocument& node);
 /// Elements and shape of the first stored chunk.
@@ -117,6 +122,9 @@ struct RegionWrite {
   /// If set, the array may be smaller now, and this writes beyond its end. Records each version that was replaced and
   /// its replacement (empty if nothing remained). For one chunk only.
   std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
+  /// If set, the array ends before the region, at this shape, and grows over it later. A lasting `conflict` if the
+  /// stored shape is another one.
+  const Shape* shown = nullptr;
 };
 
 /// One chunk of a read call: where it is stored, and the requested elements.
@@ -146,8 +154,9 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 /// The error of a selection beyond the array's end if `part` of a chunk is not inside an array of this shape.
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
-/// The configuration with at most as many threads as the memory budget allows to write at a time.
-Config writing_config(Config config, const ChunkLayout& layout);
+/// The configuration for writing this many chunks or shards: threads for all requests that can be under way, but at
+/// most as many as the memory budget allows; without the memory that the store's writers hold.
+Config writing_config(const Array::State& state, const Config& config, std::uint64_t cells);
 
 /// Receives a stored chunk: its cell, and the key and size in bytes of its object.
 using OnStored = std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>;

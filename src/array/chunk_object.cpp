@@ -8,6 +8,13 @@
 #include "base/try.hpp"
 
 namespace sherd {
+namespace {
+
+/// The longest read of a divisible object: a first read is one request on one connection, and the runs of what is left
+/// are decoded one by one as they arrive.
+constexpr std::uint64_t kReadBytes = std::uint64_t{8} << 20;
+
+}  // namespace
 
 class ChunkReader::Object final : public ObjectRead {
  public:
@@ -36,6 +43,8 @@ class ChunkReader::Object final : public ObjectRead {
 
  private:
   [[nodiscard]] std::uint64_t raw_part(ReadRequest& request) const;
+  [[nodiscard]] bool must_have_all(std::uint64_t size) const;
+  [[nodiscard]] bool is_divisible(std::uint64_t size) const;
   [[nodiscard]] bool wants_all() const;
   Result<std::vector<Run>> plan_missing() const;
   Result<std::vector<Run>> plan_stored(ByteSource& source);
@@ -65,7 +74,8 @@ ReadRequest ChunkReader::Object::first() const {
     const std::uint64_t index = first_index_bytes(layout, piece_.shape, reader_.config_.limits);
     request.length = std::max(index, reader_.config_.tail_read_bytes.value_or(reader_.traits_.tail_read_bytes));
     const std::uint64_t all = chunk_bytes(layout, valid_) + index;
-    if (wants_all()) request.length = std::max(request.length, std::min(all, reader_.run_bytes()));
+    const std::uint64_t most = is_divisible(all) ? std::min(reader_.run_bytes(), kReadBytes) : reader_.run_bytes();
+    if (wants_all()) request.length = std::max(request.length, std::min(all, most));
   }
   return request;
 }
@@ -85,10 +95,21 @@ std::uint64_t ChunkReader::Object::raw_part(ReadRequest& request) const {
   return first.length;
 }
 
+/// Whether a part of the object is of no use.
+bool ChunkReader::Object::must_have_all(std::uint64_t size) const {
+  const ChunkLayout& layout = piece_.layout;
+  return layout.opaque_shard() || reader_.keeps(layout, piece_.shape) || reader_.keeps_stored(size);
+}
+
+/// Whether parts of it are useful as soon as the index is there.
+bool ChunkReader::Object::is_divisible(std::uint64_t size) const {
+  const auto& shard = piece_.layout.shard;
+  return shard && !shard->inner->shard && !must_have_all(size);
+}
+
 bool ChunkReader::Object::wants_all() const {
   const ChunkLayout& layout = piece_.layout;
-  if (layout.opaque_shard() || reader_.keeps(layout, piece_.shape)) return true;
-  if (reader_.keeps_stored(chunk_bytes(layout, valid_))) return true;
+  if (must_have_all(chunk_bytes(layout, valid_))) return true;
   if (!layout.shard) return false;
   const Piece stored = stored_piece(piece_);
   const std::uint64_t inside = *element_count(layout.shard->grid(layout.chain.stored_shape(valid_)));
@@ -106,8 +127,8 @@ Result<std::vector<Run>> ChunkReader::Object::plan_stored(ByteSource& source) {
   SHERD_TRY(kept, reader_.from_kept(source, piece_));
   if (kept) return std::vector<Run>();
   SHERD_TRY(whole, reader_.wants_whole(source, size, piece_, valid_));
-  whole_ = whole;
-  if (whole) {
+  whole_ = whole && (size <= kReadBytes || !is_divisible(size) || has_arrived(source, {0, size}));
+  if (whole_) {
     SHERD_TRY(piece_.layout.check_object_size(piece_.shape, size, reader_.config_.limits));
     return std::vector<Run>{{{0, size}, 0, 0}};
   }
@@ -115,7 +136,8 @@ Result<std::vector<Run>> ChunkReader::Object::plan_stored(ByteSource& source) {
   SHERD_TRY(reader_.make_plan(source, size, piece_, plan_));
   if (waits_for_bytes(source)) return std::vector<Run>();
   SHERD_TRY(reader_.fill_empty(plan_, 0, plan_.empty.size()));
-  return plan_.runs;
+  plan_.runs = coalesce(plan_.wanted, reader_.gap(), std::min(reader_.run_bytes(), kReadBytes));
+  return without_arrived(plan_.runs, plan_.wanted, source);
 }
 
 std::unique_ptr<ObjectRead> ChunkReader::object_read(std::string key, Piece piece, Shape valid, Outcome outcome) const {

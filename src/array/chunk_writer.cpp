@@ -230,6 +230,7 @@ Result<ChunkWriter::NextVersion> ChunkWriter::plan_next(const WritePiece& stored
   if (old == nullptr) {
     SHERD_TRY(coding, shard.coding(grid, stored.first_id, config_.limits));
     SHERD_TRY(update, plan_new(*coding));
+    set_placement(config_, shard, update);
     return NextVersion{std::move(coding), std::move(update)};
   }
   SHERD_TRY(size, old->size());
@@ -240,11 +241,11 @@ Result<ChunkWriter::NextVersion> ChunkWriter::plan_next(const WritePiece& stored
   std::ranges::sort(changed);
   if (shard.second && !before.overlaps_index) SHERD_TRY(check_indices_agree(location, before, changed, config_.limits));
   const auto put_bytes = checked_mul(changed.size(), plans.slot_bytes);
-  SHERD_TRY(kind,
-            choose(config_, traits, before, {.slots = changed, .put_bytes = put_bytes.value_or(~std::uint64_t{0})}));
-  SHERD_TRY(coding, kind == UpdateKind::amend ? shard.part_coding(grid, stored.first_id, changed, config_.limits)
-                                              : shard.coding(grid, stored.first_id, config_.limits));
+  const UpdateKind kind = choose(config_, traits, before, {changed, put_bytes.value_or(~std::uint64_t{0})});
+  SHERD_TRY(coding, keeps_object(kind) ? shard.part_coding(grid, stored.first_id, changed, config_.limits)
+                                       : shard.coding(grid, stored.first_id, config_.limits));
   SHERD_TRY(update, plan_update(kind, before, changed, *coding));
+  set_placement(config_, shard, update);
   return NextVersion{std::move(coding), std::move(update), OldVersion{*old, std::move(before)}};
 }
 
@@ -255,7 +256,7 @@ Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSo
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
   SHERD_TRY(next, plan_next(stored, plans, old, traits));
-  const std::uint64_t moved = next.update.kind == UpdateKind::amend ? 0 : next.update.unchanged_chunks;
+  const std::uint64_t moved = keeps_object(next.update.kind) ? 0 : next.update.unchanged_chunks;
   SHERD_TRY(applied, carry(*next.coding, std::move(next.update), window, [&](ShardWriter& writer) {
               return put_slots(stored, plans, next.old ? &*next.old : nullptr, writer);
             }));

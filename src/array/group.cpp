@@ -55,12 +55,20 @@ struct KnownNodes {
   }
 };
 
+/// Whether consolidated metadata says which members there are and what they are: where they cannot be listed, and on
+/// servers, where each member would be a request.
+bool trusts_consolidated(const Store& store) {
+  const StoreTraits traits = store.traits();
+  const bool is_server = traits.parallel_requests > 1 && !traits.locks;
+  return !traits.can_list || traits.read_only || is_server;
+}
+
 KnownNodes known_nodes(const NodeLocation& location, const NodeDocument& node) {
   if (location.writable) return {};
   const auto* consolidation = capability<Consolidation>(*location.format);
   auto entries = consolidated_entries(*location.format, node.document);
   if (!entries) return {};
-  const bool trusted = !location.store->traits().can_list;
+  const bool trusted = trusts_consolidated(*location.store);
   std::map<std::string, KnownNode> nodes;
   for (auto& [path, entry] : *entries)
     if (const auto type = consolidation->type(entry))
@@ -227,7 +235,8 @@ Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
   return as_call(state_->location.config, [&]() -> Result<std::vector<std::pair<std::string, NodeType>>> {
     const NodeLocation& location = state_->location;
     const KnownNodes& known = state_->known;
-    if (!location.store->traits().can_list) return known.by_path != nullptr ? known.members() : members_of(location);
+    if (known.by_path != nullptr && trusts_consolidated(*location.store)) return known.members();
+    if (!location.store->traits().can_list) return members_of(location);
     return location.format->members(*location.store, location.path, location.config.limits,
                                     [&](const std::string& name) { return known.type(name); });
   });
@@ -246,7 +255,7 @@ Result<Node> Group::open(std::string_view path) const {
 
 Result<void> Group::open_all(std::span<const std::string> names,
                              const std::function<Result<void>(std::size_t, Result<Node>)>& visit) const {
-  if (!state_->location.store->traits().can_list && state_->known.by_path != nullptr) {
+  if (state_->known.by_path != nullptr && trusts_consolidated(*state_->location.store)) {
     for (std::size_t i = 0; i < names.size(); ++i) SHERD_TRY(visit(i, open(names[i])));
     return {};
   }

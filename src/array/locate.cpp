@@ -9,6 +9,7 @@
 #include "array/partial_source.hpp"
 #include "array/read_objects.hpp"
 #include "base/checked.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -104,6 +105,7 @@ class Finder {
 Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const Shape& cell, const Box& box) {
   LocatedObject object{.key = array.key(cell), .generation = {}, .chunks = {}};
   const auto look = [&]() -> Result<bool> {
+    object.chunks.clear();
     SHERD_TRY(source, array.location.store->open(object.key));
     if (source == nullptr) return false;
     SHERD_TRY(size, source->size());
@@ -112,7 +114,7 @@ Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const
     SHERD_TRY(Finder(array, object.chunks).find(*source, size, cell, box));
     return true;
   };
-  SHERD_TRY(exists, look().in_key(object.key));
+  SHERD_TRY(exists, retry_limited(array.config(), look).in_key(object.key));
   return exists ? std::optional(std::move(object)) : std::nullopt;
 }
 

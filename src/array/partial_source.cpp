@@ -1,5 +1,6 @@
 #include "array/partial_source.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "store/reply.hpp"
@@ -41,6 +42,35 @@ Result<void> PartialSource::read(std::span<const RangeRead> ranges) {
 bool waits_for_bytes(const ByteSource& source) noexcept {
   const auto* arriving = dynamic_cast<const PartialSource*>(&source);
   return arriving != nullptr && arriving->waits();
+}
+
+bool has_arrived(const ByteSource& source, Extent range) noexcept {
+  const auto* arriving = dynamic_cast<const PartialSource*>(&source);
+  return arriving != nullptr && arriving->find(range).has_value();
+}
+
+std::vector<Run> without_arrived(std::span<const Run> runs, std::span<const Wanted> wanted, const ByteSource& source) {
+  std::vector<Run> result;
+  const auto add = [&](std::size_t first, std::size_t last) {
+    if (first == last) return;
+    Extent all = wanted[first].extent;
+    for (const Wanted& each : wanted.subspan(first, last - first))
+      all.length = std::max(all.end(), each.extent.end()) - all.offset;
+    result.push_back({all, first, last});
+  };
+  for (const Run& run : runs) {
+    if (has_arrived(source, run.extent)) {
+      result.push_back(run);
+      continue;
+    }
+    std::size_t first = run.first, last = run.last;
+    while (first < last && has_arrived(source, wanted[first].extent)) ++first;
+    while (last > first && has_arrived(source, wanted[last - 1].extent)) --last;
+    add(run.first, first);
+    add(first, last);
+    add(last, run.last);
+  }
+  return result;
 }
 
 }  // namespace sherd

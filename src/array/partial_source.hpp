@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "shard/reader.hpp"
 #include "sherd/store.hpp"
 #include "store/extent.hpp"
 
@@ -63,5 +64,11 @@ class PartialSource final : public ByteSource {
 
 /// Whether `source` is one that waits: then a failed read may only mean that bytes have not arrived.
 [[nodiscard]] bool waits_for_bytes(const ByteSource& source) noexcept;
+/// Whether `source` is one that waits, and has these bytes.
+[[nodiscard]] bool has_arrived(const ByteSource& source, Extent range) noexcept;
+/// The same reads, but what has arrived at the beginning and the end of a run is a run of its own, so that it is not
+/// requested again.
+[[nodiscard]] std::vector<Run> without_arrived(std::span<const Run> runs, std::span<const Wanted> wanted,
+                                               const ByteSource& source);
 
 }  // namespace sherd

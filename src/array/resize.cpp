@@ -115,9 +115,8 @@ Result<void> erase_beyond(const Array::State& state, Shrinking& change) {
   const auto check = [&](std::size_t i) { return check_cut(state, across[i].first, across[i].second, change); };
   SHERD_TRY(parallel_for(across.size(), with_requests(state.config(), state.location.store->traits().parallel_requests),
                          check));
-  Budget budget(state.config().memory_budget);
-  const unsigned requests = state.location.store->traits().parallel_requests;
-  const Config config = writing_config(with_requests(state.config(), requests), state.layout);
+  const Config config = writing_config(state, state.config(), across.size());
+  Budget budget(config.memory_budget);
   std::vector<Generation> generations(across.size());
   SHERD_TRY(parallel_for(across.size(), config, [&](std::size_t i) -> Result<void> {
     SHERD_TRY(generation, cut(state, across[i].first, change, budget));
@@ -185,15 +184,26 @@ void take_back(Array::State& state, const Shrinking& change, Array::State::Renew
       renewal);
 }
 
-/// A format may derive codec parameters from the array's shape; with others the stored chunks would be misread.
-Result<void> check_codecs(const Array::State& state, const NodeDocument& present, const Json& document) {
+/// The document of the array with another shape. A format may derive codec parameters from the array's shape; with
+/// others the stored chunks would be misread.
+Result<Json> resized_document(const Array::State& state, const NodeDocument& present, const Shape& to) {
+  SHERD_TRY(counterpart, find_counterpart(state.location, present));
+  if (counterpart)
+    return unsupported(
+        "an array that shares its shards with one of another format cannot be resized; create another one");
+  SHERD_TRY(document, state.location.format->changed(present.document, {.shape = to}));
   SHERD_TRY(resized, state.location.format->lower(document, state.config().limits));
   const auto &before = present.array->codecs, &after = resized.array->codecs;
   const auto [was, is] = std::ranges::mismatch(before, after);
-  if (was == before.end() && is == after.end()) return {};
+  if (was == before.end() && is == after.end()) return document;
   return unsupported("the codec '" + (was != before.end() ? was->name : is->name) +
                      "' depends on the shape of the array, so the stored chunks would become unreadable; copy the " +
                      "array with other codecs, and resize the copy");
+}
+
+Result<std::unique_ptr<StoreLock>> lock_shape_of(const Array::State& state) {
+  const std::string turn = state.document_key + std::string(kShapeLock);
+  return as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); });
 }
 
 /// Why the shape is changed. The rows of a failed append are not erased where others may append behind it meanwhile.
@@ -204,22 +214,16 @@ Result<void> change_shape(Array::State& state, const NextShape& next,
                           Purpose purpose = Purpose::resize) {
   SHERD_TRY(require_writable(state.location));
   const bool has_locks = state.location.store->traits().locks;
-  const std::string turn = state.document_key + std::string(kShapeLock);
-  SHERD_TRY(lock, as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); }));
+  SHERD_TRY(lock, lock_shape_of(state));
   Shrinking change;
   bool shrinks = false;
   SHERD_TRY(state.edit(
       [&](const NodeDocument& present) -> Result<Json> {
-        SHERD_TRY(counterpart, find_counterpart(state.location, present));
-        if (counterpart)
-          return unsupported(
-              "an array that shares its shards with one of another format cannot be resized; create another one");
         SHERD_TRY(shape, next(present.array->shape));
         change = {present.array->shape, std::move(shape)};
         shrinks = false;
         for (std::size_t d = 0; d < change.to.size(); ++d) shrinks = shrinks || change.to[d] < change.from[d];
-        SHERD_TRY(document, state.location.format->changed(present.document, {.shape = change.to}));
-        SHERD_TRY(check_codecs(state, present, document));
+        SHERD_TRY(document, resized_document(state, present, change.to));
         if (shrinks) SHERD_TRY(state.check_change());
         if (shrinks && (has_locks || purpose == Purpose::resize)) SHERD_TRY(erase_beyond(state, change));
         return document;
@@ -253,9 +257,36 @@ Result<void> resize_from(const Array& array, const Shape& from, const Shape& to)
         return invalid_argument("the array was resized in the meantime");
       },
       Array::State::Renewal::by_caller);
-  if (!done && differs)
-    return conflict("the array was resized in the meantime; open it again").in_key(state.document_key);
+  if (!done && differs) return resized_error(state);
   return done;
+}
+
+Error resized_error(const Array::State& state) {
+  return conflict("the array was resized in the meantime; open it again").lasting().in_key(state.document_key);
+}
+
+Result<std::unique_ptr<StoreLock>> lock_shape(const Array& array) { return lock_shape_of(array.state()); }
+
+Result<void> check_resize(const Array& array, const Shape& to) {
+  const Array::State& state = array.state();
+  SHERD_TRY(require_writable(state.location));
+  SHERD_TRY(state.check_change());
+  SHERD_TRY(resized_document(state, state.document(), to).in_key(state.document_key));
+  return {};
+}
+
+Result<void> write_beyond(const Array& array, const Shape& shown, const Shape& grown, const Box& where,
+                          const ConstAnyView& from) {
+  const Array::State& state = array.state();
+  return as_call(state.config(), [&]() -> Result<void> {
+    SHERD_TRY(shape, state.confirm(Array::State::Confirmed::attributes));
+    if (shape != shown) return resized_error(state);
+    const SelectedRegion selected{Selection(where)};
+    const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
+    Budget budget(writing_config(state, state.config(), cells).memory_budget);
+    const WriteSource source{from.data, from.strides};
+    return state.storage->write(state, selected.region(), {source, budget, grown, nullptr, &shown});
+  });
 }
 
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
@@ -279,7 +310,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   }));
   Shape origin(ndim(), 0);
   origin[axis] = old_shape[axis];
-  auto written = write(Box{origin, from.shape}, from);
+  auto written = write_confirmed(*this, grown, Box{origin, from.shape}, from);
   if (written) return origin;
   // Undone as far as still possible: not if another writer has appended behind it. An interruption ends the write, but
   // not this.

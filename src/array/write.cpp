@@ -13,11 +13,16 @@
 
 #include "array/array_state.hpp"
 #include "array/chunk_writer.hpp"
+#include "array/locate.hpp"
 #include "array/storage.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
+#include "store/capabilities.hpp"
 #include "store/condition.hpp"
+#include "store/prefetched.hpp"
 #include "store/read_into.hpp"
 #include "store/retry.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd {
 namespace {
@@ -49,6 +54,7 @@ class RegionWriter {
         from_(call.from),
         array_shape_(call.shape),
         replaced_(call.replaced),
+        shown_(call.shown),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
@@ -80,8 +86,9 @@ class RegionWriter {
   /// Under the object's lock, if there are locks. `conflict` if more of the chunk is inside the array than was known:
   /// elements may have been stored there, so the attempt must start again.
   Result<void> confirm(const CellAccess& at, const Region& part) const {
-    if (at.valid == at.shape && !state_.location.store->traits().locks) return {};
+    if (at.valid == at.shape && !state_.location.store->traits().locks && shown_ == nullptr) return {};
     SHERD_TRY(shape, state_.confirm());
+    if (shown_ != nullptr) return shape == *shown_ ? Result<void>() : resized_error(state_);
     if (shape == array_shape_) return {};
     if (replaced_ == nullptr) SHERD_TRY(check_inside(state_, at.cell, part, shape));
     const Shape valid = state_.valid_shape(at.cell, shape);
@@ -107,8 +114,9 @@ class RegionWriter {
   Result<void> replace(const CellAccess& at, WritePiece piece, const Condition& condition) const {
     Store& store = *state_.location.store;
     piece.has_object = !can_erase(condition);
+    const bool is_conditional = condition.kind == Condition::Kind::matches;
     if (is_plain_shard()) {
-      SHERD_TRY(object, store.write(at.key));
+      SHERD_TRY(object, store.write(at.key, {.is_conditional = is_conditional}));
       SHERD_TRY(confirm(at, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
       return present ? object->commit(condition) : erase(at.key, condition);
@@ -116,7 +124,8 @@ class RegionWriter {
     if (!piece.layout.shard && piece.layout.chain.raw_word_size() != 0) {
       const WritePiece stored = stored_piece(piece);
       if (const auto blocks = Blocks::cut(stored.shape, stored.part, state_.dtype.size())) {
-        SHERD_TRY(object, store.write(at.key, {.size = blocks->count() * blocks->bytes()}));
+        SHERD_TRY(object,
+                  store.write(at.key, {.size = blocks->count() * blocks->bytes(), .is_conditional = is_conditional}));
         SHERD_TRY(confirm(at, piece.part));
         SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
         return present ? object->commit(condition) : erase(at.key, condition);
@@ -126,7 +135,7 @@ class RegionWriter {
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
     if (!present) return erase_unread(at, piece.part, condition);
-    SHERD_TRY(object, store.write(at.key, {.size = encoded->size()}));
+    SHERD_TRY(object, store.write(at.key, {.size = encoded->size(), .is_conditional = is_conditional}));
     SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(object->write(0, encoded->span()));
     return object->commit(condition);
@@ -150,7 +159,9 @@ class RegionWriter {
     if (!is_plain_shard())
       share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     SHERD_TRY(lock, store.lock(at.key));
-    SHERD_TRY(old, store.open(at.key));
+    if (auto* const amending = dynamic_cast<AmendingLock*>(lock.get()); amending != nullptr && expects_amend(piece))
+      amending->expect_amend();
+    SHERD_TRY(old, open_with(store, old_part(at, piece)));
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
     piece.has_object = !can_erase(condition);
@@ -167,10 +178,31 @@ class RegionWriter {
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, bytes, *encoded));
     if (!present) return erase_rest(at.key, condition);
-    SHERD_TRY(object, store.write(at.key, {.size = encoded->size()}));
+    SHERD_TRY(object, store.write(at.key, {.size = encoded->size(), .is_conditional = true}));
     SHERD_TRY(object->write(0, encoded->span()));
     SHERD_TRY(object->commit(condition));
     return note_replaced(condition, object->committed());
+  }
+
+  /// Whether the object is probably amended: large shards are, where that is cheap.
+  [[nodiscard]] bool expects_amend(const WritePiece& piece) const {
+    const StoreTraits traits = state_.location.store->traits();
+    return is_plain_shard() && traits.amend != AmendCost::copy && config_.update != Update::rewrite &&
+           chunk_bytes(piece.layout, piece.shape) >= traits.amend_from_bytes;
+  }
+
+  /// What an update reads of the old version: the index of a shard, a chunk as a whole.
+  [[nodiscard]] ReadRequest old_part(const CellAccess& at, const WritePiece& piece) const {
+    ReadRequest request{.key = at.key};
+    if (!is_plain_shard()) {
+      if (!piece.layout.shard) request.length = limit_plus(piece.layout.max_encoded_size(piece.shape), 1);
+      return request;
+    }
+    const ShardLayout& shard = *piece.layout.shard;
+    request.from_end = shard.slots() != nullptr && shard.slots()->location == IndexLocation::end;
+    request.length = std::max(first_index_bytes(piece.layout, piece.shape, config_.limits),
+                              config_.tail_read_bytes.value_or(state_.location.store->traits().tail_read_bytes));
+    return request;
   }
 
   /// Nothing remains after an update.
@@ -203,6 +235,7 @@ class RegionWriter {
   const WriteSource& from_;
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
+  const Shape* const shown_;                                        // set if the written part is not shown yet
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
@@ -211,7 +244,12 @@ class RegionWriter {
 
 }  // namespace
 
-Config writing_config(Config config, const ChunkLayout& layout) {
+Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells) {
+  const ChunkLayout& layout = state.layout;
+  const StoreTraits traits = state.location.store->traits();
+  // One thread for each request that can be under way, because the requests of a cell depend on previous replies.
+  Config config = with_writers(with_requests(call, traits.parallel_requests), traits,
+                               {.count = cells, .bytes = chunk_bytes(layout, state.chunks)});
   if (!layout.shard || layout.opaque_shard()) return config;  // such chunks use the budget one by one
   const std::uint64_t most =
       config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
@@ -238,8 +276,7 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t written = region.element_count() * state.dtype.size();
   const Config reporting = with_progress(state.config(), done, written);
-  // One thread for each request that can be under way, because the requests of a cell depend on previous replies.
-  Config config = writing_config(with_requests(reporting, objects_->traits().parallel_requests), state.layout);
+  Config config = writing_config(state, reporting, cells.size());
   if (!state.layout.shard && written / std::max<std::uint64_t>(cells.size(), 1) <= kSmallChunkBytes)
     config = with_syncs(std::move(config));
   config.missing_is_error = false;  // missing parts of a chunk that is changed are filled

@@ -60,14 +60,16 @@ std::byte* map_huge(std::size_t size) noexcept {
 class KeptResults {
  public:
   static constexpr std::size_t kSmallest = std::size_t{64} << 10;  // the C library is good at keeping smaller ones
-  static constexpr std::size_t kLargest = std::size_t{4} << 20;
+  static constexpr std::size_t kLargest = std::size_t{8} << 20;
 
   /// A block that is large enough and not much larger; nullptr if there is none.
   Header* take(std::size_t size) noexcept {
     for (auto& slot : slots_) {
       Header* found = slot.exchange(nullptr);
       if (found == nullptr) continue;
-      const std::size_t capacity = found->mapped - sizeof(Header);
+      const auto before =
+          static_cast<std::size_t>(reinterpret_cast<std::byte*>(found + 1) - static_cast<std::byte*>(found->mapping));
+      const std::size_t capacity = found->mapped - before;
       if (capacity >= size && capacity / 2 <= size) return found;
       put_into(slot, found);
     }
@@ -119,9 +121,9 @@ std::byte* allocate_bytes(std::size_t size) noexcept {
 }
 
 std::byte* allocate_result(std::size_t size) noexcept {
-  if (size < KeptResults::kSmallest || size >= KeptResults::kLargest) return allocate_bytes(size);
+  if (size < KeptResults::kSmallest || size > KeptResults::kLargest) return allocate_bytes(size);
   if (Header* kept = KeptResults::all().take(size)) return reinterpret_cast<std::byte*>(kept + 1);
-  std::byte* fresh = map_small(size);
+  std::byte* fresh = size < 2 * kHugePageBytes ? map_small(size) : map_huge(size);
   if (fresh != nullptr) (reinterpret_cast<Header*>(fresh) - 1)->kept = true;
   return fresh;
 }

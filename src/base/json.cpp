@@ -2,6 +2,7 @@
 // document and writing it again; they are converted only on request. json_parse.cpp parses, json_print.cpp
 // prints.
 #include "sherd/json.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,14 +55,6 @@ bool is_json_number(std::string_view text) {
     if (at == digits) return false;
   }
   return at == end;
-}
-
-template <class T>
-std::optional<T> integer(const std::string& text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Whether the magnitude of a number that no double holds is too large (otherwise it is too small), judging by the power
@@ -121,12 +114,12 @@ std::optional<bool> Json::as_bool() const noexcept {
 }
 
 std::optional<std::int64_t> Json::as_int() const noexcept {
-  return is_number() ? integer<std::int64_t>(text()) : std::nullopt;
+  return is_number() ? parse_number<std::int64_t>(text()) : std::nullopt;
 }
 
 std::optional<std::uint64_t> Json::as_uint() const noexcept {
   if (!is_number()) return std::nullopt;
-  return text() == "-0" ? 0 : integer<std::uint64_t>(text());
+  return text() == "-0" ? 0 : parse_number<std::uint64_t>(text());
 }
 
 std::optional<double> Json::as_double() const noexcept {

@@ -1,5 +1,6 @@
 // Restricted Damerau-Levenshtein distance: letters inserted, removed, replaced, or swapped with the next.
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,6 @@ namespace {
 /// Longer words are not names; comparing them would take long.
 constexpr std::size_t kLongestWord = 64;
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the table of distances between the prefixes of a and of b.
   std::array<std::vector<std::size_t>, 3> rows;
@@ -23,9 +22,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+      const char x = lowered(a[i - 1]), y = lowered(b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (x == y ? 0 : 1)});
-      if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && x == lowered(b[j - 2]) && lowered(a[i - 2]) == y)
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, last);
     std::swap(last, row);

@@ -12,6 +12,7 @@ struct Error::Data {
   std::string member = {};
   std::optional<std::uint64_t> slot = {};
   bool is_lasting = false;
+  bool is_denied = false;
 };
 
 std::string_view to_string(ErrorCode code) noexcept {
@@ -50,6 +51,7 @@ const std::string& Error::key() const noexcept { return data_->key; }
 std::optional<std::uint64_t> Error::slot() const noexcept { return data_->slot; }
 const std::string& Error::member() const noexcept { return data_->member; }
 bool Error::is_lasting() const noexcept { return data_->is_lasting; }
+bool Error::is_denied() const noexcept { return data_->is_denied; }
 
 std::string Error::text() const {
   std::string where;
@@ -88,6 +90,10 @@ Error&& Error::in_member(std::string_view member) && {
 
 Error&& Error::lasting() && {
   data_->is_lasting = true;
+  return std::move(*this);
+}
+Error&& Error::denied() && {
+  data_->is_denied = true;
   return std::move(*this);
 }
 

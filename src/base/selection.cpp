@@ -12,12 +12,6 @@ namespace sherd {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 std::vector<std::string_view> split_trimmed(std::string_view text, char separator) {
   auto parts = split(text, separator);
   for (std::string_view& part : parts) part = trimmed(part);

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::string_view kFileScheme = "file";
 
-bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 std::optional<unsigned> hex_digit(char c) {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
@@ -23,7 +21,7 @@ std::string percent_encode(std::string_view path) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string encoded;
   for (const char c : path) {
-    if (is_alpha(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
+    if (is_letter(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
       encoded.push_back(c);
     } else {
       const auto byte = static_cast<unsigned char>(c);
@@ -71,13 +69,10 @@ Result<std::string> percent_decode(std::string_view text) {
 
 std::string scheme_of(std::string_view text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || !is_alpha(text[0])) return {};
-  std::string scheme(text.substr(0, colon));
-  for (char& c : scheme) {
-    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return scheme;
+  if (colon == std::string_view::npos || colon == 0 || !is_letter(text[0])) return {};
+  const std::string_view scheme = text.substr(0, colon);
+  const auto may_have = [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; };
+  return std::ranges::all_of(scheme, may_have) ? lowered(scheme) : std::string();
 }
 
 bool is_url(std::string_view text) {
@@ -116,9 +111,10 @@ Error in_store(Error error, std::string_view url) {
   const bool told_already =
       error.message().find(url) != std::string::npos || error.message().find(" (in ") != std::string::npos;
   if (error.key().empty() || told_already) return error;
-  Error complete(error.code(), error.message() + " (in " + std::string(url) + ")");
-  if (error.slot()) std::move(complete).in_slot(*error.slot());
-  return std::move(complete).in_key(error.key()).in_member(error.member());
+  Error complete = Error(error.code(), error.message() + " (in " + std::string(url) + ")")
+                       .in_key(error.key())
+                       .in_member(error.member());
+  return error.slot() ? std::move(complete).in_slot(*error.slot()) : complete;
 }
 
 std::string url_below(std::string_view root, std::string_view path) {

@@ -16,7 +16,9 @@
 #include "check/documents.hpp"
 #include "check/listing.hpp"
 #include "check/members.hpp"
+#include "check/object.hpp"
 #include "check/ome.hpp"
+#include "check/repair.hpp"
 #include "codec/chain.hpp"
 #include "format/hidden_group.hpp"
 #include "neuroglancer/codecs.hpp"
@@ -293,6 +295,11 @@ class TreeCheck {
 
   Result<void> report_foreign(const std::string& key, const std::string& message) {
     Findings findings(key);
+    if (is_backup(key)) {
+      findings.warning("backup", {}, "is what a repair has replaced; remove it when it is no longer needed");
+      merge(findings);
+      return {};
+    }
     const auto opened = key.ends_with('/') ? Result<std::shared_ptr<ByteSource>>(nullptr) : store_.open(key);
     if (!opened && opened.error().code() == ErrorCode::io) {  // for example a link to a former location of chunks
       SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
@@ -355,7 +362,7 @@ class TreeCheck {
     SHERD_TRY(chunks(state));
     const Array::State& written = written_array(state);
     if (counterpart_keys(written) == nullptr) return {};
-    return check_dual_format(written, root_.config, [this](Findings& findings) { merge(findings); });
+    return check_dual_format(written, root_.config, options_.repair, [this](Findings& findings) { merge(findings); });
   }
 
   // The store of its objects. For chunks that are values of a store of ids, these are the shards.
@@ -452,10 +459,10 @@ class TreeCheck {
     const Config config =
         with_requests(with_progress(root_.config, checked_bytes_, listed_bytes_), store.traits().parallel_requests);
     const ObjectCheck check(state, options_.data, config, budget_);
+    const ObjectRepair repair(state, store, check, options_.repair);
     std::vector<std::unique_ptr<Findings>> findings(batch.size());
     SHERD_TRY(parallel_for(batch.size(), config, [&](std::size_t i) -> Result<void> {
-      const Stored& each = batch[i];
-      SHERD_TRY(found, look_at(store, each.key, [&](Findings& to) { return check.check(each.cell, each.key, to); }));
+      SHERD_TRY(found, repair.run(batch[i].cell, batch[i].key));
       findings[i] = std::move(found);
       checked_bytes_.fetch_add(batch[i].size, std::memory_order_relaxed);
       return {};

@@ -8,6 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "check/check.hpp"
 #include "check/lists.hpp"
 #include "neuroglancer/collection.hpp"
 #include "neuroglancer/document.hpp"

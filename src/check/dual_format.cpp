@@ -5,8 +5,10 @@
 
 #include "base/try.hpp"
 #include "check/check.hpp"
+#include "check/repair.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "store/capabilities.hpp"
+#include "store/retry.hpp"
 
 namespace sherd {
 namespace {
@@ -19,8 +21,8 @@ struct Names {
 
 class DualFormatCheck {
  public:
-  DualFormatCheck(const Array::State& state, const Config& config)
-      : state_(state), keys_(*counterpart_keys(state)), config_(config) {}
+  DualFormatCheck(const Array::State& state, const Config& config, const std::optional<RepairOptions>& repair)
+      : state_(state), keys_(*counterpart_keys(state)), config_(config), repair_(repair) {}
 
   // By cell: the objects stored under either name.
   Result<std::vector<Names>> find() const {
@@ -44,6 +46,21 @@ class DualFormatCheck {
     return names;
   }
 
+  /// The findings about one shard, after a repair if that is wanted and possible.
+  Result<std::unique_ptr<Findings>> run(const Names& names) const {
+    const auto look = [&] {
+      return look_at(*state_.location.store, names.first, [&](Findings& to) { return check(names, to); });
+    };
+    SHERD_TRY(found, look());
+    if (!repair_ || found->empty()) return found;
+    SHERD_TRY(done, noted(retry_conflicts(config_, [&] { return repaired(names); }), *found));
+    if (!done) return found;
+    SHERD_TRY(after, look());
+    after->repaired.push_back(*std::move(done));
+    return after;
+  }
+
+ private:
   Result<void> check(const Names& names, Findings& to) const {
     auto first = state_.location.store->open(names.first);
     if (!first) return to.failed(std::move(first).error(), "unreadable", {});
@@ -70,7 +87,48 @@ class DualFormatCheck {
     return {};
   }
 
- private:
+  Result<Repair> repaired(const Names& names) const {
+    Store& store = *state_.location.store;
+    auto& links = dynamic_cast<LinkingStore&>(store);
+    SHERD_TRY(held, hold_object(state_, names.cell, names.first));
+    SHERD_TRY(lock, store.lock(names.second));
+    SHERD_TRY(second, store.open(names.second));
+    SHERD_TRY(pending, links.is_link_pending(names.first, names.second));
+    if (pending) {
+      SHERD_TRY(store.write(names.first));  // a writer first puts in place what an earlier one has left
+      return Repair{"name_added", names.second, "ended an interrupted write: linked to '" + names.first + "'"};
+    }
+    const bool is_first = held.source != nullptr;
+    if (is_first && second != nullptr)
+      return unsupported("which of two files or indexes to keep is not known (docs/format/dual-format.md)");
+    if (!is_first && second == nullptr) return not_found("was erased meanwhile").in_key(names.first);
+    const std::string& there = is_first ? names.first : names.second;
+    const std::string& missing = is_first ? names.second : names.first;
+    SHERD_TRY(is_both, is_dual_format(names.cell, is_first ? *held.source : *second));
+    if (is_both) {
+      SHERD_TRY(links.add_name(there, missing));
+      return Repair{"name_added", missing, "linked to '" + there + "'"};
+    }
+    if (!is_first)
+      return unsupported("'" + there + "' has no index of the Zarr array: copy the volume to keep its version");
+    lock.reset();
+    SHERD_TRY(kept, with_backup(held, repair_->backup, [&]() -> Result<void> {
+                SHERD_TRY(rewrite_densely(held, {}));
+                return {};
+              }));
+    return Repair{"name_added", missing, "'" + there + "' was rewritten with both indexes", std::move(kept)};
+  }
+
+  // Whether both indexes can be read and agree.
+  Result<bool> is_dual_format(const Shape& cell, ByteSource& source) const {
+    Findings findings("");
+    SHERD_TRY(extents(cell, source, findings));
+    if (!findings.empty()) return false;
+    Budget budget(config_.memory_budget);
+    SHERD_TRY(size, source.size());
+    return ObjectCheck(state_, false, config_, budget).is_sound(cell, source, size);
+  }
+
   // Both versions are whole between the two renames of a writer, which is about to end or was killed. `conflict` if it
   // has ended meanwhile.
   Result<bool> is_pending(const Names& names, ByteSource& opened, Findings& to) const {
@@ -116,19 +174,20 @@ class DualFormatCheck {
   const Array::State& state_;
   const CounterpartKeys& keys_;
   const Config& config_;
+  const std::optional<RepairOptions>& repair_;
 };
 
 }  // namespace
 
 Result<void> check_dual_format(const Array::State& state, const Config& config,
+                               const std::optional<RepairOptions>& repair,
                                const std::function<void(Findings&)>& merge) {
-  const DualFormatCheck check(state, config);
+  const DualFormatCheck check(state, config, repair);
   SHERD_TRY(names, check.find());
   std::vector<std::unique_ptr<Findings>> findings(names.size());
   const Config waiting = with_requests(config, state.location.store->traits().parallel_requests);
   SHERD_TRY(parallel_for(names.size(), waiting, [&](std::size_t i) -> Result<void> {
-    SHERD_TRY(found,
-              look_at(*state.location.store, names[i].first, [&](Findings& to) { return check.check(names[i], to); }));
+    SHERD_TRY(found, check.run(names[i]));
     findings[i] = std::move(found);
     return {};
   }));

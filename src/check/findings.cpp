@@ -12,6 +12,18 @@ namespace {
 
 constexpr std::size_t kToldFaults = 1000;  // of one key
 
+/// Faults that make a chunk, or a shard and its chunks, unreadable for good. What exceeds a limit, or could not be read
+/// from the disk, may be readable another time.
+constexpr std::string_view kBroken[] = {"chunk_size",      "chunk_decode",         "shard_decode",
+                                        "index_size",      "index_checksum",       "entry_half_empty",
+                                        "extent_overflow", "extent_out_of_bounds", "extent_in_index"};
+
+SlotPath path_of(const FaultLocation& at) {
+  SlotPath path = at.outer;
+  if (at.slot) path.push_back(*at.slot);
+  return path;
+}
+
 std::string described(const Error& error) {
   return error.member().empty() ? error.message() : "'" + error.member() + "': " + error.message();
 }
@@ -29,6 +41,7 @@ void add_findings(CheckReport& report, Findings& findings) {
   report.chunks += findings.counts.chunks;
   report.live_bytes += findings.counts.live_bytes;
   report.dead_bytes += findings.counts.dead_bytes;
+  for (Repair& each : findings.repaired) report.repaired.push_back(std::move(each));
   for (Fault& fault : findings.take_faults()) report.faults.push_back(std::move(fault));
 }
 
@@ -43,15 +56,21 @@ Result<void> add_unreadable(const Error& error, const std::string& key, CheckRep
 void Findings::add(Fault::Severity severity, std::string_view code, const FaultLocation& at,
                    const std::string& message) {
   const std::lock_guard hold(mutex_);
+  has_errors_ = has_errors_ || severity == Fault::Severity::error;
   if (faults_.size() == kToldFaults) {
     ++left_out_;
     return;
   }
-  faults_.push_back({severity, std::string(code), key_, at.slot, at.offset, at.within + message});
+  std::string text;
+  for (const std::uint64_t slot : at.outer) text += "slot " + std::to_string(slot) + ": ";
+  faults_.push_back({severity, std::string(code), key_, at.slot, at.offset, text + message});
 }
 
 void Findings::error(std::string_view code, const FaultLocation& at, const std::string& message) {
   add(Fault::Severity::error, code, at, message);
+  if (!collects_broken_ || std::ranges::find(kBroken, code) == std::end(kBroken)) return;
+  const std::lock_guard hold(mutex_);
+  broken_.insert(path_of(at));
 }
 
 void Findings::warning(std::string_view code, const FaultLocation& at, const std::string& message) {
@@ -60,7 +79,10 @@ void Findings::warning(std::string_view code, const FaultLocation& at, const std
 
 Result<void> Findings::failed(Error error, std::string_view code, const FaultLocation& at) {
   if (error.code() == ErrorCode::unavailable || error.code() == ErrorCode::conflict) return error;
-  this->error(error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
+  if (error.code() == ErrorCode::corrupt)
+    this->error(code, at, described(error));
+  else
+    add(Fault::Severity::error, error.code() == ErrorCode::io ? "unreadable" : code, at, described(error));
   return {};
 }
 
@@ -91,9 +113,9 @@ Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, 
 }
 
 std::vector<Fault> Findings::take_faults() {
-  std::sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) {
-    return std::tuple(a.offset.value_or(0), a.slot.value_or(0), std::string_view(a.code)) <
-           std::tuple(b.offset.value_or(0), b.slot.value_or(0), std::string_view(b.code));
+  std::ranges::sort(faults_, {}, [](const Fault& fault) {
+    const bool is_reason = fault.code == "not_repaired";  // of all others
+    return std::tuple(is_reason, fault.offset.value_or(0), fault.slot.value_or(0), std::string_view(fault.code));
   });
   if (left_out_ > 0)
     faults_.push_back(
@@ -115,11 +137,17 @@ Json CheckReport::to_json() const {
                                 {"slot", number_or_null(fault.slot)},
                                 {"offset", number_or_null(fault.offset)},
                                 {"message", fault.message}});
+  Json::Array done;
+  for (const Repair& repair : repaired)
+    done.push_back(Json::Object{{"action", repair.action},
+                                {"key", repair.key},
+                                {"message", repair.message},
+                                {"backup", repair.backup.empty() ? Json() : Json(repair.backup)}});
   return Json::Object{{"ok", ok()},
                       {"checked", Json::Object{{"documents", documents}, {"shards", shards}, {"chunks", chunks}}},
                       {"space", Json::Object{{"live", live_bytes}, {"slack", slack_bytes}, {"dead", dead_bytes}}},
                       {"faults", std::move(list)},
-                      {"repaired", Json::Array{}}};
+                      {"repaired", std::move(done)}};
 }
 
 }  // namespace sherd

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,14 @@ namespace sherd {
 /// The fault of a document that could not be read or lowered.
 [[nodiscard]] std::string_view document_code(const Error& error);
 
+/// Slots that lead from an object to a chunk in it, outermost first; empty: the object itself.
+using SlotPath = std::vector<std::uint64_t>;
+
 /// The position of a fault in an object.
 struct FaultLocation {
   std::optional<std::uint64_t> slot = {};
   std::optional<std::uint64_t> offset = {};
-  std::string within = {};  ///< "slot 3: " for something inside slot 3 of an outer shard
+  SlotPath outer = {};  ///< the slots of the shards around it
 };
 
 /// The findings about one key. A damaged index can make every slot faulty, so only the first thousand faults are
@@ -43,9 +47,21 @@ class Findings {
   Result<void> check_version(Store& store) const;
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
+  [[nodiscard]] bool has_errors() const noexcept { return has_errors_; }
+  /// Whether the findings are about this version.
+  [[nodiscard]] bool are_of(const Generation& version) const { return version_ && *version_ == version; }
+
+  /// From now on, remembers what cannot be read, however much of it there is.
+  void collect_broken() noexcept { collects_broken_ = true; }
+  [[nodiscard]] const std::set<SlotPath>& broken() const noexcept { return broken_; }
 
   /// Counters; not guarded.
   CheckReport counts;
+  /// What was done to the object before these findings.
+  std::vector<Repair> repaired;
+  /// Whether the index of the object itself cannot be read.
+  bool has_torn_index = false;
   /// The faults by offset, the last one saying how many were left out. Ends the findings.
   std::vector<Fault> take_faults();
 
@@ -56,6 +72,8 @@ class Findings {
   std::mutex mutex_;
   std::vector<Fault> faults_;
   std::uint64_t left_out_ = 0;
+  bool has_errors_ = false, collects_broken_ = false;
+  std::set<SlotPath> broken_;
   std::optional<Generation> version_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "base/try.hpp"
 #include "check/lists.hpp"
-#include "check/spot.hpp"
 
 namespace sherd {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/check.hpp"
+#include "check/object.hpp"
 #include "neuroglancer/sharded_store.hpp"
 
 namespace sherd {

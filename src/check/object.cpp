@@ -1,12 +1,12 @@
 // Checks one stored chunk or shard. A shard's index is checked entry by entry. Each range is checked once, however many
 // slots share it, and shards inside are entered only if they overlap nothing, so the work is bounded by the object's
 // size. Decoding follows the order of bytes: neighbouring chunks are read together.
+#include "check/object.hpp"
+
 #include <algorithm>
 
 #include "base/limits.hpp"
 #include "base/try.hpp"
-#include "check/check.hpp"
-#include "check/spot.hpp"
 #include "store/read_into.hpp"
 #include "store/span.hpp"
 
@@ -53,6 +53,13 @@ Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findi
   return chunk(spot, to);
 }
 
+Result<bool> ObjectCheck::is_sound(const Shape& cell, ByteSource& source, std::uint64_t size) const {
+  Findings found(source.name());
+  const ObjectCheck without_data(state_, false, config_, budget_);
+  SHERD_TRY(without_data.shard({source, {0, size}, state_.layout, state_.grid.cell_shape(cell)}, found));
+  return !found.has_errors();
+}
+
 Result<void> ObjectCheck::chunk(const Spot& spot, Findings& to) const {
   const ChunkLayout& layout = spot.layout;
   if (layout.shard && layout.chain.has_bytes_codecs()) return opaque(spot, to);
@@ -71,7 +78,7 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
   }
   const std::uint64_t limit = max_shard_bytes(config_.limits);
   if (spot.where.length > limit) {
-    to.error("chunk_size", spot.at(),
+    to.error("chunk_unsupported", spot.at(),
              "a compressed shard of " + std::to_string(spot.where.length) +
                  " bytes exceeds the limit chunk_bytes and is not checked");
     return {};
@@ -86,7 +93,7 @@ Result<void> ObjectCheck::opaque(const Spot& spot, Findings& to) const {
   if (!done) return to.failed(std::move(done).error(), "shard_decode", spot.at());
   SpanSource inside(spot.source.name(), decoded.span());
   const std::uint64_t live = to.counts.live_bytes, dead = to.counts.dead_bytes;
-  SHERD_TRY(shard({inside, {0, decoded.size()}, spot.layout, spot.shape, spot.slot, spot.within, false}, to));
+  SHERD_TRY(shard({inside, {0, decoded.size()}, spot.layout, spot.shape, spot.slot, spot.outer, false}, to));
   to.counts.live_bytes = live + spot.where.length;  // stored bytes count, not decoded ones
   to.counts.dead_bytes = dead;
   return {};
@@ -96,25 +103,29 @@ Result<void> ObjectCheck::shard(const Spot& spot, Findings& to) const {
   const ShardLayout& layout = *spot.layout.shard;
   SHERD_TRY(type, spot.layout.chain.inner_type(spot.layout.chain.stored_shape(spot.shape)));
   const ShardLocation location{spot.source, spot.where, layout, layout.grid(type.shape), spot.first_id};
+  const auto note_torn = [&, is_object = !spot.slot && spot.in_object](const Error& error) {
+    to.has_torn_index = to.has_torn_index || (is_object && error.code() == ErrorCode::corrupt);
+  };
   auto index_at = index_extents(location, config_.limits);
+  if (!index_at) note_torn(index_at.error());
   if (!index_at) return to.failed(std::move(index_at).error(), "index_size", spot.at());
-  const std::uint64_t index_offset = index_at->front().offset;
+  const Extent index_extent = index_at->front();
   if (layout.second) {
     auto second =
         second_extents(location, config_.limits);  // anything wrong with it is reported by the counterpart's check
     if (second) index_at->insert(index_at->end(), second->begin(), second->end());
     std::ranges::sort(*index_at, {}, &Extent::offset);
   }
-  Cache none(0);
-  auto index = read_index(location, config_.limits, none);
-  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_offset));
+  auto index = read_slots(location, config_.limits);
+  if (!index) note_torn(index.error());
+  if (!index) return to.failed(std::move(index).error(), "index_checksum", spot.at(index_extent.offset));
 
   std::vector<Found> found;
-  for (std::uint64_t slot = 0; slot < (*index)->slots(); ++slot) {
-    const ShardIndex::Entry entry = (*index)->entry(slot);
+  for (std::uint64_t slot = 0; slot < index->slots(); ++slot) {
+    const ShardIndex::Entry entry = index->entry(slot);
     if (entry == ShardIndex::Entry::empty) continue;
     if (!layout.inner->shard) ++to.counts.chunks;
-    auto extent = (*index)->extent(slot);
+    auto extent = index->extent(slot);
     FaultLocation at{slot, {}, spot.inside()};
     if (!extent) {
       const char* code = entry == ShardIndex::Entry::half_empty ? "entry_half_empty"

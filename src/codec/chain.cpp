@@ -217,6 +217,10 @@ Result<ChunkType> CodecChain::inner_type(const Shape& stored) const {
   return std::move(all.back());
 }
 
+bool CodecChain::has_checksum() const noexcept {
+  return std::ranges::any_of(bytes_codecs_, [](const auto& codec) { return codec->frame().has_value(); });
+}
+
 std::size_t CodecChain::raw_word_size() const noexcept { return bytes_codecs_.empty() ? word_size_ : 0; }
 
 std::optional<std::uint64_t> CodecChain::encoded_size(const Shape& stored) const {

@@ -52,6 +52,8 @@ class CodecChain {
   /// Whether array codecs remain to be executed in addition to the permutation.
   [[nodiscard]] bool has_array_codecs() const noexcept { return !array_codecs_.empty(); }
   [[nodiscard]] bool has_bytes_codecs() const noexcept { return !bytes_codecs_.empty(); }
+  /// Whether changed bytes are `corrupt`.
+  [[nodiscard]] bool has_checksum() const noexcept;
   /// Not 0 if the encoded bytes are the elements in stored order and the chain has no other codec; then it is the size
   /// of the words to swap (1: none). Such chunks can be read in parts.
   [[nodiscard]] std::size_t raw_word_size() const noexcept;

@@ -4,9 +4,9 @@
 #include "codec/configuration.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -14,13 +14,6 @@ namespace {
 
 std::string bounds_text(IntegerBounds bounds) {
   return "an integer from " + std::to_string(bounds.low) + " to " + std::to_string(bounds.high);
-}
-
-std::optional<std::int64_t> whole(std::string_view text) noexcept {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, fault] = std::from_chars(text.data(), end, value);
-  return fault == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
 bool within(std::int64_t value, IntegerBounds bounds) noexcept { return value >= bounds.low && value <= bounds.high; }
@@ -73,7 +66,7 @@ Result<std::int64_t> Configuration::integer_or_text(std::string_view key, Intege
   const Json* value = object_->find(key);
   if (value == nullptr || !value->is_string()) return integer(key, bounds, absent);
   known_.push_back(key);
-  const auto number = whole(value->text());
+  const auto number = parse_number<std::int64_t>(value->text());
   if (!number || !within(*number, bounds)) return wrong(key, bounds_text(bounds));
   if (remarks_ != nullptr)
     remarks_->push_back(std::string(codec_) + ": '" + std::string(key) + "' is a string; other readers want a number");
@@ -107,7 +100,7 @@ Result<void> Configuration::done() const {
 
 Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds bounds, std::int64_t absent) {
   if (argument.empty()) return absent;
-  const auto value = whole(argument);
+  const auto value = parse_number<std::int64_t>(argument);
   if (!value || !within(*value, bounds))
     return invalid_argument("'" + std::string(argument) + "' after the colon must be " + bounds_text(bounds));
   return *value;

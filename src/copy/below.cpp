@@ -16,6 +16,7 @@
 #include "node/foreign_objects.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd {
 namespace {
@@ -34,20 +35,27 @@ struct Objects {
 Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& counts) {
   const Config waiting =
       with_requests(config, std::max(all.from.traits().parallel_requests, all.to.traits().parallel_requests));
-  std::vector<std::string> batch, infos;
-  const auto flush = [&](std::vector<std::string>& keys) -> Result<void> {
-    SHERD_TRY(parallel_for(keys.size(), waiting, [&](std::size_t i) {
-      return copy_unchanged({all.from, keys[i], all.to, all.new_prefix + keys[i].substr(all.prefix.size())}, all.resume,
+  struct Listed {
+    std::string key;
+    std::uint64_t size;
+  };
+  std::vector<Listed> batch, infos;
+  Budget writers(config.memory_budget / 2);
+  const auto flush = [&](std::vector<Listed>& objects) -> Result<void> {
+    SHERD_TRY(parallel_for(objects.size(), waiting, [&](std::size_t i) {
+      const auto& [key, size] = objects[i];
+      const auto share = writers.take(writer_bytes(all.to.traits(), size));
+      return copy_unchanged({all.from, key, all.to, all.new_prefix + key.substr(all.prefix.size())}, all.resume,
                             counts);
     }));
-    keys.clear();
+    objects.clear();
     return {};
   };
   Result<void> copied;
-  SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t) {
+  SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t size) {
     const std::string_view name = last_segment(key);
     if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
-    (name == neuroglancer::kInfo ? infos : batch).push_back(key);
+    (name == neuroglancer::kInfo ? infos : batch).push_back({key, size});
     if (batch.size() == kKeysAtOnce) copied = flush(batch);
     return copied.has_value();
   }));

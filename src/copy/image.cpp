@@ -19,6 +19,7 @@
 #include "neuroglancer/dual_format.hpp"
 #include "node/document.hpp"
 #include "node/path.hpp"
+#include "node/presence.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
@@ -430,7 +431,7 @@ Result<void> set_type(Image& image, const DType& dtype, const CopyOptions& optio
 
 Result<ImageSource> find_image(const NodeLocation& source, const CopyOptions& options, bool volume) {
   SHERD_TRY(document, source.format->open(*source.store, source.path, source.config.limits));
-  if (!document) return not_found("the node no longer exists: " + source.store->url());
+  if (!document) return no_node_at(source);
   const std::string key = source.format->document_key(source.path, document->type);
   if (is_volume(source)) return in_source(find_volume(source, *document, options, volume), key, options);
   if (document->type == NodeType::group) return in_source(find_group(source, *document, options), key, options);

@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "copy/object.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd {
 
@@ -20,7 +21,6 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   constexpr std::uint64_t kMin = std::uint64_t{1} << 20;
   const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements from which one is computed
   const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kMin});
-  const std::uint64_t budget = std::max(config.memory_budget, 8 * kMin);
   const Shape shape = to.shape();
   Shape object = to.grid.cell_shape(Shape(shape.size(), 0));
   for (std::size_t d = 0; d < shape.size(); ++d) object[d] = std::min(object[d], shape[d]);
@@ -29,11 +29,13 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
 
   CopyShares shares{.config = config};
   shares.config.progress = nullptr;
+  const StoreTraits traits = to.location.store->traits();
   // Moving encoded chunks is mostly waiting; a copy that decodes reads its source in batches.
-  const unsigned parallel =
-      std::max(from.location.store->traits().parallel_requests, to.location.store->traits().parallel_requests);
-  const unsigned most =
-      thread_count(task.way == CopyWay::encoded ? config.threads : with_requests(config, parallel).threads);
+  const unsigned parallel = std::max(from.location.store->traits().parallel_requests, traits.parallel_requests);
+  const Config writing = with_writers(task.way == CopyWay::encoded ? config : with_requests(config, parallel), traits,
+                                      {.bytes = object_bytes});
+  const std::uint64_t budget = std::max(writing.memory_budget, 8 * kMin);
+  const unsigned most = thread_count(writing.threads);
   const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, most);
   shares.config.threads = static_cast<unsigned>(threads);
   shares.lanes =

@@ -202,6 +202,7 @@ Result<bool> ObjectCopy::write_shard(const Slots& all, const std::function<Resul
   SHERD_TRY(object, to_.location.store->write(all.at.key));
   SHERD_TRY(coding, all.shard.coding(all.grid, all.at.first_id, encoding_.limits));
   SHERD_TRY(update, plan_new(*coding));
+  set_placement(encoding_, all.shard, update);
   ShardWriter writer(*coding, std::move(update), shares_.window);
   SHERD_TRY(writer.start(*object));
   SHERD_TRY(fill(writer));

@@ -14,7 +14,9 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/document_keys.hpp"
+#include "store/capabilities.hpp"
 #include "store/read_into.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd {
 namespace {
@@ -37,8 +39,9 @@ class ObjectCopier {
         formats_(formats),
         options_(options),
         config_(with_requests(options.config, parallel_requests())),
-        window_(std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow,
-                           kMostWindow)) {}
+        window_(
+            std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow, kMostWindow)),
+        writers_(options.config.memory_budget / 2) {}
 
   Result<ObjectCopyReport> copy() {
     SHERD_TRY(check_empty());
@@ -96,6 +99,9 @@ class ObjectCopier {
         return {};
       }
     }
+    if (const auto* const store = dynamic_cast<const CopyingStore*>(&destination_);
+        store && store->copies_itself(*from))
+      return copy_on_server(key, *from);
     SHERD_TRY(contents, write(key, *from));
     SHERD_TRY(to, in_store(destination_.open(key), destination_.url()));
     SHERD_TRY(written, to == nullptr ? Contents{} : in_store(contents_of(*to), destination_.url()));
@@ -105,6 +111,25 @@ class ObjectCopier {
     bytes_ += contents.size;
     return {};
   }
+
+  /// The server answers for the bytes; their number is compared.
+  Result<void> copy_on_server(const std::string& key, ByteSource& from) {
+    SHERD_TRY(size, in_store(from.size(), source_.url()));
+    SHERD_TRY(writer, in_store(destination_.write(key, {.size = size}), destination_.url()));
+    SHERD_TRY(in_store(writer->copy(from, 0, size, 0), destination_.url()));
+    SHERD_TRY(in_store(writer->commit(may_exist() ? Condition{} : Condition::absent()), destination_.url()));
+    SHERD_TRY(to, in_store(destination_.open(key), destination_.url()));
+    SHERD_TRY(written, to != nullptr ? in_store(to->size(), destination_.url()) : std::uint64_t{0});
+    if (to == nullptr || written != size)
+      return in_store(Error(corrupt("has another size than what the server was told to copy").in_key(key)),
+                      destination_.url());
+    ++objects_;
+    bytes_ += size;
+    done_ += size;
+    return {};
+  }
+
+  [[nodiscard]] bool may_exist() const { return options_.resume || options_.overwrite; }
 
   Result<bool> has_same(const std::string& key, ByteSource& from) {
     SHERD_TRY(there, in_store(destination_.open(key), destination_.url()));
@@ -120,6 +145,7 @@ class ObjectCopier {
 
   Result<Contents> write(const std::string& key, ByteSource& from) {
     SHERD_TRY(size, in_store(from.size(), source_.url()));
+    const auto share = writers_.take(writer_bytes(destination_.traits(), size));
     SHERD_TRY(writer, in_store(destination_.write(key, {.size = size}), destination_.url()));
     Contents contents;
     SHERD_TRY(in_store(for_each_window(from, size,
@@ -130,8 +156,7 @@ class ObjectCopier {
                                        }),
                        source_.url()));
     contents.size = size;
-    const bool may_exist = options_.resume || options_.overwrite;
-    SHERD_TRY(in_store(writer->commit(may_exist ? Condition{} : Condition::absent()), destination_.url()));
+    SHERD_TRY(in_store(writer->commit(may_exist() ? Condition{} : Condition::absent()), destination_.url()));
     return contents;
   }
 
@@ -164,6 +189,7 @@ class ObjectCopier {
   const ObjectCopyOptions& options_;
   const Config config_;
   const std::uint64_t window_;  ///< bytes
+  Budget writers_;              ///< what the destination's writers hold
   std::atomic<std::uint64_t> objects_{0}, bytes_{0}, skipped_{0}, done_{0};
 };
 

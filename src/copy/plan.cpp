@@ -21,6 +21,7 @@
 #include "node/document.hpp"
 #include "node/foreign_objects.hpp"
 #include "node/path.hpp"
+#include "node/presence.hpp"
 #include "ome/ome.hpp"
 #include "store/key.hpp"
 
@@ -161,7 +162,7 @@ class TreePlanner {
     const NodeLocation location = location_below(source_, path);
     auto document = format_.open(*location.store, location.path, location.config.limits);
     if (!document) return leave_out(path, std::move(document).error());
-    if (!*document) return {};  // erased since it was listed
+    if (!*document) return path.empty() ? Result<void>(no_node_at(location)) : Result<void>();  // erased meanwhile
     SHERD_TRY(warn(location, **document));
     const std::string key = key_of(location, **document);
     note_left_behind(**document, key);
@@ -444,9 +445,11 @@ class TreePlanner {
       if (kept.contains(name)) continue;
       Json::Array names;
       for (const auto& each : copy.array->dimension_names) names.push_back(each ? Json(*each) : Json());
-      if (!(value == Json(names)))
-        plan_.warnings.push_back("'" + key + "': the attribute '" + name +
-                                 "' is replaced by the names of the dimensions, " + Json(std::move(names)).dump());
+      if (value == Json(names)) continue;
+      std::string& warning = plan_.warnings.emplace_back("'" + key + "': the attribute '");
+      warning += name;
+      warning += "' is replaced by the names of the dimensions, ";
+      warning += Json(std::move(names)).dump();
     }
   }
 

@@ -40,8 +40,9 @@ Result<std::uint64_t> patched_length(std::uint64_t old, std::span<const Patch> p
 // The version from which a plan with an index was made.
 Result<OldShard> old_shard(const Plan& plan, ByteSource& source, const Limits& limits) {
   const ShardLayout& layout = plan.level->layout;
-  SHERD_TRY(index_bytes, index_extents({source, {0, plan.where.length}, layout, plan.level->grid}, limits));
-  return OldShard{plan.index, std::move(index_bytes), layout.max_encoded_size()};
+  OldShard old{.index = plan.index, .max_chunk_bytes = layout.max_encoded_size()};
+  SHERD_TRY(add_slots({source, {0, plan.where.length}, layout, plan.level->grid}, limits, old));
+  return old;
 }
 
 class Planner {
@@ -190,8 +191,7 @@ class PlanWriter {
     if (plan.erases)
       change.prescribed = state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place;
     SHERD_TRY(before, old_shard(plan, *old, state_.limits()));
-    SHERD_TRY(kind, choose(state_.array.config(), traits, before, change));
-    return plan_update(kind, before, changed, coding);
+    return plan_update(choose(state_.array.config(), traits, before, change), before, changed, coding);
   }
 
   // The bytes for a slot.

@@ -4,9 +4,9 @@
 #include "draft2022/transformer.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace sherd::draft2022 {
@@ -40,10 +40,7 @@ bool begins_number(std::string_view digits) {
 }
 
 std::optional<std::uint64_t> number_of(std::string_view digits) {
-  std::uint64_t number = 0;
-  if (digits.empty() || !begins_number(digits)) return std::nullopt;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() ? std::optional(number) : std::nullopt;
+  return begins_number(digits) ? parse_number<std::uint64_t>(digits) : std::nullopt;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/image.hpp"
 #include "ome/units.hpp"
@@ -45,10 +46,7 @@ class PlaneChoice {
 
   Result<std::size_t> find_axis(const AxisId& axis, const char* option) const {
     if (const auto d = facts_.find(short_axis_name(axis.text))) return *d;
-    std::size_t number = 0;
-    const char* const end = axis.text.data() + axis.text.size();
-    const auto parsed = std::from_chars(axis.text.data(), end, number);
-    if (parsed.ec == std::errc() && parsed.ptr == end && number < shape_.size()) return number;
+    if (const auto number = parse_number<std::size_t>(axis.text); number && *number < shape_.size()) return *number;
     std::string known;
     for (std::size_t d = 0; d < shape_.size(); ++d) known += (d == 0 ? "" : ", ") + name_of(d);
     return invalid_argument("is " + axis.text + ", but the array has " + std::to_string(shape_.size()) +

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/files.hpp"
 
@@ -11,20 +12,13 @@ namespace {
 constexpr std::array<const FileFormat*, 6> kFormats = {&kNiftiFiles, &kNpyFiles, &kRawFiles,
                                                        &kPngFiles,   &kPgmFiles, &kTiffFiles};
 
-bool same_letter(char a, char b) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return lower(a) == lower(b);
-}
-
 }  // namespace
 
 std::span<const FileFormat* const> file_formats() noexcept { return kFormats; }
 
 bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept {
   return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
-    return path.size() > suffix.size() &&
-           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
-                      same_letter);
+    return path.size() > suffix.size() && equals_in_any_case(path.substr(path.size() - suffix.size()), suffix);
   });
 }
 

@@ -291,6 +291,19 @@ struct NpyHeader {
 Result<NpyHeader> read_npy_header(const std::function<Result<void>(std::uint64_t, std::span<std::byte>)>& read,
                                   const Limits& limits);
 
+// ---- pgm ----
+
+struct PnmHeader {
+  ImageInfo image;
+  bool decimal = false;        ///< numbers as text
+  std::uint32_t greatest = 0;  ///< value
+  std::uint64_t bytes = 0;     ///< of the header
+};
+/// `read(offset, into)` reads some bytes and returns how many, 0 at the end of the file.
+using ReadSome = std::function<Result<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
+/// Reads a header byte by byte, and nothing after it.
+Result<PnmHeader> read_pnm_header(const ReadSome& read);
+
 // ---- blocks ----
 
 /// How an array is divided into boxes that fit a budget.

@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "io/hyperstack.hpp"
@@ -16,12 +17,6 @@
 
 namespace sherd {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // An invalid count is 1, as in ImageJ.
 std::uint64_t count_of(std::string_view text) {

@@ -31,15 +31,9 @@ std::uint64_t size_of_type(std::uint64_t type) {
 
 std::uint64_t padded(std::uint64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
 
-struct ClassicVariable {
-  std::uint64_t begin = 0;
-  std::uint64_t bytes = 0;  ///< of the variable or, if it has records, of one record
-  bool record = false;
-};
-
 class Header {
  public:
-  explicit Header(InputFile& file) : file_(file) {}
+  explicit Header(FileBytes& file) : file_(file) {}
 
   Result<ClassicFile> check() {
     SHERD_TRY(start, word(4));
@@ -55,7 +49,10 @@ class Header {
     const bool streaming = records == ~std::uint64_t{0} >> (64 - 8 * wide_);
     const std::uint64_t count = streaming ? whole_records(size) : records;
     SHERD_TRY(check_length(size, count));
-    return ClassicFile{streaming ? std::optional(count) : std::nullopt};
+    for (ClassicVariable& each : variables_) each.stride = each.record ? size : 0;
+    return ClassicFile{.records = streaming ? std::optional(count) : std::nullopt,
+                       .header_bytes = position_,
+                       .variables = std::move(variables_)};
   }
 
  private:
@@ -198,7 +195,7 @@ class Header {
     return {};
   }
 
-  InputFile& file_;
+  FileBytes& file_;
   std::vector<std::byte> window_ = {};
   std::uint64_t window_begin_ = 0, position_ = 0;
   std::size_t wide_ = 4, offset_bytes_ = 4;
@@ -210,24 +207,31 @@ class Header {
 
 bool is_netcdf_file(const std::string& path) {
   const auto file = InputFile::open(path);
+  if (!file) return false;
+  const auto is_netcdf = is_netcdf_file(**file);
+  return is_netcdf.has_value() && is_netcdf.value();
+}
+
+Result<bool> is_netcdf_file(FileBytes& file) {
   std::array<std::byte, 8> start{};
-  if (!file || (*file)->size_bound() < start.size() || !(*file)->read_at(0, start)) return false;
+  if (file.size_bound() < start.size()) return false;
+  SHERD_TRY(file.read_at(0, start));
   if (is_classic(start)) return true;
   // HDF5 allows a user block at the front, whose size is a power of two.
   for (std::uint64_t at = 0; at <= kLastSuperblock; at = std::max<std::uint64_t>(512, 2 * at)) {
-    if (at + start.size() > (*file)->size_bound() || !(*file)->read_at(at, start)) return false;
+    if (at + start.size() > file.size_bound()) return false;
+    SHERD_TRY(file.read_at(at, start));
     if (std::memcmp(start.data(), kHdf5.data(), kHdf5.size()) == 0) return true;
   }
   return false;
 }
 
-Result<std::optional<ClassicFile>> check_classic_file(const std::string& path) {
-  SHERD_TRY(file, InputFile::open(path));
+Result<std::optional<ClassicFile>> check_classic_file(FileBytes& file) {
   std::array<std::byte, 4> start{};
-  SHERD_TRY(file->read_at(0, start));
+  SHERD_TRY(file.read_at(0, start));
   if (!is_classic(start)) return std::optional<ClassicFile>();
-  SHERD_TRY(classic, Header(*file).check().in_key(path));
-  return std::optional(classic);
+  SHERD_TRY(classic, Header(file).check());
+  return std::optional(std::move(classic));
 }
 
 Result<std::string> netcdf_kind(std::string_view word) {

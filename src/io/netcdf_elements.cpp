@@ -3,6 +3,7 @@
 #ifdef SHERD_NETCDF
 
 #include <cstring>
+#include <type_traits>
 
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -18,14 +19,18 @@ class FileElements final : public netcdf::ElementSource {
   FileElements(NetcdfElements of, std::size_t single) : of_(std::move(of)), single_(single) {}
 
   Result<void> read(const Box& box, std::span<std::byte> to) const override {
-    if (to.size() / netcdf::element_size(of_.type) < element_count(box.shape).value_or(~std::uint64_t{0}))
+    const std::size_t size = netcdf::element_size(of_.type);
+    if (to.size() / size < element_count(box.shape).value_or(~std::uint64_t{0}))
       return invalid_argument("the memory is smaller than the box");
     std::memset(to.data(), 0, to.size());  // elements without fill values that were never written are left unchanged
-    return get(box, to.data(), netcdf::element_size(of_.type));
+    if (!of_.dataset) return get(box, to.data(), size);
+    if (of_.fill.size() == size)
+      for (std::size_t at = 0; at + size <= to.size(); at += size) std::memcpy(&to[at], of_.fill.data(), size);
+    return by_hdf5([&] { return of_.dataset->read(box, of_.type, to.data()); });
   }
 
   Result<std::vector<std::string>> read_strings(const Box& box, std::vector<std::uint64_t>& nulls) const override {
-    if (of_.fixed_texts) return read_fixed_texts(box);
+    if (of_.dataset) return by_hdf5([&] { return of_.dataset->read_texts(box, of_.text_fill, nulls); });
     std::vector<char*> texts(element_count(box.shape).value_or(0), nullptr);
     if (texts.empty()) return std::vector<std::string>();
     auto read = get(box, reinterpret_cast<std::byte*>(texts.data()), sizeof(char*));
@@ -66,17 +71,20 @@ class FileElements final : public netcdf::ElementSource {
     return with_filters(of_.file->library.check(code, true));
   }
 
-  Result<std::vector<std::string>> read_fixed_texts(const Box& box) const {
+  template <class Read>
+  std::invoke_result_t<Read> by_hdf5(const Read& read) const {
     SHERD_TRY(check_interrupted());
     const NetcdfLock lock(of_.file->library);
-    return with_filters(of_.fixed_texts->read(box));
+    auto done = read();
+    if (!done && of_.file->copy) SHERD_TRY(of_.file->copy->take_failure().in_key(of_.file->name()));
+    return with_filters(std::move(done));
   }
 
   /// If reading has failed because of filters that are not installed, the error names them. The caller holds the lock.
   template <class T>
   Result<T> with_filters(Result<T> read) const {
-    if (!read) SHERD_TRY(of_.file->library.check_filters(of_.group, filters()).in_key(of_.file->path));
-    return std::move(read).in_key(of_.file->path);
+    if (!read) SHERD_TRY(of_.file->library.check_filters(of_.group, filters()).in_key(of_.file->name()));
+    return std::move(read).in_key(of_.file->name());
   }
 
   [[nodiscard]] std::vector<unsigned> filters() const {
@@ -105,23 +113,15 @@ std::size_t single_dimensions(const std::vector<netcdf::Dimension>& dimensions) 
 }  // namespace
 
 OpenNetcdfFile::~OpenNetcdfFile() {
-  const NetcdfLock lock(library);
-  library.nc_close(id);
+  NetcdfLock::close([&library = library, id = id, ranges = std::move(ranges), copy = copy]() mutable {
+    if (id >= 0) library.nc_close(id);
+    ranges.reset();
+  });
 }
 
 std::shared_ptr<const netcdf::ElementSource> make_elements(NetcdfElements elements,
                                                            const std::vector<netcdf::Dimension>& dimensions) {
   return std::make_shared<FileElements>(std::move(elements), single_dimensions(dimensions));
-}
-
-std::vector<std::string> owned_texts(const std::vector<char*>& texts, std::vector<std::uint64_t>& nulls) {
-  std::vector<std::string> strings;
-  strings.reserve(texts.size());
-  for (const char* text : texts) {
-    if (text == nullptr) nulls.push_back(strings.size());
-    strings.emplace_back(text != nullptr ? text : "");
-  }
-  return strings;
 }
 
 }  // namespace sherd

@@ -8,35 +8,48 @@
 #include <string>
 #include <vector>
 
+#include "io/netcdf_dataset.hpp"
+#include "io/netcdf_driver.hpp"
+#include "io/netcdf_file.hpp"
 #include "io/netcdf_library.hpp"
-#include "io/netcdf_texts.hpp"
 #include "netcdf/model.hpp"
 
 namespace sherd {
 
+/// A local file, or one on a server. Closes what is open.
 struct OpenNetcdfFile {
   const NetcdfLibrary& library;
-  int id;
   std::string path;
+  std::shared_ptr<PartialCopy> copy;        ///< of the file on a server; nullptr for a local one
+  std::shared_ptr<Hdf5Ranges> ranges = {};  ///< nullptr unless it is a netCDF-4 file that is read in parts
+  int id = -1;                              ///< for libnetcdf
 
-  OpenNetcdfFile(const NetcdfLibrary& with, int file, std::string at) : library(with), id(file), path(std::move(at)) {}
+  OpenNetcdfFile(const NetcdfLibrary& with, std::string at, std::shared_ptr<PartialCopy> copied)
+      : library(with), path(std::move(at)), copy(std::move(copied)) {}
   OpenNetcdfFile(const OpenNetcdfFile&) = delete;
   OpenNetcdfFile& operator=(const OpenNetcdfFile&) = delete;
   ~OpenNetcdfFile();
+
+  /// What errors call it.
+  [[nodiscard]] const std::string& name() const noexcept { return copy ? copy->shown() : path; }
 };
 
 struct NetcdfElements {
   std::shared_ptr<const OpenNetcdfFile> file;
   int group = -1, variable = -1;
   netcdf::Type type = netcdf::Type::int32;
-  std::optional<FixedTexts> fixed_texts = {};  ///< set if libnetcdf may not read the elements
+  std::optional<Hdf5Dataset> dataset = {};  ///< set if libnetcdf may not read the elements
+  std::vector<std::byte> fill = {};         ///< an element beyond the end of `dataset`
+  std::string text_fill = {};               ///< the same for strings
 };
 /// Each read holds the lock of the library.
 std::shared_ptr<const netcdf::ElementSource> make_elements(NetcdfElements elements,
                                                            const std::vector<netcdf::Dimension>& dimensions);
 
-/// Copies of texts; `nulls` receives the positions of null pointers, which are empty.
-std::vector<std::string> owned_texts(const std::vector<char*>& texts, std::vector<std::uint64_t>& nulls);
+/// The elements of a variable in a classic file on a server.
+std::shared_ptr<const netcdf::ElementSource> classic_elements(std::shared_ptr<PartialCopy> copy,
+                                                              const ClassicVariable& variable, netcdf::Type type,
+                                                              const std::vector<netcdf::Dimension>& dimensions);
 
 }  // namespace sherd
 

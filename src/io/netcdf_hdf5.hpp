@@ -17,10 +17,16 @@
   X(int, H5close, ())                                                                                   \
   X(int, H5get_libversion, (unsigned* major, unsigned* minor, unsigned* release))                       \
   X(int, H5Eset_auto2, (Id stack, void* function, void* data))                                          \
+  X(Id, H5FDregister, (const void* driver))                                                             \
+  X(Id, H5Pcreate, (Id of))                                                                             \
+  X(int, H5Pset_driver, (Id properties, Id driver, const void* info))                                   \
+  X(const void*, H5Pget_driver_info, (Id properties))                                                   \
   X(Id, H5Fopen, (const char* path, unsigned flags, Id properties))                                     \
   X(int, H5Fclose, (Id file))                                                                           \
   X(int, H5Giterate, (Id group, const char* name, int* first, LinkVisitor visit, void* to))             \
   X(int, H5Gget_objinfo, (Id group, const char* name, bool follow, ObjectInfo* to))                     \
+  X(std::int64_t, H5Lget_name_by_idx,                                                                   \
+    (Id group, const char* at, int index, int order, Size number, char* to, std::size_t size, Id how))  \
   X(Id, H5Oopen, (Id group, const char* name, Id properties))                                           \
   X(int, H5Oclose, (Id object))                                                                         \
   X(int, H5Aiterate2, (Id object, int index, int order, Size* first, AttributeVisitor visit, void* to)) \
@@ -36,6 +42,7 @@
   X(int, H5Pfill_value_defined, (Id properties, int* how))                                              \
   X(int, H5Pget_fill_value, (Id properties, Id type, void* to))                                         \
   X(int, H5Pclose, (Id properties))                                                                     \
+  X(Id, H5Tget_native_type, (Id type, int order))                                                       \
   X(Id, H5Tget_super, (Id type))                                                                        \
   X(int, H5Tclose, (Id type))                                                                           \
   X(int, H5Tget_class, (Id type))                                                                       \
@@ -52,19 +59,21 @@
   X(int, H5Sget_simple_extent_ndims, (Id space))                                                        \
   X(int, H5Sget_simple_extent_type, (Id space))                                                         \
   X(std::int64_t, H5Sget_simple_extent_npoints, (Id space))                                             \
+  X(int, H5Dvlen_reclaim, (Id type, Id space, Id properties, void* elements))                           \
   X(int, H5free_memory, (void* memory))
 
-// X(name): types of numbers in memory
-#define SHERD_HDF5_TYPES(X) \
-  X(H5T_NATIVE_INT8_g)      \
-  X(H5T_NATIVE_INT16_g)     \
-  X(H5T_NATIVE_INT32_g)     \
-  X(H5T_NATIVE_INT64_g)     \
-  X(H5T_NATIVE_UINT8_g)     \
-  X(H5T_NATIVE_UINT16_g)    \
-  X(H5T_NATIVE_UINT32_g)    \
-  X(H5T_NATIVE_UINT64_g)    \
-  X(H5T_NATIVE_FLOAT_g)     \
+// X(name): identifiers of properties, and of the types of numbers in memory
+#define SHERD_HDF5_TYPES(X)   \
+  X(H5P_CLS_FILE_ACCESS_ID_g) \
+  X(H5T_NATIVE_INT8_g)        \
+  X(H5T_NATIVE_INT16_g)       \
+  X(H5T_NATIVE_INT32_g)       \
+  X(H5T_NATIVE_INT64_g)       \
+  X(H5T_NATIVE_UINT8_g)       \
+  X(H5T_NATIVE_UINT16_g)      \
+  X(H5T_NATIVE_UINT32_g)      \
+  X(H5T_NATIVE_UINT64_g)      \
+  X(H5T_NATIVE_FLOAT_g)       \
   X(H5T_NATIVE_DOUBLE_g)
 
 namespace sherd {

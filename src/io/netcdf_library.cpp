@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/call.hpp"
 #include "base/try.hpp"
@@ -106,6 +108,35 @@ void NetcdfLibrary::close_at_exit() noexcept {
 
 bool NetcdfLibrary::is_first() const { return std::string_view(nc_inq_libvers()).starts_with("4.9.0"); }
 
+namespace {
+
+/// Functions that wait for the lock. Never destroyed: files may be closed while the process ends.
+class Closings {
+ public:
+  static Closings& all() {
+    static auto* const all = new Closings;
+    return *all;
+  }
+  void add(std::function<void()> function) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(function));
+  }
+  void run() {
+    std::vector<std::function<void()>> due;
+    {
+      const std::lock_guard lock(mutex_);
+      due.swap(waiting_);
+    }
+    for (const auto& each : due) each();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::function<void()>> waiting_;
+};
+
+}  // namespace
+
 std::mutex& NetcdfLock::mutex() {
   static std::mutex mutex;
   return mutex;
@@ -114,7 +145,14 @@ std::mutex& NetcdfLock::mutex() {
 NetcdfLock::NetcdfLock(const NetcdfLibrary& library) : lock_(mutex()) {
   // libhdf5 prints its errors on every thread on which that has not been turned off.
   if (library.hdf5_.H5Eset_auto2 != nullptr) library.hdf5_.H5Eset_auto2(0, nullptr, nullptr);
+  Closings::all().run();
   errno = 0;  // libhdf5 leaves the reason of a failed write there
+}
+
+void NetcdfLock::close(std::function<void()> function) {
+  Closings::all().add(std::move(function));
+  const std::unique_lock lock(mutex(), std::try_to_lock);
+  if (lock) Closings::all().run();
 }
 
 Result<void> NetcdfLock::check_interrupted(const std::function<bool()>& hook) {

@@ -105,6 +105,10 @@ class NetcdfLock {
   /// it.
   Result<void> check_interrupted(const std::function<bool()>& hook);
 
+  /// Calls a function with the lock: at once or, while another thread has it, when it is next taken. Does not wait,
+  /// because the thread that reads a file from a server may be running a hook, which must not wait for this one.
+  static void close(std::function<void()> function);
+
  private:
   friend class NetcdfLibrary;
   static std::mutex& mutex();

@@ -14,6 +14,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "io/netcdf_dataset.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
@@ -120,8 +121,9 @@ class Look {
   Look(const NetcdfLibrary& library, const Hdf5Library& hdf5, const Config& config, NetcdfLock& lock)
       : hdf5_(hdf5), config_(config), limits_(config.limits), lock_(lock), is_first_(library.is_first()) {}
 
-  Result<NetcdfLook> run(const std::string& path) {
-    const Hdf5Handle file(hdf5_.H5Fopen(path.c_str(), 0, 0), hdf5_.H5Fclose);
+  Result<NetcdfLook> run(const std::string& path, const Hdf5Ranges* ranges) {
+    loads_ = ranges != nullptr;
+    const Hdf5Handle file(hdf5_.H5Fopen(path.c_str(), 0, loads_ ? ranges->access() : 0), hdf5_.H5Fclose);
     Hdf5Library::ObjectInfo info{};
     if (file.failed() || hdf5_.H5Gget_objinfo(file.id(), "/", true, &info) < 0) return NetcdfLook();
     const Hdf5Handle root(hdf5_.H5Oopen(file.id(), "/", 0), hdf5_.H5Oclose);
@@ -140,6 +142,7 @@ class Look {
     }
     Names names;
     const auto visit = [](Id, const char* name, void* to) { return add_name(name, to); };
+    if (loads_) Hdf5Ranges::load_order(hdf5_, id);
     if (hdf5_.H5Giterate(id, ".", nullptr, visit, &names) < 0) return {};  // libnetcdf will report the damage
     for (const std::string& name : names) SHERD_TRY(link(id, name, path));
     return {};
@@ -196,6 +199,7 @@ class Look {
     const Hdf5Handle type(hdf5_.H5Dget_type(id), hdf5_.H5Tclose);
     const Hdf5Handle space(hdf5_.H5Dget_space(id), hdf5_.H5Sclose);
     const Elements elements = elements_of(type.id(), space.id());
+    if (loads_) Hdf5Ranges::load_fill(hdf5_, id, type.id(), limits_.metadata_bytes);
     const std::string_view trouble = trouble_of(facts, elements, has_text_fill(id, type.id(), elements));
     if (!trouble.empty()) return unsupported("'" + path + "' " + std::string(trouble) + std::string(kInstead));
     if (facts.is_scale && elements.rank > 1 && !facts.coordinates)
@@ -205,7 +209,8 @@ class Look {
       link.is_named = last_segment(path) == facts.name;
       scales_[object].push_back(std::move(link));
     }
-    NetcdfLook::Variable variable{.elements = elements.description() + kNoType, .fault = fault(elements)};
+    NetcdfLook::Variable variable{
+        .stored = stored, .elements = elements.description() + kNoType, .fault = fault(elements)};
     variable.is_lost = elements.is_text() && !elements.is_null && !variable.fault.empty();
     if (!facts.table.empty()) {
       variable.fault = "its attribute '" + facts.table +
@@ -216,7 +221,7 @@ class Look {
     // What only claims to be a dimension may be a variable for libnetcdf.
     if (facts.is_scale && facts.name.starts_with(kOnlyDimension) && elements.is_number() && variable.fault.empty())
       return {};
-    if (elements.is_text() && !elements.is_variable && elements.size > 1) variable.fixed_texts = stored;
+    variable.is_fixed_text = elements.is_text() && !elements.is_variable && elements.size > 1;
     for (const std::uint64_t each : facts.scales) references_.emplace_back(each, path);
     variable.lengths.resize(static_cast<std::size_t>(elements.rank));
     std::vector<Hdf5Library::Size> lengths(variable.lengths.size()), longest(variable.lengths.size());
@@ -328,6 +333,7 @@ class Look {
     std::vector<NetcdfLook::Attribute> listed;
     for (const std::string& name : names) {
       const Hdf5Handle attribute(hdf5_.H5Aopen(object, name.c_str(), 0), hdf5_.H5Aclose);
+      if (loads_) Hdf5Ranges::load_attribute(hdf5_, attribute.id(), limits_.metadata_bytes);
       const Hdf5Handle type(hdf5_.H5Aget_type(attribute.id()), hdf5_.H5Tclose);
       const Hdf5Handle space(hdf5_.H5Aget_space(attribute.id()), hdf5_.H5Sclose);
       const Elements elements = elements_of(type.id(), space.id());
@@ -377,7 +383,7 @@ class Look {
     return std::visit(
         [&](auto& list) {
           list.resize(elements.count);
-          return list.empty() || hdf5_.H5Aread(attribute, memory_type(elements.number()), list.data()) >= 0;
+          return list.empty() || hdf5_.H5Aread(attribute, memory_type(hdf5_, elements.number()), list.data()) >= 0;
         },
         to);
   }
@@ -416,31 +422,6 @@ class Look {
     return found != nullptr ? *found : std::get<Names>(read.values).front();
   }
 
-  [[nodiscard]] Id memory_type(Type type) const {
-    switch (type) {
-      case Type::int8:
-        return *hdf5_.H5T_NATIVE_INT8_g;
-      case Type::int16:
-        return *hdf5_.H5T_NATIVE_INT16_g;
-      case Type::int32:
-        return *hdf5_.H5T_NATIVE_INT32_g;
-      case Type::int64:
-        return *hdf5_.H5T_NATIVE_INT64_g;
-      case Type::uint8:
-        return *hdf5_.H5T_NATIVE_UINT8_g;
-      case Type::uint16:
-        return *hdf5_.H5T_NATIVE_UINT16_g;
-      case Type::uint32:
-        return *hdf5_.H5T_NATIVE_UINT32_g;
-      case Type::uint64:
-        return *hdf5_.H5T_NATIVE_UINT64_g;
-      case Type::float32:
-        return *hdf5_.H5T_NATIVE_FLOAT_g;
-      default:
-        return *hdf5_.H5T_NATIVE_DOUBLE_g;
-    }
-  }
-
   /// Decides by which of its links a dimension scale is read. Links elsewhere in the tree are other dimensions.
   void choose_link(const std::vector<ScaleLink>& links) {
     const auto rank = [](const ScaleLink& link) {
@@ -463,6 +444,7 @@ class Look {
   const Limits& limits_;
   NetcdfLock& lock_;
   bool is_first_;
+  bool loads_ = false;  ///< everything that libnetcdf may read
   std::uint64_t groups_ = 0, links_ = 0;
   NetcdfLook look_;
   std::vector<Hdf5Identity> above_;  ///< the groups on the way to the present one
@@ -472,10 +454,10 @@ class Look {
 
 }  // namespace
 
-Result<NetcdfLook> NetcdfLook::take(const NetcdfLibrary& library, const std::string& path, const Config& config,
+Result<NetcdfLook> NetcdfLook::take(const NetcdfLibrary& library, const OpenNetcdfFile& file, const Config& config,
                                     NetcdfLock& lock) {
   SHERD_TRY(hdf5, library.hdf5());
-  return Look(library, *hdf5, config, lock).run(path);
+  return Look(library, *hdf5, config, lock).run(file.path, file.ranges.get());
 }
 
 }  // namespace sherd

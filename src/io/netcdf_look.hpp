@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/netcdf_library.hpp"
+#include "io/netcdf_elements.hpp"
 #include "sherd/netcdf.hpp"
 
 namespace sherd {
@@ -17,11 +17,12 @@ namespace sherd {
 /// Members are identified by their paths in the dataset: "/", "/g", "/g/v".
 struct NetcdfLook {
   struct Variable {
+    std::string stored;                       ///< its path in HDF5
     std::string elements;                     ///< what they are, if libnetcdf does not list it
     std::string fault = {};                   ///< why it may not be read; empty if it may
     bool is_lost = false;                     ///< because of the fault, though netCDF has a type for it
     std::vector<std::uint64_t> lengths = {};  ///< of its dimensions
-    std::string fixed_texts = {};             ///< its path in HDF5 if its elements are texts of a fixed length above 1
+    bool is_fixed_text = false;               ///< its elements are texts of a fixed length above 1
   };
   struct Attribute {
     std::string name;
@@ -38,8 +39,9 @@ struct NetcdfLook {
   std::vector<std::string> suspects;
 
   /// Empty if it is not an HDF5 file that can be opened, which libnetcdf will report. `unsupported` if libnetcdf would
-  /// crash or never return.
-  static Result<NetcdfLook> take(const NetcdfLibrary& library, const std::string& path, const Config& config,
+  /// crash or never return. Of a file that is read in parts, everything is read that libnetcdf may read when it opens
+  /// the file.
+  static Result<NetcdfLook> take(const NetcdfLibrary& library, const OpenNetcdfFile& file, const Config& config,
                                  NetcdfLock& lock);
 };
 

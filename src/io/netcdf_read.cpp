@@ -13,6 +13,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "io/netcdf_dataset.hpp"
 #include "io/netcdf_elements.hpp"
 #include "io/netcdf_look.hpp"
 #include "netcdf/attribute.hpp"
@@ -30,17 +31,21 @@ using netcdf::Attribute, netcdf::Dimension, netcdf::Type, netcdf::Values;
 /// Reads the definitions. The caller holds the lock.
 class Reader {
  public:
-  /// `records`: the length of the unlimited dimension, if it is not the one that libnetcdf reports.
   Reader(std::shared_ptr<const OpenNetcdfFile> file, const Limits& limits, NetcdfLook look,
-         std::optional<std::uint64_t> records)
-      : file_(std::move(file)), library_(file_->library), limits_(limits), look_(std::move(look)), records_(records) {
+         std::optional<ClassicFile> classic)
+      : file_(std::move(file)),
+        library_(file_->library),
+        limits_(limits),
+        look_(std::move(look)),
+        classic_(std::move(classic)),
+        records_(classic_ ? classic_->records : std::nullopt) {
     for (const auto& [path, variable] : look_.variables)
       if (!variable.fault.empty()) faulty_[path.substr(0, path.rfind('/') + 1)].push_back(path);
   }
 
   Result<netcdf::Dataset> run() {
     auto state = std::make_shared<netcdf::Dataset::State>();
-    state->url = file_->path;
+    state->url = file_->name();
     state->format = "netcdf";
     int format = 0;
     SHERD_TRY(check(library_.nc_inq_format(file_->id, &format)));
@@ -287,14 +292,40 @@ class Reader {
     SHERD_TRY(found, attributes(group, id, path));
     state->attributes = std::move(found);
     SHERD_TRY(storage(group, id, *state).in([&] { return path; }));
-    NetcdfElements elements{.file = file_, .group = group, .variable = id, .type = state->type};
-    if (looked && !looked.mapped().fixed_texts.empty()) {
-      SHERD_TRY(texts, FixedTexts::open(library_, file_->path, looked.mapped().fixed_texts));
-      elements.fixed_texts = std::move(texts);
-    }
-    state->elements = make_elements(std::move(elements), state->dimensions);
+    SHERD_TRY(elements, elements_of(group, id, *state, looked ? &looked.mapped() : nullptr));
+    state->elements = std::move(elements);
     to.variables.push_back(std::move(state));
     return {};
+  }
+
+  Result<std::shared_ptr<const netcdf::ElementSource>> elements_of(int group, int id, const netcdf::Variable::State& of,
+                                                                   const NetcdfLook::Variable* looked) {
+    if (classic_ && file_->copy && static_cast<std::size_t>(id) < classic_->variables.size())
+      return classic_elements(file_->copy, classic_->variables[static_cast<std::size_t>(id)], of.type, of.dimensions);
+    NetcdfElements elements{.file = file_, .group = group, .variable = id, .type = of.type};
+    if (file_->ranges || (looked != nullptr && looked->is_fixed_text)) {
+      const std::string path = looked != nullptr ? looked->stored : netcdf::member_path(of.group, of.name);
+      SHERD_TRY(dataset, Hdf5Dataset::open(library_, file_->path, path, file_->ranges ? file_->ranges->access() : 0));
+      elements.dataset = std::move(dataset);
+    }
+    if (file_->ranges) SHERD_TRY(set_fill(elements));
+    return make_elements(std::move(elements), of.dimensions);
+  }
+
+  /// As libnetcdf fills what is beyond the end.
+  Result<void> set_fill(NetcdfElements& of) const {
+    if (of.type == Type::string) {
+      char* text = nullptr;
+      SHERD_TRY(check(library_.nc_inq_var_fill(of.group, of.variable, nullptr, &text)));
+      if (text != nullptr) of.text_fill = text;
+      library_.nc_free_string(1, &text);
+      return {};
+    }
+    of.fill.resize(netcdf::element_size(of.type));
+    std::visit([&](const auto& value) { std::memcpy(of.fill.data(), value.data(), of.fill.size()); },
+               netcdf::default_fill(of.type));
+    // Does nothing if the variable has no fill value.
+    return check(library_.nc_inq_var_fill(of.group, of.variable, nullptr, of.fill.data()));
   }
 
   /// Why libnetcdf would read other elements than the variable has, or none; empty if it reads those.
@@ -366,7 +397,8 @@ class Reader {
   const NetcdfLibrary& library_;
   const Limits& limits_;
   NetcdfLook look_;
-  std::optional<std::uint64_t> records_;
+  std::optional<ClassicFile> classic_;
+  std::optional<std::uint64_t> records_;  ///< if libnetcdf reports another length of the unlimited dimension
   std::map<std::string, std::vector<std::string>> faulty_;  ///< by the paths of their groups, ending in `/`
   std::map<int, Dimension> known_;
   std::map<std::string, Dimension> named_;  ///< by path
@@ -382,33 +414,58 @@ std::string listed(std::span<const std::string> suspects) {
   return all;
 }
 
+Result<netcdf::Dataset> open_file(const std::shared_ptr<OpenNetcdfFile>& file, std::optional<ClassicFile> classic,
+                                  const Config& config) {
+  const NetcdfLibrary& library = file->library;
+  NetcdfLook look;
+  {
+    NetcdfLock lock(library);
+    if (!classic) {
+      auto taken = NetcdfLook::take(library, *file, config, lock);
+      if (file->ranges) SHERD_TRY(file->copy->take_failure());  // before what libhdf5 makes of it
+      if (!taken) return std::move(taken).error();
+      look = *std::move(taken);
+    }
+    const int code = library.nc_open(file->path.c_str(), NC_NOWRITE, &file->id);
+    if (code < 0 && !look.suspects.empty() && !file->ranges)
+      return unsupported("libnetcdf cannot open the file, perhaps because " + listed(look.suspects) +
+                         "; read the file with h5py, or remove what is named from a copy of it");
+    SHERD_TRY(library.check(code, true));
+  }
+  const NetcdfLock lock(library);
+  return Reader(file, config.limits, std::move(look), std::move(classic)).run();
+}
+
 }  // namespace
 
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config) {
   SHERD_TRY(library, NetcdfLibrary::load());
-  SHERD_TRY(classic, check_classic_file(path));
-  std::shared_ptr<const OpenNetcdfFile> file;
-  NetcdfLook look;
-  {
-    NetcdfLock lock(*library);
-    if (!classic) {
-      SHERD_TRY(taken, NetcdfLook::take(*library, path, config, lock).in_key(path));
-      look = std::move(taken);
-    }
-    int id = -1;
-    const int code = library->nc_open(path.c_str(), NC_NOWRITE, &id);
-    if (code < 0 && !look.suspects.empty())
-      return unsupported("libnetcdf cannot open the file, perhaps because " + listed(look.suspects) +
-                         "; read the file with h5py, or remove what is named from a copy of it")
-          .in_key(path);
-    SHERD_TRY(library->check(code, true).in_key(path));
-    file = std::make_shared<OpenNetcdfFile>(*library, id, path);
-  }
-  auto read = [&] {
+  SHERD_TRY(bytes, InputFile::open(path));
+  SHERD_TRY(classic, check_classic_file(*bytes).in_key(path));
+  const auto file = std::make_shared<OpenNetcdfFile>(*library, path, nullptr);
+  return open_file(file, std::move(classic), config).in_key(path);
+}
+
+Result<netcdf::Dataset> open_netcdf_file(std::shared_ptr<PartialCopy> copy, const Config& config) {
+  SHERD_TRY(library, NetcdfLibrary::load());
+  SHERD_TRY(classic, check_classic_file(*copy).in_key(copy->shown()));
+  if (classic) SHERD_TRY(copy->keep(0, classic->header_bytes, {}));
+  auto file = std::make_shared<OpenNetcdfFile>(*library, copy->path(), copy);
+  if (!classic) {
     const NetcdfLock lock(*library);
-    return Reader(file, config.limits, std::move(look), classic ? classic->records : std::nullopt).run();
-  }();
-  return std::move(read).in_key(path);
+    SHERD_TRY(ranges, Hdf5Ranges::open(*library, copy));
+    file->ranges = std::move(ranges);
+  }
+  Result<netcdf::Dataset> dataset = corrupt("is not open yet");
+  if (classic || file->ranges) dataset = open_file(file, classic, config);
+  if (!dataset && !classic && dataset.error().code() == ErrorCode::corrupt) {
+    // libnetcdf may need more than was read, and an unknown libhdf5 does not read in parts.
+    SHERD_TRY(copy->keep(0, copy->size_bound(), config));
+    file = std::make_shared<OpenNetcdfFile>(*library, copy->path(), copy);
+    dataset = open_file(file, {}, config);
+  }
+  copy->stop_keeping();
+  return std::move(dataset).in_key(copy->shown());
 }
 
 }  // namespace sherd
@@ -420,6 +477,10 @@ namespace sherd {
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config&) {
   return unsupported("is a netCDF file, which needs libnetcdf; this build is without it (SHERD_NETCDF=OFF)")
       .in_key(path);
+}
+
+Result<netcdf::Dataset> open_netcdf_file(std::shared_ptr<PartialCopy> copy, const Config& config) {
+  return open_netcdf_file(copy->shown(), config);
 }
 
 }  // namespace sherd

@@ -8,6 +8,7 @@
 
 #include "base/endian.hpp"
 #include "base/float_format.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "io/files.hpp"
@@ -24,8 +25,7 @@ class Literal {
   explicit Literal(std::string_view text) : text_(text), whole_(text.size()) {}
 
   void skip_space() {
-    const auto at = text_.find_first_not_of(" \t\r\n");
-    text_.remove_prefix(at == std::string_view::npos ? text_.size() : at);
+    while (!text_.empty() && is_json_space(text_.front())) text_.remove_prefix(1);
   }
   bool take(std::string_view token) {
     skip_space();

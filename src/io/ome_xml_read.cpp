@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/hyperstack.hpp"
 #include "io/image.hpp"
@@ -39,9 +40,7 @@ Error wrong(const std::string& message) {
 Result<std::uint64_t> number(pugi::xml_node node, const char* attribute, std::optional<std::uint64_t> absent) {
   const std::string_view text = node.attribute(attribute).value();
   if (text.empty() && absent) return *absent;
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return value;
+  if (const auto value = parse_number<std::uint64_t>(text)) return *value;
   return wrong(std::string(local_name(node)) + "." + attribute + " is '" + metadata_text(text.substr(0, 40)) +
                "', not a whole number");
 }
@@ -306,7 +305,7 @@ class OmeImage {
 // Other programs' XML is not ours to judge.
 bool is_ome_xml(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  text = trimmed(text);
   return text.starts_with('<') && (text.find("<OME") != text.npos || text.find(":OME ") != text.npos);
 }
 

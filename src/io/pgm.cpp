@@ -18,11 +18,11 @@ bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 // The bytes of a file one by one, through a small buffer.
 class Scanner {
  public:
-  explicit Scanner(InputFile& file) : file_(file) {}
+  explicit Scanner(ReadSome read, std::size_t at_once = kAtOnce) : read_(std::move(read)), buffer_(at_once) {}
   /// The next byte, or nullopt at the end.
   Result<std::optional<char>> next() {
     if (at_ == filled_) {
-      SHERD_TRY(got, file_.read_some(position_, buffer_));
+      SHERD_TRY(got, read_(position_, buffer_));
       at_ = 0;
       filled_ = got;
       if (got == 0) return std::optional<char>();
@@ -45,7 +45,7 @@ class Scanner {
       SHERD_TRY(advance(c));
     }
     if (!any || value > 0x7fffffff || (c && !is_space(*c)))
-      return corrupt("pgm: a number is expected at byte " + std::to_string(position_)).in_key(file_.path());
+      return corrupt("pgm: a number is expected at byte " + std::to_string(position_));
     return static_cast<std::uint32_t>(value);
   }
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
@@ -56,63 +56,67 @@ class Scanner {
     c = following;
     return {};
   }
-  InputFile& file_;
-  std::array<std::byte, 16384> buffer_;
+  static constexpr std::size_t kAtOnce = 16384;
+  ReadSome read_;
+  std::vector<std::byte> buffer_;
   std::size_t at_ = 0, filled_ = 0;
   std::uint64_t position_ = 0;
 };
+
+Result<PnmHeader> parse_header(Scanner& scanner) {
+  SHERD_TRY(letter, scanner.next());
+  SHERD_TRY(kind, scanner.next());
+  if (letter != 'P' || !kind || std::string_view("2356").find(*kind) == std::string_view::npos)
+    return unsupported("is not a PGM or PPM file: it does not begin with P2, P3, P5 or P6");
+  SHERD_TRY(width, scanner.number());
+  SHERD_TRY(height, scanner.number());
+  SHERD_TRY(greatest, scanner.number());
+  if (greatest == 0 || greatest > 65535)
+    return corrupt("pgm: the maximum value is " + std::to_string(greatest) + ", not 1 to 65535");
+  const ImageInfo image{height, width, *kind == '3' || *kind == '6' ? 3u : 1u,
+                        greatest > 255 ? DType::uint16 : DType::uint8};
+  return PnmHeader{image, *kind == '2' || *kind == '3', greatest, scanner.position()};
+}
 
 class PnmFile final : public ImageFile {
  public:
   explicit PnmFile(std::unique_ptr<InputFile> file) : file_(std::move(file)) {}
   Result<void> start(const Limits& limits);
-  [[nodiscard]] const ImageInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] const ImageInfo& info() const noexcept override { return header_.image; }
   Result<void> read_rows(std::uint64_t page, std::uint64_t first, std::span<std::byte> into) override;
 
  private:
-  Result<void> parse_header();
+  Result<void> rewind();
   Result<void> read_decimal(std::uint64_t first, std::span<std::byte> into);
 
   std::unique_ptr<InputFile> file_;
-  ImageInfo info_;
-  bool decimal_ = false;
-  std::uint32_t greatest_ = 0;
-  std::uint64_t data_ = 0;  ///< offset of the pixels
+  PnmHeader header_;
   std::unique_ptr<Scanner> scanner_;
   std::uint64_t next_row_ = 0;
 };
 
-Result<void> PnmFile::parse_header() {
-  scanner_ = std::make_unique<Scanner>(*file_);
+Result<void> PnmFile::rewind() {
+  scanner_ = std::make_unique<Scanner>(
+      [this](std::uint64_t offset, std::span<std::byte> into) { return file_->read_some(offset, into); });
   next_row_ = 0;
-  SHERD_TRY(letter, scanner_->next());
-  SHERD_TRY(kind, scanner_->next());
-  if (letter != 'P' || !kind || std::string_view("2356").find(*kind) == std::string_view::npos)
-    return unsupported("is not a PGM or PPM file: it does not begin with P2, P3, P5 or P6").in_key(file_->path());
-  SHERD_TRY(width, scanner_->number());
-  SHERD_TRY(height, scanner_->number());
-  SHERD_TRY(greatest, scanner_->number());
-  if (greatest == 0 || greatest > 65535)
-    return corrupt("pgm: the maximum value is " + std::to_string(greatest) + ", not 1 to 65535").in_key(file_->path());
-  decimal_ = *kind == '2' || *kind == '3';
-  greatest_ = greatest;
-  info_ = {height, width, *kind == '3' || *kind == '6' ? 3u : 1u, greatest > 255 ? DType::uint16 : DType::uint8};
-  data_ = scanner_->position();
+  SHERD_TRY(header, parse_header(*scanner_).in_key(file_->path()));
+  header_ = header;
   return {};
 }
 
 Result<void> PnmFile::start(const Limits& limits) {
-  SHERD_TRY(parse_header());
-  SHERD_TRY(check_image(info_, limits).in_key(file_->path()));
+  SHERD_TRY(rewind());
+  const ImageInfo& image = header_.image;
+  SHERD_TRY(check_image(image, limits).in_key(file_->path()));
   // A decimal sample needs at least two bytes; the last one may have no space after it.
-  const auto samples = checked_mul(info_.height, info_.width * info_.channels);
-  const auto least = samples ? checked_mul(*samples, decimal_ ? 2 : info_.dtype.size()) : std::nullopt;
-  const std::uint64_t there = file_->size_bound() - data_ + (decimal_ ? 1 : 0);
+  const auto samples = checked_mul(image.height, image.width * image.channels);
+  const auto least = samples ? checked_mul(*samples, header_.decimal ? 2 : image.dtype.size()) : std::nullopt;
+  const std::uint64_t there = file_->size_bound() - header_.bytes + (header_.decimal ? 1 : 0);
   if (!least || *least > there)
-    return corrupt("truncated: " + to_string(info_) + " does not fit the " + std::to_string(there) +
+    return corrupt("truncated: " + to_string(image) + " does not fit the " + std::to_string(there) +
                    " bytes after the header")
         .in_key(file_->path());
-  if (!decimal_ && there - *least > 1)
+  if (!header_.decimal && there - *least > 1)
     return unsupported(std::to_string(there - *least) +
                        " bytes follow the image; files of several images are not supported")
         .in_key(file_->path());
@@ -120,30 +124,31 @@ Result<void> PnmFile::start(const Limits& limits) {
 }
 
 Result<void> PnmFile::read_decimal(std::uint64_t first, std::span<std::byte> into) {
-  if (first < next_row_) SHERD_TRY(parse_header());
-  const std::uint64_t row_samples = info_.width * info_.channels;
-  for (std::uint64_t i = next_row_ * row_samples; i < first * row_samples; ++i) SHERD_TRY(scanner_->number());
-  for (std::size_t at = 0; at < into.size(); at += info_.dtype.size()) {
-    SHERD_TRY(value, scanner_->number());
-    if (value > greatest_)
+  if (first < next_row_) SHERD_TRY(rewind());
+  const std::uint64_t row_samples = header_.image.width * header_.image.channels;
+  for (std::uint64_t i = next_row_ * row_samples; i < first * row_samples; ++i)
+    SHERD_TRY(scanner_->number().in_key(file_->path()));
+  for (std::size_t at = 0; at < into.size(); at += header_.image.dtype.size()) {
+    SHERD_TRY(value, scanner_->number().in_key(file_->path()));
+    if (value > header_.greatest)
       return corrupt("pgm: the value " + std::to_string(value) + " before byte " +
-                     std::to_string(scanner_->position()) + " exceeds the maximum, " + std::to_string(greatest_))
+                     std::to_string(scanner_->position()) + " exceeds the maximum, " + std::to_string(header_.greatest))
           .in_key(file_->path());
-    if (info_.dtype.size() == 1)
+    if (header_.image.dtype.size() == 1)
       into[at] = static_cast<std::byte>(value);
     else {
       const auto word = static_cast<std::uint16_t>(value);
       std::memcpy(&into[at], &word, sizeof word);
     }
   }
-  next_row_ = first + into.size() / info_.row_bytes();
+  next_row_ = first + into.size() / header_.image.row_bytes();
   return {};
 }
 
 Result<void> PnmFile::read_rows(std::uint64_t /*page*/, std::uint64_t first, std::span<std::byte> into) {
-  if (decimal_) return read_decimal(first, into);
-  SHERD_TRY(file_->read_at(data_ + first * info_.row_bytes(), into));
-  if (info_.dtype.size() == 2 && std::endian::native == std::endian::little) swap_words(into, 2);
+  if (header_.decimal) return read_decimal(first, into);
+  SHERD_TRY(file_->read_at(header_.bytes + first * header_.image.row_bytes(), into));
+  if (header_.image.dtype.size() == 2 && std::endian::native == std::endian::little) swap_words(into, 2);
   return {};
 }
 
@@ -201,6 +206,11 @@ Result<std::unique_ptr<ArrayFileWriter>> create_pgm_files(const std::string& pat
 constexpr std::string_view kPgmSuffixes[] = {".pgm", ".ppm", ".pnm"};
 
 }  // namespace
+
+Result<PnmHeader> read_pnm_header(const ReadSome& read) {
+  Scanner scanner(read, 1);
+  return parse_header(scanner);
+}
 
 constinit const FileFormat kPgmFiles{"pgm", kPgmSuffixes, open_pgm_files, create_pgm_files, FileOrder::planes};
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "sherd/result.hpp"
 
 namespace sherd {
@@ -45,9 +46,7 @@ class TextLines {
   Result<double> real(std::string_view what) {
     const std::string_view text = word();
     const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-    double value = 0;
-    const auto [stop, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (failed == std::errc() && stop == digits.data() + digits.size() && std::isfinite(value)) return value;
+    if (const auto value = parse_number<double>(digits); value && std::isfinite(*value)) return *value;
     return error(quoted(text) + " is not " + std::string(what));
   }
   Result<std::int64_t> integer(std::string_view what) {
@@ -57,10 +56,7 @@ class TextLines {
   }
   static std::optional<std::int64_t> parse_integer(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
-    std::int64_t value = 0;
-    const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failed != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-    return value;
+    return parse_number<std::int64_t>(text);
   }
   /// The beginning of a word, for an error.
   static std::string quoted(std::string_view text) {

@@ -45,16 +45,16 @@ std::uint64_t packed_bytes(const ImageInfo& info, std::uint64_t samples) {
 
 /// The name of a compression that libtiff does not know.
 std::string compression_name(std::uint16_t scheme) {
-  constexpr std::pair<std::uint16_t, std::string_view> kNames[] = {
+  constexpr std::pair<std::uint16_t, std::string_view> kSchemes[] = {
       {6, "old JPEG"},      {22610, "JPEG XR"},    {32895, "IT8 CT"},    {33003, "JPEG 2000"}, {33004, "JPEG 2000"},
       {33005, "JPEG 2000"}, {33007, "JPEG"},       {34661, "JBIG"},      {34676, "SGILog"},    {34712, "JPEG 2000"},
       {34887, "LERC"},      {34892, "lossy JPEG"}, {34925, "LZMA"},      {34926, "Zstandard"}, {34927, "WebP"},
       {34933, "PNG"},       {34934, "JPEG XR"},    {50000, "Zstandard"}, {50001, "WebP"},      {50002, "JPEG XL"},
       {52546, "JPEG XL"},   {65000, "EER"},        {65001, "EER"},       {65002, "EER"}};
-  const auto* const found = std::ranges::find(kNames, scheme, [](const auto& each) { return each.first; });
+  const auto* const found = std::ranges::find(kSchemes, scheme, [](const auto& each) { return each.first; });
   const TIFFCodec* const known = TIFFFindCODEC(scheme);
   const std::string number = std::to_string(scheme);
-  if (found != std::end(kNames)) return std::string(found->second) + " (" + number + ")";
+  if (found != std::end(kSchemes)) return std::string(found->second) + " (" + number + ")";
   return known != nullptr ? std::string(known->name) + " (" + number + ")" : "the unknown scheme " + number;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/base64.hpp"
 #include "base/lenient.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "netcdf/type.hpp"
@@ -95,9 +96,7 @@ bool is_below_one(std::string_view text) {
 
 template <class T>
 std::optional<T> parse_integer(std::string_view text) {
-  T value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed == std::errc() && end == text.data() + text.size()) return value;
+  if (const auto value = parse_number<T>(text)) return value;
   const auto real = parse_float<double>(text);  // 3.0 and 1e3 are integers, too
   if (!real || std::trunc(*real) != *real) return std::nullopt;
   // 2^digits is exact, and is the first value that is too large.
@@ -107,7 +106,7 @@ std::optional<T> parse_integer(std::string_view text) {
 }
 
 template <class T>
-std::optional<T> parse_number(std::string_view text) {
+std::optional<T> parse_value(std::string_view text) {
   if constexpr (std::is_floating_point_v<T>)
     return parse_float<T>(text);
   else
@@ -117,7 +116,7 @@ std::optional<T> parse_number(std::string_view text) {
 template <class T>
 Result<void> add_value(const Json& json, std::vector<T>& to) {
   const auto text = number_text(json);
-  const auto value = text ? parse_number<T>(*text) : std::nullopt;
+  const auto value = text ? parse_value<T>(*text) : std::nullopt;
   if (!value) return invalid_argument("the value " + printed(json).substr(0, 80) + " is not a number of this type");
   to.push_back(*value);
   return {};

@@ -1,6 +1,7 @@
 // The rules of netcdf-c's NC_check_name().
 #include "netcdf/names.hpp"
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 
 namespace sherd::netcdf {
@@ -17,8 +18,7 @@ std::optional<std::string> fault_of_name(std::string_view name) {
   }
   const char first = name.front();
   const bool is_ascii = static_cast<unsigned char>(first) < 0x80;
-  const bool begins_well = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
-                           (first >= '0' && first <= '9') || first == '_';
+  const bool begins_well = is_letter(first) || is_digit(first) || first == '_';
   if (is_ascii && !begins_well) return "it begins with neither a letter nor a digit nor '_'";
   if (name.back() == ' ') return "it ends with a space";
   return std::nullopt;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "netcdf/cdl/text.hpp"
 
 namespace sherd::netcdf {
@@ -151,15 +152,9 @@ struct Unit {
   double per_hour = 0;  ///< of units shorter than an hour, since dividing is exact where multiplying is not
 };
 
-bool is_same_letter(char a, char b) {
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return small(a) == small(b);
-}
-
 /// Ignores case.
 bool begins_with(std::string_view text, std::string_view beginning) {
-  return text.size() >= beginning.size() &&
-         std::equal(beginning.begin(), beginning.end(), text.begin(), is_same_letter);
+  return equals_in_any_case(text.substr(0, beginning.size()), beginning);
 }
 
 std::optional<Unit> unit_called(std::string_view name) {

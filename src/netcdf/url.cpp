@@ -24,8 +24,8 @@ constexpr std::string_view kModes[] = {"nczarr", "zarr", "noxarray", "xarray", "
                                        "zip",    "s3",   "bytes",    "dap2",   "dap4"};
 constexpr auto kZarrModes = std::span(kModes).first(4);
 /// Keys that netcdf-c reads, other than modes.
-constexpr std::string_view kKeys[] = {"mode",       "compat", "log",  "show",  "aws.profile",
-                                      "aws.region", "dap2",   "dap4", "cache", "endpoint"};
+constexpr std::string_view kKeys[] = {"mode",       "compat",    "log",  "show", "aws.profile", "awsprofile",
+                                      "aws.region", "awsregion", "dap2", "dap4", "cache",       "endpoint"};
 
 struct Inference {
   std::string_view given, implied;
@@ -39,13 +39,6 @@ bool is_any_of(std::span<const std::string_view> words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 void add(Parameters& all, std::string key, std::string_view value) {
   const auto found = std::ranges::find(all, key, &Parameters::value_type::first);
   if (found == all.end())
@@ -54,14 +47,31 @@ void add(Parameters& all, std::string key, std::string_view value) {
     found->second += (found->second.empty() || value.empty() ? "" : ",") + std::string(value);
 }
 
+/// The list of modes may contain other parameters: mode=nczarr,awsprofile=name.
+void add_modes(Parameters& all, std::string_view list) {
+  std::string modes;
+  Parameters others;
+  for (const std::string_view each : split(list, ',')) {
+    const std::size_t equals = each.find('=');
+    if (equals == each.npos)
+      modes += (modes.empty() ? "" : ",") + std::string(each);
+    else
+      others.emplace_back(lowered(each.substr(0, equals)), each.substr(equals + 1));
+  }
+  add(all, std::string(kMode), modes);
+  for (auto& [key, value] : others) add(all, std::move(key), value);
+}
+
 Parameters parse_fragment(std::string_view fragment) {
   Parameters all;
   for (const std::string_view part : split(fragment, '&')) {
     const std::size_t equals = part.find('=');
-    std::string key = lower(part.substr(0, equals));
+    std::string key = lowered(part.substr(0, equals));
     if (key.empty()) continue;
     if (equals == part.npos && is_any_of(kMacros, key))
       add(all, std::string(kMode), key);
+    else if (key == kMode && equals != part.npos)
+      add_modes(all, part.substr(equals + 1));
     else
       add(all, std::move(key), equals == part.npos ? std::string_view() : part.substr(equals + 1));
   }
@@ -81,7 +91,7 @@ std::optional<std::string> modes_meant(std::string_view text, bool of_zarr) {
   std::string modes;
   bool has_zarr = false;
   for (const std::string_view each : split(text, ',')) {
-    std::string mode = lower(each);
+    std::string mode = lowered(each);
     // Other words that are close to a mode, such as "part", are names.
     const bool is_like_zarr = mode.find("zar") != mode.npos || mode.find("xar") != mode.npos;
     if (!is_any_of(kModes, mode)) mode = is_like_zarr ? nearest_name(mode, names(kZarrModes)) : "";
@@ -96,7 +106,7 @@ std::optional<std::string> modes_meant(std::string_view text, bool of_zarr) {
 /// spelled well, or is part of a name.
 std::optional<std::string> part_meant(std::string_view part) {
   const std::size_t end = part.find_first_of("=:");
-  const std::string key = lower(part.substr(0, end));
+  const std::string key = lowered(part.substr(0, end));
   const bool is_key = is_any_of(kKeys, key), has_value = end != part.npos;
   const std::string_view value = has_value ? part.substr(end + 1) : std::string_view();
   const auto with_modes = [](std::optional<std::string> modes) {
@@ -130,7 +140,7 @@ Modes modes_of(const Parameters& parameters) {
   for (const auto& [key, value] : parameters)
     if (key == kMode)
       for (const std::string_view mode : split(value, ','))
-        if (!mode.empty()) modes.insert(lower(mode));
+        if (!mode.empty()) modes.insert(lowered(mode));
   for (const auto& [given, implied] : kInferences)
     if (modes.contains(given)) modes.insert(std::string(implied));
   for (const auto& [given, excluded] : kNegations)
@@ -161,11 +171,13 @@ Result<void> check_known(const Modes& modes) {
   return {};
 }
 
-Result<void> check_driver(Driver driver, const Modes& modes) {
-  if (modes.contains("bytes") || modes.contains("dap2") || modes.contains("dap4"))
-    return unsupported("mode=bytes and DAP are not supported: only NCZarr and Zarr datasets are");
-  if (driver == Driver::s3)
-    return unsupported("mode=s3 is not supported by this version; copy the dataset to a directory");
+Result<void> check_driver(const ParsedUrl& url) {
+  const auto has = [&](std::string_view mode) { return std::ranges::find(url.modes, mode) != url.modes.end(); };
+  if (has("dap2") || has("dap4")) return unsupported("DAP is not supported: only files, NCZarr and Zarr datasets are");
+  if (url.is_file && url.place.scheme == "file")
+    return invalid_argument("mode=bytes is for a netCDF file on a server; name a local one without it");
+  if (url.driver == Driver::s3 && !url.place.scheme.starts_with("s3"))
+    return invalid_argument("mode=s3 needs the URL of a dataset on S3, such as s3://bucket/dataset");
   return {};
 }
 
@@ -199,6 +211,12 @@ Result<void> apply_fragment(StoreUrl& url) {
 }
 
 Result<ParsedUrl> dataset_url(StoreUrl place) {
+  SHERD_TRY(url, read_fragment(std::move(place)));
+  SHERD_TRY(check_driver(url));
+  return url;
+}
+
+Result<ParsedUrl> read_fragment(StoreUrl place) {
   ParsedUrl url;
   url.place = std::move(place);
   url.parameters = parse_fragment(url.place.fragment);
@@ -206,7 +224,7 @@ Result<ParsedUrl> dataset_url(StoreUrl place) {
   SHERD_TRY(check_known(modes));
   SHERD_TRY(driver, driver_of(modes));
   url.driver = driver;
-  SHERD_TRY(check_driver(url.driver, modes));
+  url.is_file = modes.contains("bytes");
   url.mode = {.pure = modes.contains("zarr"), .noxarray = modes.contains("noxarray")};
   if (const std::string* compat = url.parameter("compat")) {
     SHERD_TRY(check_compat("compat", *compat));

@@ -20,6 +20,7 @@ struct ParsedUrl {
   StoreUrl place;
   Mode mode;
   Driver driver = Driver::any;
+  bool is_file = false;            ///< `mode=bytes`: the object is a netCDF file
   std::vector<std::string> modes;  ///< in lower case, with the modes they imply, sorted
   /// Keys in lower case; the values of a key that occurs twice are joined by a comma.
   std::vector<std::pair<std::string, std::string>> parameters;
@@ -35,7 +36,9 @@ struct ParsedUrl {
 /// Adds the store that the fragment of a name says, such as a zip archive. invalid_argument if netCDF knows none of its
 /// words; `unsupported` for a driver that this version lacks.
 [[nodiscard]] Result<void> apply_fragment(StoreUrl& url);
-/// What the fragment says of a dataset at `place`.
+/// What the fragment says of a dataset at `place`, whether or not this version supports it.
+[[nodiscard]] Result<ParsedUrl> read_fragment(StoreUrl place);
+/// The same; `unsupported` if this version does not support it.
 [[nodiscard]] Result<ParsedUrl> dataset_url(StoreUrl place);
 
 }  // namespace sherd::netcdf

@@ -39,6 +39,7 @@ Result<std::optional<CollectionInfo>> parse_info(const Json& document) {
 }
 
 Result<bool> holds_manifests(Store& store, const std::string& path) {
+  if (!store.traits().can_list) return false;
   SHERD_TRY(none, store.visit(prefix_of(path), ListDepth::children, [](const ListEntry& entry) -> Result<bool> {
     std::string_view name = plain_name(entry.name);
     if (entry.is_prefix || !name.ends_with(kManifestSuffix)) return true;

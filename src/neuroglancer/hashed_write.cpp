@@ -8,6 +8,7 @@
 #include "neuroglancer/storage.hpp"
 #include "store/read_into.hpp"
 #include "store/retry.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -201,7 +202,8 @@ Result<void> HashedStorage::write(const Array::State& state, const Region& regio
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());
-  Config config = with_requests(reporting, objects()->traits().parallel_requests);
+  const StoreTraits traits = objects()->traits();
+  Config config = with_writers(with_requests(reporting, traits.parallel_requests), traits, {.count = cells.size()});
   config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   HashedWriter writer(state, config, cells, call);
   const bool replaces_all = region.covers(call.shape);  // damaged or not

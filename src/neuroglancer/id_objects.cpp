@@ -3,8 +3,8 @@
 #include "neuroglancer/id_objects.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/condition.hpp"
 #include "store/listing.hpp"
@@ -99,10 +99,8 @@ std::shared_ptr<IdObjects> IdObjects::with_config(const Config& config) const {
 std::optional<std::uint64_t> IdObjects::id_of(std::string_view key) const {
   if (!key.starts_with(prefix_)) return std::nullopt;
   key.remove_prefix(prefix_.size());
-  std::uint64_t id = 0;
-  const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-  const bool whole = error == std::errc() && stop == key.data() + key.size();
-  return whole && std::to_string(id) == key ? std::optional(id) : std::nullopt;
+  const auto id = parse_number<std::uint64_t>(key);
+  return id && std::to_string(*id) == key ? id : std::nullopt;
 }
 
 std::string IdObjects::shard_key(std::uint64_t shard) const {

@@ -13,6 +13,7 @@
 #include "shard/old_shard.hpp"
 #include "store/condition.hpp"
 #include "store/retry.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -79,15 +80,18 @@ class IdsUpdate {
     return existing_;
   }
 
-  /// Removes dead bytes; returns their number, nullopt if there was nothing to do.
-  Result<std::optional<std::uint64_t>> compact() {
+  /// Removes dead bytes; returns whether the shard was changed.
+  Result<bool> compact() {
     SHERD_TRY(seen, lock_and_open());
     SHERD_TRY(stats(std::move(seen)));
     const bool may_go = stats_.chunks == 0 && can_erase();
-    if (old_.source == nullptr || (stats_.dead == 0 && !may_go)) return std::optional<std::uint64_t>();
+    if (old_.source == nullptr || (stats_.dead == 0 && !may_go)) return false;
     SHERD_TRY(stats_.chunks == 0 ? drop() : update(UpdateKind::dense));
-    return std::optional(size_ > new_size_ ? size_ - new_size_ : 0);
+    return true;
   }
+  /// In bytes: of the old version, and of the new one after compact() has made it.
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t new_size() const noexcept { return new_size_; }
 
  private:
   Result<OpenedShard> lock_and_open() {
@@ -209,8 +213,8 @@ class IdsUpdate {
   Result<void> update(std::optional<UpdateKind> prescribed) {
     if (old_.is_pair) prescribed = UpdateKind::dense;
     const auto [old, changed] = old_slots();
-    SHERD_TRY(kind,
-              choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed}));
+    const UpdateKind kind =
+        choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed});
     if (kind != UpdateKind::amend) SHERD_TRY(take_all().in_key(old_.source->name()));
     SHERD_TRY(stored, store(kind));
     if (old_.is_pair) return erase_pair();
@@ -355,7 +359,9 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const I
     groups.push_back(std::span<const Change>(changes).subspan(first, last - first));
   }
   std::atomic<std::uint64_t> existing{0};
-  const Config config = with_requests(state.config(), state.store->traits().parallel_requests);
+  const StoreTraits traits = state.store->traits();
+  const Config config =
+      with_writers(with_requests(state.config(), traits.parallel_requests), traits, {.count = groups.size()});
   SHERD_TRY(parallel_for(groups.size(), config, [&](std::size_t g) -> Result<void> {
     const auto apply = [&] { return IdsUpdate(state, groups[g].front().location.shard, groups[g]).apply(); };
     SHERD_TRY(found, retry_conflicts(state.config(), apply));
@@ -392,20 +398,32 @@ Result<bool> ShardedStore::erase(std::uint64_t id) const {
   return count == 1;
 }
 
+Result<ShardedStore::Compacted> compact_shards(const ShardedStore::State& state, const Config& config,
+                                               std::atomic<std::uint64_t>& done) {
+  SHERD_TRY(numbers, shard_numbers(state));
+  const StoreTraits traits = state.store->traits();
+  const Config writing =
+      with_writers(with_requests(config, traits.parallel_requests), traits, {.count = numbers.size()});
+  std::atomic<std::uint64_t> reclaimed{0}, shards{0};
+  SHERD_TRY(parallel_for(numbers.size(), writing, [&](std::size_t i) -> Result<void> {
+    return retry_conflicts(config, [&]() -> Result<void> {
+      IdsUpdate shard(state, numbers[i], {});
+      SHERD_TRY(is_changed, shard.compact());
+      done += shard.size();
+      if (!is_changed) return {};
+      reclaimed += shard.size() - std::min(shard.size(), shard.new_size());
+      ++shards;
+      return {};
+    });
+  }));
+  return ShardedStore::Compacted{reclaimed, shards};
+}
+
 Result<ShardedStore::Compacted> ShardedStore::compact() const {
   return as_call(state_->config(), [&]() -> Result<ShardedStore::Compacted> {
     SHERD_TRY(check_writable(*this));
-    SHERD_TRY(numbers, shard_numbers(*state_));
-    std::atomic<std::uint64_t> reclaimed{0}, shards{0};
-    SHERD_TRY(parallel_for(numbers.size(), state_->config(), [&](std::size_t i) -> Result<void> {
-      const auto compacted = [&] { return IdsUpdate(*state_, numbers[i], {}).compact(); };
-      SHERD_TRY(less, retry_conflicts(state_->config(), compacted));
-      if (!less) return {};
-      reclaimed += *less;
-      ++shards;
-      return {};
-    }));
-    return Compacted{reclaimed, shards};
+    std::atomic<std::uint64_t> done{0};
+    return compact_shards(*state_, state_->config(), done);
   });
 }
 

@@ -3,10 +3,9 @@
 // files are read but never written.
 #include "neuroglancer/object_values.hpp"
 
-#include <charconv>
-
 #include "base/buffer.hpp"
 #include "base/call.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/document.hpp"
@@ -41,11 +40,8 @@ Result<PrecedingRule> rule_of_info(Store& store, const Limits& limits) {
 }
 
 std::optional<std::uint64_t> parse_id(std::string_view text) noexcept {
-  std::uint64_t id = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
   if (text.size() > 1 && text.front() == '0') return std::nullopt;
-  return id;
+  return parse_number<std::uint64_t>(text);
 }
 
 std::string_view plain_name(std::string_view object) noexcept {

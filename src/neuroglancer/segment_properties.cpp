@@ -2,13 +2,13 @@
 // segment. Each type of property has its own members; a document that has them in other types is refused, as are values
 // that their data_type cannot hold. Source: Neuroglancer's docs/datasource/precomputed, "Segment Properties Format".
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
 
 #include "base/scalar_number.hpp"
+#include "base/text.hpp"
 #include "base/whole_number.hpp"
 #include "neuroglancer/document.hpp"
 
@@ -23,12 +23,9 @@ constexpr std::array<std::string_view, 5> kTypes{"label", "description", "string
 bool is_text(Type type) { return type <= Type::string; }
 
 Result<std::uint64_t> parse_id(const Json& json) {
-  std::uint64_t id = 0;
-  const std::string& text = json.text();
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (!json.is_string() || fault != std::errc() || end != text.data() + text.size())
-    return invalid_argument("must be a string of a decimal number below 2^64");
-  return id;
+  const auto id = json.is_string() ? parse_number<std::uint64_t>(json.text()) : std::nullopt;
+  if (!id) return invalid_argument("must be a string of a decimal number below 2^64");
+  return *id;
 }
 
 bool is_number_type(const DType& dtype) {

@@ -24,11 +24,11 @@ class ShardSetWriter {
     Store& store;
     const Uint64Format& format;
     bool overwrite;
-    const Config& config;
+    const Config& config;  ///< its memory budget has no room for writers (with_writers())
   };
   /// References must outlive this; the extents of keys are ranges of `values`.
   ShardSetWriter(const Target& target, ByteSource& values)
-      : target_(target), values_(values), view_(values.view()), memory_(target.config.memory_budget / 2) {}
+      : target_(target), values_(values), view_(values.view()), memory_(target.config.memory_budget) {}
   ShardSetWriter(const ShardSetWriter&) = delete;
   ShardSetWriter& operator=(const ShardSetWriter&) = delete;
   /// Erases the shards that were written, unless keep() has been called.

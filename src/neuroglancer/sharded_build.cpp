@@ -13,6 +13,7 @@
 #include "neuroglancer/shard_set.hpp"
 #include "neuroglancer/value_rules.hpp"
 #include "store/span.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
@@ -265,7 +266,9 @@ Result<void> ShardedBuilder::Build::check_absent(std::span<const StoredKey> sort
 
 Result<BuildReport> ShardedBuilder::Build::write_shards(KeyStream keys, ByteSource& values) {
   std::atomic<std::uint64_t> written{0};
-  const Config config = with_progress(options_.config, written, value_bytes_);
+  Config config = with_progress(options_.config, written, value_bytes_);
+  config.memory_budget /= 2;  // the rest holds the values
+  config = with_writers(config, store_->traits());
   ShardSetWriter shards({*store_, format_, options_.overwrite, config}, values);
   if (options_.config.progress) options_.config.progress({0, value_bytes_});
   SHERD_TRY(shards.write(keys, written));

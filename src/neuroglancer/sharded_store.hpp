@@ -1,6 +1,7 @@
 // Shared by the calls of a ShardedStore: its shards as objects, and reading their lists and values.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -111,6 +112,10 @@ Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const S
 /// longer the present one. The caller holds the shard's lock.
 Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen,
                                   std::span<const ShardedStore::Item> puts, std::span<const std::uint64_t> erased);
+
+/// ShardedStore::compact() on the threads of `config`. Adds the bytes of each shard to `done` when it was looked at.
+Result<ShardedStore::Compacted> compact_shards(const ShardedStore::State& state, const Config& config,
+                                               std::atomic<std::uint64_t>& done);
 
 /// The number of bytes before each of these chunks that belong to it; all 0 if the store has no rule for them.
 /// `corrupt` if there are not that many bytes in the shard before a chunk.

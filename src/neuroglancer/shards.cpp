@@ -5,10 +5,14 @@
 
 #include "base/try.hpp"
 #include "neuroglancer/sharded_store.hpp"
+#include "store/prefetched.hpp"
 #include "store/retry.hpp"
 
 namespace sherd::neuroglancer {
 namespace {
+
+/// Of a shard with many minishards, as much of their index is read at first.
+constexpr std::uint64_t kHeadBytes = std::uint64_t{64} << 10;
 
 /// Two objects as one: the second begins where the first ends.
 class PairSource final : public ByteSource {
@@ -94,7 +98,9 @@ Result<std::shared_ptr<ByteSource>> open_pair(Store& store, const Uint64Sharding
 }
 
 Result<OpenedShard> open_shard(const ShardedStore::State& state, std::uint64_t number) {
-  SHERD_TRY(shard, state.store->open(ShardKeys(state.format.sharding, number).shard));
+  const std::uint64_t length =
+      std::max(std::min(state.format.sharding.head_bytes(), kHeadBytes), state.store->traits().tail_read_bytes);
+  SHERD_TRY(shard, open_with(*state.store, {.key = ShardKeys(state.format.sharding, number).shard, .length = length}));
   if (shard) return OpenedShard{std::move(shard), false};
   SHERD_TRY(pair, open_pair(*state.store, state.format.sharding, {"", number}));
   const bool is_pair = pair != nullptr;

@@ -41,9 +41,9 @@ Result<void> sort_parts(std::span<Record> records, unsigned threads, const Confi
 }
 
 /// Collects small consecutive pieces of a file.
-class Appender {
+class SpillWriter {
  public:
-  Appender(SpillFile& to, std::uint64_t offset) : to_(to), offset_(offset) {}
+  SpillWriter(SpillFile& to, std::uint64_t offset) : to_(to), offset_(offset) {}
   Result<void> put(std::span<const std::byte> bytes) {
     if (filled_ + bytes.size() > kSpillBytes) SHERD_TRY(flush());
     if (bytes.size() > kSpillBytes) {
@@ -113,7 +113,7 @@ std::vector<StoredKey> ValueArena::keys() const {
 
 Result<Extent> ValueArena::spill(SpillFile& to) {
   const std::span sorted(records(), count_);
-  Appender values(to, to.reserve(used_));
+  SpillWriter values(to, to.reserve(used_));
   for (Record& record : sorted) {
     if (record.spilled != 0) continue;
     const std::uint64_t offset = values.end();
@@ -122,7 +122,7 @@ Result<Extent> ValueArena::spill(SpillFile& to) {
   }
   SHERD_TRY(values.flush());
   const Extent where{to.reserve(count_ * sizeof(StoredKey)), count_ * sizeof(StoredKey)};
-  Appender keys(to, where.offset);
+  SpillWriter keys(to, where.offset);
   for (const Record& record : sorted) {
     const StoredKey key = record.key();
     SHERD_TRY(keys.put(std::as_bytes(std::span(&key, 1))));

@@ -45,6 +45,7 @@ Result<void> refuse_overlapping(const NodeLocation& location) {
   SHERD_TRY(location.store->visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
     if (!entry.is_prefix || !is_staging(entry.name)) return true;
     const std::string name(entry.name);
+    if (name == staging_name(location.path)) return true;  // its own
     SHERD_TRY(claim, read_claim(location, name + "/claim"));
     if (!claim || staging_name(claim->path) != name) return true;
     const bool overlaps = path_from(claim->path, location.path) || path_from(location.path, claim->path);

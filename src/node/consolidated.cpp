@@ -118,12 +118,12 @@ Result<void> take_over_all(Entries& list, const std::string& group, const NodeLo
   return {};
 }
 
-Result<void> edit_lists(const NodeLocation& location, const Paths& groups, const ListEdit& edit) {
+/// Edits the lists of the groups that have one. `looking` may be a snapshot of the same location.
+Result<void> edit_lists(const NodeLocation& location, NodeLocation looking, const Paths& groups, const ListEdit& edit) {
   const Format* const format = location.format.get();
   std::vector<std::string> keys;
   for (const std::string& path : groups) std::ranges::move(document_keys({&format, 1}, path), std::back_inserter(keys));
-  NodeLocation looking = location;
-  SHERD_TRY(documents, prefetched_store(*location.store, keys));
+  SHERD_TRY(documents, prefetched_store(*looking.store, keys));
   looking.store = std::move(documents);
   for (const std::string& path : groups) {
     const NodeLocation group = at_path(location, path);
@@ -143,8 +143,9 @@ Result<void> edit_lists(const NodeLocation& location, const Paths& groups, const
 }
 
 /// Updates the lists of `groups` from the documents of `changed` nodes.
-Result<void> renew(const NodeLocation& location, const Paths& groups, const Paths& changed) {
-  auto renewed = edit_lists(location, groups, [&](Entries& list, const std::string& group) {
+Result<void> renew(const NodeLocation& location, const NodeLocation& looking, const Paths& groups,
+                   const Paths& changed) {
+  auto renewed = edit_lists(location, looking, groups, [&](Entries& list, const std::string& group) {
     return take_over_all(list, group, location, changed);
   });
   if (renewed) return {};
@@ -199,23 +200,46 @@ Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
   return from_store(location.store->parent(), location);
 }
 
-Result<NodeLocation> from_outermost(NodeLocation location) {
-  for (;;) {
+namespace {
+
+NodeLocation live(NodeLocation location) {
+  location.store = live_store(location.store);
+  return location;
+}
+
+/// The same node in the outermost hierarchy around its own, in a snapshot of what is now stored of the groups around
+/// it.
+Result<NodeLocation> seen_from_outermost(NodeLocation location) {
+  const Format* const format = location.format.get();
+  // Those in its own store are read through that, which may be a wrapper.
+  SHERD_TRY(seen, prefetched_stores(location.store, [&](const std::string& path) {
+              return path.empty() ? std::vector<std::string>() : document_keys({&format, 1}, "");
+            }));
+  location.store = std::move(seen);
+  for (bool is_outer = false;; is_outer = true) {
     SHERD_TRY(outer, from_around(location));
-    if (!outer) return location;
+    if (!outer) return is_outer ? location : live(std::move(location));  // nothing of its own store was read
     location = *std::move(outer);
   }
 }
 
+}  // namespace
+
+Result<NodeLocation> from_outermost(NodeLocation location) {
+  SHERD_TRY(seen, seen_from_outermost(std::move(location)));
+  return live(std::move(seen));
+}
+
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below) {
   SHERD_TRY(leave_hidden(node));
-  SHERD_TRY(location, from_outermost(node));
+  SHERD_TRY(looking, seen_from_outermost(node));
+  const NodeLocation location = live(looking);
   const std::vector<std::string> way = ancestors(location.path);
   const Paths groups(way.begin(), way.end());
   Paths changed = groups;
   changed.insert(location.path);
   for (const std::string& path : below) changed.insert(join_path(location.path, path));
-  return renew(location, groups, changed);
+  return renew(location, looking, groups, changed);
 }
 
 Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<std::string>& nodes) {
@@ -228,7 +252,7 @@ Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<s
     changed.insert(std::move(path));
   }
   changed.insert(groups.begin(), groups.end());
-  return renew(location, groups, changed);
+  return renew(location, location, groups, changed);
 }
 
 Result<Entries> listed_below(const NodeLocation& group) {
@@ -269,9 +293,10 @@ Result<Members> members_of(const NodeLocation& group) {
 }
 
 Result<void> unlist(const NodeLocation& node) {
-  SHERD_TRY(location, from_outermost(node));
+  SHERD_TRY(looking, seen_from_outermost(node));
+  const NodeLocation location = live(looking);
   const std::vector<std::string> groups = ancestors(location.path);
-  return edit_lists(location, Paths(groups.begin(), groups.end()),
+  return edit_lists(location, looking, Paths(groups.begin(), groups.end()),
                     [&](Entries& list, const std::string& group) -> Result<void> {
                       remove(list, std::string(*path_from(group, location.path)));
                       return {};

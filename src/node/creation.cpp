@@ -4,9 +4,12 @@
 #include "node/creation.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <utility>
 
+#include "base/call.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "node/claim.hpp"
@@ -141,10 +144,12 @@ Result<Site> inspect_node(const NodeLocation& location, bool overwrite) {
   return site;
 }
 
-Result<Site> inspect(const NodeLocation& location, ClearOptions options) {
+/// `has_contents`: whether has_contents() is true at `location`.
+Result<Site> inspect(const NodeLocation& location, ClearOptions options,
+                     const std::function<Result<bool>()>& has_contents) {
   SHERD_TRY(site, inspect_node(location, options.overwrite));
   if (site.occupied || (options.members && !options.overwrite)) return site;
-  SHERD_TRY(any, options.members ? true : has_contents(location));
+  SHERD_TRY(any, options.members ? true : has_contents());
   if (!any) return site;
   SHERD_TRY(claim, claim_of(location));
   if (options.members && !claim) return site;
@@ -224,17 +229,32 @@ Result<void> make_parents(const NodeLocation& location, const std::vector<std::s
 
 /// The store with what is read to find out what exists at `location` and around it, read together.
 Result<std::shared_ptr<Store>> prefetched(const NodeLocation& location) {
-  const Format* const own = location.format.get();
   std::vector<std::string> keys = document_keys(location.tables.formats, location.path);
-  const auto add = [&](const std::string& path) {
-    std::ranges::move(document_keys({&own, 1}, path), std::back_inserter(keys));
-  };
-  add(location.path);
-  for (const std::string& path : ancestors(location.path)) add(path);
   keys.push_back(claim_key(location));
+  const Format* const own = location.format.get();
+  std::ranges::move(document_keys({&own, 1}, location.path), std::back_inserter(keys));
+  for (const std::string& path : ancestors(location.path))
+    std::ranges::move(document_keys({&own, 1}, path), std::back_inserter(keys));
   std::ranges::sort(keys);
   keys.erase(std::ranges::unique(keys).begin(), keys.end());
   return prefetched_store(*location.store, keys);
+}
+
+/// inspect(), after which `location` is a snapshot of what it has read. Where requests have latency, its documents are
+/// read while its contents are listed.
+Result<Site> look(NodeLocation& location, ClearOptions options) {
+  const NodeLocation live = location;
+  const StoreTraits traits = live.store->traits();
+  const bool lists = traits.parallel_requests > 1 && traits.can_list && !options.members;
+  const auto list = [&live, call = Call::current()]() -> Result<bool> {
+    if (call == nullptr) return has_contents(live);
+    const Call::Working working(*call, false);
+    return has_contents(live);
+  };
+  auto contents = std::async(lists ? std::launch::async | std::launch::deferred : std::launch::deferred, list);
+  SHERD_TRY(read, prefetched(live));
+  location.store = std::move(read);
+  return inspect(location, options, [&] { return contents.get(); });
 }
 
 /// The metadata of the group around a node, if there is one and it can be read.
@@ -263,9 +283,7 @@ Result<void> store_node(const NodeLocation& location, NodeDocument& node, const 
 
 Result<void> create_node(NodeLocation& location, NodeDocument& node, ClearOptions options) {
   NodeLocation looking = location;
-  SHERD_TRY(read, prefetched(location));
-  looking.store = std::move(read);
-  SHERD_TRY(site, inspect(looking, options));
+  SHERD_TRY(site, look(looking, options));
   SHERD_TRY(refuse_claimed(looking));
   SHERD_TRY(group, group_around(looking));
   SHERD_TRY(check_links(location, node));
@@ -298,12 +316,14 @@ Result<void> enter(NodeLocation& location) {
 }
 
 Result<bool> check_clearable(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect(location, options));
+  NodeLocation looking = location;
+  SHERD_TRY(site, look(looking, options));
   return site.occupied || site.foreign;
 }
 
 Result<bool> prepare_location(const NodeLocation& location, ClearOptions options) {
-  SHERD_TRY(site, inspect(location, options));
+  NodeLocation looking = location;
+  SHERD_TRY(site, look(looking, options));
   SHERD_TRY(make_parents(location, site.missing_groups));
   return site.occupied || site.foreign;
 }

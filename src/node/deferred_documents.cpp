@@ -8,19 +8,26 @@
 
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "node/claim.hpp"
 #include "node/document_keys.hpp"
 #include "store/forwarding.hpp"
 
 namespace sherd {
 namespace {
 
+/// Without the claim of the node: it is for others than its holder, who works here.
 class DeferringStore final : public ForwardingStore {
  public:
-  DeferringStore(std::shared_ptr<Store> store, std::shared_ptr<Store> documents, DocumentKeys keys)
-      : ForwardingStore(std::move(store)), documents_(std::move(documents)), keys_(std::move(keys)) {}
+  DeferringStore(const NodeLocation& location, std::shared_ptr<Store> documents)
+      : ForwardingStore(location.store),
+        documents_(std::move(documents)),
+        keys_(location),
+        claim_(claim_key(location)),
+        staging_(staging_name(location.path)) {}
 
   Result<void> read(ReadQueue& queue) override {
     return reply_to_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
+      if (!request.of && request.key == claim_) return ReadReply();
       if (request.of || !keys_.has(request.key)) return read_one(*store_, request);
       SHERD_TRY(document, documents_->open(request.key));
       return document != nullptr ? reply_from(std::move(document), request) : read_one(*store_, request);
@@ -50,7 +57,8 @@ class DeferringStore final : public ForwardingStore {
     }));
     if (!all) return false;
     return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
-      return seen.contains(entry.name) ? Result<bool>(true) : visit(entry);
+      const bool is_hidden = prefix.empty() && entry.is_prefix && entry.name == staging_;
+      return is_hidden || seen.contains(entry.name) ? Result<bool>(true) : visit(entry);
     });
   }
 
@@ -59,14 +67,13 @@ class DeferringStore final : public ForwardingStore {
 
   const std::shared_ptr<Store> documents_;
   const DocumentKeys keys_;
+  const std::string claim_, staging_;
 };
 
 }  // namespace
 
 DeferredDocuments::DeferredDocuments(const NodeLocation& location)
-    : location_(location),
-      documents_(memory_store()),
-      store_(std::make_shared<DeferringStore>(location.store, documents_, DocumentKeys(location))) {}
+    : location_(location), documents_(memory_store()), store_(std::make_shared<DeferringStore>(location, documents_)) {}
 
 Result<void> DeferredDocuments::write(bool resumes) const {
   const DocumentKeys documents(location_);

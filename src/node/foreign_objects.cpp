@@ -150,7 +150,7 @@ class Walk {
     for (const std::string& prefix : erased.format->contents(erased.path))
       SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
         SHERD_TRY(check_interrupted(top_.config.interrupted));
-        if (is_ours(entry.name) || entry.name.find("/.sherd-") != entry.name.npos) return true;
+        if (is_ours(entry.name) || entry.name.find("/.sherd-") != entry.name.npos || is_backup(entry.name)) return true;
         const std::string key = prefix + std::string(entry.name);
         SHERD_TRY(step, step_without(key));
         if (step != nullptr) SHERD_TRY(found(key, *step));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 
 namespace sherd {
 
@@ -172,10 +173,9 @@ std::optional<Shape> ChunkGrid::parse_key(std::string_view key) const {
     const std::size_t d = keys_.order[j];
     const auto end = j + 1 < keys_.order.size() ? key.find(keys_.separator) : key.size();
     if (end == std::string_view::npos || end == 0 || (end > 1 && key.front() == '0')) return std::nullopt;
-    std::uint64_t number = 0;
-    const auto [stop, error] = std::from_chars(key.data(), key.data() + end, number);
-    if (error != std::errc() || stop != key.data() + end || !axes_[d].has(number)) return std::nullopt;
-    cell[d] = number;
+    const auto number = parse_number<std::uint64_t>(key.substr(0, end));
+    if (!number || !axes_[d].has(*number)) return std::nullopt;
+    cell[d] = *number;
     key.remove_prefix(std::min(end + 1, key.size()));
   }
   return cell;
@@ -218,10 +218,9 @@ std::optional<Shape> ChunkGrid::parse_shard_key(std::string_view key) const {
 }
 
 std::optional<Shape> ChunkGrid::parse_id_key(std::string_view key) const {
-  std::uint64_t id = 0;
-  const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-  if (error != std::errc() || stop != key.data() + key.size()) return std::nullopt;
-  Shape cell = cell_of_id(id);
+  const auto id = parse_number<std::uint64_t>(key);
+  if (!id) return std::nullopt;
+  Shape cell = cell_of_id(*id);
   return std::to_string(first_id(cell)) == key ? std::optional(std::move(cell)) : std::nullopt;
 }
 

@@ -1,8 +1,8 @@
 // Axes of images: their names, and the order that OME-NGFF requires.
 #include "ome/axis.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -10,9 +10,7 @@
 namespace sherd {
 
 std::string short_axis_name(const std::string& name) {
-  std::string lower = name;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string lower = lowered(name);
   if (lower == "channel" || lower == "channels") return "c";
   if (lower == "time") return "t";
   return lower == "x" || lower == "y" || lower == "z" || lower == "c" || lower == "t" ? lower : name;

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "ome/rules.hpp"
 
 namespace sherd {
 namespace {
 
 bool is_alphanumeric(const std::string& text) {
-  return std::ranges::all_of(
-      text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c); });
 }
 
 // Names of rows or columns; they must be distinct and consist of letters and digits.

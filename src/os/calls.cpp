@@ -62,6 +62,15 @@ int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) n
   });
 }
 
+ssize_t pwrite_once(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  return repeat_interrupted([&] { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+}
+
+int set_direct(int fd, bool direct) noexcept {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags < 0 ? -1 : ::fcntl(fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
 int write_all(int fd, std::span<const std::byte> bytes) noexcept {
   return until_written(bytes, [=](std::span<const std::byte> left) { return ::write(fd, left.data(), left.size()); });
 }
@@ -77,10 +86,12 @@ int ftruncate(int fd, std::uint64_t size) noexcept { return ::ftruncate(fd, stat
 
 int fsync(int fd) noexcept { return ::fsync(fd); }
 
+int fdatasync(int fd) noexcept { return ::fdatasync(fd); }
+
 int fstat(int fd, struct stat& status) noexcept { return ::fstat(fd, &status); }
 
 int statx(int fd, struct ::statx& status) noexcept {
-  return ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status);
+  return ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME | STATX_DIOALIGN, &status);
 }
 
 int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {

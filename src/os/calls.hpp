@@ -39,6 +39,10 @@ int dup3(int from, int to, int flags) noexcept;
 [[nodiscard]] ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept;
 /// Writes all bytes and returns 0. After a failure any number of them may be written.
 [[nodiscard]] int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
+/// One call that writes all bytes, or fewer: returns how many. The next call would not belong to the same step.
+[[nodiscard]] ssize_t pwrite_once(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
+/// Whether reads and writes of the open file bypass the page cache (O_DIRECT); they must then be aligned.
+[[nodiscard]] int set_direct(int fd, bool direct) noexcept;
 /// As pwrite_all(), at the file's position: for pipes and devices.
 [[nodiscard]] int write_all(int fd, std::span<const std::byte> bytes) noexcept;
 /// Copies within the kernel. Returns the number of bytes copied, which may be fewer than asked for.
@@ -46,12 +50,14 @@ int dup3(int from, int to, int flags) noexcept;
                                       std::size_t length) noexcept;
 [[nodiscard]] int ftruncate(int fd, std::uint64_t size) noexcept;
 [[nodiscard]] int fsync(int fd) noexcept;
+/// fsync() without the times.
+[[nodiscard]] int fdatasync(int fd) noexcept;
 
 // ---- status ----
 
 [[nodiscard]] int fstat(int fd, struct stat& status) noexcept;
 [[nodiscard]] int fstatat(int directory, const char* path, struct stat& status, int flags = 0) noexcept;
-/// The status of an open file, with its creation time if the file system knows it.
+/// The status of an open file, with its creation time and its alignment of direct writes if the file system knows them.
 [[nodiscard]] int statx(int fd, struct ::statx& status) noexcept;
 [[nodiscard]] int fstatfs(int fd, struct statfs& status) noexcept;
 [[nodiscard]] int fchmod(int fd, mode_t mode) noexcept;

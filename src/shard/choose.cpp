@@ -23,59 +23,103 @@ struct Choice {
   }
 };
 
+/// A smaller shard is rewritten instead of copied and appended to by the store.
+constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 20;
+/// The longest append that is known to become visible in one step.
+constexpr std::uint64_t kMaxAtOnce = std::uint64_t{16} << 20;
+
 /// The bytes of the old object to which an appended version does not refer.
 std::uint64_t unused_if_appended(const Choice& choice) {
   const ShardIndex& index = *choice.old.index;
   auto dead = checked_add(choice.unused, choice.change.replaced_lists);
+  if (!choice.old.has_parts)
+    for (const Extent& part : choice.old.index_bytes) dead = dead ? checked_add(*dead, part.length) : dead;
   for (const std::uint64_t slot : choice.change.slots)
     if (dead && index.entry(slot) == ShardIndex::Entry::stored) dead = checked_add(*dead, index.placed(slot).length);
   return dead.value_or(~std::uint64_t{0});
 }
 
+/// Why the store would not append to the shard, whose index is one part: it makes a new object itself, or all of the
+/// appended bytes must become visible in one step.
+std::string_view index_obstacle(const OldShard& old, const StoreTraits& traits) {
+  if (old.overlaps_index || old.index_bytes.empty()) return "chunks are where the index goes";
+  if (traits.amend == AmendCost::on_server) return {};
+  if (old.appending.alignment == 0) return old.appending.obstacle;
+  // Readers that find a part of the new index at the beginning notice that by its checksum.
+  return old.starts_with_index && !old.checks_index ? "the index at the beginning has no checksum" : std::string_view();
+}
+
 // An amendment is in memory as a whole, so it needs a share of the budget.
-bool can_append(const Choice& choice) {
-  const Config& config = choice.config;
-  const bool is_cheap = config.update == Update::append || choice.traits.amend != AmendCost::copy;
-  return choice.old.has_parts && config.update != Update::rewrite && is_cheap &&
-         choice.change.put_bytes <= config.memory_budget / 4 && !choice.is_wasteful(unused_if_appended(choice));
+std::string_view append_obstacle(const Choice& choice) {
+  const auto& [config, traits, old, change, unused] = choice;
+  if (config.update == Update::rewrite) return "as configured";
+  if (const auto obstacle = old.has_parts ? std::string_view() : index_obstacle(old, traits); !obstacle.empty())
+    return obstacle;
+  const bool is_copied = traits.amend == AmendCost::on_server && !old.has_parts;
+  const std::uint64_t few = std::max(traits.amend_from_bytes, is_copied ? kFewBytes : 0);
+  if (config.update != Update::append) {
+    if (old.starts_with_index && old.appending.alignment != 0) return "the index is at the beginning";
+    if (traits.amend == AmendCost::copy) return Appending().obstacle;
+    if (old.index->object_size() < few) return "the shard is small";
+  }
+  const std::uint64_t most = old.appending.alignment != 0 ? kMaxAtOnce : ~std::uint64_t{0};
+  if (change.put_bytes > std::min(most, config.memory_budget / 4)) return "the change is large";
+  if (choice.is_wasteful(unused_if_appended(choice))) return "more than max_unused would be dead";
+  return {};
 }
 
-bool can_keep_offsets(const Choice& choice) {
+// Opt-in, because a reader may find a chunk half written. What does not fit in place is appended.
+std::string_view in_place_obstacle(const Choice& choice) {
+  if (choice.config.update != Update::in_place) return "not configured";
+  if (choice.old.has_parts) return "chunks are found by id";
+  if (choice.traits.amend != AmendCost::at_once) return Appending().obstacle;
+  if (choice.old.overlaps_index || choice.old.index_bytes.size() != 1) return "the shard has two indexes";
+  if (choice.old.starts_with_index && !choice.old.checks_index) return "the index at the beginning has no checksum";
+  if (choice.change.put_bytes > choice.config.memory_budget / 4) return "the change is large";
+  if (choice.is_wasteful(choice.unused)) return "more than max_unused is dead";
+  return {};
+}
+
+// A writer that holds bytes in memory needs them from front to end, and chunks would go into gaps.
+std::string_view offsets_obstacle(const Choice& choice) {
   const bool is_complete = !choice.old.unused;
-  return is_complete && !choice.old.overlaps_index && !choice.is_wasteful(choice.unused);
+  const bool fits = is_complete && choice.traits.writer_bytes == 0 && !choice.old.overlaps_index &&
+                    !choice.is_wasteful(choice.unused);
+  return fits ? std::string_view() : "the shard becomes dense";
 }
 
-bool always(const Choice&) { return true; }
+std::string_view no_obstacle(const Choice&) { return {}; }
 
-bool if_prescribed(const Choice&) { return false; }
+std::string_view not_prescribed(const Choice&) { return "only where it is prescribed"; }
 
 struct Strategy {
   UpdateKind kind;
-  bool (*fits)(const Choice&);
+  std::string_view (*obstacle)(const Choice&);  ///< why it does not fit; empty if it does
   PlanFunction* plan;
 };
 
 constexpr Strategy kStrategies[] = {
-    {UpdateKind::amend, can_append, plan_amend},
-    {UpdateKind::keep_offsets, can_keep_offsets, plan_keep_offsets},
-    {UpdateKind::dense, always, plan_dense},
-    {UpdateKind::index_in_place, if_prescribed, plan_index_in_place},
+    {UpdateKind::in_place, in_place_obstacle, plan_in_place},          {UpdateKind::amend, append_obstacle, plan_amend},
+    {UpdateKind::keep_offsets, offsets_obstacle, plan_keep_offsets},   {UpdateKind::dense, no_obstacle, plan_dense},
+    {UpdateKind::index_in_place, not_prescribed, plan_index_in_place},
 };
 
-Error not_built(std::string_view value, std::string_view where) {
-  return unsupported("the setting update = '" + std::string(value) + "' is not supported by this version for " +
-                     std::string(where) + "; 'auto' and 'rewrite' are");
+std::string_view name_of(UpdateKind kind) {
+  return kind == UpdateKind::in_place ? "in_place" : keeps_object(kind) ? "append" : "rewrite";
 }
 
 }  // namespace
 
-Result<UpdateKind> choose(const Config& config, const StoreTraits& traits, const OldShard& old,
-                          const ShardChange& change) {
-  if (config.update == Update::in_place) return not_built("in_place", "any shard");
-  if (config.update == Update::append && !old.has_parts) return not_built("append", "shards with one index");
-  if (change.prescribed) return *change.prescribed;
+UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShard& old, const ShardChange& change) {
+  if (change.prescribed) {
+    if (config.recorder) config.recorder->updated(name_of(*change.prescribed), "prescribed");
+    return *change.prescribed;
+  }
   const Choice choice{config, traits, old, change, old.unused_bytes()};
-  return std::ranges::find_if(kStrategies, [&](const Strategy& row) { return row.fits(choice); })->kind;
+  const auto kind =
+      std::ranges::find_if(kStrategies, [&](const Strategy& row) { return row.obstacle(choice).empty(); })->kind;
+  if (config.recorder) config.recorder->updated(name_of(kind), keeps_object(kind) ? "" : append_obstacle(choice));
+  return kind;
 }
 
 Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,

@@ -20,10 +20,9 @@ struct ShardChange {
 };
 
 /// How a shard is changed: by Config::update, by what amending costs in its store, and by what the shard and the change
-/// allow. A change that could be appended, but would be too large for memory or leave too many dead bytes, rewrites the
-/// shard. `unsupported` names a value of Config::update that does not exist for this shard.
-Result<UpdateKind> choose(const Config& config, const StoreTraits& traits, const OldShard& old,
-                          const ShardChange& change);
+/// allow. A change that could be appended, but would be too large or leave too many dead bytes, rewrites the shard. The
+/// recorder counts what is chosen and why.
+UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShard& old, const ShardChange& change);
 
 /// The next version of `old` of the chosen kind; see PlanFunction.
 Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,

@@ -261,6 +261,7 @@ Result<std::unique_ptr<IndexCoding>> ShardLayout::coding(const Shape& grid, std:
 Result<std::unique_ptr<IndexCoding>> ShardLayout::part_coding(const Shape& grid, std::uint64_t first_id,
                                                               std::span<const std::uint64_t> changed,
                                                               const Limits& limits) const {
+  if (ids() == nullptr) return coding(grid, first_id, limits);  // one index, which changes as a whole
   SHERD_TRY(all, all_ids(grid, first_id, limits));
   std::unique_ptr<IndexCoding> made = std::make_unique<BoxIdCoding>(ids()->format, all, limits, changed);
   return made;

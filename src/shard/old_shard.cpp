@@ -104,6 +104,15 @@ Result<void> refuse_hdf5(const OldShard& old, ByteSource& shard) {
   return updates_hdf5("copy the array to shards of another shape ('sherd copy --shards') and change the copy");
 }
 
+Result<void> add_slots(const ShardLocation& shard, const Limits& limits, OldShard& old) {
+  SHERD_TRY(extents, index_extents(shard, limits));
+  old.index_bytes = std::move(extents);
+  old.starts_with_index = shard.layout.slots()->location == IndexLocation::start;
+  old.checks_index = shard.layout.slots()->codecs.has_checksum();
+  old.appending = shard.layout.second ? Appending{.obstacle = "the shard has two indexes"} : shard.source.appending();
+  return {};
+}
+
 Result<OldShard> read_old_shard(const ShardLocation& shard, const Limits& limits) {
   const ShardLayout& layout = shard.layout;
   Cache cache(layout.ids() != nullptr ? limits.index_bytes : 0);  // its lists are needed twice
@@ -112,8 +121,7 @@ Result<OldShard> read_old_shard(const ShardLocation& shard, const Limits& limits
   if (layout.ids() != nullptr) {
     SHERD_TRY(add_lists(shard, limits, cache, old));
   } else {
-    SHERD_TRY(extents, index_extents(shard, limits));
-    old.index_bytes = std::move(extents);
+    SHERD_TRY(add_slots(shard, limits, old));
   }
   if (layout.inner->shard) SHERD_TRY(check_lengths(*old.index, old.max_chunk_bytes));
   if (layout.second) SHERD_TRY(add_second_index(shard, limits, old));

@@ -32,6 +32,9 @@ class Hdf5Signature {
 /// Refuses a shard with such a signature.
 Result<void> refuse_hdf5(const OldShard& old, ByteSource& shard);
 
+/// For a shard with slots that is an object of its own: adds where its index is, and how it can be appended to.
+Result<void> add_slots(const ShardLocation& shard, const Limits& limits, OldShard& old);
+
 /// Reads the indexes of a shard that is to be updated. `unsupported` if it is an HDF5 file at the same time; `corrupt`
 /// if it has chunks that a new version would lose: with ids of another shard, overlapping the index, or, if they are
 /// shards, too long to be moved.

@@ -272,17 +272,72 @@ Result<ShardIndex> read_ids(const ShardLocation& shard, const Limits& limits, Ca
   return index;
 }
 
-Result<ShardIndex> read_slots(const ShardLocation& shard, const Limits& limits) {
-  SHERD_TRY(extent, slots_extent(shard, limits));
+Result<ShardIndex> read_slots_at(const ShardLocation& shard, ByteSource& source, const Extent& extent) {
   const IndexFormat& format = *shard.layout.slots();
-  if (const auto bytes = shard.source.view())
+  if (const auto bytes = source.view())
     return ShardIndex::decode(format, shard.grid, bytes->subspan(extent.offset, extent.length), shard.where.length);
   Scratch encoded;
-  SHERD_TRY(read_into(shard.source, extent, *encoded));
+  SHERD_TRY(read_into(source, extent, *encoded));
   return ShardIndex::decode(format, shard.grid, encoded->span(), shard.where.length);
 }
 
+Result<ShardIndex> read_slots_or_copy(const ShardLocation& shard, const Limits& limits) {
+  auto index = read_slots(shard, limits);
+  if (index || index.error().code() != ErrorCode::corrupt) return index;
+  auto copy = read_slots_copy(shard, limits);
+  return copy ? std::move(copy) : std::move(index);
+}
+
+/// Whether a version is intact, by its index and the present one at the beginning of the object: all chunks that have
+/// changed since then were put after its end.
+bool has_only_appended(const ShardIndex& known, const ShardIndex& present) {
+  for (std::uint64_t slot = 0; slot < known.slots(); ++slot) {
+    const bool is_old = present.empty(slot) || present.placed(slot) == known.placed(slot);
+    if (!is_old && present.placed(slot).offset < known.object_size()) return false;
+  }
+  return true;
+}
+
+/// Keeps a version readable while others append to the object: an index at the end stays where it is. `known` is the
+/// version's index; null before it is read, when only the checksum of an index at the end will tell that it is intact.
+void outlive_appends(const ShardLocation& shard, const Limits& limits, std::shared_ptr<const ShardIndex> known) {
+  const IndexFormat* const format = shard.layout.slots();
+  if (format == nullptr || shard.layout.second) return;
+  const bool is_at_end = format->location == IndexLocation::end;
+  if (known == nullptr && !(is_at_end && format->codecs.has_checksum())) return;
+  const auto size = shard.source.size();
+  const auto extent = slots_extent(shard, limits);
+  if (!size || !extent || shard.where != Extent{0, *size}) return;
+  // The layout outlives the reads of the call that has opened the source.
+  shard.source.outlive_appends([layout = &shard.layout, grid = shard.grid, where = shard.where, extent = *extent,
+                                is_at_end, known = std::move(known)](ByteSource& now) -> Result<bool> {
+    if (known == nullptr) return true;
+    const auto index = read_slots_at({now, where, *layout, grid}, now, extent);
+    return index && (is_at_end ? *index == *known : has_only_appended(*known, *index));
+  });
+}
+
 }  // namespace
+
+Result<ShardIndex> read_slots(const ShardLocation& shard, const Limits& limits) {
+  SHERD_TRY(extent, slots_extent(shard, limits));
+  return read_slots_at(shard, shard.source, extent);
+}
+
+Result<ShardIndex> read_slots_copy(const ShardLocation& shard, const Limits& limits) {
+  SHERD_TRY(extent, slots_extent(shard, limits));
+  const IndexFormat& format = *shard.layout.slots();
+  if (format.location != IndexLocation::start || !format.codecs.has_checksum() ||
+      shard.where.length < 2 * extent.length)
+    return corrupt("the shard has no copy of its index");
+  const Extent copy{shard.where.end() - extent.length, extent.length};
+  SHERD_TRY(index, read_slots_at(shard, shard.source, copy));
+  for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
+    SHERD_TRY(chunk, index.extent(slot));
+    if (chunk && chunk->end() > copy.offset - shard.where.offset) return corrupt("a chunk is where the copy is");
+  }
+  return index;
+}
 
 bool has_index(const ShardLocation& shard, const Generation& generation, Cache& cache) {
   return cache.get<ShardIndex>(cached_name(shard), generation) != nullptr;
@@ -325,10 +380,15 @@ Result<std::vector<SecondIndexEntry>> read_second_index(const ShardLocation& sha
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardLocation& shard, const Limits& limits, Cache& cache) {
   const std::string name = cached_name(shard);
   SHERD_TRY(generation, shard.source.generation());
-  if (auto kept = cache.get<ShardIndex>(name, generation)) return kept;
-  auto index = shard.layout.ids() != nullptr ? read_ids(shard, limits, cache) : read_slots(shard, limits);
+  if (auto kept = cache.get<ShardIndex>(name, generation)) {
+    outlive_appends(shard, limits, kept);
+    return kept;
+  }
+  outlive_appends(shard, limits, nullptr);
+  auto index = shard.layout.ids() != nullptr ? read_ids(shard, limits, cache) : read_slots_or_copy(shard, limits);
   if (!index) return std::move(index).error();
   auto shared = std::make_shared<const ShardIndex>(*std::move(index));
+  outlive_appends(shard, limits, shared);
   cache.put(name, generation, shared, shared->memory_bytes());
   return shared;
 }

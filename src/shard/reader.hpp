@@ -39,8 +39,15 @@ struct SecondIndexEntry {
 };
 Result<std::vector<SecondIndexEntry>> read_second_index(const ShardLocation& shard, const Limits& limits);
 
+/// The index of a shard with slots, where its format has it.
+Result<ShardIndex> read_slots(const ShardLocation& shard, const Limits& limits);
+/// The copy of an index at the beginning that a writer appends before it overwrites the index; at the end of the shard,
+/// behind all chunks. `corrupt` if there is none.
+Result<ShardIndex> read_slots_copy(const ShardLocation& shard, const Limits& limits);
+
 /// The shard's index, with slots in C order of the inner chunks: from the cache if it has this generation, otherwise
-/// read and cached. Ids of chunks outside this shard are not in it.
+/// read and cached. Ids of chunks outside this shard are not in it. The copy of an index at the beginning replaces one
+/// that a killed writer has overwritten in part.
 Result<std::shared_ptr<const ShardIndex>> read_index(const ShardLocation& shard, const Limits& limits, Cache& cache);
 
 /// Whether read_index would cost no request.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -77,6 +78,36 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
   return {};
 }
 
+/// The bytes of an object that are used, to find the room of each of them.
+class UsedBytes {
+ public:
+  UsedBytes(std::vector<Extent> used, std::uint64_t size) : used_(std::move(used)), size_(size) {
+    std::erase_if(used_, [](const Extent& extent) { return extent.length == 0; });
+    std::ranges::sort(used_, {}, &Extent::offset);
+    std::uint64_t end = 0;
+    for (const Extent& extent : used_) ends_.push_back(end = std::max(end, extent.end()));
+  }
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
+  /// Leaves out the last bytes of the object, which are not among the used ones.
+  void cut(std::uint64_t size) noexcept { size_ = size; }
+
+  /// The bytes from `extent`, which is among the used ones, to the next used ones; 0 if others overlap it.
+  [[nodiscard]] std::uint64_t room_of(const Extent& extent) const {
+    const auto at = std::ranges::lower_bound(used_, extent.offset, {}, &Extent::offset);
+    const auto before = at - used_.begin();
+    if (before > 0 && ends_[static_cast<std::size_t>(before - 1)] > extent.offset) return 0;
+    const auto next = std::next(at);
+    const std::uint64_t end = next == used_.end() ? size_ : next->offset;
+    return end >= extent.end() ? end - extent.offset : 0;
+  }
+
+ private:
+  std::vector<Extent> used_;         // by offset
+  std::vector<std::uint64_t> ends_;  // the highest of each and those before it
+  std::uint64_t size_;
+};
+
 }  // namespace
 
 std::uint64_t OldShard::unused_bytes() const {
@@ -138,10 +169,39 @@ Result<void> plan_index_in_place(const OldShard& old, std::span<const std::uint6
 }
 
 Result<void> plan_amend(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
-  update.index = *old.index;
-  for (const auto slot : changed) update.index.clear(slot);
-  update.unchanged_chunks = update.index.count();
+  if (old.has_parts) {  // with the entries of changed parts only
+    update.index = *old.index;
+    for (const auto slot : changed) update.index.clear(slot);
+    update.unchanged_chunks = update.index.count();
+  } else {
+    SHERD_TRY(keep_entries(old, changed, update));
+  }
   update.end = std::max(update.head, update.old_size);
+  if (old.appending.alignment == 0) return {};
+  update.copies_index = old.starts_with_index;
+  if (update.copies_index) return {};
+  update.alignment = old.appending.alignment;
+  update.end = ceil_div(update.end, update.alignment) * update.alignment;
+  return {};
+}
+
+// Only an index at the beginning can tell that a chunk has another length: one at the end would be replaced by an
+// appended one, and until then the chunk would not match it. The copy of the index, if there is one, is at the end.
+Result<void> plan_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
+  SHERD_TRY(plan_amend(old, changed, update));
+  update.copies_index = old.starts_with_index;
+  if (!update.copies_index && update.alignment == 0) update.alignment = 1;  // if anything is appended, by a copy
+  std::vector<Extent> extents(old.index_bytes.begin(), old.index_bytes.end());
+  const std::uint64_t copy = old.starts_with_index ? old.index_bytes.front().length : 0;
+  live_bytes(*old.index, old.max_chunk_bytes, extents);
+  UsedBytes used(std::move(extents), update.old_size);
+  if (used.end() + copy <= update.old_size) used.cut(update.old_size - copy);
+  for (const std::uint64_t slot : changed) {
+    if (old.index->entry(slot) != ShardIndex::Entry::stored) continue;
+    const Extent chunk = old.index->placed(slot);
+    const std::uint64_t room = chunk.length > 0 ? used.room_of(chunk) : 0;
+    if (room > 0) update.rooms[slot] = {chunk, old.starts_with_index ? room : chunk.length};
+  }
   return {};
 }
 

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "shard/index.hpp"
+#include "sherd/options.hpp"
+#include "sherd/store.hpp"
 #include "store/extent.hpp"
 
 namespace sherd {
@@ -25,10 +28,17 @@ enum class UpdateKind : std::uint8_t {
   /// Kept chunks and the index stay at their offsets: for updates that only remove chunks or make them
   /// shorter.
   index_in_place,
-  /// The old object stays as it is. Changed chunks go after its end, and only the changed parts of the index are
-  /// written. For kinds of index that can be replaced in parts, and for an object that is written in several parts.
+  /// The old object stays as it is. Changed chunks go after its end. Then comes a new index or, at the beginning, what
+  /// has changed of it is written.
   amend,
+  /// As amend, but a changed chunk that fits where it was is overwritten there.
+  in_place,
 };
+
+/// Whether the old object stays, and an amendment changes it.
+[[nodiscard]] constexpr bool keeps_object(UpdateKind kind) noexcept {
+  return kind == UpdateKind::amend || kind == UpdateKind::in_place;
+}
 
 /// The version that an update replaces.
 struct OldShard {
@@ -37,6 +47,9 @@ struct OldShard {
   std::uint64_t max_chunk_bytes = ~std::uint64_t{0};  ///< longer entries are damage
   bool overlaps_index = false;  ///< chunks are where the new version has its index: kept chunks must be moved
   bool has_parts = false;       ///< the index can be replaced in parts, so that changed chunks can be appended
+  Appending appending = {};     ///< how the store can append to the shard, whose index changes as a whole
+  bool starts_with_index = false;
+  bool checks_index = false;  ///< a part of the index is detected by its checksum
   /// The number of bytes to which nothing refers. If omitted, the index and its bytes are complete and determine it;
   /// otherwise they may lack what is far from the change, and a plan that needs all of them reads them first.
   std::optional<std::uint64_t> unused = {};
@@ -52,15 +65,27 @@ struct ShardUpdate {
     friend bool operator==(const Move&, const Move&) = default;
   };
 
+  /// Where the chunk of a slot is overwritten.
+  struct Room {
+    Extent old;                ///< the chunk's bytes in the old version
+    std::uint64_t length = 0;  ///< the maximum of the new chunk's; if it differs from the old one, the index changes
+    friend bool operator==(const Room&, const Room&) = default;
+  };
+
   UpdateKind kind = UpdateKind::dense;
   std::uint64_t old_size = 0;          ///< bytes of the old version; 0: there is none
   ShardIndex index;                    ///< kept chunks at their new offsets; changed slots are missing
   std::uint64_t unchanged_chunks = 0;  ///< the number of kept chunks
   std::uint64_t replaced_chunks = 0;   ///< the number of changed slots that are not empty in the old version
-  std::vector<Move> moves = {};        ///< by offset in the old version; none for `amend`, which keeps all bytes
+  std::vector<Move> moves = {};        ///< by offset in the old version; none if the object stays
   std::vector<Extent> gaps = {};       ///< by offset: free for changed chunks, which go into the first gap that fits
   std::uint64_t head = 0;              ///< size of the index part at the beginning; other parts follow the last chunk
   std::uint64_t end = 0;               ///< where bytes that fit into no gap are appended
+  std::uint64_t alignment = 0;         ///< of the end of an amendment that becomes visible in one step; see Amendment
+  std::map<std::uint64_t, Room> rooms = {};  ///< of changed slots, for `in_place`
+  bool as_they_arrive = false;               ///< batches are placed in the order in which they are put
+  Slack slack = {};                          ///< after each chunk that is put into a new object
+  bool copies_index = false;  ///< an index at the beginning is overwritten, so a copy of it is appended before
 
   friend bool operator==(const ShardUpdate&, const ShardUpdate&) = default;
 };
@@ -72,6 +97,6 @@ Result<ShardUpdate> plan_new(const IndexCoding& coding);
 /// removed; all others are kept. `corrupt` names the slot of a chunk that cannot be kept: its entry is damaged, it is
 /// longer than max_chunk_bytes, or it overlaps the index. Chunks in changed slots may be damaged.
 using PlanFunction = Result<void>(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update);
-PlanFunction plan_keep_offsets, plan_dense, plan_index_in_place, plan_amend;
+PlanFunction plan_keep_offsets, plan_dense, plan_index_in_place, plan_amend, plan_in_place;
 
 }  // namespace sherd

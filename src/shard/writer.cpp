@@ -5,11 +5,14 @@
 #include <bit>
 #include <cassert>
 
+#include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
 namespace {
+
+constexpr std::byte kZero[1] = {};
 
 // Interleaves the bits of coordinates, the last dimension lowest; a dimension contributes while it has bits left.
 std::uint64_t morton(const Shape& cell, const Shape& grid) noexcept {
@@ -29,10 +32,17 @@ std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape
   std::uint64_t number = 0;
   const std::size_t rank = cell.size();
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::size_t d = order == ChunkOrder::c ? i : rank - 1 - i;
+    const std::size_t d = order == ChunkOrder::f ? rank - 1 - i : i;
     number = number * grid[d] + cell[d];
   }
   return number;
+}
+
+void set_placement(const Config& config, const ShardLayout& layout, ShardUpdate& update) noexcept {
+  update.as_they_arrive = config.chunk_order == ChunkOrder::arrival;
+  const IndexFormat* const slots = layout.slots();
+  if (slots != nullptr && slots->location == IndexLocation::start && !keeps_object(update.kind))
+    update.slack = config.slack;
 }
 
 Result<void> EncodedBatch::add(std::uint64_t slot, Buffer& encoded, bool present) {
@@ -56,10 +66,20 @@ Result<void> ShardWriter::start(ObjectWriter& to, ByteSource* old) {
   return {};
 }
 
-std::uint64_t ShardWriter::allocate(std::uint64_t length) {
+std::uint64_t ShardWriter::allocate(std::uint64_t slot, std::uint64_t length) {
+  if (const auto room = update_.rooms.find(slot); room != update_.rooms.end() && length <= room->second.length) {
+    const Extent& old = room->second.old;
+    if (length == old.length || update_.copies_index) {
+      index_changes_ = index_changes_ || length != old.length;
+      return old.offset;
+    }
+  }
+  index_changes_ = true;
   if (length > 0)
     if (const auto offset = gaps_.take(length)) return *offset;
-  return std::exchange(update_.end, update_.end + length);
+  used_ = update_.end + length;
+  const double share = update_.slack.share * static_cast<double>(length);
+  return std::exchange(update_.end, update_.end + length + update_.slack.bytes + static_cast<std::uint64_t>(share));
 }
 
 /// A batch's turn to be encoded and put; turns begin in the order of their numbers. A turn that ends without a batch
@@ -82,6 +102,7 @@ class ShardWriter::Turn {
 
 ShardWriter::Turn::Turn(ShardWriter& writer, std::size_t number) : writer_(writer), number_(number) {
   std::unique_lock hold(writer_.mutex_);
+  if (writer_.update_.as_they_arrive) return;
   writer_.advanced_.wait(hold, [&] { return writer_.abandoned_ || number_ < writer_.next_ + writer_.window_; });
 }
 
@@ -97,11 +118,12 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
   std::uint64_t at = 0;
   for (const auto& chunk : batch.chunks) {
     if (!chunk.present) {
+      index_changes_ = true;
       update_.index.clear(chunk.slot);
       continue;
     }
     has_puts_ = true;
-    const std::uint64_t offset = allocate(chunk.length);
+    const std::uint64_t offset = allocate(chunk.slot, chunk.length);
     update_.index.set(chunk.slot, {offset, chunk.length});
     const auto bytes = batch.bytes->span().subspan(at, chunk.length);
     at += chunk.length;
@@ -113,21 +135,25 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
   return placed;
 }
 
+/// The places of this batch and of those that have waited for it; the batches themselves are added to `ready`.
+std::vector<ShardWriter::Placed> ShardWriter::place_in_turn(std::size_t number, EncodedBatch batch,
+                                                            std::vector<EncodedBatch>& ready) {
+  std::vector<Placed> placed;
+  const std::lock_guard hold(mutex_);
+  waiting_.emplace(number, std::move(batch));
+  while (!waiting_.empty() && (update_.as_they_arrive || waiting_.begin()->first == next_)) {
+    ready.push_back(std::move(waiting_.begin()->second));
+    waiting_.erase(waiting_.begin());
+    const auto more = place(ready.back());
+    placed.insert(placed.end(), more.begin(), more.end());
+    ++next_;
+  }
+  return placed;
+}
+
 Result<void> ShardWriter::Turn::put(EncodedBatch batch) {
   std::vector<EncodedBatch> ready;
-  std::vector<Placed> placed;
-  {
-    const std::lock_guard hold(writer_.mutex_);
-    auto& waiting = writer_.waiting_;
-    waiting.emplace(number_, std::move(batch));
-    while (!waiting.empty() && waiting.begin()->first == writer_.next_) {
-      ready.push_back(std::move(waiting.begin()->second));
-      waiting.erase(waiting.begin());
-      const auto more = writer_.place(ready.back());
-      placed.insert(placed.end(), more.begin(), more.end());
-      ++writer_.next_;
-    }
-  }
+  const std::vector<Placed> placed = writer_.place_in_turn(number_, std::move(batch), ready);
   if (!ready.empty()) writer_.advanced_.notify_all();
   for (const auto& [offset, bytes] : placed) SHERD_TRY(writer_.to_->write(offset, bytes));
   put_ = true;
@@ -145,14 +171,33 @@ Result<void> ShardWriter::put(std::size_t count, const Config& config,
 
 Result<void> ShardWriter::put(EncodedBatch batch) { return Turn(*this, next_).put(std::move(batch)); }
 
+// Moves the index, which is one part, so that it and the object end at a multiple of the alignment.
+Result<void> ShardWriter::align(IndexCoding::Part& index) {
+  const std::uint64_t end = update_.end + index.bytes.size();
+  SHERD_TRY(append(std::vector<std::byte>(ceil_div(end, update_.alignment) * update_.alignment - end)));
+  index.offset = update_.end;
+  return {};
+}
+
+Result<void> ShardWriter::append(std::span<const std::byte> bytes) {
+  SHERD_TRY(to_->write(update_.end, bytes));
+  update_.end += bytes.size();
+  return {};
+}
+
 Result<bool> ShardWriter::finish(Empty empty) {
   if (empty == Empty::absent && update_.index.count() == 0) return false;
+  if (update_.kind == UpdateKind::in_place && !index_changes_) return true;
   SHERD_TRY(parts, coding_.encode(update_.index, update_.end));
+  if (update_.alignment != 0) SHERD_TRY(align(parts.front()));
+  if (update_.copies_index) SHERD_TRY(append(parts.front().bytes.span()));
   for (const IndexCoding::Part& part : parts) {
     if (part.bytes.size() == 0) continue;
     SHERD_TRY(to_->write(part.offset, part.bytes.span()));
     update_.end = std::max<std::uint64_t>(update_.end, part.offset + part.bytes.size());
   }
+  // The room of the last chunk is a part of the object.
+  if (update_.slack != Slack() && update_.end > used_) SHERD_TRY(to_->write(update_.end - 1, kZero));
   return true;
 }
 

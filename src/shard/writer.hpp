@@ -22,6 +22,9 @@ namespace sherd {
 [[nodiscard]] std::uint64_t order_key(const ShardLayout& shard, const Shape& cell, const Shape& grid,
                                       ChunkOrder order) noexcept;
 
+/// Sets how the chunks of a new object are placed, by Config::chunk_order and Config::slack.
+void set_placement(const Config& config, const ShardLayout& layout, ShardUpdate& update) noexcept;
+
 /// Consecutive encoded chunks.
 struct EncodedBatch {
   EncodedBatch() { bytes->truncate(0); }
@@ -55,6 +58,8 @@ class ShardWriter {
   enum class Empty : std::uint8_t { absent, stored };
   /// Writes the index; false if nothing was written, so that no object should exist.
   Result<bool> finish(Empty empty = Empty::absent);
+  /// The alignment of the amendment that the update needs; see ShardUpdate.
+  [[nodiscard]] std::uint64_t alignment() const noexcept { return update_.alignment; }
   /// The present end of the shard, including the index once it is written.
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 
@@ -69,8 +74,11 @@ class ShardWriter {
     std::uint64_t offset;
     std::span<const std::byte> bytes;
   };
-  [[nodiscard]] std::uint64_t allocate(std::uint64_t length);
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t slot, std::uint64_t length);
   std::vector<Placed> place(const EncodedBatch& batch);
+  Result<void> align(IndexCoding::Part& index);
+  Result<void> append(std::span<const std::byte> bytes);
+  std::vector<Placed> place_in_turn(std::size_t number, EncodedBatch batch, std::vector<EncodedBatch>& ready);
 
   const IndexCoding& coding_;
   const std::size_t window_;
@@ -82,7 +90,9 @@ class ShardWriter {
   std::size_t next_ = 0;  // the batch that gets the next offset
   std::map<std::size_t, EncodedBatch> waiting_;
   bool has_puts_ = false;
-  ShardUpdate update_;  // its index and its end grow with each chunk
+  bool index_changes_ = false;
+  std::uint64_t used_ = 0;  // the end of the last chunk, before its slack
+  ShardUpdate update_;      // its index and its end grow with each chunk
   Gaps gaps_;
 };
 

@@ -1,6 +1,7 @@
 // Amending in a store that cannot change objects: writes a new version, copying the unchanged bytes.
 #include "store/amendment.hpp"
 
+#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "store/reply.hpp"
 
@@ -15,7 +16,7 @@ Result<void> write_copy(const Amendment& amendment, ByteSource& old, ObjectWrite
     at = offset + bytes.size();
   }
   SHERD_TRY(to.copy(old, at, amendment.size - at, at));
-  at = amendment.size;
+  at = appended_at(amendment);
   for (const auto& bytes : amendment.appended) {
     SHERD_TRY(to.write(at, bytes));
     at += bytes.size();
@@ -37,6 +38,11 @@ Result<void> check_amendment(const Amendment& amendment) {
   return {};
 }
 
+std::uint64_t appended_at(const Amendment& amendment) noexcept {
+  return amendment.alignment == 0 ? amendment.size
+                                  : ceil_div(amendment.size, amendment.alignment) * amendment.alignment;
+}
+
 Result<void> AmendmentWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   const std::lock_guard guard(mutex_);
@@ -49,8 +55,8 @@ Result<void> AmendmentWriter::commit(const Condition&) {
 }
 
 Result<Amendment> AmendmentWriter::amendment() const {
-  Amendment amendment{.of = of_, .size = size_};
-  std::uint64_t end = size_;
+  Amendment amendment{.of = of_, .size = size_, .alignment = alignment_};
+  std::uint64_t end = appended_at(amendment);
   for (const auto& [offset, bytes] : pieces_) {
     if (offset < size_) {
       amendment.overwrites.push_back({offset, bytes});
@@ -60,14 +66,16 @@ Result<Amendment> AmendmentWriter::amendment() const {
     amendment.appended.emplace_back(bytes);
     end += bytes.size();
   }
+  if (alignment_ != 0 && end % alignment_ != 0)
+    return invalid_argument("an amendment ends at byte " + std::to_string(end) + ", which is not aligned");
   return amendment;
 }
 
 Result<Generation> Store::amend(const std::string& key, const Amendment& amendment) {
   SHERD_TRY(check_amendment(amendment).in_key(key));
-  std::uint64_t size = amendment.size;
+  std::uint64_t size = appended_at(amendment);
   for (const auto& bytes : amendment.appended) size += bytes.size();
-  SHERD_TRY(writer, write(key, {.size = size}));
+  SHERD_TRY(writer, write(key, {.size = size, .is_conditional = true}));
   SHERD_TRY(source, open(key));
   if (!source) return conflict("another writer has erased the object").in_key(key);
   SHERD_TRY(generation, source->generation());

@@ -14,11 +14,15 @@ namespace sherd {
 /// `corrupt` or `invalid_argument` if an overwrite is not inside the old version, or not behind the one before it.
 Result<void> check_amendment(const Amendment& amendment);
 
+/// Where the appended bytes begin in the new version.
+[[nodiscard]] std::uint64_t appended_at(const Amendment& amendment) noexcept;
+
 /// Collects an amendment: writes behind the end of the old version, without gaps and in any order, and inside it.
 class AmendmentWriter final : public ObjectWriter {
  public:
-  /// `size` is that of the version `of`.
-  AmendmentWriter(Generation of, std::uint64_t size) : of_(std::move(of)), size_(size) {}
+  /// `size` is that of the version `of`; `alignment` as in Amendment.
+  AmendmentWriter(Generation of, std::uint64_t size, std::uint64_t alignment)
+      : of_(std::move(of)), size_(size), alignment_(alignment) {}
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// An amendment is not committed by its writer.
@@ -29,6 +33,7 @@ class AmendmentWriter final : public ObjectWriter {
  private:
   const Generation of_;
   const std::uint64_t size_;
+  const std::uint64_t alignment_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::vector<std::byte>> pieces_;  ///< by offset
 };

@@ -2,8 +2,11 @@
 // the calls on. All prefixes end in `/` or are empty.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sherd/result.hpp"
 #include "sherd/store.hpp"
@@ -51,6 +54,77 @@ class LinkingStore {
   /// Whether a writer has stored a version under the name `first`, but not yet under `second`: it is about to, or was
   /// killed, and the next writer does it.
   virtual Result<bool> is_link_pending(const std::string& first, const std::string& second) = 0;
+  /// Gives the present version of the object `existing` the name `added`, too; a `conflict` if that exists. The caller
+  /// holds the locks of both.
+  virtual Result<void> add_name(const std::string& existing, const std::string& added) = 0;
+};
+
+using OnLeftover = std::function<Result<void>(const std::string& key)>;
+
+/// Of stores in which killed writers leave something that is not an object, and that lists do not show.
+class LeftoverStore {
+ public:
+  virtual ~LeftoverStore() = default;
+  /// Removes it below `prefix`, except what belongs to active writers or to something that can be continued. Calls
+  /// `removed` for each, with its name as a key.
+  virtual Result<void> remove_leftovers(const std::string& prefix, const OnLeftover& removed) = 0;
+};
+
+/// Receives an upload; returns whether it is to be given up.
+using OnUpload = std::function<Result<bool>(const std::string& key, const std::string& since)>;
+
+/// Of stores to which an object is sent in several requests. The parts of a killed writer stay; readers do not see
+/// them.
+class UploadingStore {
+ public:
+  virtual ~UploadingStore() = default;
+  /// Calls `visit` for each object below `prefix` that a writer has begun to send, and not ended or given up: its key,
+  /// and when it began, as the store says it. Gives up those for which it returns true: then their writers fail, if
+  /// there still are any. Store::erase_prefix() gives up all.
+  virtual Result<void> visit_uploads(const std::string& prefix, const OnUpload& visit) = 0;
+};
+
+/// Of locks of stores in which an amendment can begin before it is known.
+class AmendingLock : public StoreLock {
+ public:
+  /// Store::amend() of the key is likely to follow, after reads that take some time.
+  virtual void expect_amend() = 0;
+};
+
+/// Of stores that copy objects of some others without a transfer of their bytes through this process.
+class CopyingStore {
+ public:
+  virtual ~CopyingStore() = default;
+  /// Whether a writer's copy() of the whole object that `from` reads does so.
+  [[nodiscard]] virtual bool copies_itself(const ByteSource& from) const = 0;
+};
+
+using KeyTest = std::function<bool(std::string_view key)>;
+
+/// Of stores whose objects are the members of one object of another store, an archive.
+class ArchiveStore {
+ public:
+  virtual ~ArchiveStore() = default;
+  /// The archive's own key in the other store.
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  /// Whether the store has unfinished changes, or shows the present version of the archive.
+  [[nodiscard]] virtual bool is_current() const = 0;
+  [[nodiscard]] virtual std::string comment() const = 0;
+  /// Sets the comment of the version that Store::finish() makes. `invalid_argument` if no archive can have it.
+  virtual Result<void> set_comment(std::string comment) = 0;
+  /// The version that the next Store::finish() makes begins with the members that are first, by depth and then by key,
+  /// as far as they fit into 64 KiB; its directory begins with all of them. Call this before the first change.
+  virtual void set_first(KeyTest is_first) = 0;
+  /// Whether the directory of the present version begins with all members that are first, by depth.
+  [[nodiscard]] virtual Result<bool> has_first(const KeyTest& is_first) const = 0;
+  /// How many members of the archive are superseded by later ones with the same name.
+  struct Duplicates {
+    std::uint64_t count = 0;
+    std::string example = {};  ///< one such name
+  };
+  [[nodiscard]] virtual Duplicates duplicates() const = 0;
+  /// Whether there is an archive: a new one is made by Store::finish().
+  [[nodiscard]] virtual bool exists() const = 0;
 };
 
 /// The capability of a store that renames directories, also to the prefix `to`; otherwise nullptr.

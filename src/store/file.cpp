@@ -23,6 +23,8 @@
 //   a. Write the appended bytes after the object's end. Nothing refers to them yet; giving up truncates them.
 //   b. To commit, compare the object with the condition, fsync it, overwrite the changed ranges (16 aligned bytes at
 //      once, so that neither a reader nor a disk's sector sees half of them), set the time as in step 3, fsync it.
+// Aligned bytes are appended in one step instead, on file systems where the end of a file moves when all bytes of a
+// direct write are stored: compare the object with the condition, write all of them by one call, overwrite, fdatasync.
 // If killed before the first overwrite, it leaves the old version with dead bytes after it; later, the new version or,
 // if it overwrites several ranges, some of them. Reads of a source that was opened before are a `conflict`. Between
 // overwriting and setting the time the file may have the time that it had after step a: if the amender is killed right
@@ -67,6 +69,7 @@
 #include "store/file_amender.hpp"
 #include "store/file_entries.hpp"
 #include "store/file_exchange.hpp"
+#include "store/file_leftovers.hpp"
 #include "store/file_lock.hpp"
 #include "store/file_move.hpp"
 #include "store/file_options.hpp"
@@ -82,70 +85,16 @@
 namespace sherd {
 namespace {
 
-/// Deeper directories cannot be reached by any key.
-constexpr int kMaxDepth = static_cast<int>(kMaxKeyBytes / 2);
-
-/// Files first: an array without metadata is gone, while one without its chunks would read as fill values.
-/// Symbolic links are removed, never entered.
-Result<void> erase_children(int directory, const std::string& path, int depth) {
-  if (depth > kMaxDepth) return invalid_argument("'" + path + "' is nested too deeply");
-  SHERD_TRY(entries, entries_of(directory, path));
-  // In the reverse order of moves: while a node's document exists, everything else does.
-  std::ranges::sort(entries.files, [](const auto& a, const auto& b) { return is_moved_before(b, a); });
-  for (const auto& name : entries.files) {
-    if (os::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT) {
-      return system_error("erase", std::string(path).append("/").append(name), errno);
-    }
-  }
-  for (const auto& name : entries.directories) {
-    const std::string below = std::string(path).append("/").append(name);
-    const Fd child(os::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!child && errno == ENOENT) continue;
-    if (!child) return system_error("open", below, errno);
-    SHERD_TRY(erase_children(child.get(), below, depth + 1));
-    if (os::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY && errno != ENOENT) {
-      return system_error("erase", below, errno);
-    }
-  }
-  for (const auto& name : entries.side_files) FileLock::remove_abandoned(directory, name);
-  return {};
-}
-
-/// The maximum number of directories searched for leftovers of killed writers, and of entries in each.
+/// The maximum number of directories searched for leftovers of killed writers.
 constexpr std::size_t kMaxSwept = std::size_t{1} << 16;
-constexpr std::size_t kMaxSweptEntries = 10000;
-
-/// Removes everything below a scratch directory whose maker is gone, unless it contains a copy that can be resumed.
-void remove_scratch(int directory, const std::string& name) {
-  MadeDirectory here;
-  here.fd = Fd(os::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!here.fd) return;
-  const auto lock = FileLock::try_take(std::move(here), name);
-  const Fd scratch(os::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (lock == nullptr || !scratch) return;
-  const auto entries = entries_of(scratch.get(), name);
-  if (!entries || !entries->files.empty()) return;
-  if (erase_children(scratch.get(), name, 0)) os::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
-}
-
-/// Removes leftovers of killed writers in a directory, as far as possible.
-void sweep(int directory, bool is_root) {
-  std::size_t seen = 0;
-  std::vector<std::string> side_files, scratch;
-  (void)for_each_entry(directory, "", [&](const dirent64& entry) -> Result<bool> {
-    const std::string_view name = entry.d_name;
-    // A link shows the next writer of its object how to continue.
-    if (is_side_file(name) && name.ends_with(kLockSuffix)) side_files.emplace_back(name);
-    if (is_root && name.starts_with(kScratchPrefix)) scratch.emplace_back(name);
-    return ++seen < kMaxSweptEntries;
-  });
-  for (const auto& name : scratch) remove_scratch(directory, name);
-  for (const auto& name : side_files) FileLock::remove_abandoned(directory, name);
-}
 
 Result<std::shared_ptr<Store>> open_files(std::string root, FileTree::Options options);
 
-class FileStore final : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
+class FileStore final : public Store,
+                        public RenamingStore,
+                        public StandaloneStore,
+                        public LinkingStore,
+                        public LeftoverStore {
  public:
   FileStore(std::string root, FileTree::Options options)
       : url_(file_url(root.empty() ? "/" : root)), tree_(std::move(root), std::move(options)) {}
@@ -176,6 +125,11 @@ class FileStore final : public Store, public RenamingStore, public StandaloneSto
   [[nodiscard]] Result<bool> may_move_at_once(const std::string& from, const std::string& to) const override;
   Result<bool> exchange(const std::string& from, const std::string& to) override;
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override;
+  Result<void> add_name(const std::string& existing, const std::string& added) override;
+  Result<void> remove_leftovers(const std::string& prefix, const OnLeftover& removed) override {
+    SHERD_TRY(check_prefix(prefix));
+    return remove_leftovers_in(tree_, prefix, removed);
+  }
   Result<void> move_all(const std::string& from, const std::string& to) override;
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
@@ -303,6 +257,24 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   return tree_.sync(parent.get(), above).in_key(prefix);
 }
 
+/// The caller holds the locks of both names.
+Result<void> FileStore::add_name(const std::string& existing, const std::string& added) {
+  SHERD_TRY(check_key(existing));
+  SHERD_TRY(check_key(added));
+  const auto [from, old_name] = split_key(existing);
+  const auto [to, new_name] = split_key(added);
+  SHERD_TRY(directory, tree_.open_directory(from).in_key(existing));
+  if (!directory) return not_found("does not exist").in_key(existing);
+  SHERD_TRY(made, tree_.make_directory(to).in_key(added));
+  if (os::linkat(directory.get(), std::string(old_name).c_str(), made.fd.get(), std::string(new_name).c_str(), 0) !=
+      0) {
+    if (errno == EEXIST) return conflict("the object exists already").in_key(added);
+    return system_error("link", tree_.path(added), errno).in_key(added);
+  }
+  made.keep();
+  return tree_.sync(made.fd.get(), to).in_key(added);
+}
+
 /// A writer has a side file from before it looks at anything until its version is in place. So if no side file is
 /// found, the writer has ended, or begins later.
 Result<void> FileStore::wait_for_writers(const std::string& prefix) {
@@ -314,7 +286,7 @@ Result<void> FileStore::wait_for_writers(const std::string& prefix) {
 
 /// In a directory and those below it; links are not followed, as in erase_prefix().
 Result<void> FileStore::wait_in(int directory, const std::string& prefix, std::string_view below, int depth) {
-  if (depth > kMaxDepth) return invalid_argument("'" + prefix + "' is nested too deeply");
+  if (depth > kMaxDirectoryDepth) return invalid_argument("'" + prefix + "' is nested too deeply");
   SHERD_TRY(entries, entries_of(directory, tree_.path(prefix)));
   for (const std::string& side_file : entries.side_files) {
     if (!side_file.ends_with(kLockSuffix)) continue;

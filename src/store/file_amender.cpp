@@ -1,19 +1,35 @@
 // Changes a file in place, by the protocol at the top of file.cpp: appended bytes are written and synced while nothing
-// refers to them; then single words of the old bytes are overwritten and synced. Until the first of those words is
-// written, giving up truncates the appended bytes.
+// refers to them; then old bytes are overwritten and synced. Until the first of these is written, giving up truncates
+// the appended bytes. Aligned ones are visible with the one call that writes them.
 #include "store/file_amender.hpp"
 
 #include <linux/magic.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 
+#include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "os/calls.hpp"
+#include "store/amendment.hpp"
 #include "store/file_tree.hpp"
 #include "store/key.hpp"
 
 namespace sherd {
+
+bool appends_at_once(int fd) noexcept {
+  struct statfs system{};
+  struct ::statx status{};
+  if (os::fstatfs(fd, system) != 0 || os::statx(fd, status) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(system.f_type);
+  const bool is_known = type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC || type == OVERLAYFS_SUPER_MAGIC;
+  const std::uint32_t alignment = (status.stx_mask & STATX_DIOALIGN) != 0 ? status.stx_dio_offset_align : 0;
+  return is_known && alignment != 0 && alignment <= kAppendAlignment;
+}
+
 namespace {
 
 /// Clients of a network file system have their own page caches, and may see two writes in another order.
@@ -48,13 +64,14 @@ class FileAmender {
   }
 
   Result<Generation> amend(const Amendment& amendment) {
+    if (amendment.alignment != 0 && !amendment.appended.empty()) return amend_at_once(amendment);
     std::uint64_t end = old_size();
     for (const auto& bytes : amendment.appended) {
       SHERD_TRY(put(end, bytes));
       end += bytes.size();
     }
     SHERD_TRY(check_named());
-    SHERD_TRY(sync());
+    if (!amendment.appended.empty()) SHERD_TRY(sync());
     return overwrite(amendment).in(
         [] { return "the new version is written in part, and may be lost in a power failure"; });
   }
@@ -62,6 +79,42 @@ class FileAmender {
  private:
   [[nodiscard]] std::uint64_t old_size() const noexcept { return static_cast<std::uint64_t>(status_.st_size); }
   [[nodiscard]] Error failed(std::string_view action) const { return system_error(action, key_, errno); }
+
+  /// The new version is visible as soon as its appended bytes are written.
+  Result<Generation> amend_at_once(const Amendment& amendment) {
+    SHERD_TRY(check_named());
+    SHERD_TRY(append_at_once(amendment));
+    overwritten_ = true;
+    const auto finish = [&]() -> Result<Generation> {
+      if (!amendment.overwrites.empty() && os::set_direct(object_.get(), false) != 0)
+        return failed("open for buffered writes");
+      for (const auto& [offset, bytes] : amendment.overwrites) SHERD_TRY(put(offset, bytes));
+      if (durable_ && os::fdatasync(object_.get()) != 0) return failed("sync");
+      struct stat status{};
+      if (os::fstat(object_.get(), status) != 0) return failed("look at");
+      return generation_of(status);
+    };
+    return finish().in([] { return "the new version is written, but may be lost in a power failure"; });
+  }
+
+  Result<void> append_at_once(const Amendment& amendment) {
+    std::uint64_t size = 0;
+    for (const auto& bytes : amendment.appended) size += bytes.size();
+    std::unique_ptr<std::byte[], decltype(&std::free)> aligned(
+        static_cast<std::byte*>(std::aligned_alloc(amendment.alignment, size)), &std::free);
+    if (!aligned) return unavailable("out of memory for " + std::to_string(size) + " bytes to append");
+    std::uint64_t at = 0;
+    for (const auto& bytes : amendment.appended) {
+      std::memcpy(aligned.get() + at, bytes.data(), bytes.size());
+      at += bytes.size();
+    }
+    if (os::set_direct(object_.get(), true) != 0) return failed("open for direct writes");
+    const ssize_t written = os::pwrite_once(object_.get(), {aligned.get(), size}, appended_at(amendment));
+    if (written < 0) return failed("write");
+    if (static_cast<std::uint64_t>(written) == size) return {};
+    return io_error("cannot write '" + key_ + "': only " + std::to_string(written) + " of " + std::to_string(size) +
+                    " bytes were written, and are removed");
+  }
 
   Result<void> put(std::uint64_t offset, std::span<const std::byte> bytes) {
     if (os::pwrite_all(object_.get(), bytes, offset) != 0) return failed("write");
@@ -111,7 +164,10 @@ Result<std::optional<Generation>> amend_file(const std::string& key, const FileL
                                              bool durable) {
   struct stat status{};
   SHERD_TRY(object, open_amendable(lock.directory(), std::string(split_key(key).name), amendment.of, status));
-  if (!object) return std::optional<Generation>();
+  const bool in_one_step = amendment.alignment != 0 && !amendment.appended.empty();
+  const bool is_possible =
+      object && (!in_one_step || (amendment.alignment % kAppendAlignment == 0 && appends_at_once(object.get())));
+  if (!is_possible) return std::optional<Generation>();
   SHERD_TRY(generation, FileAmender(key, lock.directory(), std::move(object), status, durable).amend(amendment));
   return std::optional(std::move(generation));
 }

@@ -16,7 +16,7 @@ namespace sherd {
 namespace {
 
 /// The number of attempts at a lock whose directory others keep removing.
-constexpr int kAttempts = 100;
+constexpr int kLockAttempts = 100;
 constexpr int kOpen = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 /// Without waiting; returns an errno or 0.
@@ -55,7 +55,7 @@ FileLock::FileLock(MadeDirectory directory, std::string side_file, LockFile file
 Result<std::unique_ptr<FileLock>> FileLock::take(const FileTree& tree, const std::string& key, LockWait& wait) {
   const auto [prefix, name] = split_key(key);
   Backoff backoff(tree.options().patience->interrupted);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     SHERD_TRY(directory, tree.make_directory(prefix));
     SHERD_TRY(lock, take_in(std::move(directory), name, tree.options().lock, &wait));
     if (lock && (!name.starts_with(kScratchPrefix) || is_in_place(tree, prefix, *lock))) return lock;
@@ -122,10 +122,10 @@ Result<std::unique_ptr<FileLock>> FileLock::take_in(MadeDirectory directory, std
   }
 }
 
-void FileLock::remove_abandoned(int directory, const std::string& side_file) noexcept {
+bool FileLock::remove_abandoned(int directory, const std::string& side_file) noexcept {
   const auto file = LockFile::open(directory, side_file, kOpen);
-  if (!file || set_lock(file.get(), F_WRLCK) != 0) return;
-  if (check_named(directory, side_file, file.get()) == 0) os::unlinkat(directory, side_file.c_str(), 0);
+  if (!file || set_lock(file.get(), F_WRLCK) != 0) return false;
+  return check_named(directory, side_file, file.get()) == 0 && os::unlinkat(directory, side_file.c_str(), 0) == 0;
 }
 
 FileLock::~FileLock() {

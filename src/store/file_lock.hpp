@@ -28,8 +28,8 @@ class FileLock {
     auto lock = take_now(std::move(directory), name);
     return lock && *lock && (*lock)->refused() == 0 ? *std::move(lock) : nullptr;
   }
-  /// Removes a side file unless a writer holds its lock.
-  static void remove_abandoned(int directory, const std::string& side_file) noexcept;
+  /// Removes a side file unless a writer holds its lock, or it is unknown whether one does. Returns whether it did.
+  static bool remove_abandoned(int directory, const std::string& side_file) noexcept;
   ~FileLock();
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }

@@ -3,6 +3,7 @@
 #include "store/file_writer.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "base/try.hpp"
@@ -24,6 +25,13 @@ std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::u
     done += static_cast<std::uint64_t>(count);
   }
   return done;
+}
+
+/// Fewer zeros are written: a hole saves nothing.
+constexpr std::size_t kHoleBytes = 4096;
+
+bool is_zero(std::span<const std::byte> bytes) noexcept {
+  return bytes.front() == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
 bool is_same_file(const struct stat& a, const struct stat& b) noexcept {
@@ -50,6 +58,12 @@ void FileWriter::end() noexcept {
 
 Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   SHERD_TRY(hold_.check_write(offset, bytes.size()));
+  if (leaves_holes_ && bytes.size() >= kHoleBytes && is_zero(bytes)) {
+    const std::uint64_t end = offset + bytes.size();
+    for (std::uint64_t seen = end_; seen < end && !end_.compare_exchange_weak(seen, end);) {
+    }
+    return {};
+  }
   if (os::pwrite_all(side_file().fd(), bytes, offset) != 0) return hold_.failed("write", errno);
   return {};
 }
@@ -106,6 +120,12 @@ Result<std::optional<struct stat>> FileWriter::present() const {
 /// Sets mode and time of the new version, and syncs it to disk. After a failed fsync the pages may be marked as written
 /// although they are not, so it is never repeated.
 Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
+  if (end_ > 0) {
+    struct stat status{};
+    if (os::fstat(side_file().fd(), status) != 0) return hold_.failed("look at", errno);
+    if (end_ > static_cast<std::uint64_t>(status.st_size) && os::ftruncate(side_file().fd(), end_) != 0)
+      return hold_.failed("extend", errno);
+  }
   if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0)
     return hold_.failed("set the mode of", errno);
   const timespec time = time_after(present ? present->st_mtim : timespec{});

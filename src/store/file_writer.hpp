@@ -1,6 +1,7 @@
 // The next version of an object of a file store.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,12 @@ class FileWriter final : public ObjectWriter {
                     std::uint64_t to_offset) override;
   /// Removes what was written from there on.
   Result<void> truncate(std::uint64_t offset);
+  /// Lets a commit follow failed writes: the caller writes those bytes again, or has no use for them.
+  void survive_failures() noexcept {
+    hold_.survive_failures();
+    leaves_holes_ = false;
+  }
+  [[nodiscard]] bool ended() const noexcept { return hold_.ended(); }
   Result<void> link(const std::string& key) override;
   Result<void> commit(const Condition& condition) override;
   [[nodiscard]] Generation committed() const override { return committed_; }
@@ -56,6 +63,8 @@ class FileWriter final : public ObjectWriter {
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_;
   WriterHold hold_;
+  bool leaves_holes_ = true;           ///< zeros are not written, because no other bytes are where they belong
+  std::atomic<std::uint64_t> end_{0};  ///< of the zeros that were not written
   std::optional<Second> second_;
   Generation committed_;
 };

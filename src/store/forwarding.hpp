@@ -21,6 +21,8 @@ class ForwardingSource : public ByteSource {
   Result<std::uint64_t> size() override { return source_->size(); }
   Result<Generation> generation() override { return source_->generation(); }
   Result<void> read(std::span<const RangeRead> ranges) override { return source_->read(ranges); }
+  [[nodiscard]] Appending appending() override { return source_->appending(); }
+  void outlive_appends(IsIntact is_intact) override { source_->outlive_appends(std::move(is_intact)); }
 
   [[nodiscard]] const std::shared_ptr<ByteSource>& beneath() const noexcept { return source_; }
 
@@ -70,7 +72,13 @@ class ForwardingWriter : public ObjectWriter {
 
 /// Reads are answered one after the other through find(), and erase_all() through erase(), so that they see the objects
 /// as the wrapper changes them. Wrappers that pass them on override read() and erase_all().
-class ForwardingStore : public Store, public RenamingStore, public StandaloneStore, public LinkingStore {
+class ForwardingStore : public Store,
+                        public RenamingStore,
+                        public StandaloneStore,
+                        public LinkingStore,
+                        public LeftoverStore,
+                        public UploadingStore,
+                        public CopyingStore {
  public:
   explicit ForwardingStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -117,6 +125,22 @@ class ForwardingStore : public Store, public RenamingStore, public StandaloneSto
   Result<bool> is_link_pending(const std::string& first, const std::string& second) override {
     auto* const store = dynamic_cast<LinkingStore*>(store_.get());
     return store != nullptr ? store->is_link_pending(first, second) : Result<bool>(false);
+  }
+  Result<void> add_name(const std::string& existing, const std::string& added) override {
+    auto* const store = dynamic_cast<LinkingStore*>(store_.get());
+    return store != nullptr ? store->add_name(existing, added) : unsupported("this store has no second names");
+  }
+  Result<void> remove_leftovers(const std::string& prefix, const OnLeftover& removed) override {
+    auto* const store = dynamic_cast<LeftoverStore*>(store_.get());
+    return store != nullptr ? store->remove_leftovers(prefix, removed) : Result<void>();
+  }
+  [[nodiscard]] bool copies_itself(const ByteSource& from) const override {
+    const auto* const store = dynamic_cast<const CopyingStore*>(store_.get());
+    return store != nullptr && store->copies_itself(from);
+  }
+  Result<void> visit_uploads(const std::string& prefix, const OnUpload& visit) override {
+    auto* const store = dynamic_cast<UploadingStore*>(store_.get());
+    return store != nullptr ? store->visit_uploads(prefix, visit) : Result<void>();
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     return store_->visit(prefix, depth, visit);

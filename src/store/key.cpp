@@ -8,6 +8,8 @@
 namespace sherd {
 namespace {
 
+constexpr std::string_view kBackupSuffix = ".sherd-backup";
+
 Result<void> check_segment(std::string_view segment) {
   if (segment.empty()) return invalid_argument("a key cannot have empty segments, and cannot begin or end with '/'");
   if (segment == "." || segment == "..") return invalid_argument("a key cannot have the segments '.' and '..'");
@@ -52,6 +54,19 @@ std::string side_file_of(std::string_view name, std::string_view suffix) {
     stem = std::to_string(hash);
   }
   return "." + stem + std::string(suffix);
+}
+
+std::string backup_of(std::string_view key, unsigned number) {
+  std::string name = std::string(key) + std::string(kBackupSuffix);
+  return number > 1 ? name + "-" + std::to_string(number) : name;
+}
+
+bool is_backup(std::string_view name) noexcept {
+  const std::size_t at = name.rfind(kBackupSuffix);
+  if (at == name.npos || at == 0) return false;
+  const std::string_view number = name.substr(at + kBackupSuffix.size());
+  return number.empty() ||
+         (number.starts_with('-') && number.size() > 1 && number.find_first_not_of("0123456789", 1) == number.npos);
 }
 
 KeyParts split_key(std::string_view key) noexcept {

@@ -41,6 +41,11 @@ inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
 /// Sherd's own files, whose names no object or node may have.
 [[nodiscard]] inline bool is_ours(std::string_view name) noexcept { return name.starts_with(".sherd-"); }
 
+/// The old version of the object KEY that a repair has changed: `KEY.sherd-backup`, or `KEY.sherd-backup-2` and so on.
+/// It is an ordinary object, which belongs to the node of KEY, and which nothing reads.
+[[nodiscard]] std::string backup_of(std::string_view key, unsigned number);
+[[nodiscard]] bool is_backup(std::string_view name) noexcept;
+
 /// The common prefix of the keys below a path inside a store.
 [[nodiscard]] inline std::string prefix_of(std::string_view path) {
   return path.empty() ? std::string() : std::string(path) + "/";

@@ -76,7 +76,7 @@ Result<std::uint64_t> WriterHold::check_write(std::uint64_t offset, std::uint64_
 }
 
 Error WriterHold::failed(std::string_view action, int code) {
-  failed_ = true;
+  if (!survives_) failed_ = true;
   return system_error(action, key_, code).in_key(key_);
 }
 
@@ -133,6 +133,19 @@ void KeyLocks::release(const std::string& key) {
 }
 
 std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold) { return std::make_unique<HeldKey>(std::move(hold)); }
+
+Result<std::shared_ptr<KeyHold>> hold_key(KeyLocks& locks, const LockPatience& patience, const std::string& key) {
+  SHERD_TRY(check_key(key));
+  const std::function<std::string()> object = [&] { return key; };
+  LockWait wait(patience, object);
+  return locks.take(key, wait).in_key(key);
+}
+
+Result<void> wait_for_holders(KeyLocks& locks, const LockPatience& patience, const std::string& prefix) {
+  SHERD_TRY(check_prefix(prefix));
+  for (const std::string& key : locks.held_below(prefix)) SHERD_TRY(hold_key(locks, patience, key));
+  return {};
+}
 
 Result<std::shared_ptr<KeyHold>> hold_object(KeyLocks& locks, const FileTree& tree, const std::string& key,
                                              Exclusion exclusion) {

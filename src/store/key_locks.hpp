@@ -54,8 +54,9 @@ class WriterHold {
   [[nodiscard]] Result<void> check_usable() const;
   /// The same, and returns where a write of this size ends: within 2^63.
   [[nodiscard]] Result<std::uint64_t> check_write(std::uint64_t offset, std::uint64_t size) const;
-  /// The error of a system call. Since bytes are missing, the writer can no longer commit.
+  /// The error of a system call. Since bytes are missing, the writer can no longer commit, unless it survives failures.
   [[nodiscard]] Error failed(std::string_view action, int code);
+  void survive_failures() noexcept { survives_ = true; }
   void end() noexcept;
   [[nodiscard]] bool ended() const noexcept { return hold_ == nullptr; }
   /// For a file store, before the end of the writer.
@@ -65,6 +66,7 @@ class WriterHold {
   std::shared_ptr<KeyHold> hold_;
   const std::string key_;
   std::atomic<bool> failed_{false};
+  bool survives_ = false;
 };
 
 class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
@@ -85,6 +87,11 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
 
 /// The lock that lock() returns for a hold.
 [[nodiscard]] std::unique_ptr<StoreLock> lock_of(std::shared_ptr<KeyHold> hold);
+
+/// Waits until no other thread holds the key: for stores that exclude only threads of this process. The key is checked.
+Result<std::shared_ptr<KeyHold>> hold_key(KeyLocks& locks, const LockPatience& patience, const std::string& key);
+/// The same for each key below the prefix that is held now, one after the other.
+Result<void> wait_for_holders(KeyLocks& locks, const LockPatience& patience, const std::string& prefix);
 
 enum class Exclusion : std::uint8_t {
   required,

@@ -154,8 +154,7 @@ class MemoryStore final : public Store, public RenamingStore {
   }
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    SHERD_TRY(check_key(key));
-    SHERD_TRY(hold, take(key));
+    SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     SHERD_TRY(hold->begin_writer());
     auto writer = std::make_unique<MemoryWriter>(objects_, key, std::move(hold));
     SHERD_TRY(writer->reserve(hints.size));
@@ -163,14 +162,12 @@ class MemoryStore final : public Store, public RenamingStore {
   }
 
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
-    SHERD_TRY(check_key(key));
-    SHERD_TRY(hold, take(key));
+    SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     return lock_of(std::move(hold));
   }
 
   Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    SHERD_TRY(check_key(key));
-    SHERD_TRY(hold, take(key));
+    SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     const std::unique_lock guard(objects_->mutex);
     SHERD_TRY(objects_->check(key, condition));
     return objects_->by_key.erase(key) > 0 ? Erased::object : Erased::nothing;
@@ -186,9 +183,7 @@ class MemoryStore final : public Store, public RenamingStore {
   }
 
   Result<void> wait_for_writers(const std::string& prefix) override {
-    SHERD_TRY(check_prefix(prefix));
-    for (const std::string& key : locks_->held_below(prefix)) SHERD_TRY(take(key));
-    return {};
+    return wait_for_holders(*locks_, patience_, prefix);
   }
 
   [[nodiscard]] bool can_move_to(const std::string&) const override { return true; }
@@ -278,12 +273,6 @@ class MemoryStore final : public Store, public RenamingStore {
     const auto at = objects_->by_key.find(key);
     if (at == objects_->by_key.end()) return std::shared_ptr<ByteSource>();
     return std::make_shared<MemorySource>(key, at->second);
-  }
-
-  Result<std::shared_ptr<KeyHold>> take(const std::string& key) {
-    const std::function<std::string()> object = [&] { return key; };
-    LockWait wait(patience_, object);
-    return locks_->take(key, wait).in_key(key);
   }
 
   std::string url_ = "memory:";

@@ -4,7 +4,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "sherd/store.hpp"
-#include "store/zip.hpp"
+#include "store/archive_of.hpp"
 
 namespace sherd {
 
@@ -29,7 +29,7 @@ Result<std::shared_ptr<Store>> OpenStores::share(const std::string& name,
   const std::lock_guard hold(mutex_);
   if (const auto found = open_.find(name); found != open_.end()) {
     if (auto shared = found->second.lock()) {
-      const auto* const archive = zip_archive_of(*shared);
+      const auto* const archive = archive_of(*shared);
       if (archive == nullptr || archive->is_current()) return shared;
     }
   }

@@ -1,9 +1,11 @@
-// Objects that a caller is about to open one after the other, read together in advance.
+// Objects that a caller is about to read, or to open one after the other, read in advance.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sherd/store.hpp"
 
@@ -14,5 +16,17 @@ namespace sherd {
 /// does reading within the first bytes. Not for callers that change these objects. A store without latency is returned
 /// unchanged.
 Result<std::shared_ptr<Store>> prefetched_store(Store& store, std::span<const std::string> keys);
+
+/// The keys to be read of a store; `path` leads from its root to that of the innermost store.
+using KeysAbove = std::function<std::vector<std::string>(const std::string& path)>;
+/// The same for a store and those around it (Store::parent()), all in one batch. Their snapshots are the parents of the
+/// one that is returned.
+Result<std::shared_ptr<Store>> prefetched_stores(const std::shared_ptr<Store>& store, const KeysAbove& keys);
+/// The store under a snapshot; any other store unchanged.
+[[nodiscard]] std::shared_ptr<Store> live_store(const std::shared_ptr<Store>& store);
+
+/// The present version of an object, or nullptr if it does not exist, opened by a request for the part of it that will
+/// be needed, which the source then has in memory. Only opened if the requests of the store have no latency.
+Result<std::shared_ptr<ByteSource>> open_with(Store& store, ReadRequest request);
 
 }  // namespace sherd

@@ -119,6 +119,22 @@ class PrefixedStore final : public ForwardingStore {
     SHERD_TRY(check_key(second));
     return ForwardingStore::is_link_pending(prefix_ + first, prefix_ + second);
   }
+  Result<void> add_name(const std::string& existing, const std::string& added) override {
+    SHERD_TRY(check_key(existing));
+    SHERD_TRY(check_key(added));
+    return ForwardingStore::add_name(prefix_ + existing, prefix_ + added);
+  }
+  Result<void> remove_leftovers(const std::string& prefix, const OnLeftover& removed) override {
+    SHERD_TRY(check_prefix(prefix));
+    return ForwardingStore::remove_leftovers(
+        prefix_ + prefix, [&](const std::string& key) { return removed(key.substr(prefix_.size())); });
+  }
+  Result<void> visit_uploads(const std::string& prefix, const OnUpload& visit) override {
+    SHERD_TRY(check_prefix(prefix));
+    return ForwardingStore::visit_uploads(prefix_ + prefix, [&](const std::string& key, const std::string& since) {
+      return visit(key.substr(prefix_.size()), since);
+    });
+  }
   Result<void> erase_all(std::span<const std::string> keys) override {
     std::vector<std::string> beneath;
     beneath.reserve(keys.size());

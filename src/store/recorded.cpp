@@ -5,6 +5,8 @@
 // `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. Stores around this
 // one count, too. A store that this recorder counts already, below any wrapper, is unchanged, because nodes are opened
 // from handles.
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/try.hpp"
@@ -32,16 +34,22 @@ class RecordedQueue final : public ReadQueue {
  public:
   RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder) : queue_(queue), recorder_(recorder) {}
 
+  ~RecordedQueue() override { recorder_->round_trips(deepest_); }
+
   std::optional<ReadRequest> next(bool is_last) override {
     auto request = queue_.next(is_last);
+    waits_ = !request;
     if (!request) return std::nullopt;
+    if (const auto followed = std::exchange(followed_, std::nullopt)) round_ = *followed + 1;
+    deepest_ = std::max(deepest_, round_);
     ReadRequest beneath = unwrapped<RecordedSource>(*request);
-    under_way_.emplace(asked_++, *std::move(request));
+    under_way_.emplace(asked_++, Asked{*std::move(request), round_});
     return beneath;
   }
   Result<void> reply(std::size_t number, Result<ReadReply> reply) override {
     const auto node = under_way_.extract(number);
-    if (reply) count(node.mapped(), *reply);
+    if (waits_) followed_ = std::min(followed_.value_or(node.mapped().round), node.mapped().round);
+    if (reply) count(node.mapped().request, *reply);
     return queue_.reply(number, std::move(reply));
   }
 
@@ -50,13 +58,24 @@ class RecordedQueue final : public ReadQueue {
     const bool is_open = !request.of && reply.source && request.length == 0;
     if (!is_open)
       recorder_->request("get", request.of ? request.of->name() : request.key, reply.offset, reply.bytes.size());
+    recorder_->repeated(reply.requests - 1, reply.retries);
     wrap<RecordedSource>(reply, request, recorder_);
   }
+
+  struct Asked {
+    ReadRequest request;
+    std::uint64_t round;  ///< how many round trips end with its reply
+  };
 
   ReadQueue& queue_;
   const std::shared_ptr<Recorder>& recorder_;
   std::size_t asked_ = 0;
-  std::unordered_map<std::size_t, ReadRequest> under_way_;
+  std::unordered_map<std::size_t, Asked> under_way_;
+  // A request that comes after the queue had none depends on a reply since then. If there are several, it is one of
+  // those that took the fewest round trips: others may have come earlier by chance.
+  std::uint64_t round_ = 0, deepest_ = 0;
+  bool waits_ = true;
+  std::optional<std::uint64_t> followed_ = 0;  ///< the round trips of that reply
 };
 
 class RecordedWriter final : public ForwardingWriter {
@@ -181,7 +200,26 @@ Recorder::Stats Recorder::stats() const noexcept {
           .bytes_written = bytes_written_,
           .chunks_decoded = chunks_decoded,
           .chunks_encoded = chunks_encoded,
-          .chunks_moved = chunks_moved};
+          .chunks_moved = chunks_moved,
+          .retries = retries_,
+          .round_trips = round_trips_};
+}
+
+void Recorder::updated(std::string_view how, std::string_view why) {
+  std::string name(how);
+  if (!why.empty()) name.append(": ").append(why);
+  const std::lock_guard guard(mutex_);
+  ++updates_[name];
+}
+
+std::map<std::string, std::uint64_t> Recorder::updates() const {
+  const std::lock_guard guard(mutex_);
+  return updates_;
+}
+
+void Recorder::repeated(std::uint64_t requests, std::uint64_t retries) noexcept {
+  requests_ += requests;
+  retries_ += retries;
 }
 
 void Recorder::request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length) {

@@ -45,6 +45,8 @@ Result<Level> read_level(Store& store, std::string prefix) {
 
 }  // namespace
 
+void ByteSource::outlive_appends(IsIntact /*is_intact*/) {}
+
 Result<void> check_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
   if (offset <= size && length <= size - offset) return {};
   return corrupt("a read of " + std::to_string(length) + " bytes at " + std::to_string(offset) +
@@ -213,7 +215,7 @@ Result<std::optional<std::string>> Store::get(const std::string& key, std::uint6
 }
 
 Result<void> Store::set(const std::string& key, std::span<const std::byte> bytes, const Condition& condition) {
-  SHERD_TRY(writer, write(key, {.size = bytes.size()}));
+  SHERD_TRY(writer, write(key, {.size = bytes.size(), .is_conditional = condition.kind == Condition::Kind::matches}));
   SHERD_TRY(writer->write(0, bytes));
   return writer->commit(condition);
 }
@@ -274,6 +276,10 @@ Result<void> Store::erase_prefix(const std::string& prefix) {
 
 Result<bool> Store::list(const std::string& prefix,
                          const std::function<bool(const std::string&, std::uint64_t)>& visit) {
+  if (traits().sorted_lists)
+    return this->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      return visit(prefix + std::string(entry.name), entry.size);
+    });
   std::vector<Level> levels;
   SHERD_TRY(first, read_level(*this, prefix));
   levels.push_back(std::move(first));

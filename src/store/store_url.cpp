@@ -31,21 +31,30 @@ std::string without_slashes(std::string_view path) {
   return std::string(path);
 }
 
+void replace_all(std::string& text, const std::string& secret, std::string_view shown) {
+  for (std::size_t at = 0; (at = text.find(secret, at)) != text.npos; at += shown.size())
+    text.replace(at, secret.size(), shown);
+}
+
 /// With `...` in place of what is before the `@` of a host, and of a query.
+std::string without_secrets(std::string text, const StoreUrl& url) {
+  if (!url.query.empty()) replace_all(text, "?" + url.query, "?...");
+  if (!url.userinfo.empty()) replace_all(text, "//" + url.userinfo + "@", "//...@");
+  return text;
+}
+
+/// The same for a name that cannot be parsed: what may be a secret.
 std::string without_secrets(std::string_view text) {
-  const std::size_t slashes = text.find("://");
-  if (slashes == text.npos) return std::string(text);
-  const std::size_t host = slashes + 3;
-  const std::size_t end = std::min(text.find_first_of("/?|#", host), text.size());
-  const std::size_t at = text.substr(0, end).rfind('@');
-  std::string shown(text.substr(0, host));
-  shown +=
-      at == text.npos || at < host ? text.substr(host, end - host) : "..." + std::string(text.substr(at, end - at));
-  const std::size_t question = std::min(text.find('?', end), text.size());
-  shown += text.substr(end, question - end);
-  if (question == text.size() || text.starts_with("file:")) return shown + std::string(text.substr(question));
-  const std::size_t after = std::min(text.find_first_of("|#", question), text.size());
-  return shown + "?..." + std::string(text.substr(after));
+  std::string shown;
+  for (std::size_t slashes = 0; (slashes = text.find("://")) != text.npos;) {
+    const std::size_t host = slashes + 3;
+    const std::size_t at = text.substr(0, text.find_first_of("/?|#", host)).rfind('@');
+    const bool has_user = at != text.npos && at >= host;
+    shown += std::string(text.substr(0, host)) + (has_user ? "..." : "");
+    text.remove_prefix(has_user ? at : host);
+  }
+  const std::size_t question = shown.empty() ? text.npos : text.find('?');
+  return shown + std::string(text.substr(0, question)) + (question == text.npos ? "" : "?...");
 }
 
 Error unknown_scheme(std::string_view text, const std::string& scheme, const UrlWords& words) {
@@ -111,7 +120,7 @@ class Parser {
     if (name.empty()) return invalid_argument("the URL of a dataset has no path");
     url.shown = name;
     SHERD_TRY(parse_name(name, url));
-    url.shown = without_secrets(url.shown);
+    url.shown = without_secrets(std::move(url.shown), url);
     return url;
   }
 
@@ -155,7 +164,8 @@ class Parser {
     const Part part = part_of(inner);
     const auto* const format = format_word(words_, part.scheme);
     if (!has(words_.layers, part.scheme) && format == nullptr) {
-      if (part.scheme.empty() || !is_url(outer)) return false;
+      const bool is_outer = is_url(outer) || os::exists(std::string(outer).c_str());
+      if (part.scheme.empty() || !is_outer) return false;
       return unknown_scheme(std::string(outer) + "|" + std::string(inner), part.scheme, words_);
     }
     if (outer.empty()) return invalid_argument("nothing comes before '|" + std::string(inner) + "'");
@@ -248,6 +258,8 @@ std::optional<ObjectUrl> parent_of(StoreUrl url) {
   const std::size_t slash = path.rfind('/');
   std::string key = path.substr(slash == path.npos ? 0 : slash + 1);
   if (key.empty()) return std::nullopt;
+  if (url.layers.empty() && url.scheme != "file")
+    if (auto decoded = percent_decode(key)) key = *std::move(decoded);
   if (slash == path.npos)
     path = url.layers.empty() && url.scheme == "file" ? "." : "";
   else

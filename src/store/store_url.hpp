@@ -7,6 +7,7 @@
 //   URL#mode=zarr,zip, [mode=zarr]PATH    a fragment, whose words belong to netCDF
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ struct StoreUrl {
   std::string fragment = {};       ///< without `#`
   std::vector<Layer> layers = {};  ///< each is in the one before, the first in the object at `path`
   std::string format = {};         ///< of the node, if the name says it
+  /// Storage options that the name says. Those that a user gives win.
+  std::map<std::string, std::string> options = {};
   std::string shown = {};          ///< as it was written, without the fragment and secrets
   bool has_all_layers = false;     ///< an object is not examined for a store inside it
 

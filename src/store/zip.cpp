@@ -9,19 +9,20 @@
 
 #include "base/try.hpp"
 #include "base/url.hpp"
-#include "store/forwarding.hpp"
+#include "store/capabilities.hpp"
 #include "store/key.hpp"
 #include "store/key_locks.hpp"
 #include "store/reply.hpp"
 #include "store/zip_contents.hpp"
 #include "store/zip_encode.hpp"
+#include "store/zip_first.hpp"
 #include "store/zip_member_writer.hpp"
 #include "store/zip_queue.hpp"
 
 namespace sherd {
 namespace {
 
-class ZipStore final : public Store, public ZipArchiveStore, public std::enable_shared_from_this<ZipStore> {
+class ZipStore final : public Store, public ArchiveStore, public std::enable_shared_from_this<ZipStore> {
  public:
   ZipStore(std::string url, std::shared_ptr<Store> outer, std::shared_ptr<ZipContents> contents, const Config& config)
       : url_(std::move(url)),
@@ -78,7 +79,7 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
   }
   Result<Erased> erase(const std::string& key, const Condition& condition) override {
     if (!contents_->can_change()) return Store::erase(key, condition);
-    SHERD_TRY(hold, hold_key(key));
+    SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     keep_open();
     return contents_->erase(key, condition);
   }
@@ -89,17 +90,22 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
     return contents_->erase_prefix(prefix);
   }
   Result<void> wait_for_writers(const std::string& prefix) override {
-    SHERD_TRY(check_prefix(prefix));
-    for (const std::string& key : locks_->held_below(prefix)) SHERD_TRY(hold_key(key));
-    return {};
+    return wait_for_holders(*locks_, patience_, prefix);
   }
+  [[nodiscard]] const std::string& name() const noexcept override { return contents_->key(); }
   [[nodiscard]] std::string comment() const override { return contents_->comment(); }
-  Result<void> set_comment(std::string comment, ZipFirst first) override {
+  Result<void> set_comment(std::string comment) override {
     if (!contents_->can_change()) return Store::write("", {}).error();
     keep_open();
-    return contents_->set_comment(std::move(comment), std::move(first));
+    return contents_->set_comment(std::move(comment));
+  }
+  void set_first(KeyTest is_first) override { contents_->set_first(std::move(is_first)); }
+  [[nodiscard]] Result<bool> has_first(const KeyTest& is_first) const override {
+    const auto archive = contents_->archive();
+    return archive != nullptr ? has_zip_first(*archive, is_first) : Result<bool>(true);
   }
   [[nodiscard]] bool is_current() const override { return contents_->is_current(); }
+  [[nodiscard]] bool exists() const override { return contents_->archive() != nullptr; }
   [[nodiscard]] Duplicates duplicates() const override {
     const auto archive = contents_->archive();
     if (archive == nullptr) return {};
@@ -112,15 +118,9 @@ class ZipStore final : public Store, public ZipArchiveStore, public std::enable_
   }
 
  private:
-  Result<std::shared_ptr<KeyHold>> hold_key(const std::string& key) {
-    SHERD_TRY(check_key(key));
-    const std::function<std::string()> object = [&] { return key; };
-    LockWait wait(patience_, object);
-    return locks_->take(key, wait).in_key(key);
-  }
-  /// The same for a member that is to be written, in an archive that no other process can change.
+  /// Holds a member that is to be written, in an archive that no other process can change.
   Result<std::shared_ptr<KeyHold>> take(const std::string& key) {
-    SHERD_TRY(hold, hold_key(key));
+    SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     SHERD_TRY(check_zip_key(key));
     SHERD_TRY(contents_->begin());
     keep_open();
@@ -170,12 +170,6 @@ Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::stri
   auto contents =
       std::make_shared<ZipContents>(outer, std::move(key), config.limits, std::move(archive), std::move(place));
   return std::make_shared<ZipStore>(std::move(url), std::move(outer), std::move(contents), config);
-}
-
-ZipArchiveStore* zip_archive_of(Store& store) {
-  if (auto* const archive = dynamic_cast<ZipArchiveStore*>(&store)) return archive;
-  const auto* const wrapper = dynamic_cast<const ForwardingStore*>(&store);
-  return wrapper != nullptr ? zip_archive_of(wrapper->beneath()) : nullptr;
 }
 
 }  // namespace sherd

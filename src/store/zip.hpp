@@ -1,11 +1,8 @@
 // A zip archive as a store: its members are the objects.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "sherd/options.hpp"
 #include "sherd/store.hpp"
@@ -25,27 +22,5 @@ namespace sherd {
 /// of new members must be UTF-8. Uses config.durable, config.lock and config.follow_symlinks.
 /// A change keeps the archive's comment, except one of OME-NGFF, which describes the order of the members.
 Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::string key, const Config& config);
-
-/// A zip archive as a whole.
-class ZipArchiveStore {
- public:
-  virtual ~ZipArchiveStore() = default;
-  [[nodiscard]] virtual std::string comment() const = 0;
-  /// Sets the comment of the version that Store::finish() makes. `invalid_argument` if it is longer than 65535 bytes or
-  /// contains an end record. The directory of that version begins with the members that are `first`, by depth and then
-  /// by key; the others are in the order of their data.
-  virtual Result<void> set_comment(std::string comment, std::function<bool(std::string_view key)> first = {}) = 0;
-  /// How many members of the archive are superseded by later ones with the same name.
-  struct Duplicates {
-    std::uint64_t count = 0;
-    std::string example = {};  ///< one such name
-  };
-  [[nodiscard]] virtual Duplicates duplicates() const = 0;
-  /// Whether the store has unfinished changes, or shows the present version of the archive.
-  [[nodiscard]] virtual bool is_current() const = 0;
-};
-
-/// The archive of a store that zip_store() returned, also below wrappers; otherwise nullptr.
-[[nodiscard]] ZipArchiveStore* zip_archive_of(Store& store);
 
 }  // namespace sherd

@@ -2,15 +2,20 @@
 // first change and ends with finish().
 #include "store/zip_contents.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
+#include "base/buffer.hpp"
 #include "base/try.hpp"
 #include "sherd/json.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
+#include "store/read_into.hpp"
 #include "store/reply.hpp"
+#include "store/zip_encode.hpp"
+#include "store/zip_first.hpp"
 #include "store/zip_source.hpp"
 
 namespace sherd {
@@ -62,8 +67,9 @@ bool ZipContents::exists(const std::string& key) const noexcept {
 
 Generation ZipContents::generation(const std::string& key) const {
   const auto changed = changes_.find(key);
-  if (changed != changes_.end()) return changed->second->generation;
-  return archive_->generation(*member(key));
+  if (changed != changes_.end()) return changed->second != nullptr ? changed->second->generation : Generation();
+  const ZipMember* const stored = member(key);
+  return stored != nullptr ? archive_->generation(*stored) : Generation();
 }
 
 Result<void> ZipContents::check_now(const std::string& key, const Condition& condition) const {
@@ -168,6 +174,7 @@ Result<void> ZipContents::begin_session() {
   const std::unique_lock guard(mutex_);
   archive_ = std::move(present);
   session_ = std::move(session);
+  if (is_first_) session_->reserve_front();
   return {};
 }
 
@@ -217,14 +224,46 @@ std::string ZipContents::comment() const {
   return !changes_.empty() && describes_order(comment) ? std::string() : comment;
 }
 
-Result<void> ZipContents::set_comment(std::string comment, ZipFirst first) {
+void ZipContents::set_first(KeyTest is_first) {
+  const std::unique_lock guard(mutex_);
+  is_first_ = std::move(is_first);
+}
+
+Result<void> ZipContents::set_comment(std::string comment) {
   if (comment.size() > 0xffff) return invalid_argument("the comment of a zip archive has at most 65535 bytes");
   if (comment.find("PK\5\6") != std::string::npos)
     return invalid_argument("the comment of a zip archive cannot contain an end record");
   SHERD_TRY(hold, begin());
   const std::unique_lock guard(mutex_);
   comment_ = std::move(comment);
-  first_ = std::move(first);
+  return {};
+}
+
+/// Documents are written after what they describe. They are small, and moved to the front now. What cannot be read
+/// stays where it is.
+Result<void> ZipContents::place_first(ZipSession& session) {
+  std::uint64_t room = session.open_front();
+  if (room == 0) return {};
+  std::vector<Listed> first;
+  std::string from;
+  for (bool ended = false; !ended;)
+    for (Listed& each : next_page("", ListDepth::all, from, ended))
+      if (is_first_(each.name)) first.push_back(std::move(each));
+  std::ranges::sort(first, {}, [](const Listed& each) { return zip_order(each.name); });
+  std::erase_if(first, [&](const Listed& each) {
+    const std::uint64_t bytes = zip_header_bytes(each.name, each.size) + each.size;
+    const bool fits = bytes <= room;
+    if (fits) room -= bytes;
+    return !fits;
+  });
+  Buffer bytes;
+  for (const Listed& each : first) {
+    const auto source = find(each.name);
+    if (!source || !read_into(**source, {0, each.size}, bytes)) continue;
+    SHERD_TRY(moved, session.add(each.name, bytes.span(), &each == &first.back() ? room : 0).in_key(each.name));
+    const std::unique_lock guard(mutex_);
+    moved.swap(changes_[each.name]);
+  }
   return {};
 }
 
@@ -233,13 +272,16 @@ Result<void> ZipContents::finish() {
   leave_to_parent();
   SHERD_TRY(outcome_);
   if (!session_) return {};
-  const auto session = std::exchange(session_, nullptr);
   const bool is_changed = !changes_.empty() || comment_;
-  if (is_changed)
-    outcome_ = finish_zip(*session, archive_.get(), {changes_, comment(), first_, limits_.metadata_bytes});
-  session->drop();
+  Result<void> finished = is_changed ? place_first(*session_) : Result<void>();
+  if (is_changed && finished)
+    finished = finish_zip(*session_, archive_.get(), {changes_, comment(), is_first_, limits_.metadata_bytes});
+  const bool is_conflict = !finished && finished.error().code() == ErrorCode::conflict;
+  if (!finished && !is_conflict && !session_->writer().ended()) return finished;  // the disk was full, say
+  outcome_ = std::move(finished);
+  std::exchange(session_, nullptr)->drop();
   // A retry would fail, too.
-  if (!outcome_ && outcome_.error().code() == ErrorCode::conflict) std::move(outcome_.error()).lasting();
+  if (is_conflict) std::move(outcome_.error()).lasting();
   SHERD_TRY(outcome_);
   if (!is_changed) return {};
   auto reopened = ZipArchive::open(*outer_, key_, limits_);
@@ -248,7 +290,7 @@ Result<void> ZipContents::finish() {
   archive_ = *std::move(reopened);
   changes_.clear();
   comment_.reset();
-  first_ = {};
+  is_first_ = {};
   return {};
 }
 

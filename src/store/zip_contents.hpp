@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 #include "store/file_tree.hpp"
 #include "store/zip_archive.hpp"
 #include "store/zip_session.hpp"
@@ -19,9 +20,6 @@ namespace sherd {
 
 /// Members by key; nullptr: erased.
 using ZipChanges = std::map<std::string, std::shared_ptr<const ZipSpooled>, std::less<>>;
-
-/// Whether the member with this key comes first in the directory.
-using ZipFirst = std::function<bool(std::string_view key)>;
 
 /// Thread-safe.
 class ZipContents {
@@ -41,6 +39,8 @@ class ZipContents {
         place_(std::move(place)) {}
   ~ZipContents();
 
+  /// The archive's.
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
   [[nodiscard]] bool can_change() const noexcept { return place_.has_value(); }
   /// Whether there are unfinished changes, or the archive is still the one that this shows.
   [[nodiscard]] bool is_current() const;
@@ -74,12 +74,15 @@ class ZipContents {
   Result<void> accept(const std::string& key, std::shared_ptr<const ZipSpooled> member, const Condition& condition);
   Result<Erased> erase(const std::string& key, const Condition& condition);
   Result<void> erase_prefix(const std::string& prefix);
-  Result<void> set_comment(std::string comment, ZipFirst first);
+  Result<void> set_comment(std::string comment);
+  void set_first(KeyTest is_first);
+  /// After a failure before the archive was to be replaced, the changes are still there, and this may be repeated.
   Result<void> finish();
 
  private:
   Result<void> begin_session();
   void leave_to_parent();
+  Result<void> place_first(ZipSession& session);
   /// Requires the mutex, as do the following.
   [[nodiscard]] const ZipMember* member(std::string_view key) const noexcept;
   [[nodiscard]] bool exists(const std::string& key) const noexcept;
@@ -98,7 +101,7 @@ class ZipContents {
   std::shared_ptr<ZipArchive> archive_;  ///< nullptr: there is none
   ZipChanges changes_;                   ///< nullptr: erased
   std::optional<std::string> comment_;
-  ZipFirst first_;  ///< of the version that has the comment
+  KeyTest is_first_;  ///< in the next version; may be empty
   const std::optional<Place> place_;
 };
 
@@ -106,7 +109,7 @@ class ZipContents {
 struct ZipEdition {
   const ZipChanges& changes;
   std::string comment;
-  const ZipFirst& first;  ///< may be empty
+  const KeyTest& is_first;  ///< may be empty
   std::uint64_t max_directory_bytes = 0;
 };
 /// Writes the next version of an archive: the members of `archive` (may be null) whose keys are not changed, those that

@@ -43,6 +43,19 @@ std::string zip64_field(std::initializer_list<std::uint64_t> values) {
   return field + wide;
 }
 
+/// The field that is registered for room that an archive can grow into (APPNOTE 4.6.10).
+std::string padding_field(std::uint64_t bytes) {
+  constexpr std::uint16_t kGrowthHint = 0xa220, kSignature = 0xa028;
+  if (bytes < kMinZipPadding) return {};
+  std::string field;
+  put<std::uint16_t>(field, kGrowthHint);
+  put<std::uint16_t>(field, static_cast<std::uint16_t>(bytes - 4));
+  put<std::uint16_t>(field, kSignature);
+  put<std::uint16_t>(field, static_cast<std::uint16_t>(bytes - kMinZipPadding));
+  field.resize(static_cast<std::size_t>(bytes));
+  return field;
+}
+
 /// What local headers and records have in common, from the flags to the sizes.
 void put_description(const ZipStored& member, std::string& to) {
   put<std::uint16_t>(to, flags_of(member.key));
@@ -66,10 +79,10 @@ std::uint64_t zip_header_bytes(std::string_view key, std::uint64_t size) noexcep
 }
 
 std::string zip_local_header(const ZipStored& member) {
-  const std::string field = zip64_field({member.size, member.size});
+  const std::string field = zip64_field({member.size, member.size}) + padding_field(member.padding);
   std::string header;
   put<std::uint32_t>(header, kZipLocalSignature);
-  put<std::uint16_t>(header, field.empty() ? kVersion : kVersion64);
+  put<std::uint16_t>(header, is_wide(member.size) ? kVersion64 : kVersion);
   put_description(member, header);
   put<std::uint16_t>(header, static_cast<std::uint16_t>(field.size()));
   return header.append(member.key).append(field);

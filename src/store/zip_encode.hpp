@@ -10,12 +10,16 @@
 
 namespace sherd {
 
+/// The sizes of such a field. The longest one is the only one.
+inline constexpr std::uint64_t kMinZipPadding = 8, kMaxZipPadding = 0xffff;
+
 /// A member that is stored as it is.
 struct ZipStored {
   std::string_view key;
   std::uint32_t crc = 0;
   std::uint64_t size = 0;
-  std::uint64_t header = 0;  ///< where its local header is
+  std::uint64_t header = 0;   ///< where its local header is
+  std::uint64_t padding = 0;  ///< between the local header and the data, in a field of its own; may be 0
 };
 
 /// `invalid_argument` if no member can have this key: it is not UTF-8.

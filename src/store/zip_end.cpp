@@ -110,6 +110,8 @@ Result<ZipEnd> read_end(const Tail& tail, std::size_t at) {
 }  // namespace
 
 Result<ZipEnd> find_zip_end(std::span<const std::byte> bytes, std::uint64_t object_size, const Limits& limits) {
+  if (object_size == 0)
+    return corrupt("the file is empty, not a zip archive; remove it, and a new archive can be made");
   const Tail tail{bytes, object_size - bytes.size()};
   std::optional<ZipEnd> found;
   std::optional<Error> fault;

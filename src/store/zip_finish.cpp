@@ -10,6 +10,7 @@
 #include "store/read_into.hpp"
 #include "store/zip_contents.hpp"
 #include "store/zip_encode.hpp"
+#include "store/zip_first.hpp"
 #include "store/zip_source.hpp"
 
 namespace sherd {
@@ -110,30 +111,6 @@ std::uint64_t append_added(const ZipChanges& changes, std::string& directory) {
   return added.size();
 }
 
-/// The same records, those that are first by depth and key, and then all others.
-Result<std::string> in_order(const std::string& directory, std::uint64_t count, const ZipFirst& is_first) {
-  struct Placed {
-    std::ptrdiff_t depth;
-    std::string key;
-    std::span<const std::byte> bytes;
-  };
-  std::vector<Placed> first;
-  std::string others;
-  SHERD_TRY(for_each_zip_record(as_bytes(directory), count, [&](const ZipRecord& record) -> Result<void> {
-    SHERD_TRY(key, zip_key(record));
-    if (key && is_first(*key))
-      first.push_back({std::ranges::count(*key, '/'), *key, record.bytes});
-    else
-      others.append(reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size());
-    return {};
-  }));
-  std::ranges::sort(first, {}, [](const Placed& each) { return std::pair(each.depth, std::string_view(each.key)); });
-  std::string ordered;
-  ordered.reserve(directory.size());
-  for (const Placed& each : first) ordered.append(reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size());
-  return ordered + others;
-}
-
 }  // namespace
 
 Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipEdition& edition) {
@@ -150,8 +127,8 @@ Result<void> finish_zip(ZipSession& session, ZipArchive* archive, const ZipEditi
     end.count += count;
   }
   end.count += append_added(edition.changes, directory);
-  if (edition.first) {
-    SHERD_TRY(ordered, in_order(directory, end.count, edition.first));
+  if (edition.is_first) {
+    SHERD_TRY(ordered, with_zip_first(directory, end.count, edition.is_first));
     directory = std::move(ordered);
   }
   append_zip_end(end, directory);

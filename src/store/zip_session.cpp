@@ -3,9 +3,11 @@
 #include "store/zip_session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "base/call.hpp"
@@ -79,10 +81,13 @@ Result<std::shared_ptr<ZipSession>> ZipSession::begin(const FileTree& tree, cons
   hold->file_lock = std::move(lock);
   SHERD_TRY(hold->begin_writer());
   session->writer_ = std::make_unique<FileWriter>(key, std::move(hold), tree, locks);
+  session->writer_->survive_failures();  // the space of a member that was not added is free again
   return session;
 }
 
-std::shared_ptr<ZipSpooled> ZipSession::allocate(std::uint64_t bytes) {
+std::pair<std::shared_ptr<ZipSpooled>, std::string> ZipSession::allocate(const ZipStored& stored) {
+  const std::string header = zip_local_header(stored);
+  const std::uint64_t bytes = header.size() + stored.size;
   const std::lock_guard guard(mutex_);
   const auto fits = std::ranges::find_if(free_, [&](const auto& range) { return range.second >= bytes; });
   Extent where{end_, bytes};
@@ -94,7 +99,11 @@ std::shared_ptr<ZipSpooled> ZipSession::allocate(std::uint64_t bytes) {
     free_.erase(fits);
     if (rest > 0) free_.emplace(where.end(), rest);
   }
-  return std::make_shared<ZipSpooled>(shared_from_this(), where);
+  auto member = std::make_shared<ZipSpooled>(shared_from_this(), where);
+  member->crc = stored.crc;
+  member->size = stored.size;
+  member->generation = {generation_ + ":n" + std::to_string(++added_)};
+  return {std::move(member), header};
 }
 
 void ZipSession::release(const Extent& where) noexcept try {
@@ -114,7 +123,15 @@ void ZipSession::release(const Extent& where) noexcept try {
     }
   }
   free_.emplace(range.offset, range.length);
-} catch (const std::bad_alloc&) {  // the space stays unused
+} catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the space stays unused
+}
+
+std::uint64_t ZipSession::open_front() noexcept {
+  if (front_ == 0) return 0;
+  release({0, std::exchange(front_, 0)});
+  const std::lock_guard guard(mutex_);
+  const auto front = free_.find(0);
+  return front != free_.end() ? front->second : 0;
 }
 
 Result<std::uint64_t> ZipSession::trim() {
@@ -128,14 +145,10 @@ Result<std::uint64_t> ZipSession::trim() {
   return end_;
 }
 
-Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, std::span<const std::byte> bytes) {
-  const std::uint64_t header_bytes = zip_header_bytes(key, bytes.size());
-  const auto member = allocate(header_bytes + bytes.size());
-  member->crc = crc32(bytes);
-  member->size = bytes.size();
-  member->generation = {generation_ + ":n" + std::to_string(++added_)};
-  const std::string header =
-      zip_local_header({.key = key, .crc = member->crc, .size = member->size, .header = member->header()});
+Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, std::span<const std::byte> bytes,
+                                                          std::uint64_t padding) {
+  padding = padding < kMinZipPadding ? 0 : std::min(padding, kMaxZipPadding);
+  const auto [member, header] = allocate({.key = key, .crc = crc32(bytes), .size = bytes.size(), .padding = padding});
   if (bytes.size() > kSmallMember) {
     SHERD_TRY(writer_->write(member->header(), as_bytes(header)));
     SHERD_TRY(writer_->write(member->data(), bytes));
@@ -151,12 +164,7 @@ Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key
 Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, ByteSource& file) {
   SHERD_TRY(size, file.size());
   SHERD_TRY(crc, checksum(file, size));
-  const auto member = allocate(zip_header_bytes(key, size) + size);
-  member->crc = crc;
-  member->size = size;
-  member->generation = {generation_ + ":n" + std::to_string(++added_)};
-  const std::string header =
-      zip_local_header({.key = key, .crc = member->crc, .size = member->size, .header = member->header()});
+  const auto [member, header] = allocate({.key = key, .crc = crc, .size = size});
   SHERD_TRY(writer_->write(member->header(), as_bytes(header)));
   SHERD_TRY(writer_->copy(file, 0, size, member->data()));
   return member;

@@ -10,11 +10,13 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "sherd/store.hpp"
 #include "store/extent.hpp"
 #include "store/file_tree.hpp"
 #include "store/file_writer.hpp"
+#include "store/zip_encode.hpp"
 
 namespace sherd {
 
@@ -48,13 +50,17 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   /// `conflict` if another writer has the archive.
   static Result<std::shared_ptr<ZipSession>> begin(const FileTree& tree, const std::string& key);
 
-  /// Adds a member whose bytes are in memory, or in an unnamed file.
-  Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, std::span<const std::byte> bytes);
+  /// Adds a member whose bytes are in memory, or in an unnamed file. `padding` is left between its header and its data.
+  Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, std::span<const std::byte> bytes,
+                                                std::uint64_t padding = 0);
   Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, ByteSource& file);
   /// A new file without a name in the archive's directory.
   [[nodiscard]] Result<Fd> unnamed_file() const;
 
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
+  /// Keeps the first bytes free until open_front(), which returns how many are free then. Nothing has been added yet.
+  void reserve_front() noexcept { end_ = front_ = kFront; }
+  std::uint64_t open_front() noexcept;
   /// Removes the free space after the last member, and returns the end of that member.
   Result<std::uint64_t> trim();
   /// The writer of the side file until drop().
@@ -67,8 +73,9 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
  private:
   friend class ZipSpooled;
   ZipSession() = default;
-  /// A place for a member, given back when the result is destroyed.
-  std::shared_ptr<ZipSpooled> allocate(std::uint64_t bytes);
+  static constexpr std::uint64_t kFront = std::uint64_t{64} << 10;
+  /// A place for a member, which is free again when the result is destroyed, and the member's local header.
+  std::pair<std::shared_ptr<ZipSpooled>, std::string> allocate(const ZipStored& stored);
   void release(const Extent& where) noexcept;
 
   const pid_t process_ = ::getpid();
@@ -82,6 +89,7 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   std::mutex mutex_;                             ///< guards the space
   std::map<std::uint64_t, std::uint64_t> free_;  ///< lengths by offset
   std::uint64_t end_ = 0;
+  std::uint64_t front_ = 0;
 };
 
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/failing_store.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -101,11 +101,11 @@ TEST(Array, AppendingWhatDoesNotFitLeavesTheShape) {
 }
 
 TEST(Array, AppendingThatFailsToWriteShrinksBack) {
-  const auto store = std::make_shared<tools_testing::FailingStore>(memory_store());
+  const auto store = std::make_shared<TestStore>(memory_store());
   Array array = small(store, {20, 20});
   const auto values = counting(400);
   array.write(Box{{0, 0}, {20, 20}}, std::span(values)).value();
-  store->unwritable = "c/2/0";
+  store->fail_at("c/2/0", Op::commits);
   const auto appended = array.append(StridedView<const std::uint16_t>(values.data(), {20, 20}).untyped());
   ASSERT_FALSE(appended);
   EXPECT_EQ(appended.error().code(), ErrorCode::io);

@@ -12,8 +12,8 @@
 
 #include "base/try.hpp"
 #include "sherd/sherd.hpp"
-#include "tests/store/parallel.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -21,40 +21,15 @@ namespace {
 constexpr std::chrono::seconds kDelay{60};
 constexpr std::chrono::milliseconds kSoon{100};
 
-/// Answers at once until stall(), and then practically never.
-class StallingStore final : public ParallelStore<32> {
- public:
-  using ParallelStore::ParallelStore;
-  void stall() { stalled_ = true; }
-
-  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    SHERD_TRY(answer());
-    return store_->read_all(requests, reply);
+/// For a store that practically never answers.
+Result<void> stall(const Asked&) {
+  const auto late = std::chrono::steady_clock::now() + kDelay;
+  while (std::chrono::steady_clock::now() < late) {
+    if (call_interrupted()) return unavailable("interrupted");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    SHERD_TRY(answer());
-    return store_->write(key, hints);
-  }
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    SHERD_TRY(answer());
-    return store_->erase(key, condition);
-  }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    SHERD_TRY(answer());
-    return store_->visit(prefix, depth, visit);
-  }
-
- private:
-  Result<void> answer() const {
-    const auto late = std::chrono::steady_clock::now() + kDelay;
-    while (stalled_ && std::chrono::steady_clock::now() < late) {
-      if (call_interrupted()) return unavailable("interrupted");
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return {};
-  }
-  std::atomic<bool> stalled_{false};
-};
+  return {};
+}
 
 struct World {
   Config config;
@@ -118,7 +93,10 @@ const Operation kOperations[] = {
 class InterruptedWait : public ::testing::TestWithParam<Operation> {};
 
 TEST_P(InterruptedWait, EndsEveryOperationThatReadsOrWrites) {
-  const auto store = std::make_shared<StallingStore>(memory_store());
+  const auto store = std::make_shared<TestStore>(memory_store());
+  store->has.parallel_requests = 32;
+  store->in_batches = true;
+  store->of = Op::batch | Op::write | Op::erase | Op::visit;
   std::atomic<bool> interrupted{false};
   Config config;
   config.interrupted = [&] { return interrupted.load(); };
@@ -131,7 +109,7 @@ TEST_P(InterruptedWait, EndsEveryOperationThatReadsOrWrites) {
           .value(),
       open_group(store, {.writable = true, .config = config}).value()};
   write(world, {{0, 0}, {64, 64}}).value();
-  store->stall();
+  store->refuse = stall;
   std::thread user([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     interrupted = true;

@@ -9,59 +9,11 @@
 #include <vector>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/lockless.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
-
-using tools_testing::FailingStore;
-
-/// Runs an action once, before the n-th request after reset().
-class ActsBetweenRequests final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-
-  void reset(std::uint64_t requests, std::function<void()> action) {
-    left_ = requests;
-    action_ = std::move(action);
-  }
-  [[nodiscard]] bool has_acted() const { return !action_; }
-
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override { return next(), store_->open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    SHERD_TRY(writer, store_->write(key, hints));
-    return std::make_unique<Writer>(std::move(writer), *this);
-  }
-  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
-    return next(), Store::amend(key, amendment);
-  }
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    return next(), store_->erase(key, condition);
-  }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    return next(), store_->visit(prefix, depth, visit);
-  }
-
- private:
-  class Writer final : public ForwardingWriter {
-   public:
-    Writer(std::unique_ptr<ObjectWriter> writer, ActsBetweenRequests& store)
-        : ForwardingWriter(std::move(writer)), store_(store) {}
-    Result<void> commit(const Condition& condition) override { return store_.next(), writer_->commit(condition); }
-
-   private:
-    ActsBetweenRequests& store_;
-  };
-
-  void next() {
-    if (!action_ || left_-- > 0) return;
-    std::thread(std::exchange(action_, nullptr)).join();
-  }
-
-  std::uint64_t left_ = 0;
-  std::function<void()> action_ = [] {};
-};
 
 struct Setting {
   const char* name;
@@ -81,15 +33,16 @@ std::vector<Setting> settings() {
   return all;
 }
 
-constexpr std::uint64_t kMaxRequests = 1000;  ///< no call in these tests makes so many
+constexpr int kMaxRequests = 1000;  ///< no call in these tests makes so many
 
 class LocklessResize : public testing::TestWithParam<Setting> {
  protected:
   /// An array of elements 1, 2, …, in a new store.
   void make(std::uint64_t length) {
     base_ = lockless(GetParam().conditional_erase);
-    between_ = std::make_shared<ActsBetweenRequests>(base_);
-    failing_ = std::make_shared<FailingStore>(between_);
+    between_ = std::make_shared<TestStore>(base_);
+    between_->of = Op::open | Op::commit | Op::amend | Op::erase | Op::visit;
+    failing_ = std::make_shared<TestStore>(between_);
     CreateOptions options = GetParam().create;
     options.shape = {length};
     options.dtype = DType::uint32;
@@ -112,9 +65,14 @@ class LocklessResize : public testing::TestWithParam<Setting> {
     return values;
   }
 
+  /// On another thread, as another process would.
+  void act_before(int request, std::function<void()> action) {
+    between_->at(request, [action = std::move(action)] { std::thread(action).join(); });
+  }
+
   std::shared_ptr<LocklessStore> base_;
-  std::shared_ptr<ActsBetweenRequests> between_;
-  std::shared_ptr<FailingStore> failing_;
+  std::shared_ptr<TestStore> between_;
+  std::shared_ptr<TestStore> failing_;
 };
 INSTANTIATE_TEST_SUITE_P(Store, LocklessResize, testing::ValuesIn(settings()), [](const auto& setting) {
   return std::string(setting.param.name) + (setting.param.conditional_erase ? "" : "_WithoutConditionalErase");
@@ -122,13 +80,13 @@ INSTANTIATE_TEST_SUITE_P(Store, LocklessResize, testing::ValuesIn(settings()), [
 
 TEST_P(LocklessResize, AFailedAppendKeepsTheRowsThatAnotherHandleAppendsMeanwhile) {
   bool acted = true;
-  for (std::uint64_t request = 0; acted; ++request) {
+  for (int request = 0; acted; ++request) {
     ASSERT_LT(request, kMaxRequests);
     make(64);
-    failing_->unwritable = "c/1";
+    failing_->fail_at("c/1", Op::commits);
     Array fails = open(failing_), other = open(base_);
     Shape origin;
-    between_->reset(request, [&] { origin = append(other, 1, 1000).value(); });
+    act_before(request, [&] { origin = append(other, 1, 1000).value(); });
     EXPECT_FALSE(append(fails, 96, 7));
     acted = between_->has_acted();
     const auto stored = elements();
@@ -143,12 +101,12 @@ TEST_P(LocklessResize, AppendsKeepTheRowsThatAnotherHandleAppendsMeanwhile) {
   // The next row is in a new shard; in an inner chunk with other rows; in a new inner chunk of a shard with others.
   for (const std::uint64_t length : {64U, 65U, 68U}) {
     bool acted = true;
-    for (std::uint64_t request = 0; acted; ++request) {
+    for (int request = 0; acted; ++request) {
       ASSERT_LT(request, kMaxRequests);
       make(length);
       Array array = open(between_), other = open(base_);
       Shape others;
-      between_->reset(request, [&] { others = append(other, 1, 1000).value(); });
+      act_before(request, [&] { others = append(other, 1, 1000).value(); });
       const Shape own = append(array, 1, 7).value();
       acted = between_->has_acted();
       const auto stored = elements();
@@ -164,12 +122,12 @@ TEST_P(LocklessResize, AppendsKeepTheRowsThatAnotherHandleAppendsMeanwhile) {
 
 TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
   bool acted = true;
-  for (std::uint64_t request = 0; acted; ++request) {
+  for (int request = 0; acted; ++request) {
     ASSERT_LT(request, kMaxRequests);
     make(160);
     Array array = open(between_), other = open(base_);
     const std::uint32_t value = 1000;
-    between_->reset(request, [&] { other.write(Box{{66}, {1}}, std::span<const std::uint32_t>(&value, 1)).value(); });
+    act_before(request, [&] { other.write(Box{{66}, {1}}, std::span<const std::uint32_t>(&value, 1)).value(); });
     array.resize({70}).value();
     acted = between_->has_acted();
     open(base_).resize({200}).value();
@@ -181,11 +139,11 @@ TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
 
 TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndChangedBackMeanwhile) {
   bool acted = true;
-  for (std::uint64_t request = 0; acted; ++request) {
+  for (int request = 0; acted; ++request) {
     ASSERT_LT(request, kMaxRequests);
     make(160);
     Array array = open(between_), other = open(base_);
-    between_->reset(request, [&] {
+    act_before(request, [&] {
       other.set_attributes(Json(Json::Object{{"state", "busy"}})).value();
       other.set_attributes(Json(Json::Object{})).value();
       other.resize({170}).value();

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/parallel.hpp"
 #include "tests/store/round_trips.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -115,6 +115,20 @@ TEST_F(Latency, AWholeSmallShardTakesOneRequest) {
   expect_elements(array, all(array));
   EXPECT_EQ(store_->requests, 64U);
   EXPECT_EQ(store_->rounds, 2U);
+}
+
+TEST_F(Latency, ALargeShardIsReadInTwoRequestsWithoutReadingAnythingTwice) {
+  CreateOptions options{.shape = {2048, 1536}, .dtype = DType::uint32, .chunks = {256, 256}, .shards = {{2048, 1536}}};
+  options.codecs = std::vector<Json>();
+  written(options);
+  const auto recorder = std::make_shared<Recorder>();
+  const Array array = open_array(recorded_store(store_, recorder)).value();
+  const std::uint64_t before = recorder->stats().bytes_read;
+  store_->reset();
+  expect_elements(array, all(array));
+  EXPECT_EQ(store_->requests, 2U);
+  constexpr std::uint64_t chunk = 256 << 10, shard = 48 * chunk;
+  EXPECT_LE(recorder->stats().bytes_read - before, shard + chunk) << "but for the chunk that the first read cuts";
 }
 
 TEST_F(Latency, AColdInnerChunkTakesTwoRequests) {
@@ -294,10 +308,16 @@ bool is_of_chunks(std::span<const ReadRequest> requests) {
 }
 
 /// Answers the first request of a batch of chunks, and the others after one chunk has been decoded.
-class AnswersAfterDecoding final : public ParallelStore<kParallel> {
+class AnswersAfterDecoding final : public TestStore {
  public:
   AnswersAfterDecoding(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder)
-      : ParallelStore(std::move(store)), recorder_(std::move(recorder)) {}
+      : TestStore(std::move(store)), recorder_(std::move(recorder)) {
+    has.parallel_requests = kParallel;
+    in_batches = true;
+  }
+  int decoded_between = 0;
+
+ protected:
   Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
     if (!is_of_chunks(requests)) return store_->read_all(requests, reply);
     SHERD_TRY(store_->read_all(requests.first(1), reply));
@@ -307,7 +327,6 @@ class AnswersAfterDecoding final : public ParallelStore<kParallel> {
     return store_->read_all(requests.subspan(1),
                             [&](std::size_t i, Result<ReadReply> answer) { return reply(i + 1, std::move(answer)); });
   }
-  int decoded_between = 0;
 
  private:
   const std::shared_ptr<Recorder> recorder_;
@@ -341,14 +360,18 @@ TEST_F(Latency, NestedShardsAndIndicesAtTheStartReadTheSame) {
 }
 
 /// Documents arrive at once, chunks after so long that a test that waits for them has failed.
-class SlowChunks final : public BatchStore {
+class SlowChunks final : public TestStore {
  public:
-  using BatchStore::BatchStore;
-  [[nodiscard]] StoreTraits traits() const noexcept override { return slow_->traits(); }
+  explicit SlowChunks(std::shared_ptr<Store> store) : TestStore(std::move(store)) {
+    has.parallel_requests = kParallel;
+    in_batches = true;
+  }
+  static constexpr std::chrono::minutes kDelay{2};
+
+ protected:
   Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
     return is_of_chunks(requests) ? slow_->read_all(requests, reply) : store_->read_all(requests, reply);
   }
-  static constexpr std::chrono::minutes kDelay{2};
 
  private:
   const std::shared_ptr<Store> slow_ = delayed_store(store_, kDelay, kParallel);

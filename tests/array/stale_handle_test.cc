@@ -7,9 +7,9 @@
 
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
 #include "tests/array/nodes_testing.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -200,6 +200,20 @@ std::vector<Kind> resizable_kinds() {
 INSTANTIATE_TEST_SUITE_P(All, StaleShape, testing::ValuesIn(resizable_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
+TEST(RefreshedHandle, HasWhatOtherHandlesHaveStored) {
+  const auto store = memory_store();
+  Array writer = create_array(store, "", {.shape = {4}, .dtype = DType::uint8}).value();
+  const Array reader = open_array(store).value();
+  writer.resize({7}).value();
+  writer.set_attributes(Json::Object{{"a", 1}}).value();
+  EXPECT_EQ(reader.shape(), Shape{4});
+  reader.refresh().value();
+  EXPECT_EQ(reader.shape(), Shape{7});
+  EXPECT_EQ(reader.attributes().dump(), R"({"a":1})");
+  store->erase("zarr.json").value();
+  EXPECT_EQ(code_of(reader.refresh()), ErrorCode::conflict);
+}
+
 TEST(StaleVolume, OfAnotherSizeIsAnotherArray) {
   const auto volume = [](const std::shared_ptr<Store>& store, std::uint64_t side) {
     VolumeInfo info;
@@ -237,28 +251,17 @@ TEST(Shrinking, KeepsTheShapeIfItMayNotWaitForAWriter) {
   EXPECT_EQ(open_array(store, {.path = "a"}).value().shape(), Shape{8});
 }
 
-/// Counts how often a document is opened.
-class CountingStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-    if (key.ends_with("zarr.json")) ++documents;
-    return store_->open(key);
-  }
-  std::atomic<int> documents = 0;
-};
-
 TEST(ConfirmedWrite, ReadsTheDocumentOncePerCallAndOncePerObject) {
-  const auto store = std::make_shared<CountingStore>(memory_store());
+  const auto store = std::make_shared<TestStore>(memory_store());
   const Array array = create_array(store, "", {.shape = {16}, .dtype = DType::uint8, .chunks = {4}}).value();
   const std::vector<std::uint8_t> values(16, 1);
   array.write(Box{{0}, {16}}, std::span(values)).value();  // the first one may read the document
-  store->documents = 0;
+  store->forget();
   array.write(Box{{0}, {16}}, std::span(values)).value();
-  EXPECT_EQ(store->documents, 1 + 4);
-  store->documents = 0;
+  EXPECT_EQ(store->count(Op::open, "zarr.json"), 1U + 4U);
+  store->forget();
   array.write(Box{{3}, {2}}, std::span(values).first(2)).value();
-  EXPECT_EQ(store->documents, 1 + 2);
+  EXPECT_EQ(store->count(Op::open, "zarr.json"), 1U + 2U);
 }
 
 /// An array of 16 bytes at "a", made by a store that does not wait for locks.
@@ -341,25 +344,15 @@ TEST(MissingChunk, OfAnErasedArrayIsAConflictAndNotTheFillValue) {
 }
 
 TEST(MissingChunk, OfAnArrayThatWasReplacedMeanwhileIsReadAgain) {
-  class ReplacingStore final : public ForwardingStore {
-   public:
-    using ForwardingStore::ForwardingStore;
-    std::function<void()> after_open = [] {};
-    Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-      auto source = store_->open(key);
-      if (key.starts_with("a/c/")) after_open();
-      return source;
-    }
-  };
-  const auto store = std::make_shared<ReplacingStore>(memory_store());
+  const auto store = std::make_shared<TestStore>(memory_store());
   const auto make = [&](std::uint8_t value) {
     const Array array = create_array(store, "a", bytes_array(true)).value();
     if (value != 0) array.fill(Box{{0}, array.shape()}, std::vector{std::byte{value}}).value();
     return array;
   };
   const Array array = make(0);
-  store->after_open = [&, is_first = true]() mutable {
-    if (std::exchange(is_first, false)) make(7);
+  store->after = [&, is_first = true](const Asked& asked) mutable {
+    if (asked.op == Op::open && asked.key.starts_with("a/c/") && std::exchange(is_first, false)) make(7);
   };
   std::vector<std::uint8_t> values(array.shape()[0]);
   array.read(Box{{0}, array.shape()}, std::span(values)).value();

@@ -40,14 +40,14 @@ TEST(Results, ReuseFreedBlocksOfSimilarSize) {
 
 TEST(Results, DoNotOverlapWhileAlive) {
   std::vector<std::byte*> live;
-  for (int round = 0; round < 2; ++round) {
+  for (const std::size_t step : {100'000, 950'000, 100'000, 950'000}) {
     for (std::size_t i = 0; i < 9; ++i) {
-      live.push_back(allocate_result((i + 1) * 100'000));
-      std::memset(live.back(), static_cast<int>(i), (i + 1) * 100'000);
+      live.push_back(allocate_result((i + 1) * step));
+      std::memset(live.back(), static_cast<int>(i), (i + 1) * step);
     }
     for (std::size_t i = 0; i < live.size(); ++i) {
       EXPECT_EQ(live[i][0], std::byte(i));
-      EXPECT_EQ(live[i][(i + 1) * 100'000 - 1], std::byte(i));
+      EXPECT_EQ(live[i][(i + 1) * step - 1], std::byte(i));
       free_bytes(live[i]);
     }
     live.clear();

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -11,6 +10,7 @@ import numcodecs.zstd
 import numpy
 import pytest
 from interrupts import heed_interrupts
+from open_files import has_lock_open
 
 LONG = ["--from", "raw", "--shape", f"{2**42}", "--dtype", "uint8"]
 SHORT = ["--from", "raw", "--shape", "8", "--dtype", "uint8"]
@@ -28,13 +28,8 @@ def stopped_writer(sherd, start):
     return process
 
 
-def has_lock_open(process):
-    return any(".sherd-lock" in os.readlink(link) for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()
-               if link.is_symlink())
-
-
 def wait_until_locked_out(process):
-    while not has_lock_open(process):
+    while not has_lock_open(process.pid):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.01)
 
@@ -46,7 +41,7 @@ def test_an_interrupt_ends_waiting_for_another_writer(sherd, stopped_writer, sta
     waiting.send_signal(number)
     # The stopped writer holds its lock until the test ends, so nothing but the signal can end the wait.
     assert waiting.wait() == 128 + number
-    assert stopped_writer.poll() is None and has_lock_open(stopped_writer)
+    assert stopped_writer.poll() is None and has_lock_open(stopped_writer.pid)
     assert waiting.stderr.read().endswith(b"sherd: interrupted\n")  # on a busy machine the wait is announced before
 
 

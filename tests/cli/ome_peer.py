@@ -1,6 +1,6 @@
 """ome-zarr-models and ome-zarr, run by the Python of .venv-ome: a line of JSON per request, a line per answer.
 
-{"do": "validate", "about": PATH} -> {"faults": [...]}: every group below P that has OME-NGFF's metadata, by its model.
+{"do": "validate", "about": PATH} -> {"groups": count, "faults": [...]}: every group below P that has OME-NGFF's metadata, by its model.
 {"do": "read", "about": PATH} -> {"levels": [[shape], ...], "axes": [...], "sum": of the last level}, as ome-zarr reads it.
 {"do": "transformations", "about": [[shape], ...]} -> those that ome-zarr gives levels of these shapes.
 """
@@ -14,6 +14,7 @@ import ome_zarr.format
 import ome_zarr.io
 import ome_zarr.reader
 import zarr
+import zarr.storage
 from ome_zarr_models import v04, v05
 from ome_zarr_models.v04 import bioformats2raw as raw04, hcs as hcs04, image as image04, image_label as label04
 from ome_zarr_models.v04 import labels as labels04, well as well04
@@ -42,21 +43,32 @@ def validate_group(group):
             label05.ImageLabel.from_zarr(group)
 
 
-def validate(path):
-    faults = []
+def groups_of(path):
+    """The groups of a directory or, through zarr-python's ZipStore, of an archive, with their paths."""
     root = pathlib.Path(path)
+    if root.is_file():
+        group = zarr.open_group(zarr.storage.ZipStore(root, mode="r"), mode="r")
+        yield ".", group
+        yield from ((name, member) for name, member in group.members(max_depth=None) if isinstance(member, zarr.Group))
+        return
     for document in [root, *sorted(p for p in root.rglob("*") if p.is_dir())]:
         if not any((document / name).exists() for name in ("zarr.json", ".zgroup")):
             continue
         try:
-            group = zarr.open_group(document, mode="r")
+            yield document.relative_to(root), zarr.open_group(document, mode="r")
         except Exception:  # an array
             continue
+
+
+def validate(path):
+    faults = []
+    groups = list(groups_of(path))
+    for name, group in groups:
         try:
             validate_group(group)
         except Exception as error:
-            faults.append(f"{document.relative_to(root)}: {type(error).__name__}: {str(error)[:300]}")
-    return {"faults": faults}
+            faults.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+    return {"groups": len(groups), "faults": faults}
 
 
 def read(path):

@@ -15,6 +15,7 @@ import time
 
 import pytest
 from interrupts import heed_interrupts
+from open_files import open_files
 from shardings import sharding
 
 
@@ -80,11 +81,7 @@ def test_progress_shows_bytes_rate_and_time_left_until_ctrl_c(sherd, huge, tmp_p
 
 def writes_below(pid, folder):
     """Whether a process has a file without a name open there, which it will name at the end."""
-    try:
-        files = [os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
-    except OSError:
-        return False
-    return any(file.startswith(str(folder)) and file.endswith("(deleted)") for file in files)
+    return any(file.startswith(str(folder)) and file.endswith("(deleted)") for file in open_files(pid))
 
 
 @pytest.mark.parametrize("quieting", ["--quiet", "--progress=never"])

@@ -77,14 +77,14 @@ def test_what_is_no_archive_is_refused_by_name(archive, tmp_path):
     (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-30])
     for name in ("empty.zip", "cut.zip"):
         ran = archive("info", name)
-        assert ran.code == 4 and name in ran.stderr, ran.stderr
+        assert ran.code == 4 and name in ran.stderr and ("remove it" if name == "empty.zip" else "zip -FF") in ran.stderr, ran.stderr
     for name in ("missing.zip", "missing.zip/inner", "missing|zip:"):
         ran = archive("info", name)
-        assert ran.code == 3 and "missing" in ran.stderr, ran.stderr
+        assert ran.code == 3 and "zip archive does not exist: " in ran.stderr and "missing" in ran.stderr, ran.stderr
     ran = archive("import", "a.zip", "b")
     assert ran.code == 5 and "a.zip is a ZIP file" in ran.stderr and "sherd copy" in ran.stderr, ran.stderr
     ran = archive("info", "a.zip|zap:inner")
-    assert ran.code == 3 and "a.zip|zap:inner" in ran.stderr, ran.stderr
+    assert ran.code == 5 and "a.zip|zap:inner" in ran.stderr and "the scheme 'zap'" in ran.stderr, ran.stderr
     ran = archive("info", "file:///a.zip|zap:inner")
     assert ran.code == 5 and "tried\n  a path: it does not exist\n  the scheme 'zap'" in ran.stderr and "did you mean 'zip'" in ran.stderr, ran.stderr
 
@@ -95,6 +95,17 @@ def test_an_archive_of_a_directory_begins_in_it(archive, tmp_path):
     for name in ("whole.zip/inner", "whole.zip/a.zarr/inner", "whole.zip|zip:a.zarr/inner"):
         assert archive.ok("info", name, "--json").json["shape"] == [4, 6]
     assert archive("info", "whole.zip|zip:inner").code == 3
+
+
+def test_a_check_compares_the_order_that_an_ozx_file_claims(archive, tmp_path):
+    for order, faults in (["zarr.json", "g/zarr.json", "a"], []), (["zarr.json", "a", "g/zarr.json"], ["archive_order"]), (
+            ["g/zarr.json", "zarr.json", "a"], ["archive_order"]):
+        with zipfile.ZipFile(tmp_path / "o.ozx", "w") as to:
+            for name in order:
+                to.writestr(name, '{"zarr_format": 3, "node_type": "group"}' if name != "a" else "")
+            to.comment = b'{"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}}'
+        report = archive.ok("check", "o.ozx", "--json").json["faults"]
+        assert [each["code"] for each in report if each["code"] != "foreign_object"] == faults
 
 
 def test_a_check_warns_of_members_of_the_same_name(archive, tmp_path):

@@ -1,7 +1,11 @@
 """Commands that write zip archives, as Python's zipfile and Info-ZIP see the result."""
 
 import json
+import pathlib
+import resource
 import shutil
+import signal
+import struct
 import subprocess
 import zipfile
 
@@ -25,6 +29,18 @@ def names(archive):
         assert {each.compress_type for each in opened.infolist()} <= {zipfile.ZIP_STORED}
         found = sorted(opened.namelist())
     assert len(found) == len(set(found))
+    return found
+
+
+def in_order_of_bytes(archive, has_gaps=False):
+    """The names of the members as a program finds them that reads the archive from its beginning; of one with gaps up to the first."""
+    data = pathlib.Path(archive).read_bytes()
+    found, at = [], 0
+    while data[at : at + 4] == b"PK\3\4":
+        size, name, extra = struct.unpack("<I4xHH", data[at + 18 : at + 30])
+        found.append(data[at + 30 : at + 30 + name].decode())
+        at += 30 + name + extra + size
+    assert has_gaps or data[at : at + 4] == b"PK\1\2", "there is a gap"
     return found
 
 
@@ -140,6 +156,37 @@ def test_an_archive_of_a_directory_is_changed_in_it(tree, tmp_path):
     assert names(tmp_path / "whole.zip") == sorted(["a.zarr/" + each for each in files(tmp_path / "a.zarr")] + ["a.zarr/n/zarr.json"])
 
 
+@pytest.mark.parametrize("raw", [[], ["--raw"]])
+def test_a_copy_that_fails_says_whether_it_can_be_resumed(tree, tmp_path, raw):
+    def small_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
+
+    for to, note in ("b.zarr", "the same command with --resume"), ("b.zip", "the archive is as it was before"), ("b.zip/x", "the archive is as"):
+        ran = subprocess.run([tree.binary, "copy", "a.zarr", to, *raw], cwd=tmp_path, capture_output=True, text=True, preexec_fn=small_disk)
+        assert ran.returncode == 7 and note in ran.stderr and ran.stderr.count("--resume") == 1, ran.stderr
+    assert not (tmp_path / "b.zip").exists()
+
+
+def test_a_node_in_an_archive_is_not_renamed_and_the_error_says_what_to_do(tree, tmp_path):
+    tree.ok("copy", "a.zarr", "a.zip")
+    ran = tree("rename", "a.zip/g/x", "y")
+    assert ran.code == 5 and "copy it ('sherd copy'), then remove it ('sherd rm')" in ran.stderr, ran.stderr
+
+
+def test_ome_zarr_models_accepts_an_ozx_file_as_it_is(sherd, peer, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(2 * 64 * 64, dtype="uint16").reshape(2, 64, 64))
+    numpy.save(tmp_path / "cells.npy", numpy.arange(64 * 64, dtype="uint32").reshape(64, 64) // 100)
+    sherd.ok("import", "a.npy", "a.ozx", "--axes", "c,y,x", "--pyramid", "mean", "--chunks", "1,32,32", "--shards", "2,64,64")
+    sherd.ok("import", "cells.npy", "a.ozx/labels/cells", "--axes", "y,x", "--pyramid", "mode", "--chunks", "32,32")
+    documents = [name for name in names(tmp_path / "a.ozx") if name.endswith("zarr.json")]
+    found = in_order_of_bytes(tmp_path / "a.ozx", has_gaps=True)[: len(documents)]
+    assert found[0] == "zarr.json" and sorted(found) == documents and [name.count("/") for name in found] == sorted(name.count("/") for name in found)
+    for name in ("a.ozx", "b.ozx"):
+        assert peer("validate", tmp_path / name) == {"groups": 3, "faults": []}
+        sherd.ok("copy", "--raw", "a.ozx", "b.ozx", "--overwrite")
+
+
 def test_a_copy_to_ozx_has_documents_first_and_says_so(sherd, tmp_path):
     numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
     sherd.ok("import", "a.npy", "a.ozx", "--axes", "y,x", "--pyramid", "mean:2", "--chunks", "32,32")
@@ -152,6 +199,8 @@ def test_a_copy_to_ozx_has_documents_first_and_says_so(sherd, tmp_path):
             assert json.loads(opened.comment) == {"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": True}}}}
         documents = [each for each in found if each.endswith("zarr.json")]
         assert found[: len(documents)] == documents == ["zarr.json", *[f"{level}/zarr.json" for level in range(len(documents) - 1)]]
+        laid_out = in_order_of_bytes(tmp_path / name)
+        assert laid_out[: len(documents)] == documents and sorted(laid_out) == sorted(found)
         assert names(tmp_path / name) == sorted(found)
         assert sherd.ok("check", name, "--data", "--json").json["faults"] == []
     sherd.ok("attrs", "c.ozx", "x=1")

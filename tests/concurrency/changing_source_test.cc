@@ -14,8 +14,8 @@
 #include "shard/uint64.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -148,41 +148,11 @@ TEST_F(ChangingValues, AreNotReportedAsFaults) {
 
 using How = std::tuple<bool, std::string>;  ///< whether shards are hashed, and how chunks reach the copy
 
-/// A store in which an action runs right before objects are read.
-class InterruptedReads final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-
-  std::function<void()> happen = {};
-  int reads_before = 0;  ///< number of reads to let pass first
-  bool again = false;    ///< also before every later read
-
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-    auto source = store_->open(key);
-    if (!source || *source == nullptr || !key.ends_with(".shard")) return source;
-    return std::make_shared<Source>(*std::move(source), *this);
-  }
-
- private:
-  class Source final : public ForwardingSource {
-   public:
-    Source(std::shared_ptr<ByteSource> source, InterruptedReads& store)
-        : ForwardingSource(std::move(source)), store_(store) {}
-    Result<void> read(std::span<const RangeRead> ranges) override {
-      const int left = store_.reads_before--;
-      if (store_.happen && (left == 0 || (left < 0 && store_.again))) store_.happen();
-      return source_->read(ranges);
-    }
-
-   private:
-    InterruptedReads& store_;
-  };
-};
-
 class ValuesChangedBetweenReads : public ChangingValues {
  protected:
   ValuesChangedBetweenReads() {
-    interrupted_->happen = [this] { put(++round_); };
+    interrupted_->of = Op::read;
+    interrupted_->keys = [](const std::string& key) { return key.ends_with(".shard"); };
   }
 
   /// Uses one thread, so that reads are sequential.
@@ -192,13 +162,13 @@ class ValuesChangedBetweenReads : public ChangingValues {
     return config;
   }
 
-  const std::shared_ptr<InterruptedReads> interrupted_ = std::make_shared<InterruptedReads>(store_);
+  const std::shared_ptr<TestStore> interrupted_ = std::make_shared<TestStore>(store_);
   std::uint64_t round_ = 0;
 };
 
 TEST_F(ValuesChangedBetweenReads, AreCheckedAgainWithoutFaults) {
   for (int reads = 0; reads < 12; ++reads) {
-    interrupted_->reads_before = reads;
+    interrupted_->at(reads, [this] { put(++round_); });
     const CheckReport report = check(interrupted_, {.data = true, .config = alone()}).value();
     EXPECT_TRUE(report.faults.empty()) << reads << report.to_json().dump(1);
     EXPECT_EQ(report.chunks, kIds);
@@ -209,7 +179,7 @@ TEST_F(ValuesChangedBetweenReads, AreCheckedAgainWithoutFaults) {
 
 TEST_F(ValuesChangedBetweenReads, AreCopiedAgain) {
   for (int reads = 0; reads < 2; ++reads) {
-    interrupted_->reads_before = reads;
+    interrupted_->at(reads, [this] { put(++round_); });
     const auto to = memory_store();
     sherd::copy(interrupted_, to, {.config = alone()}).value();
     EXPECT_TRUE(check(to, {.data = true}).value().ok());
@@ -223,8 +193,7 @@ TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue
   const auto values = ShardedStore::open(store_, hashed(), options).value();
   std::vector<ShardedStore::Item> items;
   for (std::uint64_t id = 0; id < 16; ++id) items.push_back({id, as_bytes(std::string_view("some"))});
-  interrupted_->happen = [&] { values.put_many(items).value(); };
-  interrupted_->again = true;
+  interrupted_->before = [&](const Asked&) { values.put_many(items).value(); };
   const auto checked = check(interrupted_, {.data = true, .config = alone()});
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code(), ErrorCode::conflict);

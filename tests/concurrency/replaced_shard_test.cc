@@ -10,50 +10,13 @@
 #include <functional>
 
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
 
 using Values = std::vector<std::uint16_t>;
-
-/// An action before a given read of a source, counted from when it is set.
-struct Interruption {
-  int reads_before = 0;
-  std::function<void()> happen = {};
-
-  void pass() {
-    if (happen && reads_before-- == 0) std::exchange(happen, {})();
-  }
-};
-
-class InterruptedSource final : public ForwardingSource {
- public:
-  InterruptedSource(std::shared_ptr<ByteSource> source, Interruption& interruption)
-      : ForwardingSource(std::move(source)), interruption_(interruption) {}
-  Result<void> read(std::span<const RangeRead> ranges) override {
-    interruption_.pass();
-    return source_->read(ranges);
-  }
-
- private:
-  Interruption& interruption_;
-};
-
-/// A file store whose reads are interrupted.
-class InterruptedStore final : public ForwardingStore {
- public:
-  explicit InterruptedStore(const std::string& directory) : ForwardingStore(file_store(directory).value()) {}
-
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-    auto source = store_->open(key);
-    if (!source || *source == nullptr || key.ends_with("zarr.json")) return source;
-    return std::shared_ptr<ByteSource>(std::make_shared<InterruptedSource>(std::move(*source), interruption));
-  }
-
-  Interruption interruption;
-};
 
 enum class How : std::uint8_t { sherd, rename, in_place, erased };
 
@@ -89,7 +52,9 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
   /// The old shard, and a handle that has read nothing of it.
   void begin() {
     create(directory_ / "old", 1, ChunkOrder::c);
-    store_ = std::make_shared<InterruptedStore>(directory_ / "old");
+    store_ = std::make_shared<TestStore>(file_store(directory_ / "old").value());
+    store_->of = Op::read;
+    store_->keys = [](const std::string& key) { return !key.ends_with("zarr.json"); };
     Config config;
     config.cache = GetParam().cache;
     config.coalesce_gap = 0;
@@ -159,7 +124,7 @@ class ReplacedShard : public testing::TestWithParam<Setting> {
   }
 
   const TempDir directory_;
-  std::shared_ptr<InterruptedStore> store_;
+  std::shared_ptr<TestStore> store_;
   std::optional<Array> array_;
 };
 INSTANTIATE_TEST_SUITE_P(Read, ReplacedShard, testing::ValuesIn(settings()), name_of);
@@ -172,10 +137,10 @@ TEST_P(ReplacedShard, IsReadInItsOldOrNewVersion) {
     if (GetParam().warm) {
       EXPECT_EQ(read_version(), 1);
     }
-    store_->interruption = {reads_before, [this] { replace(); }};
+    store_->at(reads_before, [this] { replace(); });
     const int version = read_version();
-    const bool happened = !store_->interruption.happen;
-    store_->interruption = {};
+    const bool happened = store_->has_acted();
+    store_->cancel();
     const int replaced = GetParam().how == How::erased ? 0 : 2;
     EXPECT_THAT(version, testing::AnyOf(1, happened ? replaced : 1));
     EXPECT_EQ(read_version(), happened ? replaced : 1);

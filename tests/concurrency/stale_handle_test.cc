@@ -9,8 +9,8 @@
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -20,51 +20,12 @@ using testing::Each;
 using testing::IsEmpty;
 using Values = std::vector<std::uint16_t>;
 
-/// Actions before and after changes of objects.
-struct Events {
-  std::function<void(const std::string& key)> before_commit = [](const std::string&) {};
-  std::function<void(const std::string& key)> after_change = [](const std::string&) {};
-  std::function<void()> after_wait = [] {};
-};
-
-class WatchedWriter final : public ForwardingWriter {
- public:
-  WatchedWriter(std::string key, std::unique_ptr<ObjectWriter> writer, const Events& events)
-      : ForwardingWriter(std::move(writer)), key_(std::move(key)), events_(events) {}
-  Result<void> commit(const Condition& condition) override {
-    events_.before_commit(key_);
-    auto done = writer_->commit(condition);
-    events_.after_change(key_);
-    return done;
-  }
-
- private:
-  const std::string key_;
-  const Events& events_;
-};
-
 /// A separate file store, as in another process.
-class WatchedStore final : public ForwardingStore {
- public:
-  explicit WatchedStore(const std::string& directory)
-      : ForwardingStore(file_store(directory, {.durable = false}).value()) {}
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    auto writer = store_->write(key, hints);
-    if (!writer) return writer;
-    return std::unique_ptr<ObjectWriter>(std::make_unique<WatchedWriter>(key, std::move(*writer), events));
-  }
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    auto erased = store_->erase(key, condition);
-    events.after_change(key);
-    return erased;
-  }
-  Result<void> wait_for_writers(const std::string& prefix) override {
-    auto done = store_->wait_for_writers(prefix);
-    events.after_wait();
-    return done;
-  }
-  Events events;
-};
+std::shared_ptr<TestStore> store_in(const std::string& directory) {
+  auto store = std::make_shared<TestStore>(file_store(directory, {.durable = false}).value());
+  store->of = Op::commit | Op::erase | Op::wait;
+  return store;
+}
 
 class ConcurrentWriter : public testing::TestWithParam<const char*> {
  protected:
@@ -90,12 +51,10 @@ class ConcurrentWriter : public testing::TestWithParam<const char*> {
     std::promise<void> arrived, changed;
     std::once_flag once, twice;
     const auto has_changed = changed.get_future().share();
-    writing_->events.before_commit = [&](const std::string&) {
+    writing_->before = [&](const Asked& asked) {
+      if (asked.op != Op::commit) return;
       std::call_once(once, [&] { arrived.set_value(); });
       has_changed.wait();
-    };
-    other_->events.after_change = [&](const std::string& key) {
-      if (key == document()) std::call_once(twice, [&] { changed.set_value(); });
     };
     const Array array = open_array(writing_, {.path = GetParam(), .writable = true, .config = {.threads = 1}}).value();
     std::thread writer;
@@ -108,10 +67,13 @@ class ConcurrentWriter : public testing::TestWithParam<const char*> {
       arrived.get_future().wait();
     };
     if (begins == Begins::before) begin();
-    other_->events.after_wait = begin;
+    other_->after = [&](const Asked& asked) {
+      if (asked.op == Op::wait) begin();
+      if (asked.op != Op::wait && asked.key == document()) std::call_once(twice, [&] { changed.set_value(); });
+    };
     change();
     writer.join();
-    other_->events = {};
+    other_->after = nullptr;
   }
   [[nodiscard]] std::vector<std::string> chunks() const {
     std::vector<std::string> keys = keys_of(*file_store(directory_.path()).value());
@@ -126,8 +88,8 @@ class ConcurrentWriter : public testing::TestWithParam<const char*> {
   }
 
   TempDir directory_;
-  std::shared_ptr<WatchedStore> writing_ = std::make_shared<WatchedStore>(directory_.path());
-  std::shared_ptr<WatchedStore> other_ = std::make_shared<WatchedStore>(directory_.path());
+  std::shared_ptr<TestStore> writing_ = store_in(directory_.path());
+  std::shared_ptr<TestStore> other_ = store_in(directory_.path());
 };
 
 class WriterInGroup : public ConcurrentWriter {};
@@ -157,11 +119,12 @@ TEST_P(ConcurrentWriter, LeavesNothingBeyondTheEndInAChunkThatWasClipped) {
   const Values values(3, 7);
   array.write(Box{{3}, {3}}, std::span(values)).value();
   std::once_flag once;
-  other_->events.after_change = [&](const std::string&) {  // the first change is that of the chunk across the new end
+  other_->after = [&](const Asked& asked) {  // the first change is that of the chunk across the new end
+    if (asked.op == Op::wait) return;
     std::call_once(once, [&] { array.write(Box{{5}, {1}}, std::span(values).first(1)).value(); });
   };
   open_array(other_, {.path = GetParam(), .writable = true}).value().resize({4}).value();
-  other_->events = {};
+  other_->after = nullptr;
   open_array(other_, {.path = GetParam(), .writable = true}).value().resize({8}).value();
   EXPECT_EQ(elements(), (Values{0, 0, 0, 7, 0, 0, 0, 0}));
 }

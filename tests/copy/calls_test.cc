@@ -20,75 +20,12 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/store/lockless.hpp"
-#include "tests/store/parallel.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
 
 using testing::IsEmpty;
-
-/// Notes requests that no call makes: nothing could end the wait for their answers.
-class CallsStore final : public ParallelStore<8> {
- public:
-  using ParallelStore::ParallelStore;
-
-  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    if (!requests.empty()) note("read " + requests.front().key);
-    return store_->read_all(requests, reply);
-  }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    note("write " + key);
-    return store_->write(key, hints);
-  }
-  Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
-    note("amend " + key);
-    return store_->amend(key, amendment);
-  }
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    note("erase " + key);
-    return store_->erase(key, condition);
-  }
-  Result<void> erase_all(std::span<const std::string> keys) override {
-    if (!keys.empty()) note("erase " + keys.front());
-    return store_->erase_all(keys);
-  }
-  Result<void> erase_prefix(const std::string& prefix) override {
-    note("erase below " + prefix);
-    return store_->erase_prefix(prefix);
-  }
-  Result<void> move_all(const std::string& from, const std::string& to) override {
-    note("move " + from);
-    return ForwardingStore::move_all(from, to);
-  }
-  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    note("move " + from);
-    return ForwardingStore::move_at_once(from, to);
-  }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    note("list " + prefix);
-    return store_->visit(prefix, depth, visit);
-  }
-
-  [[nodiscard]] std::vector<std::string> outside() const {
-    const std::lock_guard hold(mutex_);
-    return outside_;
-  }
-  [[nodiscard]] std::size_t requests() const {
-    const std::lock_guard hold(mutex_);
-    return requests_;
-  }
-
- private:
-  void note(std::string request) const {
-    const std::lock_guard hold(mutex_);
-    ++requests_;
-    if (Call::current() == nullptr) outside_.push_back(std::move(request));
-  }
-
-  mutable std::mutex mutex_;
-  mutable std::size_t requests_ = 0;
-  mutable std::vector<std::string> outside_;
-};
 
 using StorePtr = std::shared_ptr<Store>;
 
@@ -281,12 +218,21 @@ class EveryRequest : public ::testing::TestWithParam<Operation> {};
 TEST_P(EveryRequest, IsMadeWithinACall) {
   for (const StorePtr& inner : {memory_store(), StorePtr(lockless())}) {
     GetParam().prepare(inner);
-    const auto store = std::make_shared<CallsStore>(inner);
+    const auto store = std::make_shared<TestStore>(inner);
+    store->has.parallel_requests = 8;
+    store->in_batches = true;
+    store->of = (Op::most | Op::erase_all) & ~(Op::open | Op::commit | Op::lock | Op::wait);
+    std::mutex mutex;
+    std::vector<std::string> outside;  // of all calls: nothing could end the wait for their answers
+    store->before = [&](const Asked& asked) {
+      const std::lock_guard hold(mutex);
+      if (Call::current() == nullptr) outside.push_back(std::to_string(asked.op) + " " + asked.key);
+    };
     const auto done = GetParam().run(store);
     const bool cannot_rename = !inner->traits().locks && !done && done.error().code() == ErrorCode::unsupported;
     EXPECT_TRUE(done || cannot_rename) << done.error().text();
-    EXPECT_GT(store->requests(), 0U);
-    EXPECT_THAT(store->outside(), IsEmpty());
+    EXPECT_GT(store->count(), 0U);
+    EXPECT_THAT(outside, IsEmpty());
   }
 }
 

@@ -14,15 +14,6 @@ namespace {
 
 using namespace copy_testing;
 
-CreateOptions nested() {
-  return {.raw_codecs = json(R"([{"name":"transpose","configuration":{"order":[1,0]}},
-    {"name":"sharding_indexed","configuration":{"chunk_shape":[8,12],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
-     "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[4,6],"index_location":"start",
-       "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"crc32c"}],
-       "codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]}}]}}])"),
-          .chunk_grid = json(R"({"name":"regular","configuration":{"chunk_shape":[12,16]}})")};
-}
-
 struct Layout {
   const char* name;
   CreateOptions create;
@@ -75,107 +66,6 @@ TEST(Copy, ConvertsAnyLayoutToAnyOther) {
           EXPECT_EQ(tree_of(*destination), tree_of(*source));
         }
       }
-}
-
-TEST(Copy, ChunksThatAgreeAreMovedAndNothingIsDecoded) {
-  const CreateOptions plain{.chunks = {6, 4}};
-  const CreateOptions small{.chunks = {6, 4}, .shards = {12, 8}};
-  const CreateOptions large{.chunks = {6, 4}, .shards = {36, 16}, .index_location = IndexLocation::start};
-  const auto options = [](const CreateOptions& to) {
-    return CopyOptions{.chunks = to.chunks, .shards = to.shards, .index_location = to.index_location};
-  };
-  for (const auto& from : {plain, small, large})
-    for (const auto& to : {plain, small, large}) {
-      auto recorder = std::make_shared<Recorder>();
-      auto source = memory_store();
-      auto destination = memory_store();
-      const Array array = filled(source, "", from);
-      CopyOptions wanted = options(to);
-      wanted.config.recorder = recorder;
-      const CopyReport report = copy(source, destination, wanted).value();
-      const std::uint64_t stored = array.nchunks_initialized().value();
-      EXPECT_EQ(report.chunks_moved, stored);
-      EXPECT_EQ(report.chunks_encoded, 0U);
-      EXPECT_EQ(recorder->stats().chunks_decoded, 0U);
-      EXPECT_EQ(recorder->stats().chunks_moved, stored);
-      EXPECT_EQ(open_array(destination).value().nchunks_initialized().value(), stored);
-      EXPECT_EQ(elements(open_array(destination).value()), elements(array));
-    }
-}
-
-TEST(Copy, ChunksOfTransposedNestedShardsAreMoved) {
-  auto source = memory_store();
-  auto destination = memory_store();
-  const Array from = filled(source, "", nested());
-  ASSERT_EQ(from.chunks(), (Shape{6, 4}));
-  const CopyReport report = copy(source, destination, {.shards = Shape{}}).value();
-  EXPECT_EQ(report.chunks_encoded, 0U);
-  EXPECT_EQ(report.chunks_moved, check(source).value().chunks);
-  EXPECT_EQ(elements(open_array(destination).value()), elements(from));
-}
-
-TEST(Copy, OtherCodecsEncodeEveryStoredChunkOnce) {
-  auto source = memory_store();
-  auto destination = memory_store();
-  const Array from = filled(source, "", {.chunks = {6, 4}, .shards = {12, 8}});
-  const CopyReport report = copy(source, destination, {.codecs = std::vector<Json>{"zstd:7"}}).value();
-  EXPECT_EQ(report.chunks_moved, 0U);
-  EXPECT_EQ(report.chunks_encoded, from.nchunks_initialized().value());
-  EXPECT_EQ(open_array(destination).value().shards(), (Shape{12, 8}));
-}
-
-TEST(Copy, AMovedShardHasTheBytesOfOneThatIsWritten) {
-  auto source = memory_store();
-  auto destination = memory_store();
-  auto written = memory_store();
-  const CreateOptions to{.chunks = {6, 4}, .shards = {24, 16}};
-  filled(source, "", {.chunks = {6, 4}});
-  filled(written, "", to);
-  copy(source, destination, {.shards = to.shards}).value();
-  EXPECT_EQ(tree_of(*destination), tree_of(*written));
-}
-
-TEST(Copy, BytesDoNotDependOnTheBudget) {
-  auto source = memory_store();
-  const CreateOptions layout{.shape = {400, 300, 100}, .dtype = DType::uint16, .chunks = {50, 50, 50}};
-  const auto values = noise(*element_count(layout.shape));
-  create_array(source, "", layout)
-      .value()
-      .write(Box{{0, 0, 0}, layout.shape}, std::span<const std::uint16_t>(values))
-      .value();
-  for (const ChunkOrder order : {ChunkOrder::c, ChunkOrder::f, ChunkOrder::morton}) {
-    std::vector<Tree> trees;
-    for (const std::uint64_t budget : {std::uint64_t{1} << 40, std::uint64_t{8} << 20}) {
-      auto destination = memory_store();
-      CopyOptions options{
-          .chunks = Shape{30, 20, 10}, .shards = Shape{390, 300, 100}, .codecs = std::vector<Json>{"bytes"}};
-      options.config.memory_budget = budget;
-      options.config.chunk_order = order;
-      copy(source, destination, options).value();
-      trees.push_back(tree_of(*destination));
-    }
-    EXPECT_TRUE(trees[0] == trees[1]);
-  }
-}
-
-TEST(Copy, StringsAreCopiedIntoOtherChunks) {
-  auto source = memory_store();
-  auto destination = memory_store();
-  CreateOptions options{.shape = {10}, .dtype = DType::string, .chunks = {4}};
-  const Array array = create_array(source, "", options).value();
-  std::vector<std::string> texts;
-  std::vector<VarBytes> values;
-  for (int i = 0; i < 10; ++i)
-    texts.push_back(std::string(static_cast<std::size_t>(i * 3), static_cast<char>('a' + i)));
-  for (const auto& text : texts) values.push_back({text.data(), text.size()});
-  const auto from = ConstAnyView::dense(reinterpret_cast<const std::byte*>(values.data()), DType::string, {10});
-  array.write(Box{{0}, {10}}, from).value();
-  copy(source, destination, {.chunks = Shape{3}, .shards = Shape{6}}).value();
-  std::vector<VarBytes> read(10);
-  VarBytesArena arena;
-  const auto into = AnyView::dense(reinterpret_cast<std::byte*>(read.data()), DType::string, {10});
-  open_array(destination).value().read(Box{{0}, {10}}, into, &arena).value();
-  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(read[i].view(), texts[i]);
 }
 
 TEST(Copy, AHierarchyIsCopiedWithItsDocumentsToTheByte) {
@@ -237,17 +127,6 @@ TEST(Copy, ConsolidatedMetadataDescribesWhatWasCopied) {
   EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
   copy(source, destination, {.overwrite = true, .source_path = "g", .skip_damaged = true}).value();
   EXPECT_THAT(check(destination).value().faults, ::testing::IsEmpty());
-}
-
-TEST(Copy, AChunkLargerThanAnyEncodingIsNotMovedIntoAShard) {
-  auto source = memory_store();
-  filled(source, "", {.chunks = {6, 4}, .codecs = std::vector<Json>{"zstd:1"}});
-  source->set("c/1/1", std::string(1 << 20, 'x')).value();
-  const auto copied = copy(source, memory_store(), {.shards = Shape{12, 8}});
-  ASSERT_FALSE(copied);
-  EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
-  EXPECT_EQ(copied.error().key(), "c/1/1");
-  EXPECT_THAT(copied.error().message(), ::testing::HasSubstr("an encoded chunk"));
 }
 
 TEST(Copy, OneChunkOfAHugeArrayIsCopiedWithoutLookingForTheOthers) {

@@ -35,11 +35,24 @@ inline Array filled(const std::shared_ptr<Store>& store, const std::string& path
   return array;
 }
 
+/// Transposed shards inside shards.
+inline CreateOptions nested() {
+  return {.raw_codecs = json(R"([{"name":"transpose","configuration":{"order":[1,0]}},
+    {"name":"sharding_indexed","configuration":{"chunk_shape":[8,12],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}],
+     "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[4,6],"index_location":"start",
+       "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"crc32c"}],
+       "codecs":[{"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]}}]}}])"),
+          .chunk_grid = json(R"({"name":"regular","configuration":{"chunk_shape":[12,16]}})")};
+}
+
 inline std::vector<std::uint16_t> elements(const Array& array) {
   std::vector<std::uint16_t> values(*element_count(array.shape()));
   array.read(Box{Shape(array.ndim(), 0), array.shape()}, std::span(values)).value();
   return values;
 }
+
+/// The info document of a volume at the root of a store.
+inline Json info_of(const std::shared_ptr<Store>& store) { return *Json::parse(store->get("info").value().value()); }
 
 /// An array of uint16 in shards of 128 x 512 x 256, written slab by slab.
 inline void make_sharded(const std::string& url, const Shape& shape, const Shape& chunks) {

@@ -4,53 +4,25 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/store/parallel.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
 
-/// Opens a chunk once another one is being opened too, or after a long time.
-class OpensTwoAtATime final : public ParallelStore<8> {
- public:
-  using ParallelStore::ParallelStore;
-
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-    if (key.starts_with("c/")) {
-      const int number = ++begun;
-      for (int i = 0; i < 10'000 && begun <= number && !met; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (begun > number) met = true;
-    }
-    return store_->open(key);
-  }
-  std::atomic<int> begun{0};
-  std::atomic<bool> met{false};
-};
-
-/// Records how many chunks the largest batch of requests opens.
-class NotesBatches final : public ParallelStore<32> {
- public:
-  using ParallelStore::ParallelStore;
-
-  Result<void> read_batch(std::span<const ReadRequest> requests, const OnReply& reply) override {
-    const auto chunks = static_cast<std::size_t>(
-        std::ranges::count_if(requests, [](const ReadRequest& each) { return each.key.starts_with("c/"); }));
-    std::size_t before = largest;
-    while (before < chunks && !largest.compare_exchange_weak(before, chunks)) {
-    }
-    return store_->read_all(requests, reply);
-  }
-  std::atomic<std::size_t> largest{0};
-};
-
 class LatencyOfTools : public ::testing::Test {
  protected:
   LatencyOfTools() {
+    slow_->has.parallel_requests = 8;
+    slow_->in_batches = true;
+    slow_->of = Op::open;
+    slow_->keys = [](const std::string& key) { return key.starts_with("c/"); };
+    slow_->before = [this](const Asked&) { open_with_another(); };
     CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{16, 16}};
     std::vector<std::uint32_t> values(64 * 64);
     std::iota(values.begin(), values.end(), 1U);
@@ -64,19 +36,29 @@ class LatencyOfTools : public ::testing::Test {
     config.threads = 1;
     return config;
   }
+  /// Waits until another chunk is being opened too, or for a long time.
+  void open_with_another() {
+    const int number = ++begun_;
+    for (int i = 0; i < 10'000 && begun_ <= number && !met_; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (begun_ > number) met_ = true;
+  }
+
   std::shared_ptr<Store> memory_ = memory_store();
-  std::shared_ptr<OpensTwoAtATime> slow_ = std::make_shared<OpensTwoAtATime>(memory_);
+  std::shared_ptr<TestStore> slow_ = std::make_shared<TestStore>(memory_);
+  std::atomic<int> begun_{0};
+  std::atomic<bool> met_{false};
 };
 
 TEST_F(LatencyOfTools, ACheckHasSeveralObjectsInProgress) {
   for (const bool data : {false, true}) {
-    slow_->met = false;
-    slow_->begun = 0;
+    met_ = false;
+    begun_ = 0;
     CheckOptions options;
     options.data = data;
     options.config = one_thread();
     const CheckReport report = check(slow_, options).value();
-    EXPECT_TRUE(slow_->met);
+    EXPECT_TRUE(met_);
     EXPECT_EQ(report.shards, 16U);
     EXPECT_TRUE(report.faults.empty());
   }
@@ -84,14 +66,14 @@ TEST_F(LatencyOfTools, ACheckHasSeveralObjectsInProgress) {
 
 TEST_F(LatencyOfTools, ACopyThatMovesEncodedChunksHasSeveralObjectsInProgress) {
   for (const Shape& shards : {Shape{16, 16}, Shape{32, 32}}) {
-    slow_->met = false;
-    slow_->begun = 0;
+    met_ = false;
+    begun_ = 0;
     CopyOptions options;
     options.shards = shards;
     options.config = one_thread();
     const auto destination = memory_store();
     const CopyReport report = copy(slow_, destination, options).value();
-    EXPECT_TRUE(slow_->met) << to_string(shards);
+    EXPECT_TRUE(met_) << to_string(shards);
     EXPECT_EQ(report.chunks_encoded, 0U);
     std::vector<std::uint32_t> values(64 * 64), expected(64 * 64);
     std::iota(expected.begin(), expected.end(), 1U);
@@ -101,12 +83,22 @@ TEST_F(LatencyOfTools, ACopyThatMovesEncodedChunksHasSeveralObjectsInProgress) {
 }
 
 TEST_F(LatencyOfTools, ACopyLocatesTheChunksOfManyShardsTogether) {
-  const auto source = std::make_shared<NotesBatches>(memory_);
+  const auto source = std::make_shared<TestStore>(memory_);
+  source->has.parallel_requests = 32;
+  source->in_batches = true;
+  source->of = Op::batch;
+  std::mutex mutex;
+  std::ptrdiff_t largest = 0;  // number of chunks that a batch opens
+  source->before = [&](const Asked& asked) {
+    const std::lock_guard hold(mutex);
+    largest = std::max(largest, std::ranges::count_if(
+                                    asked.batch, [](const ReadRequest& each) { return each.key.starts_with("c/"); }));
+  };
   CopyOptions options;
   options.shards = Shape{64, 64};
   const CopyReport report = copy(source, memory_store(), options).value();
   EXPECT_EQ(report.chunks_moved, 64U);
-  EXPECT_EQ(source->largest, 16U) << "all of its shards";
+  EXPECT_EQ(largest, 16) << "all of its shards";
 }
 
 }  // namespace

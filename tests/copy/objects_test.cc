@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -40,22 +40,6 @@ std::shared_ptr<Store> filled() {
   return store;
 }
 
-/// Records the order of commits; writes other bytes than asked for if `damages`.
-class WatchedStore final : public ForwardingStore {
- public:
-  explicit WatchedStore(std::shared_ptr<Store> store) : ForwardingStore(std::move(store)) {}
-
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    committed.push_back(key);
-    SHERD_TRY(writer, store_->write(key, hints));
-    if (key == damages) SHERD_TRY(writer->write(hints.size, std::as_bytes(std::span("x", 1))));
-    return writer;
-  }
-
-  std::vector<std::string> committed;
-  std::string damages;
-};
-
 const ObjectCopyOptions kOneThread{.config = {.threads = 1}};
 
 TEST(CopyObjects, CopiesEveryObjectAsItIs) {
@@ -74,10 +58,11 @@ TEST(CopyObjects, CopiesEveryObjectAsItIs) {
 
 TEST(CopyObjects, CopiesDocumentsLast) {
   const auto from = filled();
-  const auto to = std::make_shared<WatchedStore>(memory_store());
+  const auto to = std::make_shared<TestStore>(memory_store());
   ASSERT_TRUE(copy_objects(from, to, kOneThread));
-  ASSERT_GE(to->committed.size(), 2U);
-  const std::vector<std::string> last(to->committed.end() - 2, to->committed.end());
+  const auto committed = to->log(Op::commit);
+  ASSERT_GE(committed.size(), 2U);
+  const std::vector<std::string> last(committed.end() - 2, committed.end());
   EXPECT_THAT(last, testing::UnorderedElementsAre("a/zarr.json", "zarr.json"));
 }
 
@@ -110,8 +95,10 @@ TEST(CopyObjects, ResumesWithTheObjectsThatDiffer) {
 }
 
 TEST(CopyObjects, ReportsAnObjectThatDoesNotReadBack) {
-  const auto to = std::make_shared<WatchedStore>(memory_store());
-  to->damages = "x/readme.txt";
+  const auto to = std::make_shared<TestStore>(memory_store());
+  to->before = [](const Asked& asked) {
+    if (asked.op == Op::commit && asked.key == "x/readme.txt") asked.writer->write(100, as_bytes("x")).value();
+  };
   const auto copied = copy_objects(filled(), to, kOneThread);
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);

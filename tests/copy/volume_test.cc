@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "sherd/sherd.hpp"
-#include "tests/store/failing_store.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -185,8 +185,8 @@ TEST(CopyCollection, IsInvisibleUntilCompleteAndCanBeResumed) {
     neuroglancer::Collection::create(copied, neuroglancer::SkeletonInfo{}, {.path = "m", .overwrite = true}).value();
     return objects_of(copied, "m/");
   }();
-  const auto failing = std::make_shared<tools_testing::FailingStore>(copied);
-  failing->commits_left = 2;
+  const auto failing = std::make_shared<TestStore>(copied);
+  failing->fail_from(2);
   const CopyOptions options{.overwrite = true, .source_path = "mesh", .destination_path = "m"};
   EXPECT_EQ(copy(store, failing, options).error().code(), ErrorCode::io);
   EXPECT_TRUE(objects_of(copied, "m/") == before);

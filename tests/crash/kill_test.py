@@ -12,12 +12,14 @@ from crash.operations import (WRITER, check_ignores_leftovers, check_old_or_new,
                          writer)
 
 pytestmark = pytest.mark.usefixtures("strace")
-CASES = [("create", "end"), ("part", "end"), ("two", "start")]
+CASES = [("create", "end", False), ("part", "end", False), ("two", "start", False), ("two", "end", True)]
 
 
-@pytest.mark.parametrize(("operation", "index_location"), CASES)
-def test_a_writer_killed_at_any_call_leaves_old_or_new(operation, index_location, tmp_path, record_property):
-    clean, folder, log = tmp_path / "clean", tmp_path / "store", tmp_path / "log"
+@pytest.mark.parametrize(("operation", "index_location", "appends"), CASES)
+def test_a_writer_killed_at_any_call_leaves_old_or_new(operation, index_location, appends, on_disk, record_property, monkeypatch):
+    clean, folder, log = on_disk / "clean", on_disk / "store", on_disk / "log"
+    if appends:
+        monkeypatch.setenv("CRASH_APPENDS", "1")
     if operation == "create":
         clean.mkdir()
     else:
@@ -25,6 +27,7 @@ def test_a_writer_killed_at_any_call_leaves_old_or_new(operation, index_location
     before = see(clean)
     shutil.copytree(clean, folder)
     all_points = points(folder, log, operation, 2)
+    assert any(point.call == "fdatasync" for point in all_points) == appends
     for point in all_points:
         shutil.rmtree(folder)
         shutil.copytree(clean, folder)

@@ -213,6 +213,10 @@ int run(int count, char** words) {
   const auto number = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
   const char* threads = std::getenv("CRASH_THREADS");
   sherd::Config config = config_of(threads != nullptr ? static_cast<unsigned>(std::atoi(threads)) : 1);
+  if (std::getenv("CRASH_APPENDS") != nullptr) {  // which shards this small otherwise do without
+    config.update = sherd::Update::append;
+    config.max_unused = 1000;
+  }
   if (operation == "prepare")
     operations::create(directory, argument, config);
   else if (operation == "look")

@@ -4,8 +4,8 @@
 
 #include "sherd/tools.hpp"
 #include "tests/draft2022/draft2022_testing.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/test_data.hpp"
 
 namespace sherd::draft {
@@ -14,7 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-using tools_testing::FailingStore;
 
 TEST(DraftTools, CheckReportsForeignObjectsAndUnusualDocuments) {
   const auto store = hierarchy(changed(kArray, transformers(indexed("[2]"))));
@@ -169,8 +168,8 @@ TEST(DraftTools, ACopyThatFailsAtAnyCommitIsInvisibleAndCanBeResumed) {
     copy(source, whole, options).value();
     for (int commits = 0;; ++commits) {
       const auto beneath = memory_store();
-      const auto failing = std::make_shared<FailingStore>(beneath);
-      failing->commits_left = commits;
+      const auto failing = std::make_shared<TestStore>(beneath);
+      failing->fail_from(commits);
       if (copy(source, failing, options)) {
         EXPECT_GT(commits, 5);
         break;

@@ -138,7 +138,8 @@ inline void for_each_failure(const std::vector<Call>& calls, Fault::Kind kind,
 
 /// A writer whose bytes were not written, or may not survive a power failure, reports that.
 inline void expect_bytes_are_not_lost_silently(const Call& failed, bool is_reported) {
-  if (failed.name == "pwrite_all" || failed.name == "fsync") {
+  if (failed.name == "pwrite_all" || failed.name == "pwrite_once" || failed.name == "fsync" ||
+      failed.name == "fdatasync") {
     EXPECT_TRUE(is_reported);
   }
 }

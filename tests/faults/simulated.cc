@@ -1,6 +1,7 @@
 #include "tests/faults/simulated.hpp"
 
 #include <dirent.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "os/calls.hpp"
 
@@ -85,6 +87,11 @@ int write(const char* name, std::size_t size, const Put& put) {
   return fate == Fate::real ? 0 : -1;
 }
 
+bool is_killed() {
+  const std::lock_guard hold(mutex);
+  return running && running->fault.kind == Fault::Kind::killed;
+}
+
 }  // namespace
 
 Simulation::Simulation(const Fault& fault) {
@@ -140,6 +147,18 @@ int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) n
                [&](std::size_t size) { return ::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset)); });
 }
 
+// Of bytes that are appended in one step, a process that is killed leaves all or none.
+ssize_t pwrite_once(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  const Fate fate = meet("pwrite_once", true);
+  if (fate == Fate::fails || (fate == Fate::fails_partially && is_killed())) return -1;
+  const std::size_t size = fate == Fate::real ? bytes.size() : bytes.size() / 2;
+  return ::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset));
+}
+
+int set_direct(int /*fd*/, bool /*direct*/) noexcept {
+  return look("set_direct", [] { return 0; });
+}
+
 int write_all(int fd, std::span<const std::byte> bytes) noexcept {
   return write("write_all", bytes.size(), [&](std::size_t size) { return ::write(fd, bytes.data(), size); });
 }
@@ -161,12 +180,21 @@ int fsync(int fd) noexcept {
   return change("fsync", [] { return 0; }, path_of(fd));
 }
 
+int fdatasync(int fd) noexcept {
+  return change("fdatasync", [] { return 0; }, path_of(fd));
+}
+
 int fstat(int fd, struct stat& status) noexcept {
   return look("fstat", [&] { return ::fstat(fd, &status); });
 }
 
 int statx(int fd, struct ::statx& status) noexcept {
-  return look("statx", [&] { return ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status); });
+  return look("statx", [&] {
+    const int failed = ::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status);
+    status.stx_mask |= STATX_DIOALIGN;
+    status.stx_dio_offset_align = 512;
+    return failed;
+  });
 }
 
 int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {
@@ -174,7 +202,11 @@ int fstatat(int directory, const char* path, struct stat& status, int flags) noe
 }
 
 int fstatfs(int fd, struct statfs& status) noexcept {
-  return look("fstatfs", [&] { return ::fstatfs(fd, &status); });
+  return look("fstatfs", [&] {
+    const int failed = ::fstatfs(fd, &status);
+    if (status.f_type == TMPFS_MAGIC) status.f_type = EXT4_SUPER_MAGIC;  // tests may run in memory
+    return failed;
+  });
 }
 
 int fchmod(int fd, mode_t mode) noexcept {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/buffer.hpp"
+#include "store/archive_of.hpp"
 #include "store/zip.hpp"
 #include "tests/faults/faults.hpp"
 
@@ -38,7 +39,8 @@ Seen see(const std::string& folder) {
 }
 
 void change(Store& store, const std::string& operation) {
-  if (operation == "create") {
+  if (operation == "first") archive_of(store)->set_first([](std::string_view key) { return key == "zarr.json"; });
+  if (operation == "create" || operation == "first") {
     store.set("zarr.json", "{}").value();
     store.set("c/0", kLarge).value();
     store.set("c/1", "small").value();
@@ -53,12 +55,12 @@ void change(Store& store, const std::string& operation) {
 }
 
 Members before(const std::string& operation) {
-  if (operation == "create") return {};
+  if (operation == "create" || operation == "first") return {};
   return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}, {"c/old", "old"}};
 }
 
 Members after(const std::string& operation) {
-  if (operation == "create") return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}};
+  if (operation == "create" || operation == "first") return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}};
   Members members = before(operation);
   if (operation == "append") {
     members["c/2"] = "appended";
@@ -73,7 +75,7 @@ Members after(const std::string& operation) {
 class WriterOfAnArchive : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() != "create") {
+    if (!before(GetParam()).empty()) {
       const auto store = opened(faults_.clean());
       for (const auto& [key, text] : before(GetParam())) store->set(key, text).value();
       store->finish().value();
@@ -140,8 +142,31 @@ TEST_P(WriterOfAnArchive, LeavesTheOldOneOrTheNewOneWhenKilledAtAnyCall) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArchive, testing::Values("create", "append", "replace"),
+INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArchive, testing::Values("create", "first", "append", "replace"),
                          [](const auto& each) { return each.param; });
+
+TEST(FailedEnd, OfAnArchiveCanBeRepeatedUnlessItWasJustBeingReplaced) {
+  std::size_t repeated = 0;
+  for (std::size_t at = 0, calls = 1; at < calls; ++at) {
+    const TempDir folder;
+    const auto store = opened(folder.path());
+    store->set("a", "1").value();
+    store->set("b", kLarge).value();
+    std::string failing;
+    {
+      const Simulation simulation({.kind = Fault::Kind::once, .at = at, .code = ENOSPC});
+      if (!store->finish()) failing = simulation.calls()[at].name;
+      calls = simulation.calls().size();
+    }
+    if (failing.empty()) continue;
+    const bool again = store->finish().has_value();
+    EXPECT_TRUE(again || failing != "pwrite");
+    const Members written = {{"a", "1"}, {"b", kLarge}};
+    EXPECT_TRUE(see(folder.path()) == written || (!again && see(folder.path()) == std::nullopt)) << failing;
+    repeated += again ? 1 : 0;
+  }
+  EXPECT_GT(repeated, 0U);
+}
 
 TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {
   for (const int code : {EOPNOTSUPP, EISDIR}) {

@@ -9,6 +9,7 @@
 
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/unlisted.hpp"
 #include "tests/zarr2/zarr2_testing.hpp"
 
@@ -156,31 +157,6 @@ TEST(V2Creators, WithoutLocksDoNotMixTheirAttributes) {
   }
 }
 
-/// A store in which something else happens just before the first object with this name is written.
-class InterruptedStore final : public ForwardingStore {
- public:
-  InterruptedStore(std::shared_ptr<Store> store, std::string name, std::function<void()> before)
-      : ForwardingStore(std::move(store)), name_(std::move(name)), before_(std::move(before)) {}
-
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.locks = false;
-    return traits;
-  }
-  Result<std::unique_ptr<StoreLock>> lock(const std::string&) override { return std::unique_ptr<StoreLock>(); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    if (key.ends_with(name_)) {
-      const auto now = std::exchange(before_, nullptr);
-      if (now) now();
-    }
-    return ForwardingStore::write(key, hints);
-  }
-
- private:
-  std::string name_;
-  std::function<void()> before_;
-};
-
 TEST(V2Creators, ThatComeSecondRestoreTheAttributesOfTheFirst) {
   for (const char* at : {".zattrs", ".zarray"}) {
     const auto shared = memory_store();
@@ -190,7 +166,13 @@ TEST(V2Creators, ThatComeSecondRestoreTheAttributesOfTheFirst) {
       return create_array(store, "a", options);
     };
     const auto first = [&] { create(shared, 1).value(); };
-    const auto second = std::make_shared<InterruptedStore>(shared, at, first);
+    const auto second = std::make_shared<TestStore>(shared);
+    second->has.locks = false;
+    second->of = Op::lock | Op::write;
+    second->keys = [&](const std::string& key) { return key.ends_with(at); };
+    second->before = [&, is_first = true](const Asked& asked) mutable {
+      if (asked.op == Op::write && std::exchange(is_first, false)) first();
+    };
     EXPECT_EQ(code_of(create(second, 2)), ErrorCode::conflict) << at;
     EXPECT_EQ(open_a(shared).value().attributes().dump(), R"({"by":1})") << at;
   }

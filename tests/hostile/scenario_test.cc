@@ -11,8 +11,8 @@
 #include "base/endian.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/tools.hpp"
-#include "store/forwarding.hpp"
 #include "tests/hostile/hostile.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd::hostile {
 namespace {
@@ -20,49 +20,19 @@ namespace {
 using ::testing::HasSubstr;
 using Elements = std::vector<std::uint16_t>;
 
-/// A store whose objects are read in ranges, with something happening before each read. Where `pins` is not set, an
-/// object that has been replaced since it was opened can no longer be read, as on a server that compares tags.
-class WatchedStore final : public ForwardingStore {
- public:
-  WatchedStore(std::shared_ptr<Store> inner, bool pins) : ForwardingStore(std::move(inner)), pins_(pins) {}
-  /// Runs before the read with this number, counted from now on.
-  void at_read(std::uint64_t number, std::function<void()> happens) {
-    happens_ = std::move(happens);
-    left_ = number + 1;
-  }
-
-  /// One read for each chunk.
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.max_run_bytes = 1;
-    return traits;
-  }
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override {
-    auto source = store_->open(key);
-    if (!source || *source == nullptr) return source;
-    return std::make_shared<Source>(*this, *std::move(source));
-  }
-
- private:
-  class Source final : public ForwardingSource {
-   public:
-    Source(WatchedStore& store, std::shared_ptr<ByteSource> source)
-        : ForwardingSource(std::move(source)), store_(store) {}
-    Result<void> read(std::span<const RangeRead> ranges) override {
-      if (store_.left_ != 0 && --store_.left_ == 0) store_.happens_();
-      if (!store_.pins_ && store_.store_->open(name()).value()->generation().value() != generation().value())
-        return conflict("the object has been replaced");
-      return source_->read(ranges);
-    }
-
-   private:
-    WatchedStore& store_;
+/// A store whose objects are read in ranges, one for each chunk. Where `pins` is not set, an object that has been
+/// replaced since it was opened can no longer be read, as on a server that compares tags.
+std::shared_ptr<TestStore> watched_store(const std::shared_ptr<Store>& inner, bool pins) {
+  auto watched = std::make_shared<TestStore>(inner);
+  watched->of = Op::read;
+  watched->has.max_run_bytes = 1;
+  if (pins) return watched;
+  watched->refuse = [inner](const Asked& asked) -> Result<void> {
+    if (inner->open(asked.key).value()->generation().value() == asked.source->generation().value()) return {};
+    return conflict("the object has been replaced");
   };
-
-  bool pins_;
-  std::function<void()> happens_;
-  std::atomic<std::uint64_t> left_{0};
-};
+  return watched;
+}
 
 Config one_thread() {
   Config config;
@@ -202,7 +172,7 @@ void replace_at(std::uint64_t number, bool pins, CacheMode cache) {
   const auto inner = memory_store();
   const Array writer = small_shard(inner, true);
   ASSERT_TRUE(write_all(writer, counting(1)));
-  const auto watched = std::make_shared<WatchedStore>(inner, pins);
+  const auto watched = watched_store(inner, pins);
   Config config = one_thread();
   config.cache = cache;
   const Array array = open_array(watched, {.path = "a", .config = config}).value();
@@ -211,7 +181,7 @@ void replace_at(std::uint64_t number, bool pins, CacheMode cache) {
   Elements later = counting(5000);
   std::fill_n(later.begin(), 64 * 8, std::uint16_t{0});  // four chunks go, so all others move
   bool replaced = false;
-  watched->at_read(number, [&] {
+  watched->at(number, [&] {
     write_all(writer, later).value();
     replaced = true;
   });
@@ -242,9 +212,9 @@ TEST(Change, AFileThatIsCutShortWhileItIsReadIsCorrupt) {
     const TempDir directory;
     const auto inner = file_store(directory.path(), one_thread()).value();
     ASSERT_TRUE(write_all(small_shard(inner, true), counting(1)));
-    const auto watched = std::make_shared<WatchedStore>(inner, true);
+    const auto watched = watched_store(inner, true);
     const Array array = open_array(watched, {.path = "a", .config = one_thread()}).value();
-    watched->at_read(1, [&] { std::filesystem::resize_file(directory / "a/c/0/0", left); });
+    watched->at(1, [&] { std::filesystem::resize_file(directory / "a/c/0/0", left); });
     Elements elements(8 * 16);
     const auto done = array.read(chunk(15), std::span(elements));
     ASSERT_FALSE(done);
@@ -282,10 +252,10 @@ void expect_corrupt_when_cut(const MakeArray& make, const std::string& key, std:
   const Array made = make(inner);
   std::vector<std::uint8_t> ones(512, 1);
   ASSERT_TRUE(made.write(Box{Shape(made.ndim(), 0), made.shape()}, std::span<const std::uint8_t>(ones)));
-  const auto watched = std::make_shared<WatchedStore>(inner, true);
+  const auto watched = watched_store(inner, true);
   const Array array = open_array(watched, {.path = "a", .config = one_thread()}).value();
   bool cut = false;
-  watched->at_read(number, [&] {
+  watched->at(number, [&] {
     std::filesystem::resize_file(directory / key, 40);
     cut = true;
   });

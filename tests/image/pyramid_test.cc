@@ -7,8 +7,8 @@
 
 #include "sherd/sherd.hpp"
 #include "tests/copy/copy_testing.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 using namespace copy_testing;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using tools_testing::FailingStore;
 
 const std::vector<std::string> kZyx{"z", "y", "x"};
 constexpr Pyramid kMean{};
@@ -256,8 +255,8 @@ TEST_P(PyramidOf, AFailureAtAnyCommitIsResumedToTheSameBytes) {
   const Tree expected = tree_of(*whole);
   for (int commits = 0;; commits += 3) {
     const auto beneath = memory_store();
-    const auto failing = std::make_shared<FailingStore>(beneath);
-    failing->commits_left = commits;
+    const auto failing = std::make_shared<TestStore>(beneath);
+    failing->fail_from(commits);
     if (copy(source_, failing, chosen)) {
       EXPECT_GT(commits, 5);
       break;

@@ -42,6 +42,18 @@ def test_it_is_read_and_its_metadata_are_never_lost_by_an_update(both):
         assert (file["a"][:] == DATA).all()
 
 
+def test_it_is_neither_compacted_nor_repaired(both):
+    path, shard = both
+    before = shard.read_bytes()
+    with pytest.raises(sherd.Unsupported, match="HDF5 file"):
+        sherd.compact(path)
+    shard.write_bytes(before + bytes(100))
+    report = sherd.repair(path, drop_broken=True)
+    (why,) = (each["message"] for each in report["faults"] if each["code"] == "not_repaired")
+    assert not report["ok"] and report["repaired"] == [] and "HDF5 file" in why
+    assert shard.read_bytes() == before + bytes(100)
+
+
 def test_a_copy_to_other_shards_can_be_changed(both, tmp_path):
     path, _ = both
     sherd.copy(path, tmp_path / "b", shards=(32, 64))

@@ -95,3 +95,21 @@ def test_a_dataset_of_netcdf_c_is_read_at_the_root_and_below_a_name(tmp_path, da
     assert sorted(from_archive.variables) == sorted(from_tree.variables)
     for name, variable in from_tree.variables.items():
         np.testing.assert_array_equal(from_archive.variables[name][...], variable[...])
+
+
+def test_an_archive_of_netcdf_c_is_read_and_changed(tmp_path):
+    """One that netcdf-c 4.9.1 wrote with libzip (tests/data/zip/make_netcdf_c.sh)."""
+    shutil.copy(ROOT / "tests/data/zip/netcdf_c.zip", tmp_path)
+    name = f"{tmp_path}/netcdf_c.zip#mode=nczarr,zip"
+    dataset = sherd.netcdf.open_dataset(name)
+    assert dataset.attributes["title"] == "größe" and dataset["v"].attributes["units"] == "K"
+    assert (dataset["v"][:] == np.arange(1, 16).reshape(3, 5)).all() and dataset["s"][...] == 2.5
+    assert dataset["inner/w"][:].tolist() == [-1, 0, 1]
+    before = ran("unzip", "-Z1", tmp_path / "netcdf_c.zip").stdout.splitlines()
+    with sherd.netcdf.edit_dataset(name) as writer:
+        writer["v"][0, :2] = 100
+        writer.create_variable("n", "i4", "x")[:] = 3
+    dataset = sherd.netcdf.open_dataset(name)
+    assert dataset["v"][:].ravel()[:4].tolist() == [100, 100, 3, 4] and dataset["n"][:].tolist() == [3] * 5
+    after = ran("unzip", "-Z1", tmp_path / "netcdf_c.zip").stdout.splitlines()
+    assert sorted(set(after) - set(before)) == [f"netcdf_c/n/{each}" for each in (".zarray", ".zattrs", "0")], "it stays below the archive's name"

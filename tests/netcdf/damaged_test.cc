@@ -89,9 +89,9 @@ TEST(OneBadVariable, IsUnreadIfItIsDamagedOrGoneButNotIfNetcdfLacksItsType) {
 }
 
 TEST(OneBadVariable, ThatCannotBeReadIsAnErrorAndIsNotLeftOut) {
-  const auto store = std::make_shared<tools_testing::FailingStore>(
+  const auto store = std::make_shared<TestStore>(
       store_of({kGroup, {"bad/.zarray", zarray("[2]", "<i4")}, {"good/.zarray", zarray("[2]", "<i4")}}));
-  store->unreadable = "bad/.zarray";
+  store->fail_at("bad/.zarray", Op::read);
   const auto dataset = Dataset::open(store);
   ASSERT_FALSE(dataset);
   EXPECT_EQ(dataset.error().code(), ErrorCode::io);

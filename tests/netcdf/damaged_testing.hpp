@@ -9,7 +9,7 @@
 #include "netcdf/elements.hpp"
 #include "sherd/group.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
-#include "tests/store/failing_store.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf::damaged_testing {
 

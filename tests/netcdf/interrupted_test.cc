@@ -4,16 +4,14 @@
 
 #include "sherd/group.hpp"
 #include "sherd/netcdf_writer.hpp"
-#include "tests/array/stepping_store.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr int kAll = 1 << 30;
 
 std::string text_at(Store& store, const std::string& key) {
   const auto bytes = store.get(key).value().value();
@@ -22,7 +20,7 @@ std::string text_at(Store& store, const std::string& key) {
 
 TEST(Interrupted, SyncLeavesNoTextUnfilled) {
   for (int changes = 0;; ++changes) {
-    const auto store = std::make_shared<SteppingStore>(memory_store());
+    const auto store = std::make_shared<TestStore>(memory_store());
     Writer writer = Writer::create(store).value();
     writer.define_dimension("/", "t", 2, true).value();
     writer.define_variable("/", {.name = "n", .dimensions = {"t"}}).value();
@@ -32,9 +30,9 @@ TEST(Interrupted, SyncLeavesNoTextUnfilled) {
                                .dimensions = {"t"},
                                .attributes = {{"_FillValue", std::string("*")}}})
         .value();
-    store->changes_left = changes;
+    store->fail_from(changes, Op::changes);
     const auto first = writer.sync();
-    store->changes_left = kAll;
+    store->refuse = nullptr;
     if (!writer.sync()) continue;  // refused: nothing is lost silently
     const Dataset found = Dataset::open(store).value();
     ASSERT_TRUE(found.root().variable("c")) << changes;

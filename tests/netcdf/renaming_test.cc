@@ -7,7 +7,7 @@
 #include "sherd/netcdf_writer.hpp"
 #include "sherd/tools.hpp"
 #include "tests/netcdf/netcdf_testing.hpp"
-#include "tests/store/failing_store.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf {
 namespace {
@@ -112,9 +112,9 @@ TEST_P(Renamed, DimensionIsOneOfTwoAfterAKill) {
   for (int commits = 0; !finished; ++commits) {
     ASSERT_LT(commits, 100);
     const auto store = written();
-    const auto failing = std::make_shared<tools_testing::FailingStore>(store);
+    const auto failing = std::make_shared<TestStore>(store);
     Writer killed = Writer::open(failing).value();
-    failing->commits_left = commits;
+    failing->fail_from(commits);
     finished = killed.rename_dimension("x", "lon").has_value();
     Writer again = Writer::open(store).value();
     for (const Dataset& left : {Dataset::open(store).value(), *again.opened()}) {  // consolidated, and not

@@ -106,15 +106,20 @@ TEST(DatasetUrl, KeepsNamesThatOnlyResembleAFragment) {
     EXPECT_EQ(parse(name).place.shown, name);
 }
 
-TEST(DatasetUrl, RefusesDriversThatDoNotExistYetByName) {
-  for (const auto& [url, word] : {std::pair("a#mode=zarr,s3", "mode=s3"),
-                                  std::pair("s3://bucket/a", "s3"), std::pair("https://host/a#mode=nczarr", "https"),
-                                  std::pair("a#mode=bytes", "mode=bytes")}) {
+TEST(DatasetUrl, RefusesProtocolsAndDriversThatDoNotFitByName) {
+  for (const auto& [url, word] : {std::pair("a#mode=zarr,s3", "mode=s3"), std::pair("a#mode=bytes", "mode=bytes"),
+                                  std::pair("https://host/a#mode=dap4", "DAP"), std::pair("ftp://host/a", "ftp")}) {
     const auto parsed = parse_dataset_url(url);
     ASSERT_FALSE(parsed.has_value()) << url;
-    EXPECT_EQ(parsed.error().code(), ErrorCode::unsupported) << url;
     EXPECT_THAT(parsed.error().text(), HasSubstr(word));
   }
+}
+
+TEST(DatasetUrl, MayNameAServer) {
+  EXPECT_EQ(parse_dataset_url("s3://bucket/a").value().place.host, "bucket");
+  EXPECT_EQ(parse_dataset_url("https://host/a#mode=nczarr").value().place.path, "/a");
+  EXPECT_TRUE(parse_dataset_url("https://host/a.nc#mode=bytes").value().is_file);
+  EXPECT_TRUE(parse_dataset_url("https://host/a.nc#bytes").value().is_file);
 }
 
 TEST(DatasetUrl, RefusesTwoDriversNoPathAndEndlessFragments) {

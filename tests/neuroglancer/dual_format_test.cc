@@ -320,6 +320,66 @@ TEST_F(DivergedNames, AreJoinedByAWriteAfterOneIsRemoved) {
   EXPECT_EQ(elements(open("zarr3"))[1], values[1]);
 }
 
+// ---- repairs ----
+
+std::vector<std::string> repairs(const CheckReport& report) {
+  std::vector<std::string> texts;
+  for (const Repair& each : report.repaired)
+    texts.push_back(each.action + " " + each.key + (each.backup.empty() ? "" : " backup " + each.backup));
+  return texts;
+}
+
+TEST_F(DivergedNames, AreRepairedIfOneIsMissing) {
+  for (const std::string& name : {second_, first_}) {
+    fs::remove(name);
+    EXPECT_THAT(repairs(check(url(), {.repair = RepairOptions{}}).value()),
+                ElementsAre("name_added " + name.substr(url().size() + 1)));
+    expect_sound(12);
+    EXPECT_EQ(voxels(), values_);
+    EXPECT_EQ(elements(open("zarr3")), values_);
+  }
+}
+
+TEST_F(DivergedNames, AreRepairedAfterAWriterWasKilledBetweenThem) {
+  fs::copy_file(first_, directory_ / "new");
+  fs::create_hard_link(directory_ / "new", url() + "/1_1_1/.0.shard.sherd-link");
+  fs::rename(directory_ / "new", first_);
+  EXPECT_THAT(faults(), ElementsAre("warning counterpart_differs c/0/0/0"));
+  EXPECT_THAT(repairs(check(url(), {.repair = RepairOptions{}}).value()), ElementsAre("name_added 1_1_1/0.shard"));
+  expect_sound(12);
+}
+
+TEST_F(DivergedNames, OfAShardOfAnotherProgramAreRepairedWithBothIndexes) {
+  CreateOptions plain = array_of();
+  plain.config.layout = Layout::plain;
+  plain.codecs = {{"gzip:6"}};
+  const Array other = create_array(directory_ / "plain.zarr", plain).value();
+  other.write(whole(other), std::span<const std::uint16_t>(values_)).value();
+  fs::remove(second_);
+  fs::rename(directory_ / "plain.zarr/c/0/0/0", first_);
+  EXPECT_THAT(repairs(check(url(), {.repair = RepairOptions{}}).value()),
+              ElementsAre("name_added 1_1_1/0.shard backup c/0/0/0.sherd-backup"));
+  fs::remove(first_ + ".sherd-backup");
+  expect_sound(12);
+  EXPECT_EQ(voxels(), values_);
+}
+
+TEST_F(DivergedNames, ThatCannotBeRepairedSaySo) {
+  fs::copy_file(second_, second_ + ".copy");
+  fs::rename(second_ + ".copy", second_);
+  const CheckReport differs = check(url(), {.repair = RepairOptions{}}).value();
+  EXPECT_THAT(repairs(differs), ElementsAre());
+  ASSERT_EQ(differs.faults.size(), 2U);
+  EXPECT_EQ(differs.faults[1].code, "not_repaired");
+  EXPECT_FALSE(differs.ok());
+  fs::remove(first_);
+  std::ofstream(second_, std::ios::app) << "no index of Zarr at the end";
+  const CheckReport lacks = check(url(), {.repair = RepairOptions{}}).value();
+  EXPECT_THAT(repairs(lacks), ElementsAre());
+  EXPECT_FALSE(fs::exists(first_));
+  EXPECT_THAT(lacks.faults.back().message, HasSubstr("no index of the Zarr array"));
+}
+
 TEST_F(DivergedNames, WithDifferentIndexesAreReported) {
   // The list of the one minishard is stored raw here, so that an offset in it can be changed.
   CreateOptions options = array_of();

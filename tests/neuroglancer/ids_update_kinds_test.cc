@@ -20,17 +20,17 @@ TEST(ShardedUpdateKind, IsWrittenOnceOrAmendedByCostAndSetting) {
   for (const Case& each :
        {Case{AmendCost::at_once, Update::automatic, 0, 2}, Case{AmendCost::copy, Update::automatic, 2, 0},
         Case{AmendCost::copy, Update::append, 0, 2}, Case{AmendCost::at_once, Update::rewrite, 2, 0}}) {
-    const auto store = std::make_shared<AmendCostStore>(memory_store(), each.cost);
+    const auto store = amended_at(each.cost);
     ShardedStoreOptions options;
     options.config.update = each.update;
     const ShardedStore ids = open(store, {.minishard_bits = 2}, options);
     Values model = some_values(50);
     put(ids, model);
-    store->written = store->amended = 0;
+    store->forget();
     put(ids, {{1, "changed"}, {2, "too"}});
     EXPECT_TRUE(ids.erase(3).value());
-    EXPECT_EQ(store->written, each.written);
-    EXPECT_EQ(store->amended, each.amended);
+    EXPECT_EQ(written(*store), each.written);
+    EXPECT_EQ(amended(*store), each.amended);
     model[1] = "changed";
     model[2] = "too";
     model.erase(3);
@@ -39,18 +39,18 @@ TEST(ShardedUpdateKind, IsWrittenOnceOrAmendedByCostAndSetting) {
 }
 
 TEST(ShardedUpdateKind, RewritesWhereAnAppendIsTooLargeForMemory) {
-  const auto store = std::make_shared<AmendCostStore>(memory_store(), AmendCost::at_once);
+  const auto store = amended_at(AmendCost::at_once);
   ShardedStoreOptions options;
   options.config.update = Update::append;
   options.config.memory_budget = 4 << 10;
   const ShardedStore ids = open(store, {.minishard_bits = 2}, options);
   put(ids, {{1, std::string(16 << 10, 'a')}});
-  store->written = store->amended = 0;
+  store->forget();
   put(ids, {{2, std::string(1 << 10, 'b')}});
-  EXPECT_EQ(store->amended, 1U);
+  EXPECT_EQ(amended(*store), 1U);
   put(ids, {{2, std::string((1 << 10) + 1, 'c')}});
-  EXPECT_EQ(store->amended, 1U);
-  EXPECT_EQ(store->written, 1U);
+  EXPECT_EQ(amended(*store), 1U);
+  EXPECT_EQ(written(*store), 1U);
 }
 
 // The index is in the user block of an HDF5 file, and the file's metadata are after the values.

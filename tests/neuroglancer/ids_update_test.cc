@@ -18,8 +18,8 @@
 #include "shard/reader.hpp"
 #include "tests/child.hpp"
 #include "tests/neuroglancer/kv_testing.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -352,11 +352,11 @@ TEST(ShardedUpdate, OnAFullDiskKeepsTheOldShard) {
 
 TEST(ShardedUpdate, ThatCannotBeCommittedLeavesTheOldShard) {
   const auto memory = memory_store();
-  const auto failing = std::make_shared<tools_testing::FailingStore>(memory);
+  const auto failing = std::make_shared<TestStore>(memory);
   const ShardedStore ids = open(failing, {.minishard_bits = 2});
   const Values values = some_values(100);
   put(ids, values);
-  failing->commits_left = 0;
+  failing->fail_from(0);
   EXPECT_EQ(ids.put({1, as_bytes("x")}).error().code(), ErrorCode::io);
   EXPECT_EQ(all_of(ids), values);
 }

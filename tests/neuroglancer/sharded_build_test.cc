@@ -61,9 +61,9 @@ TEST(ShardedBuild, AcceptsValuesLargerThanItsMemory) {
 }
 
 TEST(ShardedBuild, DoesNotBeginWhileItCannotBeReadWhetherValuesHaveBytesBeforeThem) {
-  const auto store = std::make_shared<tools_testing::FailingStore>(memory_store());
+  const auto store = std::make_shared<TestStore>(memory_store());
   store->set("info", R"({"@type": "neuroglancer_multilod_draco"})").value();
-  store->unreadable = "info";
+  store->fail_at("info", Op::read);
   const Json sharding = Uint64Sharding{}.json();
   const neuroglancer::ShardedStoreOptions writable{.writable = true};
   EXPECT_EQ(ShardedBuilder::create(store, sharding, {}).error().code(), ErrorCode::io);
@@ -122,10 +122,10 @@ TEST(ShardedBuild, ErasesItsShardsIfWritingFails) {
   const auto beneath = memory_store();
   beneath->set("info", "{}").value();
   for (const std::uint64_t memory : {std::uint64_t{1} << 30, kMinMemory}) {
-    const auto store = std::make_shared<tools_testing::FailingStore>(beneath);
+    const auto store = std::make_shared<TestStore>(beneath);
     ShardedBuilder builder = builder_of(store, {.shard_bits = 4}, with_memory(memory));
     for (const auto& [id, bytes] : some_values(60000, 600)) add(builder, id, bytes).value();
-    store->commits_left = 7;
+    store->fail_from(7);
     const auto failed = builder.finish();
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().code(), ErrorCode::io);

@@ -9,8 +9,8 @@
 
 #include "sherd/sharded_store.hpp"
 #include "tests/neuroglancer/shards_testing.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd::kv_testing::sharded_build_testing {
 

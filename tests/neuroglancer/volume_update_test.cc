@@ -146,35 +146,35 @@ TEST(VolumeUpdate, IsWrittenOnceOrAmendedByCostAndSetting) {
        {Case{AmendCost::at_once, Update::automatic, 0, 1}, Case{AmendCost::on_server, Update::automatic, 0, 1},
         Case{AmendCost::copy, Update::automatic, 1, 0}, Case{AmendCost::copy, Update::append, 0, 1},
         Case{AmendCost::at_once, Update::rewrite, 1, 0}}) {
-    const auto store = std::make_shared<AmendCostStore>(memory_store(), each.cost);
+    const auto store = amended_at(each.cost);
     create_precomputed(store, "", volume(32, 8, "gzip", 2)).value();
     Config config;
     config.update = each.update;
     const Array array = open_array(store, {.writable = true, .config = config}).value();
     Values model = numbers(array);
     array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
-    store->written = store->amended = 0;
+    store->forget();
     write(array, chunk_box(8, 1, 2, 3), 7, model);
-    EXPECT_EQ(store->written, each.written);
-    EXPECT_EQ(store->amended, each.amended);
+    EXPECT_EQ(written(*store), each.written);
+    EXPECT_EQ(amended(*store), each.amended);
     EXPECT_EQ(all_of(open_array(store).value()), model);
   }
 }
 
 TEST(VolumeUpdate, WithFillValuesOfMissingChunksStoresNothing) {
-  const auto store = std::make_shared<AmendCostStore>(memory_store(), AmendCost::at_once);
+  const auto store = amended_at(AmendCost::at_once);
   const Array array = create_precomputed(store, "", volume(32, 8, "raw", 2)).value();
   Values model(*element_count(array.shape()), 0);
   write(array, chunk_box(8, 0, 0, 0), 5, model);
-  store->written = store->amended = 0;
+  store->forget();
   write(array, chunk_box(8, 1, 1, 1), 0, model);
-  EXPECT_EQ(store->written + store->amended, 0U);
+  EXPECT_EQ(written(*store) + amended(*store), 0U);
   EXPECT_EQ(all_of(array), model);
 }
 
 TEST(VolumeUpdate, WithFillValuesOfEveryStoredChunkErasesTheShard) {
   for (const AmendCost cost : {AmendCost::at_once, AmendCost::copy}) {
-    const auto store = std::make_shared<AmendCostStore>(memory_store(), cost);
+    const auto store = amended_at(cost);
     Config config;
     config.max_unused = 1;
     const Array array = create_precomputed(store, "", volume(32, 8, "raw", 2), {.config = config}).value();

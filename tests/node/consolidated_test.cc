@@ -10,8 +10,8 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/array/nodes_testing.hpp"
-#include "tests/store/failing_store.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -20,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-using tools_testing::FailingStore;
 
 Array writable_array(const std::shared_ptr<Store>& store, const std::string& path) {
   return open_array(store, {.path = path, .writable = true}).value();
@@ -226,10 +225,10 @@ TEST_P(Consolidated, MetadataCreatedDuringEditsMissesNone) {
 }
 
 TEST(ConsolidatedMetadata, FailingToUpdateIsAnErrorButTheEditRemains) {
-  auto store = std::make_shared<FailingStore>(memory_store());
+  auto store = std::make_shared<TestStore>(memory_store());
   Array array = create_array(store, "a", bytes_array()).value();
   writable(store).consolidate().value();
-  store->commits_left = 1;
+  store->fail_from(1);
   const auto edited = array.resize({8});
   ASSERT_FALSE(edited);
   EXPECT_THAT(edited.error().message(),

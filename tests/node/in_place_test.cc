@@ -4,16 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
-#include <mutex>
 #include <numeric>
+#include <set>
 
 #include "base/try.hpp"
 #include "node/claim.hpp"
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
-#include "tests/array/stepping_store.hpp"
 #include "tests/store/lockless.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -27,27 +26,12 @@ using testing::Not;
 using testing::StartsWith;
 
 /// Remembers the keys that are written, in their order.
-class WatchedStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    const std::lock_guard hold(mutex_);
-    if (!key.starts_with(".sherd-")) written_.push_back(key);
-    return store_->write(key, hints);
-  }
-
-  [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
-  [[nodiscard]] std::map<std::string, int> counts() const {
-    std::map<std::string, int> counts;
-    for (const std::string& key : written_) ++counts[key];
-    return counts;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> written_;
-};
+std::shared_ptr<TestStore> watched_store(std::shared_ptr<Store> store) {
+  auto watched = std::make_shared<TestStore>(std::move(store));
+  watched->of = Op::write;
+  watched->keys = [](const std::string& key) { return !key.starts_with(".sherd-"); };
+  return watched;
+}
 
 CreateOptions filled_with(std::uint8_t first, bool overwrite = false) {
   return {.shape = {4},
@@ -91,12 +75,13 @@ INSTANTIATE_TEST_SUITE_P(Formats, InPlace, testing::Values("zarr2", "zarr3"),
                          [](const auto& format) { return std::string(format.param); });
 
 TEST_P(InPlace, AnArrayWithContentsHasItsDocumentsLast) {
-  const auto watched = std::make_shared<WatchedStore>(store_);
+  const auto watched = watched_store(store_);
   create_array(watched, "a", filled_with(1)).value();
   EXPECT_EQ(elements(store_, "a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
-  EXPECT_EQ(watched->written().size(), array_keys().size());
-  EXPECT_EQ(watched->written().back(), is_v2() ? "a/.zattrs" : "a/zarr.json");
-  EXPECT_EQ(watched->written()[2], is_v2() ? "a/.zarray" : "a/zarr.json") << "after the chunks";
+  const auto written = watched->log();
+  EXPECT_EQ(written.size(), array_keys().size());
+  EXPECT_EQ(written.back(), is_v2() ? "a/.zattrs" : "a/zarr.json");
+  EXPECT_EQ(written[2], is_v2() ? "a/.zarray" : "a/zarr.json") << "after the chunks";
   EXPECT_EQ(keys_at_a(), array_keys());
 }
 
@@ -113,13 +98,13 @@ TEST_P(InPlace, ACopyOfManyObjectsPutsEachKeyOnce) {
          .contents = [](const Array& array) { return array.fill(Box{{0}, {500}}, std::vector{std::byte{1}}); }})
         .value();
   open_group(source, {.writable = true}).value().consolidate().value();
-  const auto watched = std::make_shared<WatchedStore>(lockless(false));
+  const auto watched = watched_store(lockless(false));
   copy(source, watched).value();
   EXPECT_EQ(keys_of(*watched), keys_of(*source));
-  EXPECT_EQ(watched->counts().size(), keys_of(*source).size());
-  for (const auto& [key, count] : watched->counts()) EXPECT_EQ(count, 1) << key;
-  EXPECT_THAT(watched->written().end()[is_v2() ? -3 : -1], is_v2() ? ".zgroup" : "zarr.json");
-  const std::vector<std::string> documents(watched->written().begin() + 1000, watched->written().end());
+  const auto written = watched->log();
+  EXPECT_THAT(written, testing::UnorderedElementsAreArray(keys_of(*source)));
+  EXPECT_THAT(written.end()[is_v2() ? -3 : -1], is_v2() ? ".zgroup" : "zarr.json");
+  const std::vector<std::string> documents(written.begin() + 1000, written.end());
   EXPECT_THAT(documents, Not(Contains(HasSubstr("/c/"))));
 }
 
@@ -226,8 +211,8 @@ TEST_P(InPlace, AKilledMakerNeverLeavesAnArrayThatLacksChunks) {
   bool was_killed = true;
   for (int changes = 0; was_killed; ++changes) {
     create_array(store_, "a", filled_with(1, true)).value();
-    const auto killed = std::make_shared<SteppingStore>(store_);
-    killed->changes_left = changes;
+    const auto killed = std::make_shared<TestStore>(store_);
+    killed->fail_from(changes, Op::changes);
     was_killed = !create_array(killed, "a", filled_with(11, true));
     if (open(store_, {.path = "a"})) {
       EXPECT_THAT(elements(store_, "a"), testing::AnyOf(ElementsAre(1, 2, 3, 4), ElementsAre(11, 12, 13, 14)));
@@ -244,8 +229,8 @@ TEST_P(InPlace, ARepeatedEraseFinishesOneThatWasKilled) {
   for (int changes = 0; was_killed; ++changes) {
     create_array(store_, "g/a", filled_with(1)).value();
     create_array(store_, "g/b", filled_with(1)).value();
-    const auto killed = std::make_shared<SteppingStore>(store_);
-    killed->changes_left = changes;
+    const auto killed = std::make_shared<TestStore>(store_);
+    killed->fail_from(changes, Op::changes);
     was_killed = !erase(killed, {.path = "g"});
     for (const char* path : {"g/a", "g/b"}) {
       if (open(store_, {.path = path})) {
@@ -275,19 +260,20 @@ TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
   for (int changes = 1; was_killed; ++changes) {
     const auto store = lockless(false);
     create_array(store, "", filled_with(21)).value();
-    const auto killed = std::make_shared<SteppingStore>(store);
-    killed->changes_left = changes;
+    const auto killed = std::make_shared<TestStore>(store);
+    killed->fail_from(changes, Op::changes);
     const CopyOptions options{.overwrite = true, .format = GetParam()};
     was_killed = !copy(source, killed, options);
     if (!was_killed) break;
-    const auto resumed = std::make_shared<WatchedStore>(store);
+    const auto resumed = watched_store(store);
     CopyOptions again = options;
     again.resume = true;
     copy(source, resumed, again).value();
     EXPECT_EQ(elements(store, ""), (std::vector<std::uint8_t>{1, 2, 3, 4})) << changes;
     EXPECT_EQ(open_array(store, {}).value().attributes(), Json(Json::Object{{"first", 1}})) << changes;
     EXPECT_THAT(keys_of(*store), Not(Contains(StartsWith(".sherd-")))) << changes;
-    for (const auto& [key, count] : resumed->counts()) EXPECT_EQ(count, 1) << key;
+    const auto written = resumed->log();
+    EXPECT_EQ(std::set(written.begin(), written.end()).size(), written.size()) << changes;
   }
 }
 

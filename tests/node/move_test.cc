@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "node/claim.hpp"
-#include "store/forwarding.hpp"
 #include "tests/array/nodes_testing.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -109,51 +109,6 @@ TEST_F(Moved, HandleThatWasOpenedBeforeDoesNotWriteToTheOldPath) {
   EXPECT_THAT(elements_of(open_array(store_, {.path = "g/c"}).value()), ElementsAre(7, 7, 7, 7));
 }
 
-/// Calls `other` before one of its requests.
-class InterruptedStore final : public ForwardingStore {
- public:
-  InterruptedStore(std::shared_ptr<Store> store, int requests, std::function<void()> other)
-      : ForwardingStore(std::move(store)), left_(requests), other_(std::move(other)) {}
-
-  bool until_locked = false;  ///< `other` would wait later
-
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
-
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
-    auto lock = next().lock(key);
-    if (until_locked) left_ = -1;
-    return lock;
-  }
-  Result<std::shared_ptr<ByteSource>> find(const std::string& key) override { return next().open(key); }
-  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
-    return next().write(key, hints);
-  }
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    return next().erase(key, condition);
-  }
-  Result<void> erase_prefix(const std::string& prefix) override { return next().erase_prefix(prefix); }
-  Result<void> wait_for_writers(const std::string& prefix) override { return next().wait_for_writers(prefix); }
-  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    return next(), ForwardingStore::move_at_once(from, to);
-  }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    return next().visit(prefix, depth, visit);
-  }
-
- private:
-  Store& next() {
-    if (left_ >= 0 && left_-- == 0) {
-      interrupted_ = true;
-      other_();
-    }
-    return *store_;
-  }
-
-  int left_;
-  bool interrupted_ = false;
-  const std::function<void()> other_;
-};
-
 /// Two renames. The second one runs from beginning to end between two requests of the first one.
 class TwoMoves : public testing::TestWithParam<bool> {
  protected:
@@ -173,12 +128,15 @@ class TwoMoves : public testing::TestWithParam<bool> {
       Outcome outcome{beneath(), {}, {}};
       create_group(outcome.store, "").value();
       create_array(outcome.store, "g/a", bytes_array()).value().fill(Box{{0}, {4}}, std::vector{std::byte{7}}).value();
-      const auto store = std::make_shared<InterruptedStore>(outcome.store, requests, [&] {
-        outcome.other = rename(outcome.store, "/" + other.to, {.path = other.from});
-      });
-      store->until_locked = other.from == "g/a";
+      const auto store = std::make_shared<TestStore>(outcome.store);
+      store->of =
+          Op::lock | Op::open | Op::write | Op::erase | Op::erase_prefix | Op::wait | Op::move_at_once | Op::visit;
+      store->at(requests, [&] { outcome.other = rename(outcome.store, "/" + other.to, {.path = other.from}); });
+      store->after = [&](const Asked& asked) {  // the other one would wait later
+        if (asked.op == Op::lock && other.from == "g/a") store->cancel();
+      };
       outcome.renamed = rename(store, "/" + to, {.path = "g/a"});
-      interrupted = store->interrupted();
+      interrupted = store->has_acted();
       if (interrupted) expect(outcome);
       for (const std::string& key : keys_of(*outcome.store))
         EXPECT_FALSE(is_staging(key.substr(0, key.find('/')))) << key;

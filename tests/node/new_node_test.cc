@@ -12,9 +12,9 @@
 
 #include "node/claim.hpp"
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -46,51 +46,16 @@ std::vector<std::uint8_t> elements(const std::shared_ptr<Store>& store, const st
   return bytes;
 }
 
-// Ends at the n-th call that erases or moves something.
-class EndingStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  int calls_left = 1 << 30;
-
-  Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    if (calls_left-- <= 0) return io_error("the disk is gone");
-    return store_->erase(key, condition);
-  }
-  Result<void> erase_prefix(const std::string& prefix) override {
-    if (calls_left-- <= 0) return io_error("the disk is gone");
-    return store_->erase_prefix(prefix);
-  }
-  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    if (calls_left-- <= 0) return io_error("the disk is gone");
-    return ForwardingStore::move_at_once(from, to);
-  }
-  Result<void> move_all(const std::string& from, const std::string& to) override {
-    if (calls_left-- <= 0) return io_error("the disk is gone");
-    return ForwardingStore::move_all(from, to);
-  }
-};
-
-// Calls `before_move` before a node is moved.
-class PausedStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  std::function<void()> before_move = [] {};
-
-  Result<bool> move_at_once(const std::string& from, const std::string& to) override {
-    before_move();
-    return ForwardingStore::move_at_once(from, to);
-  }
-};
-
-// Runs `attempt` with a store that holds the old array at "a" and fails at its first such call, then at its second …,
+// Runs `attempt` with a store that holds the old array at "a" and fails at its first call that erases or moves, then
+// at its second …,
 // until it succeeds; after each failure, calls `look` with the underlying store.
 template <class Attempt, class Look>
 void end_at_each_call(const Attempt& attempt, const Look& look) {
   for (int calls = 0;; ++calls) {
     const auto beneath = memory_store();
     create_array(beneath, "a", filled_with(1, false)).value();
-    const auto ending = std::make_shared<EndingStore>(beneath);
-    ending->calls_left = calls;
+    const auto ending = std::make_shared<TestStore>(beneath);
+    ending->fail_from(calls, Op::erase | Op::erase_prefix | Op::move_at_once | Op::move_all);
     const auto done = attempt(ending);
     if (done) return;
     look(beneath, done.error());
@@ -166,10 +131,9 @@ TEST(CreateArray, ThatComesBeforeTheMoveOfAnotherNodeIsNotLost) {
     create_group(store, "other").value();
     const std::string document = store->get("other/zarr.json").value().value();
     erase(store, {.path = "other"}).value();
-    const auto moving = std::make_shared<PausedStore>(store);
-    moving->before_move = [&, is_first = true]() mutable {
-      if (std::exchange(is_first, false)) store->set("a/zarr.json", document).value();
-    };
+    const auto moving = std::make_shared<TestStore>(store);
+    moving->of = Op::move_at_once;
+    moving->at(0, [&] { store->set("a/zarr.json", document).value(); });
     const auto made = create_array(moving, "a", filled_with(11, overwrite));
     if (overwrite) {
       EXPECT_EQ(elements(store, "a"), bytes_from(11));
@@ -216,8 +180,8 @@ TEST(Erasing, OfAGroupByItsPathCanBeRepeatedAfterAnInterruption) {
   for (int calls = 0;; ++calls) {
     const auto beneath = memory_store();
     for (const char* path : {"g/a", "g/c"}) create_array(beneath, path, filled_with(1, false)).value();
-    const auto ending = std::make_shared<EndingStore>(beneath);
-    ending->calls_left = calls;
+    const auto ending = std::make_shared<TestStore>(beneath);
+    ending->fail_from(calls, Op::erase | Op::erase_prefix | Op::move_at_once | Op::move_all);
     if (erase(ending, group)) break;
     cut_off = cut_off || !open(beneath, {.path = "g/a"});
     erase(beneath, group).value();

@@ -12,8 +12,8 @@
 
 #include "sherd/sherd.hpp"
 #include "tests/array/nodes_testing.hpp"
-#include "tests/array/stepping_store.hpp"
 #include "tests/store/lockless.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -80,19 +80,14 @@ class NewNode : public testing::TestWithParam<Case> {
   /// requests, so that the group was not changed.
   bool step(int step, const std::function<void(const std::shared_ptr<Store>& store)>& act) {
     const auto beneath = memory_store();
-    const auto quiet = std::make_shared<SteppingStore>(beneath);
-    const auto stepping = std::make_shared<SteppingStore>(beneath);
-    other_ = quiet;
+    const auto stepping = std::make_shared<TestStore>(beneath);
+    other_ = beneath;
     create_group(other_, "", {}, false, {}, GetParam().format).value();
     create_group(other_, "g").value();
-    int left = step;
-    stepping->before = [&] {
-      if (left-- != 0) return;
-      changed_ = GetParam().change.act(other_);
-    };
+    stepping->of = Op::open | Op::changes | Op::wait | Op::move_at_once | Op::visit;
+    stepping->at(step, [&] { changed_ = GetParam().change.act(other_); });
     act(stepping);
-    stepping->before = [] {};
-    return left < 0;
+    return stepping->has_acted();
   }
 
   std::shared_ptr<Store> other_;  ///< of the process that changes the group

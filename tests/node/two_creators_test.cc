@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
+#include "tests/store/test_store.hpp"
 #include "tests/store/tree.hpp"
 
 namespace sherd {
@@ -18,18 +18,6 @@ namespace {
 
 using testing::Contains;
 using testing::Not;
-
-/// Calls `before_lock` before it acquires the lock of a node.
-class HookedStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-  std::function<void()> before_lock = [] {};
-
-  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
-    if (key.starts_with(".sherd-new-")) std::exchange(before_lock, [] {})();
-    return store_->lock(key);
-  }
-};
 
 CreateOptions tiny(Json attributes = Json::Object{}) {
   return {.shape = {1}, .dtype = DType::uint8, .chunks = {1}, .attributes = std::move(attributes)};
@@ -42,15 +30,19 @@ Json attributes_of(const std::shared_ptr<Store>& store, const std::string& path)
 /// In formats whose arrays and groups have different documents.
 class ArrayAndGroup : public testing::TestWithParam<std::string> {
  protected:
-  ArrayAndGroup() { create_group(store_, "", {}, false, {}, GetParam()).value(); }
+  ArrayAndGroup() {
+    create_group(store_, "", {}, false, {}, GetParam()).value();
+    hooked_->of = Op::lock;
+    hooked_->keys = [](const std::string& key) { return key.starts_with(".sherd-new-"); };
+  }
   const std::shared_ptr<Store> store_ = memory_store();
-  const std::shared_ptr<HookedStore> hooked_ = std::make_shared<HookedStore>(store_);
+  const std::shared_ptr<TestStore> hooked_ = std::make_shared<TestStore>(store_);
 };
 INSTANTIATE_TEST_SUITE_P(Formats, ArrayAndGroup, testing::Values("zarr2", "draft2022"),
                          [](const auto& format) { return format.param; });
 
 TEST_P(ArrayAndGroup, AnArrayIsNotCreatedWhereAGroupWasMadeSinceItLooked) {
-  hooked_->before_lock = [&] { create_array(store_, "p/c", tiny()).value(); };
+  hooked_->at(0, [&] { create_array(store_, "p/c", tiny()).value(); });
   const auto refused = create_array(hooked_, "p", tiny(Json::Object{{"v", 1}}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
@@ -59,7 +51,7 @@ TEST_P(ArrayAndGroup, AnArrayIsNotCreatedWhereAGroupWasMadeSinceItLooked) {
 }
 
 TEST_P(ArrayAndGroup, AGroupIsNotMadeWhereAnArrayWasCreatedSinceItLooked) {
-  hooked_->before_lock = [&] { create_array(store_, "p", tiny(Json::Object{{"v", 1}})).value(); };
+  hooked_->at(0, [&] { create_array(store_, "p", tiny(Json::Object{{"v", 1}})).value(); });
   const auto refused = create_array(hooked_, "p/c", tiny());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);

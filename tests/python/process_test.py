@@ -4,7 +4,6 @@ import fcntl
 import multiprocessing
 import operator
 import os
-import pathlib
 import pickle
 import signal
 import struct
@@ -17,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 import sherd
+from open_files import has_lock_open
 
 DATA = np.arange(64 * 64, dtype="u2").reshape(64, 64)
 
@@ -153,11 +153,6 @@ def locked(array, tmp_path):
     yield array
     for file in files:
         file.close()
-
-
-def has_lock_open(pid):
-    return any(".sherd-lock" in os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir()
-               if link.is_symlink())
 
 
 def test_one_interrupt_ends_a_write_that_waits_for_a_lock(locked, tmp_path):

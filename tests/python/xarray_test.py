@@ -241,21 +241,12 @@ def test_repeated_slashes_in_the_path_of_a_group_are_one(tmp_path):
         assert list(xarray.open_datatree(tmp_path / "x.zarr", engine="sherd", group=group).variables) == ["v"]
 
 
-def test_a_pickle_has_no_options_that_may_be_secret(path, monkeypatch):
-    from sherd import _xarray_source
-
-    options = {"follow_symlinks": False, "lock": "none"}
-    monkeypatch.setattr(_xarray_source, "_PUBLIC_OPTIONS", {"lock"})
-    dataset = opened(path, storage_options=options)
+def test_a_pickle_has_the_options_of_its_store(path):
+    dataset = opened(path, storage_options={"follow_symlinks": False})
     data = pickle.dumps(dataset)
-    assert b"follow_symlinks" not in data and b"none" in data
+    assert b"follow_symlinks" in data
     del dataset
     assert (pickle.loads(data)["a"].values == VALUES).all()
-    monkeypatch.setattr(sherd.config, "storage_options", {"durabel": "true"})  # what is missing comes from here
-    with pytest.raises(sherd.InvalidArgument, match="did you mean 'durable'"):
-        pickle.loads(data)
-    for secret in ("credentials", "headers", "password", "token", "secret_key"):
-        assert secret not in _xarray_source._PUBLIC_OPTIONS
 
 
 def test_what_replaced_a_pickled_dataset_is_a_conflict(path):
@@ -293,10 +284,11 @@ def test_only_what_no_other_engine_opens_is_claimed_without_engine(path, tmp_pat
     (tmp_path / "other").mkdir()
     for zarr_format in (2, 3):
         sherd.create_array(tmp_path / f"array{zarr_format}", data=VALUES, zarr_format=zarr_format)
-    for yes in (noted, str(noted), f"file://{noted}", f"{path}#mode=zarr", tmp_path / "em", tmp_path / "array2", tmp_path / "array3", sherd.MemoryStore()):
+    for yes in (noted, str(noted), f"file://{noted}", f"{path}#mode=zarr", tmp_path / "em", tmp_path / "array2", tmp_path / "array3", sherd.MemoryStore(),
+                "https://host/a#mode=nczarr,s3"):
         assert guess(yes), yes
     for no in (path, f"file://{path}", tmp_path / "other", tmp_path / "none", "a.nc", "none.zarr", "https://host/a", "https://host/a.zarr", "s3://a/b.zarr",
-               "https://host/a#mode=nczarr,s3", "memory://a.zarr", b"", 7, None):
+               "memory://a.zarr", b"", 7, None):
         assert not guess(no), no
     assert xarray.open_dataset(noted)["v"].dims == ("t", "x")
     assert xarray.open_dataset(noted, consolidated=False)["v"].dims == ("t", "x")

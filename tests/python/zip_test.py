@@ -2,6 +2,7 @@
 
 import pathlib
 import pickle
+import struct
 import zipfile
 
 import numpy as np
@@ -82,3 +83,49 @@ def test_a_raw_copy_has_every_object_as_it_is(archive, tmp_path):
         sherd.copy(archive, tmp_path / "c", raw=True, chunks=(2, 2))
     sherd.copy(archive, pathlib.Path(tmp_path / "c"), raw=True)
     assert sherd.open(tmp_path / "c")["inner"][1, 2] == 8
+
+
+def add_sparse_shard(archive, size):
+    """Appends the shard `c/0` of two chunks of a byte each, the first and the last before its index, to an archive of one member."""
+    with zipfile.ZipFile(archive) as before:
+        (first,) = before.infolist()
+        start = before.start_dir
+    sizes = struct.pack("<HHQQ", 1, 16, size, size)
+    with open(archive, "r+b") as file:
+        file.seek(start)
+        record = file.read(46 + len(first.filename))
+        file.seek(start)
+        file.truncate()
+        file.write(struct.pack("<4s5H3I2H", b"PK\3\4", 45, 0, 0, 0, 33, 0, 2**32 - 1, 2**32 - 1, 3, 20) + b"c/0" + sizes)
+        data = file.tell()
+        file.write(b"\3")
+        file.seek(data + size - 33)
+        file.write(b"\7" + struct.pack("<4Q", 0, 1, size - 33, 1))
+        end = file.tell()
+        record += struct.pack("<4s6H3I5H2I", b"PK\1\2", 45, 45, 0, 0, 0, 33, 0, 2**32 - 1, 2**32 - 1, 3, 20, 0, 0, 0, 0, start) + b"c/0" + sizes
+        file.write(record)
+        file.write(struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2, 2, len(record), end))
+        file.write(struct.pack("<4sIQI", b"PK\6\7", 0, end + len(record), 1))
+        file.write(struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 2, 2, len(record), 2**32 - 1, 0))
+
+
+def test_a_member_of_5_gib_is_read_where_it_is(tmp_path):
+    sherd.create_array(tmp_path / "a.zarr", shape=2, dtype="u1", chunks=1, shards=2, compressors=None, index_codecs=["bytes"])
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as to:
+        to.write(tmp_path / "a.zarr/zarr.json", "zarr.json")
+    add_sparse_shard(tmp_path / "a.zip", 5 * 2**30)
+    assert (tmp_path / "a.zip").stat().st_blocks * 512 < 2**20, "the file is sparse"
+    assert [each.file_size for each in zipfile.ZipFile(tmp_path / "a.zip").infolist()][1:] == [5 * 2**30]
+    with sherd.record() as log:
+        assert sherd.open(tmp_path / "a.zip")[:].tolist() == [3, 7]
+    assert log.stats["bytes_read"] < 2**20
+    assert sherd.Store(tmp_path / "a.zip").size("c/0") == 5 * 2**30
+
+
+def test_an_archive_of_100000_members_is_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as to:
+        for number in range(100_000):
+            to.writestr(f"x/{number}", str(number))
+    store = sherd.Store(tmp_path / "a.zip")
+    assert len(store.keys()) == 100_000 and len(store.list_dir("x/")) == 100_000
+    assert all(store.get(f"x/{number}") == str(number).encode() for number in range(0, 100_000, 997))

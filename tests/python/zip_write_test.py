@@ -111,6 +111,83 @@ def test_what_was_written_before_an_exception_is_kept(tmp_path):
     assert python("print(sherd.open('a.zip')[:].tolist())", tmp_path).stdout == "[5, 2, 3]\n"
 
 
+def test_what_does_not_fit_on_the_disk_can_be_written_when_there_is_room(tmp_path):
+    ran = python("""
+import resource
+def limit(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+array = sherd.create_array('a.zip', shape=(4, 65536), chunks=(1, 65536), dtype='u1', codecs=['bytes'])
+limit(150_000)
+written = []
+for row in range(4):
+    try:
+        array[row] = row + 1
+        written.append(row)
+    except sherd.Io as error:
+        assert 'a.zip' in str(error), error
+assert written == [0, 1], written
+array.close()
+print(sherd.open('a.zip')[:, 0].tolist())
+array[2] = 3
+try:
+    array.close()
+    print('closed')
+except sherd.Io as error:
+    assert 'a.zip' in str(error), error
+limit(resource.RLIM_INFINITY)
+array[3] = 4
+array.close()
+""", tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "[1, 2, 0, 0]\n"
+    assert names(tmp_path / "a.zip") == [f"c/{row}/0" for row in range(4)] + ["zarr.json"]
+    assert sherd.open(tmp_path / "a.zip")[:, 0].tolist() == [1, 2, 3, 4]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
+
+
+def test_collections_and_values_by_id_are_finished_by_close_and_by_with(tmp_path):
+    sharding = sherd.neuroglancer.choose_sharding_for_values(100, 1000)
+    info = sherd.neuroglancer.SkeletonInfo.from_json({"@type": "neuroglancer_skeletons", "sharding": sharding})
+    skeleton = sherd.neuroglancer.Skeleton(np.zeros((2, 3), "f4"), np.array([[0, 1]]))
+    with sherd.neuroglancer.Collection.create(tmp_path / "a.zip", info, path="skeletons") as skeletons:
+        skeletons.write(5, skeleton)
+    assert "skeletons/info" in names(tmp_path / "a.zip")
+    skeletons.write(6, skeleton)
+    skeletons.close()
+    with sherd.neuroglancer.ShardedStore(f"{tmp_path}/a.zip/values", sharding, mode="r+") as values:
+        values.put(7, b"seven")
+    code = ("found = sherd.neuroglancer.Collection('a.zip', path='skeletons')\n"
+            "assert [found.read(id).edges.tolist() for id in (5, 6)] == [[[0, 1]]] * 2\n"
+            f"print(sherd.neuroglancer.ShardedStore('a.zip/values', {sharding!r}).get(7))")
+    ran = python(code, tmp_path)
+    assert ran.stdout == "b'seven'\n", ran.stderr
+    with sherd.neuroglancer.ShardedStore(sherd.MemoryStore(), sharding, mode="r+") as values:
+        values.put(1, b"one")
+    assert values.get(1) == b"one"
+
+
+def test_100000_chunks_are_written_in_bounded_memory(tmp_path):
+    code = """
+import resource
+import numpy as np
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+group = sherd.create_group('a.zip')
+array = group.create_array('x', shape=100_000, chunks=1, dtype='u4')
+array[:100] = np.arange(1, 101)
+before = peak()
+array[100:] = np.arange(101, 100_001)
+group.close()
+print((peak() - before) // 1024)
+"""
+    ran = python(code, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) < 128, "MiB: about 500 bytes for each member, and the directory"
+    with zipfile.ZipFile(tmp_path / "a.zip") as opened:
+        assert len(opened.namelist()) == 100_002
+    assert (sherd.open(tmp_path / "a.zip")["x"][:] == np.arange(1, 100_001)).all()
+
+
 def test_xarray_reads_a_dataset_that_was_copied_into_an_archive(tmp_path):
     dataset = xarray.Dataset({"v": (("y", "x"), np.arange(12.0).reshape(3, 4))}, attrs={"title": "t"})
     dataset.to_zarr(tmp_path / "a.zarr", zarr_format=2)

@@ -42,13 +42,17 @@ std::string text(const ShardUpdate& update) {
   static const std::map<UpdateKind, std::string> kinds = {{UpdateKind::keep_offsets, "keep_offsets"},
                                                           {UpdateKind::dense, "dense"},
                                                           {UpdateKind::index_in_place, "index_in_place"},
-                                                          {UpdateKind::amend, "amend"}};
+                                                          {UpdateKind::amend, "amend"},
+                                                          {UpdateKind::in_place, "in_place"}};
   std::string line = kinds.at(update.kind) + ":";
   for (std::uint64_t slot = 0; slot < update.index.slots(); ++slot)
     if (!update.index.empty(slot))
       line += " keep " + std::to_string(slot) + ":" + text(update.index.placed(slot)) + ",";
   for (const auto& [from, to] : update.moves) line += " move " + text(from) + " to " + std::to_string(to) + ",";
   for (const Extent& gap : update.gaps) line += " free " + text(gap) + ",";
+  for (const auto& [slot, room] : update.rooms)
+    line += " room of " + std::to_string(slot) + ": " + text(room.old) + " of " + std::to_string(room.length) + ",";
+  if (update.copies_index) line += " copy the index,";
   return line + " end " + std::to_string(update.end);
 }
 
@@ -244,6 +248,32 @@ TEST(ShardUpdate, ThatAmendsMovesNothingAndAppends) {
   });
 }
 
+/// The room of slots 0 to 4 of a shard of 200 bytes, as text, if each of them changes.
+std::string rooms(const std::vector<Extent>& entries, std::uint64_t head) {
+  ShardIndex index(entries.size(), 200);
+  std::vector<std::uint64_t> changed;
+  for (std::size_t slot = 0; slot < entries.size(); ++slot) {
+    index.set(slot, entries[slot]);
+    changed.push_back(slot);
+  }
+  const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)),
+                     .index_bytes = {head > 0 ? Extent{0, head} : Extent{180, 20}},
+                     .starts_with_index = head > 0};
+  const ShardUpdate update = plan_update(UpdateKind::in_place, old, changed, HeadCoding(entries.size(), head)).value();
+  std::string text;
+  for (const auto& [slot, room] : update.rooms) text += std::to_string(slot) + ":" + std::to_string(room.length) + " ";
+  return text;
+}
+
+TEST(ShardUpdate, HasRoomInPlaceForWhatNothingOverlaps) {
+  const std::vector<Extent> entries = {{20, 10}, {40, 10}, kNone, {45, 10}, {60, 30}};
+  EXPECT_EQ(rooms(entries, 0), "0:10 4:30 ") << "an index at the end has the old lengths until it is replaced";
+  EXPECT_EQ(rooms(entries, 20), "0:20 4:120 ") << "the last 20 bytes may be a copy of the index";
+  EXPECT_EQ(rooms({{20, 10}, {185, 15}}, 20), "0:165 1:15 ") << "or are not";
+  EXPECT_EQ(rooms({{20, 10}, {20, 10}, {30, 0}, {190, 20}}, 20), "") << "shared, empty, or beyond the shard";
+  EXPECT_EQ(rooms({{10, 30}, {50, 10}}, 20), "1:130 ") << "a chunk in the index has none";
+}
+
 TEST(ShardUpdate, RefusesToKeepWhatIsDamagedAndReplacesIt) {
   struct Damage {
     std::string name;
@@ -335,12 +365,15 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
     writer.finish(ShardWriter::Empty::stored).value();
     return {reinterpret_cast<const char*>(object.data()), object.size()};
   }
-  [[nodiscard]] ShardUpdate plan(UpdateKind kind, const std::string& shard, const Chunks& changes) const {
+  [[nodiscard]] ShardUpdate plan(UpdateKind kind, const std::string& shard, const Chunks& changes,
+                                 std::uint64_t alignment = 0) const {
     std::vector<std::uint64_t> changed;
     for (const auto& [slot, chunk] : changes) changed.push_back(slot);
-    return plan_update(kind, {std::make_shared<const ShardIndex>(index_of(shard)), {index_bytes(shard)}}, changed,
-                       coding_)
-        .value();
+    const OldShard old{.index = std::make_shared<const ShardIndex>(index_of(shard)),
+                       .index_bytes = {index_bytes(shard)},
+                       .appending = {.alignment = alignment},
+                       .starts_with_index = GetParam() == IndexLocation::start};
+    return plan_update(kind, old, changed, coding_).value();
   }
   /// An empty chunk is one that is removed. An amendment is of the object itself.
   [[nodiscard]] std::string updated(const ShardUpdate& update, const std::string& shard, const Chunks& changes) const {
@@ -353,8 +386,8 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
       put(writer, changes);
       writer.finish(ShardWriter::Empty::stored).value();
     };
-    if (update.kind == UpdateKind::amend) {
-      AmendmentWriter to(old->generation().value(), old->size().value());
+    if (keeps_object(update.kind)) {
+      AmendmentWriter to(old->generation().value(), old->size().value(), update.alignment);
       write_to(to);
       store->amend("shard", to.amendment().value()).value();
     } else {
@@ -379,7 +412,7 @@ class CarriedOut : public ::testing::TestWithParam<IndexLocation> {
 };
 
 TEST_P(CarriedOut, EveryKindLeadsToTheChunksOfAModel) {
-  for (const UpdateKind kind : {kKeep, kDense, kInPlace, kAmend}) {
+  for (const UpdateKind kind : {kKeep, kDense, kInPlace, kAmend, UpdateKind::in_place}) {
     Chunks model = some_chunks(1);
     std::string shard = made(model);
     for (int round = 0; round < 60; ++round) {
@@ -409,17 +442,46 @@ TEST_P(CarriedOut, AReaderWithTheOldIndexFindsKeptChunksInTheNewVersion) {
   }
 }
 
-/// Everything that a journal would need, and where a recovery would find it, is in the plan.
-TEST_P(CarriedOut, AnAmendmentIsUndoneFromItsPlanAndTheBytesOfTheHead) {
-  const std::string before = made(some_chunks(1));
-  const Chunks changes = some_chunks(1);
-  const ShardUpdate update = plan(kAmend, before, changes);
-  const std::string journal = before.substr(0, update.head);
-  std::string shard = updated(update, before, changes);
-  ASSERT_NE(chunks_of(shard, index_of(shard)), chunks_of(before, index_of(before)));
-  shard.resize(update.old_size);
-  shard.replace(0, update.head, journal);
-  EXPECT_EQ(shard, before);
+TEST_P(CarriedOut, AnAmendmentKeepsEveryByteButAnIndexAtTheBeginning) {
+  for (const std::uint64_t alignment : {0, 512}) {
+    std::string shard = made(some_chunks(1));
+    Chunks model = chunks_of(shard, index_of(shard));
+    for (int round = 0; round < 30; ++round) {
+      const Chunks changes = some_chunks(1);
+      const ShardUpdate update = plan(kAmend, shard, changes, alignment);
+      const std::string next = updated(update, shard, changes);
+      EXPECT_EQ(next.substr(update.head, shard.size() - update.head), shard.substr(update.head));
+      if (update.alignment != 0) {
+        EXPECT_EQ(next.size() % alignment, 0U);
+      }
+      if (update.copies_index) {
+        EXPECT_EQ(next.substr(next.size() - update.head), next.substr(0, update.head)) << "the copy";
+      }
+      for (const auto& [slot, chunk] : changes) model[slot] = chunk;
+      ASSERT_EQ(chunks_of(next, index_of(next)), model) << round;
+      shard = next;
+    }
+  }
+}
+
+TEST_P(CarriedOut, InPlaceOnlyChunksThatFitStayWhereTheyAre) {
+  Chunks model;
+  for (std::uint64_t slot = 0; slot < kGrid[0]; ++slot) model[slot] = std::string(20, 'a');
+  std::string shard = made(model);
+  const ShardIndex before = index_of(shard);
+  const Chunks same = {{1, std::string(20, 'b')}, {2, std::string(20, 'c')}};
+  const std::string next = updated(plan(UpdateKind::in_place, shard, same, 512), shard, same);
+  EXPECT_EQ(next.size(), shard.size()) << "nothing is appended";
+  EXPECT_EQ(index_of(next).placed(1), before.placed(1));
+  const Chunks others = {{0, std::string(21, 'd')}, {1, std::string(5, 'e')}, {3, ""}};
+  const std::string last = updated(plan(UpdateKind::in_place, next, others, 512), next, others);
+  EXPECT_GT(last.size(), next.size());
+  EXPECT_GE(index_of(last).placed(0).offset, next.size()) << "longer, and there is no room";
+  EXPECT_EQ(index_of(last).placed(1).offset == before.placed(1).offset, GetParam() == IndexLocation::start)
+      << "shorter";
+  for (const Chunks& changes : {same, others})
+    for (const auto& [slot, chunk] : changes) chunk.empty() ? void(model.erase(slot)) : void(model[slot] = chunk);
+  EXPECT_EQ(chunks_of(last, index_of(last)), model);
 }
 
 INSTANTIATE_TEST_SUITE_P(IndexAtStartAndEnd, CarriedOut, testing::Values(IndexLocation::start, IndexLocation::end),

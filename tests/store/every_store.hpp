@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
 #include "store/zip.hpp"
+#include "tests/remote/real_server.hpp"
 #include "tests/store/amended.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
@@ -26,6 +29,11 @@ struct Kind {
   bool locks = true;
   bool lists = true;
   bool has_any_bytes_in_keys = true;
+  /// An object store: names a version by its bytes, keeps no version that was replaced, and does not report whether an
+  /// object that it erases existed.
+  bool is_server = false;
+  /// SeaweedFS, which has directories: it keeps those without objects, and refuses keys with "..\\".
+  bool is_filer = false;
 };
 
 inline std::shared_ptr<Store> files(const std::string& directory, bool follow_symlinks, bool durable) {
@@ -61,19 +69,40 @@ inline Result<std::shared_ptr<Store>> open_of_rows(std::string_view url, const C
   return open_store(parsed, config, rows);
 }
 
-/// A new store of a row, opened by its URL. The path in it is one of this directory, unless the store is in memory. A
-/// store of a server needs a case here, which starts the server and passes its storage options.
+/// A new path in a bucket of a server of tests/servers; nullptr if the server is not installed.
+inline std::shared_ptr<Store> on_server(const std::string& name) {
+  static std::map<std::string, Result<remote::RealServer>> servers;
+  static std::atomic<int> made = 0;
+  const TempDir no_files;  // for a bucket without objects
+  if (!servers.contains(name)) servers.emplace(name, remote::real_server(name, no_files.path()));
+  const auto& server = servers.at(name);
+  if (!server) return nullptr;
+  Config config;
+  config.storage_options = {
+      {"endpoint", server->url}, {"key", server->key}, {"secret", server->secret}, {"region", server->region}};
+  return open_of_rows("s3://" + server->bucket + "/in a/" + std::to_string(made++), config).value();
+}
+
+/// A new store of a row, opened by its URL. The path in it is one of this directory, unless the store is in memory.
 inline std::shared_ptr<Store> open_row(std::string_view scheme, const std::string& directory) {
   const std::string where = scheme == "memory" ? "" : directory + "/made/when/written";
   return open_of_rows(std::string(scheme) + "://" + where).value();
 }
 
-/// Each row of the table as it is, with latency and a recorder around it.
+/// Each row of the table that can be written, as it is, with latency and a recorder around it. That of S3 is tried out
+/// with servers, which start with the first test; its other schemes open the same store.
 inline std::vector<Kind> kinds_of_rows() {
   std::vector<Kind> kinds;
+  for (const char* server : {"radosgw", "seaweedfs"})
+    kinds.push_back({.name = std::string("S3_") + server,
+                     .make = [server](const std::string&) { return on_server(server); },
+                     .locks = false,
+                     .has_any_bytes_in_keys = false,
+                     .is_server = true,
+                     .is_filer = std::string_view(server) == "seaweedfs"});
   const TempDir directory;
   for (const StoreEntry& row : store_rows()) {
-    if (row.is_layer) continue;  // read-only
+    if (row.is_layer || row.is_read_only || row.scheme.starts_with("s3")) continue;  // kSettings has the layers
     const auto opened = [scheme = row.scheme](const std::string& at) { return open_row(scheme, at); };
     const StoreTraits traits = opened(directory.path())->traits();
     std::string name(row.scheme);
@@ -136,6 +165,9 @@ inline std::vector<Kind> kinds_with_locks() {
 
 class EveryStore : public testing::TestWithParam<Kind> {
  protected:
+  void SetUp() override {
+    if (!store_) GTEST_SKIP() << "the server is not installed";
+  }
   std::optional<std::string> get(const std::string& key) { return store_->get(key).value(); }
   void set(const std::string& key, std::string_view text) { store_->set(key, text).value(); }
   std::vector<std::string> keys(const std::string& prefix = "") {
@@ -148,6 +180,11 @@ class EveryStore : public testing::TestWithParam<Kind> {
                })
         .value();
     return keys;
+  }
+  /// Erases an object; whether it existed is reported as expected, or not at all.
+  void erase(const std::string& key, Erased expected) {
+    const Erased erased = store_->erase(key).value();
+    EXPECT_TRUE(erased == expected || (GetParam().is_server && erased == Erased::unknown)) << key;
   }
   Generation generation(const std::string& key) { return store_->open(key).value()->generation().value(); }
 

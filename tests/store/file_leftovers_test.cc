@@ -11,6 +11,7 @@
 
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -68,6 +69,62 @@ TEST_F(Leftovers, OfAnUnfinishedNodeAreRemovedUnlessInUseOrResumable) {
   EXPECT_THAT(files(), ElementsAre("..sherd-new-3.sherd-lock", ".sherd-new-2/node/c/0", ".sherd-new-2/note",
                                    ".sherd-new-3/node/x", "a", "b/.sherd-new-4/node/x", "b/k"));
   EXPECT_FALSE(fs::exists(root_ / ".sherd-new-1"));
+}
+
+std::vector<std::string> removed_in(Store& store, const std::string& prefix) {
+  std::vector<std::string> removed;
+  dynamic_cast<LeftoverStore&>(store)
+      .remove_leftovers(prefix,
+                        [&](const std::string& key) -> Result<void> {
+                          removed.push_back(key);
+                          return {};
+                        })
+      .value();
+  std::ranges::sort(removed);
+  return removed;
+}
+
+TEST_F(Leftovers, AreRemovedOnRequestInAllDirectoriesAndNamed) {
+  const auto store = open();
+  store->set("a/b/kept", "x").value();
+  const auto held = store->lock("a/held").value();
+  for (const char* key : {"a/b/k", "a/k", ".sherd-new-1"}) kill_a_writer_of(key);  // which sweep where they write
+  fs::create_directories(root_ / ".sherd-new-2/node");
+  EXPECT_THAT(removed_in(*prefixed_store(store, "a/"), "b/"), ElementsAre("b/.k.sherd-lock"));
+  EXPECT_THAT(removed_in(*store, ""), ElementsAre("..sherd-new-1.sherd-lock", ".sherd-new-2", "a/.k.sherd-lock"));
+  EXPECT_THAT(files(), ElementsAre("a/.held.sherd-lock", "a/b/kept"));
+  EXPECT_THAT(removed_in(*store, ""), ElementsAre());
+  EXPECT_THAT(removed_in(*store, "nothing/"), ElementsAre());
+}
+
+TEST_F(Leftovers, KeepANextVersionThatIsStillToGetItsSecondName) {
+  const auto store = open();
+  store->set("a/1", "new").value();
+  store->set("b/2", "old").value();
+  fs::create_hard_link(root_ / "a/1", root_ / "b/.2.sherd-link");
+  EXPECT_THAT(removed_in(*store, ""), ElementsAre());
+  fs::remove(root_ / "a/1");
+  EXPECT_THAT(removed_in(*store, ""), ElementsAre("b/.2.sherd-link")) << "of a writer that did not get so far";
+}
+
+TEST_F(Leftovers, OfAWriterOfTwoNamesAreRemovedInAnyOrderOfTheirDirectories) {
+  const auto store = open();
+  store->set("a/2", "old").value();
+  kill_a_writer_of("b/1");
+  fs::create_hard_link(root_ / "b/.1.sherd-lock", root_ / "a/.2.sherd-link");
+  EXPECT_THAT(removed_in(*store, ""), ElementsAre("a/.2.sherd-link", "b/.1.sherd-lock"));
+}
+
+TEST_F(Leftovers, ASecondNameIsAddedToAnObjectOnce) {
+  const auto store = open();
+  store->set("a/1", "x").value();
+  auto& linking = dynamic_cast<LinkingStore&>(*store);
+  linking.add_name("a/1", "b/c/2").value();
+  EXPECT_EQ(store->get("b/c/2").value(), "x");
+  EXPECT_TRUE(fs::equivalent(root_ / "a/1", root_ / "b/c/2"));
+  EXPECT_EQ(linking.add_name("a/1", "b/c/2").error().code(), ErrorCode::conflict);
+  EXPECT_FALSE(linking.add_name("a/none", "d/1").has_value());
+  EXPECT_FALSE(fs::exists(root_ / "d")) << "the directory that was made for it is removed again";
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <thread>
 
 #include "tests/store/every_store.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace {
@@ -16,6 +18,15 @@ using testing::UnorderedElementsAre;
 
 class EveryListedStore : public EveryStore {
  protected:
+  /// Stores empty objects, several at a time, since some stores are slow.
+  void set_all(const std::vector<std::string>& keys) {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        for (std::size_t i = t; i < keys.size(); i += 8) set(keys[i], "");
+      });
+    for (auto& thread : threads) thread.join();
+  }
   /// Names, those of prefixes with a slash, in the order of the visit.
   std::vector<std::string> visited(const std::string& prefix, ListDepth depth) {
     std::vector<std::string> names;
@@ -56,7 +67,9 @@ TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {
 
 TEST_P(EveryListedStore, EndsAfterPagesThatAreFull) {
   for (const std::size_t count : {kListPage, 2 * kListPage}) {
-    for (std::size_t i = 0; i < count; ++i) set("p/" + std::to_string(i), "");
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back("p/" + std::to_string(i));
+    set_all(all);
     for (const ListDepth depth : {ListDepth::children, ListDepth::all}) {
       std::set<std::string> seen;
       EXPECT_TRUE(store_
@@ -74,8 +87,9 @@ TEST_P(EveryListedStore, CanBeUsedByTheVisitorOfMoreThanAPage) {
   constexpr std::size_t count = kListPage + 7;
   std::set<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.insert("k" + std::to_string(i));
-  for (const std::string& name : names) set("p/" + name, name);
-  set("p/q/r", "");
+  std::vector<std::string> all = {"p/q/r"};
+  for (const std::string& name : names) all.push_back("p/" + name);
+  set_all(all);
   set("z", "");
   EXPECT_TRUE(store_
                   ->visit("p/", ListDepth::all,
@@ -108,6 +122,45 @@ TEST_P(EveryListedStore, IsTheParentOfAPartOfIt) {
   EXPECT_EQ(root->name, "a");
   EXPECT_TRUE(root->store->open("a/b/c").value());
   EXPECT_EQ(root->store->url(), store_->url());
+}
+
+// In byte order "a.txt" is before "a/…".
+TEST_P(EveryListedStore, SortsAListByKey) {
+  const std::vector<std::string> sorted = {"a-b/c", "a.txt", "a/b", "a/c/d", "a0", "b/x"};
+  for (const std::string& key : sorted) set("p/" + key, key);
+  set("q", "");
+  std::vector<std::string> listed;
+  const auto list = [&](std::size_t most) {
+    listed.clear();
+    return store_->list("p/", [&](const std::string& key, std::uint64_t size) {
+      listed.push_back(key.substr(2));
+      EXPECT_EQ(size, key.size() - 2);
+      return listed.size() < most;
+    });
+  };
+  EXPECT_TRUE(list(100).value());
+  EXPECT_EQ(listed, sorted);
+  EXPECT_FALSE(list(3).value());
+  EXPECT_THAT(listed, ElementsAre("a-b/c", "a.txt", "a/b"));
+}
+
+TEST(SortedLists, AreOneListAndNotOneForEachDirectory) {
+  const auto store = std::make_shared<TestStore>(memory_store());
+  for (const char* key : {"p/a/b", "p/c/d/e", "p/f"}) store->set(key, "").value();
+  for (const bool sorted : {false, true}) {
+    store->has.sorted_lists = sorted;
+    store->forget();
+    std::vector<std::string> keys;
+    store
+        ->list("p/",
+               [&](const std::string& key, std::uint64_t) {
+                 keys.push_back(key);
+                 return true;
+               })
+        .value();
+    EXPECT_THAT(keys, ElementsAre("p/a/b", "p/c/d/e", "p/f"));
+    EXPECT_EQ(store->count(Op::visit), sorted ? 1U : 4U);
+  }
 }
 
 TEST(ParentStore, OfADirectoryIsTheOneAbove) {

@@ -29,7 +29,7 @@ TEST_F(Prefetched, ObjectsAndMissingOnesCostNoMoreRequests) {
 }
 
 TEST_F(Prefetched, TheRestOfALargeObjectIsReadWhenNeeded) {
-  const std::string text(1 << 20, 'x');
+  const std::string text(20 << 20, 'x');
   memory_->set("a", text).value();
   const std::vector<std::string> keys{"a"};
   const auto store = prefetched_store(*slow_, keys).value();

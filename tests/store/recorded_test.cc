@@ -4,6 +4,8 @@
 
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
+#include "store/forwarding.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {
@@ -92,6 +94,55 @@ TEST_F(RecordedStore, CountsARequestOnceIfTheSameRecorderCountsItAlready) {
   EXPECT_EQ(recorded_store(store_, other)->get("p/a").value(), "1");
   EXPECT_THAT(lines(recorder_->stop()), testing::ElementsAre("get p/a 0+1", "get p/a 0+1", "get p/a 0+1"));
   EXPECT_EQ(other->stats().requests, 1u);
+}
+
+/// Answers requests in a given order, and asks for more after each reply.
+class InOrder final : public ForwardingStore {
+ public:
+  InOrder(std::shared_ptr<Store> store, std::vector<std::size_t> order)
+      : ForwardingStore(std::move(store)), order_(std::move(order)) {}
+  Result<void> read(ReadQueue& queue) override {
+    std::vector<ReadRequest> asked;
+    for (std::size_t answered = 0;; ++answered) {
+      while (auto request = queue.next(answered == asked.size())) asked.push_back(*std::move(request));
+      if (answered == asked.size()) return {};
+      const std::size_t number = order_.at(answered);
+      if (auto done = queue.reply(number, read_one(*store_, asked.at(number))); !done) return done;
+    }
+  }
+
+ private:
+  const std::vector<std::size_t> order_;
+};
+
+/// Each of the first keys leads to one more, which is read when the first one is there.
+class Chains final : public ReadQueue {
+ public:
+  std::optional<ReadRequest> next(bool) override {
+    if (ready_.empty()) return std::nullopt;
+    ReadRequest request{.key = ready_.back()};
+    ready_.pop_back();
+    keys_.push_back(request.key);
+    return request;
+  }
+  Result<void> reply(std::size_t number, Result<ReadReply>) override {
+    if (keys_.at(number).size() == 1) ready_.push_back(keys_[number] + "2");
+    return {};
+  }
+
+ private:
+  std::vector<std::string> ready_ = {"b", "a"}, keys_;
+};
+
+TEST_F(RecordedStore, CountsDependentRoundTripsWhateverTheOrderOfReplies) {
+  for (const std::vector<std::size_t>& order : {std::vector<std::size_t>{0, 1, 2, 3}, {1, 0, 2, 3}, {0, 2, 1, 3}}) {
+    const auto recorder = std::make_shared<Recorder>();
+    const auto store = recorded_store(std::make_shared<InOrder>(memory_store(), order), recorder);
+    Chains chains;
+    ASSERT_TRUE(store->read(chains).has_value());
+    EXPECT_EQ(recorder->stats().round_trips, 2U);
+    EXPECT_EQ(recorder->stats().requests, 4U);
+  }
 }
 
 }  // namespace

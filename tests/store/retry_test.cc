@@ -49,6 +49,16 @@ TEST(Retry, OfAChangeGoesOnUntilTheCallIsInterrupted) {
   EXPECT_GT(made, 20);
 }
 
+TEST(Retry, OfAChangeGoesOnUntilTheTimeoutOfLocks) {
+  Config config;
+  config.lock_timeout = 0;  // then it is tried for a second
+  const auto begun = std::chrono::steady_clock::now();
+  const auto ended = retry_conflicts(config, [&]() -> Result<void> { return conflict("another writer was first"); });
+  EXPECT_EQ(ended.error().code(), ErrorCode::unavailable);
+  EXPECT_NE(ended.error().message().find("lock_timeout"), std::string::npos);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+}
+
 TEST(Retry, OnAnotherThreadEndsWithTheCallThatItWorksFor) {
   std::atomic<int> made{0};
   Config config;

@@ -61,6 +61,23 @@ TEST(StoreUrl, KeepsThePartsOfARemoteOneApart) {
   EXPECT_EQ(parsed("https://host:no/a").error().code(), ErrorCode::invalid_argument);
 }
 
+TEST(StoreUrl, IsShownWithoutSecretsInEveryForm) {
+  const std::string secret = "https://me:pw@host/a?sig", shown = "https://...@host/a?...";
+  const auto is_shown = [](const std::string& text, const std::string& expected) {
+    EXPECT_EQ(parse(text).shown, expected);
+    EXPECT_EQ(parse(text).userinfo, "me:pw");
+  };
+  is_shown("zip://x::" + secret, "zip://x::" + shown);
+  is_shown("zarr3://" + secret, "zarr3://" + shown);
+  is_shown(secret + "|zip:x", shown + "|zip:x");
+  is_shown(secret + "|x", shown);
+  for (const std::string& text :
+       {"a::" + secret, "htps" + secret.substr(5), secret + "|zpi:x", "zarr3://zarr4://" + secret}) {
+    EXPECT_THAT(parsed(text).error().text(), testing::Not(testing::AnyOf(HasSubstr("pw"), HasSubstr("sig")))) << text;
+    EXPECT_THAT(parsed(text).error().text(), HasSubstr("...@host/a?...")) << text;
+  }
+}
+
 TEST(StoreUrl, OfAPipelineHasLayersAndAFormat) {
   const StoreUrl url = parse("s3://b/a.zip|zip:inner/b%7Cc.zip|zip:|zarr3:group/x");
   EXPECT_EQ(url.path, "/a.zip");
@@ -110,7 +127,10 @@ TEST(StoreUrl, IsThatOfAnExistingPathWhateverItLooksLike) {
 }
 
 TEST(StoreUrl, OfAnUnknownSchemeSaysWhatWasTried) {
-  for (const char* text : {"htps://host/a", "a::htps://host/a", "https://host/a|zpi:", "zarr3://htps://host/a"}) {
+  const TempDir directory;
+  for (const std::string& text :
+       {std::string("htps://host/a"), std::string("a::htps://host/a"), std::string("https://host/a|zpi:"),
+        std::string("zarr3://htps://host/a"), directory.path() + "|zpi:x"}) {
     const auto url = parsed(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code(), ErrorCode::unsupported) << text;

@@ -1,6 +1,7 @@
 // A directory that a test has for itself.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -9,8 +10,11 @@
 
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "sherd-test-XXXXXX").string();
+  /// Temporary files may be in memory; the working directory is not.
+  enum class Where : std::uint8_t { temporary, disk };
+  explicit TempDir(Where where = Where::temporary) {
+    const auto in = where == Where::disk ? std::filesystem::current_path() : std::filesystem::temp_directory_path();
+    std::string name = (in / "sherd-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
   TempDir(const TempDir&) = delete;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/buffer.hpp"
+#include "store/archive_of.hpp"
 #include "store/zip.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/zip_bytes.hpp"
@@ -54,6 +55,23 @@ class ZipWrite : public testing::Test {
     for (std::string line; std::getline(seen, line);) lines.push_back(line);
     std::filesystem::remove(directory_ / "seen");
     return lines;
+  }
+  /// What a program finds that reads the archive from its beginning.
+  [[nodiscard]] std::vector<std::string> laid_out() const {
+    const std::string all = bytes();
+    const auto number = [&](std::size_t at, int count) {
+      std::uint64_t value = 0;
+      while (count-- > 0) value = value << 8 | static_cast<unsigned char>(all[at + static_cast<std::size_t>(count)]);
+      return value;
+    };
+    std::vector<std::string> names;
+    for (std::size_t at = 0; all.compare(at, 4, "PK\3\4") == 0;) {
+      names.push_back(all.substr(at + 30, number(at + 26, 2)));
+      at += 30 + number(at + 26, 2) + number(at + 28, 2) + number(at + 18, 4);
+      EXPECT_NE(all.find("PK\1\2", at), all.npos);
+      if (all.compare(at, 2, "PK") != 0) ADD_FAILURE() << "a gap at " << at;
+    }
+    return names;
   }
 
   TempDir directory_;
@@ -237,15 +255,15 @@ TEST_F(ZipWrite, KeepsOtherProgramsMembersAsTheyAre) {
 }
 
 TEST_F(ZipWrite, SetsTheCommentAndKeepsItUnlessItDescribesAnOrder) {
-  const auto comment = [this] { return zip_archive_of(*opened())->comment(); };
+  const auto comment = [this] { return archive_of(*opened())->comment(); };
   const std::string ozx = R"({"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}})";
   for (const std::string& text : {std::string("about it"), ozx}) {
     auto store = recorded_store(opened(), std::make_shared<Recorder>());
     store->set("zarr.json", "{}").value();
-    zip_archive_of(*store)->set_comment(text).value();
+    archive_of(*store)->set_comment(text).value();
     store->finish().value();
     EXPECT_EQ(comment(), text);
-    zip_archive_of(*store)->set_comment(text + " ").value();
+    archive_of(*store)->set_comment(text + " ").value();
     store->finish().value();
     EXPECT_EQ(comment(), text + " ");
     store->set("c/0", "1").value();
@@ -257,21 +275,46 @@ TEST_F(ZipWrite, SetsTheCommentAndKeepsItUnlessItDescribesAnOrder) {
     std::filesystem::remove(directory_ / "a.zip");
   }
   const auto store = opened();
-  EXPECT_EQ(zip_archive_of(*store)->set_comment(std::string(65'536, 'x')).error().code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(zip_archive_of(*store)->set_comment("PK\5\6").error().code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(zip_archive_of(*memory_store()), nullptr);
+  EXPECT_EQ(archive_of(*store)->set_comment(std::string(65'536, 'x')).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(archive_of(*store)->set_comment("PK\5\6").error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(archive_of(*memory_store()), nullptr);
+}
+
+TEST_F(ZipWrite, PutsTheFirstMembersInFrontAsFarAsTheyFit) {
+  const KeyTest is_document = [](std::string_view key) { return key.ends_with("json"); };
+  const auto store = opened();
+  archive_of(*store)->set_first(is_document);
+  for (const auto* const key : {"claim", "c/0"}) store->set(key, key).value();
+  store->set("z/large.json", std::string(65'536, ' ')).value();
+  for (const auto* const key : {"a/b/json", "b/json", "a/json", "json"}) store->set(key, key).value();
+  store->erase("claim").value();
+  store->finish().value();
+  EXPECT_THAT(in_python(), ElementsAre("json 4", "a/json 6", "b/json 6", "z/large.json 65536", "a/b/json 8", "c/0 3"));
+  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "a/b/json", "c/0", "z/large.json"));
+  EXPECT_TRUE(archive_of(*store)->has_first(is_document).value());
+  EXPECT_EQ(store->get("a/b/json").value(), "a/b/json") << "it has the rest of the room in front";
+
+  archive_of(*store)->set_first(is_document);
+  store->set("d/json", "new").value();
+  store->finish().value();
+  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "d/json", "a/b/json", "c/0", "z/large.json"));
+  EXPECT_TRUE(archive_of(*store)->has_first(is_document).value());
+
+  store->set("e/json", "new").value();
+  store->finish().value();
+  EXPECT_FALSE(archive_of(*opened())->has_first(is_document).value()) << "a change does not sort the directory";
 }
 
 TEST_F(ZipWrite, KeepsTheLastOfDuplicates) {
   put_golden("python_duplicates.zip");
   const auto store = opened();
-  EXPECT_EQ(zip_archive_of(*store)->duplicates().count, 2U);
-  EXPECT_EQ(zip_archive_of(*store)->duplicates().example, "a.txt");
+  EXPECT_EQ(archive_of(*store)->duplicates().count, 2U);
+  EXPECT_EQ(archive_of(*store)->duplicates().example, "a.txt");
   store->set("new", "").value();
   store->finish().value();
   EXPECT_THAT(in_python(), ElementsAre("a.txt 8", "b.txt 1", "new 0"));
   EXPECT_EQ(store->get("a.txt").value(), "the last");
-  EXPECT_EQ(zip_archive_of(*store)->duplicates().count, 0U);
+  EXPECT_EQ(archive_of(*store)->duplicates().count, 0U);
 }
 
 TEST_F(ZipWrite, OfAnArchiveBehindAProgramIsRefused) {
@@ -386,6 +429,43 @@ TEST_F(ZipWrite, OfMoreMembersThanThe16BitsOfItsEndUsesZip64) {
   store->set("c/0", "1").value();
   store->finish().value();
   EXPECT_EQ(in_python().size(), 65'600U);
+}
+
+TEST_F(ZipWrite, MembersHaveNamesOfEveryLegalShape) {
+  std::vector<std::string> keys = {
+      " ",        "a b ", "a.",    "...",       ".a",      "..a",       "-x",      "~",          "%2F",
+      "a%",       "CON",  "A",     "a",         "é",       "e\xcc\x81", "日本/語", "\U0001f600", "\x7f",
+      "\x01\n\t", "a\\b", "c:\\d", "<>:\"|?*'", "é/a.zip", "a#b?c&d",   "a|zip:",  "zarr.json",  "x/zarr.json/y"};
+  keys.push_back(std::string(255, 'n'));
+  std::string longest = std::string(255, 'n');
+  while (longest.size() + 256 <= 4096) longest += "/" + std::string(255, 'n');
+  keys.push_back(longest);
+  std::ranges::sort(keys);
+  const auto expect_all = [&](Store& store) {
+    std::vector<std::string> listed;
+    store.list("", [&](const std::string& key, std::uint64_t) { return listed.push_back(key), true; }).value();
+    EXPECT_EQ(listed, keys);
+    for (const std::string& key : keys) EXPECT_EQ(store.get(key).value(), key);
+  };
+  const auto store = opened();
+  for (const std::string& key : keys) store->set(key, key).value();
+  expect_all(*store);
+  store->finish().value();
+  expect_all(*store);
+  store->set("a", "changed").value();
+  store->set("a", "a").value();
+  store->finish().value();
+  expect_all(*opened());
+  const std::string in_python =
+      "python3 -c \"import sys, zipfile\nfor each in zipfile.ZipFile(sys.argv[1]).namelist(): "
+      "sys.stdout.buffer.write(each.encode() + bytes(1))\" '" +
+      directory_ / "a.zip" + "' > '" + directory_ / "seen" + "'";
+  ASSERT_EQ(std::system(in_python.c_str()), 0);
+  std::vector<std::string> seen;
+  std::ifstream names(directory_ / "seen");
+  for (std::string name; std::getline(names, name, '\0');) seen.push_back(name);
+  std::ranges::sort(seen);
+  EXPECT_EQ(seen, keys);
 }
 
 TEST_F(ZipWrite, OfAKeyThatIsNotUtf8IsRefused) {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/try.hpp"
+#include "store/zip_encode.hpp"
 #include "store/zip_record.hpp"
 #include "tests/store/zip_bytes.hpp"
 #include "tests/test_data.hpp"
@@ -194,10 +195,26 @@ TEST(ZipDirectory, SaysHowToRecoverAnArchiveThatWasCutShort) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const Error error = refused(whole.substr(0, size));
     EXPECT_EQ(error.code(), ErrorCode::corrupt) << size;
-    EXPECT_THAT(error.text(), HasSubstr("zip -FF"));
+    EXPECT_THAT(error.text(), HasSubstr(size == 0 ? "the file is empty" : "zip -FF"));
   }
   for (std::size_t size = 1; size < whole.size(); ++size)
     EXPECT_EQ(refused(whole.substr(size)).code(), ErrorCode::corrupt) << size;
+}
+
+TEST(ZipDirectory, OfMembersBeyond4GibIsWrittenAndReadInZip64) {
+  constexpr std::uint64_t kLarge = std::uint64_t{5} << 30;
+  std::string bytes;
+  const std::uint64_t second = zip_header_bytes("large", kLarge) + kLarge;
+  append_zip_record({.key = "large", .size = kLarge}, bytes);
+  append_zip_record({.key = "small", .crc = 1, .size = 3, .header = second}, bytes);
+  const std::uint64_t size = bytes.size(), offset = second + zip_header_bytes("small", 3) + 3;
+  append_zip_end({.count = 2, .offset = offset}, bytes);
+  const ZipEnd end = find_zip_end(as_bytes(bytes), offset + bytes.size(), {}).value();
+  EXPECT_EQ(end.directory.offset, offset);
+  const auto directory = ZipDirectory::parse(as_bytes(bytes).first(size), end).value();
+  EXPECT_EQ(directory.find("large")->size, kLarge);
+  EXPECT_EQ(directory.find("small")->header, second);
+  EXPECT_EQ(zip_local_header({.key = "large", .size = kLarge}).size(), zip_header_bytes("large", kLarge));
 }
 
 TEST(ZipDirectory, IsNoLargerThanTheLimit) {

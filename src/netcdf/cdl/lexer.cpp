@@ -17,7 +17,6 @@ constexpr std::string_view kMarks = "{}(),;:=*";
 constexpr std::string_view kSections[] = {"types", "dimensions", "variables", "data", "group"};
 constexpr std::size_t kShown = 40;  ///< bytes of a text shown in a message
 
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool begins_name(char c) noexcept {
   return is_letter(c) || c == '_' || c == '\\' || static_cast<unsigned char>(c) >= 0x80;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl/text.hpp"
@@ -15,13 +16,6 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 /// The integer type of a suffix; int64 for "ll". nullopt for other text.
 std::optional<Type> integer_type_of(std::string_view suffix) {
@@ -180,13 +174,13 @@ Result<CdlNumber> parse_cdl_number(std::string_view text) {
   if (rest.starts_with("0x") || rest.starts_with("0X")) {
     rest.remove_prefix(2);
     const std::size_t end = std::min(rest.find_first_not_of("0123456789abcdefABCDEF"), rest.size());
-    return parse_integer(text, sign, rest.substr(0, end), 16, lower(rest.substr(end)));
+    return parse_integer(text, sign, rest.substr(0, end), 16, lowered(rest.substr(end)));
   }
   const bool is_real =
       rest.find('.') != rest.npos || (rest.find_first_of("eE") != rest.npos && rest.find_first_of("eE") > 0);
   std::size_t end = rest.find_last_not_of(kLetters);
   end = end == rest.npos ? 0 : end + 1;
-  const std::string suffix = lower(rest.substr(end));
+  const std::string suffix = lowered(rest.substr(end));
   const std::string_view digits = rest.substr(0, end);
   if (is_real || suffix == "f" || suffix == "d") {
     if (digits.find_first_of(kDigits) == digits.npos)

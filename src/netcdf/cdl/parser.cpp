@@ -2,6 +2,7 @@
 // that everything is known when it is read.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "netcdf/attribute.hpp"
 #include "netcdf/cdl/schema.hpp"
@@ -20,10 +21,8 @@ std::optional<Type> cdl_type(std::string_view name) {
                                                            {"integer", Type::int32},
                                                            {"ulong", Type::uint32},
                                                            {"uinteger", Type::uint32}};
-  std::string lower(name);
-  const bool upper = std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
-  for (char& c : lower)
-    if (upper && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const bool is_upper = std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+  const std::string lower = is_upper ? lowered(name) : std::string(name);
   for (const auto& [alias, type] : aliases)
     if (alias == lower) return type;
   return type_called(lower);

@@ -1,0 +1,123 @@
+// Streams: slices that are appended to an array along one axis, and stored in the background.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "sherd/dtype.hpp"
+#include "sherd/export.hpp"
+#include "sherd/result.hpp"
+#include "sherd/view.hpp"
+
+namespace sherd {
+
+/// How a stream stores slices, as numbered by ZEP 2 (docs/writing.md). Below, a shard is a stored object: a chunk, in
+/// an array without shards.
+enum class Technique : std::uint8_t {
+  automatic = 0,     ///< `whole_shards` if shards have length 1 along the axis, otherwise `append`
+  whole_shards = 1,  ///< requires shards of length 1 along the axis: each slice consists of whole shards
+  /// A flush inside a shard is a partial write, as Config::update says; dead bytes are limited by Config::max_unused.
+  append = 2,
+  /// For shards of uncompressed chunks whose fill value is zero: the first flush inside a shard stores the whole index,
+  /// and zeros without using space where the file system has holes; slices are then overwritten where they are. In
+  /// stores that do not change objects in place it is like `append`.
+  preallocated = 3,
+  /// Chunks are stored in the order of their arrival; dead bytes stay until a shard is full, which is then rewritten
+  /// without them.
+  arrival = 4,
+};
+
+struct AppenderOptions {
+  std::size_t axis = 0;
+  Technique technique = Technique::automatic;
+  /// The bytes of slices that may wait to be stored. At least one row of chunks; rounded down to whole rows of shards,
+  /// or of chunks if two rows of shards do not fit. 0: two rows of shards, at least 64 MiB and at most
+  /// Config::memory_budget.
+  std::uint64_t queue_bytes = 0;
+  unsigned threads = 0;  ///< for encoding and storing; 0: Config::threads
+  /// Also flush whenever a row of shards is full. If false, the array grows by flush() and close() only.
+  bool auto_flush = true;
+};
+
+/// Appends slices to an array. append() copies slices into a queue, and a thread of the appender stores them: rows of
+/// whole shards as soon as they are complete, others when flush() or close() is called or the queue is full. A slice
+/// has the shape of the array without the axis.
+///
+/// A flush stores elements first and then the shape that contains them, each durably if Config::durable is set. So at
+/// any moment the array consists of the slices of complete flushes, for every reader, also after the process was
+/// killed. Such a stream is continued by opening another appender. An appender that was killed or has failed may leave
+/// elements beyond the end; the next one replaces them, but Array::resize() to a larger shape shows them.
+///
+/// While an appender is open, others cannot change the array's shape or erase it: they wait for its lock, and a second
+/// appender is a `conflict`. A store without locks cannot prevent this: there a stream ends with `conflict` at the
+/// first flush that finds another shape than the one that it stored last, and slices that two appenders stored at the
+/// same time may be those of either.
+///
+/// The first failure ends the stream with the last complete flush; later slices are lost, and every further call
+/// returns that error.
+///
+/// Thread-safe, except for moving and destroying. Slices of one append() stay together. In a child of fork(), an
+/// appender of the parent must not be used; destroying it there has no effect.
+class SHERD_API Appender {
+ public:
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
+
+  Appender(Appender&&) noexcept;
+  Appender& operator=(Appender&&) noexcept;
+  /// Like close(), but its error is lost. After a close() that was interrupted, slices in the queue are dropped.
+  ~Appender();
+
+  /// Copies slices into the queue; the memory may be reused when this returns. `slices` has the array's type and either
+  /// the shape of one slice, or the array's shape with any length along the axis. Waits while the queue is full.
+  /// `unavailable` after `timeout` seconds (0: without waiting), or if the call is interrupted; the slices before were
+  /// then accepted, and the message says how many.
+  Result<void> append(const ConstAnyView& slices, double timeout = kForever);
+  template <class T>
+  Result<void> append(const StridedView<T>& slices, double timeout = kForever) {
+    return append(StridedView<const T>(slices.data(), slices.shape(), slices.strides()).untyped(), timeout);
+  }
+  /// The same for slices in dense C order.
+  template <class T>
+  Result<void> append(std::span<T> elements, double timeout = kForever) {
+    auto view = dense(reinterpret_cast<const std::byte*>(elements.data()), DType::of<std::remove_const_t<T>>(),
+                      elements.size());
+    if (!view) return std::move(view).error();
+    return append(*view, timeout);
+  }
+
+  /// Stores all slices that were accepted before this call, and the shape that contains them. The array's handle then
+  /// has that shape. If it is interrupted (`unavailable`), they are still being stored.
+  Result<void> flush();
+  /// Stores all accepted slices and ends the appender. Returns the error that ended the stream, if any, also if an
+  /// earlier call returned it. If it is interrupted (`unavailable`), slices are still being stored; call it again.
+  /// After the end, it returns the same again.
+  Result<void> close();
+
+  struct Stats {
+    std::uint64_t appended = 0;      ///< slices accepted by this appender
+    std::uint64_t stored = 0;        ///< of them, slices inside the stored shape
+    std::uint64_t length = 0;        ///< of the array along the axis, as stored
+    std::uint64_t queued_bytes = 0;  ///< of slices in the queue
+    std::uint64_t queue_bytes = 0;   ///< the most that the queue holds
+    std::uint64_t flushes = 0;       ///< how often the shape was stored
+    double waited = 0;               ///< seconds that append() has waited because the queue was full
+  };
+  [[nodiscard]] Stats stats() const;
+  /// The most memory in bytes that the appender needs: the queue, encoding, and the indexes of the shards in progress.
+  [[nodiscard]] std::uint64_t estimate_memory() const;
+
+ private:
+  friend class Array;
+  struct State;
+  explicit Appender(std::unique_ptr<State> state);
+  [[nodiscard]] Result<ConstAnyView> dense(const std::byte* data, DType dtype, std::size_t elements) const;
+  void end() noexcept;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sherd

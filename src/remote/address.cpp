@@ -1,0 +1,107 @@
+#include "remote/address.hpp"
+#include "base/text.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace sherd::remote {
+namespace {
+
+enum class Reach : std::uint8_t { loopback, link_local, elsewhere };
+
+Reach reach_of_v4(std::uint32_t address) {
+  if (address >> 24 == 127 || address >> 24 == 0) return Reach::loopback;
+  return address >> 16 == 0xA9FE ? Reach::link_local : Reach::elsewhere;
+}
+
+Reach reach_of(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    return reach_of_v4(ntohl(v4.sin_addr.s_addr));
+  }
+  if (address.sa_family != AF_INET6) return Reach::elsewhere;
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address, sizeof v6);
+  const std::uint8_t* const bytes = v6.sin6_addr.s6_addr;
+  constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  if (std::equal(bytes, bytes + 12, kMapped)) {
+    std::uint32_t v4 = 0;
+    std::memcpy(&v4, bytes + 12, 4);
+    return reach_of_v4(ntohl(v4));
+  }
+  if (std::all_of(bytes, bytes + 15, [](std::uint8_t byte) { return byte == 0; }) && bytes[15] <= 1)
+    return Reach::loopback;
+  const bool is_metadata = bytes[0] == 0xFD && bytes[1] == 0 && bytes[2] == 0x0E && bytes[3] == 0xC2;  // fd00:ec2::254
+  return is_metadata || (bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80) ? Reach::link_local : Reach::elsewhere;
+}
+
+bool is_literal(std::string_view host) {
+  in6_addr v6{};
+  in_addr v4{};
+  const std::string text(host);
+  return inet_pton(AF_INET, text.c_str(), &v4) == 1 || inet_pton(AF_INET6, text.c_str(), &v6) == 1;
+}
+
+}  // namespace
+
+Origin origin_of(std::string_view url) {
+  Origin origin;
+  const std::size_t slashes = url.find("://");
+  if (slashes == url.npos) return origin;
+  origin.scheme = lowered(url.substr(0, slashes));
+  std::string_view rest = url.substr(slashes + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#"));
+  if (const std::size_t at = rest.rfind('@'); at != rest.npos) rest.remove_prefix(at + 1);
+  std::size_t end = rest.rfind(':');
+  if (rest.starts_with('[')) {
+    const std::size_t bracket = rest.find(']');
+    origin.host = lowered(rest.substr(1, bracket == rest.npos ? bracket : bracket - 1));
+    end = bracket == rest.npos || rest.substr(bracket + 1).empty() ? rest.npos : bracket + 1;
+  } else {
+    origin.host = lowered(rest.substr(0, end));
+  }
+  if (end != rest.npos && end < rest.size()) origin.port = rest.substr(end + 1);
+  return origin;
+}
+
+Result<std::string> redirected(std::string_view url, std::string_view location) {
+  const Origin from = origin_of(url);
+  const std::size_t authority = url.find("://") + 3;
+  const std::size_t path = std::min(url.find_first_of("/?#", authority), url.size());
+  std::string target(location);
+  if (location.starts_with("//")) {
+    target = from.scheme + ":" + target;
+  } else if (location.starts_with('/')) {
+    target = std::string(url.substr(0, path)) + target;
+  } else if (location.find("://") == location.npos) {
+    const std::string_view before = url.substr(0, url.find_first_of("?#"));
+    const std::size_t slash = before.rfind('/');
+    target = std::string(slash < path ? url.substr(0, path) : before.substr(0, slash)) + "/" + target;
+  }
+  const std::string scheme = origin_of(target).scheme;
+  if (scheme == from.scheme || (scheme == "https" && from.scheme == "http")) return target;
+  return io_error("the server redirects from " + from.scheme + " to " + (scheme.empty() ? "no URL" : scheme) +
+                  ", which is refused");
+}
+
+std::string host_of(std::string_view url) { return origin_of(url).host; }
+
+bool may_connect(const sockaddr& address, std::string_view host, bool is_trusted) {
+  switch (reach_of(address)) {
+    case Reach::elsewhere:
+      return true;
+    case Reach::loopback:
+      return is_trusted;
+    case Reach::link_local:
+      return is_trusted && is_literal(host);
+  }
+  return false;
+}
+
+}  // namespace sherd::remote

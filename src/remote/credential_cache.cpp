@@ -1,0 +1,80 @@
+#include "remote/credential_cache.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sherd::remote {
+namespace {
+
+constexpr std::chrono::minutes kMargin{5}, kPause{1};
+
+}  // namespace
+
+/// That a thread is asking, also if the source throws.
+class CredentialCache::Asking {
+ public:
+  Asking(CredentialCache& cache, std::unique_lock<std::mutex>& lock) : cache_(cache), lock_(lock) {
+    cache_.asking_ = ::getpid();
+    cache_.failure_.reset();
+    lock_.unlock();
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() {
+    if (!lock_.owns_lock()) lock_.lock();
+    cache_.asking_ = 0;
+    ++cache_.attempts_;
+    cache_.done_.notify_all();
+  }
+
+ private:
+  CredentialCache& cache_;
+  std::unique_lock<std::mutex>& lock_;
+};
+
+Result<Credentials> CredentialCache::get() {
+  std::unique_lock lock(mutex_);
+  while (!current_ || clock_() >= ask_at_) {
+    if (asking_ != ::getpid()) {
+      const Asking asking(*this, lock);
+      Result<Credentials> fresh = source_();
+      lock.lock();
+      return store(std::move(fresh));
+    }
+    if (is_valid()) break;
+    const std::uint64_t before = attempts_;
+    done_.wait(lock, [&] { return attempts_ != before; });
+    if (failure_) return *failure_;
+  }
+  return *current_;
+}
+
+Result<Credentials> CredentialCache::store(Result<Credentials> fresh) {
+  const Time now = clock_();
+  if (fresh) {
+    const Time expiry = fresh->expires.value_or(Time::max());
+    const Time soonest = expiry > now ? std::min(now + kPause, expiry) : now + kPause;
+    ask_at_ = fresh->expires ? std::max(expiry - kMargin, soonest) : expiry;
+    current_ = *fresh;
+    return fresh;
+  }
+  if (is_valid()) {
+    ask_at_ = now + kPause;
+    return *current_;
+  }
+  failure_ = fresh.error();
+  return fresh;
+}
+
+void CredentialCache::refused(const Credentials& credentials) {
+  const std::lock_guard lock(mutex_);
+  // Another thread may have replaced them already.
+  const bool is_current = current_ && current_->key_id == credentials.key_id &&
+                          current_->session_token == credentials.session_token &&
+                          current_->bearer_token == credentials.bearer_token;
+  if (is_current) current_.reset();
+}
+
+}  // namespace sherd::remote

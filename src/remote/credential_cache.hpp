@@ -1,0 +1,52 @@
+// Credentials that threads share, kept until shortly before they expire.
+//
+// Five minutes before they expire, one thread asks for new ones, and the others go on with those that they have; after
+// the expiry the others wait. If asking fails while the old ones are valid, they are used and it is tried again after a
+// minute. All threads that wait for one attempt get its result.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "sherd/options.hpp"
+#include "sherd/result.hpp"
+
+namespace sherd::remote {
+
+/// Thread-safe.
+class CredentialCache {
+ public:
+  using Source = std::function<Result<Credentials>()>;
+  using Clock = std::function<std::chrono::system_clock::time_point()>;
+
+  /// `source` is called by one thread at a time, without a lock.
+  explicit CredentialCache(Source source, Clock clock = std::chrono::system_clock::now)
+      : source_(std::move(source)), clock_(std::move(clock)) {}
+
+  [[nodiscard]] Result<Credentials> get();
+  /// A server has refused these as expired or unknown: the next get() asks for new ones.
+  void refused(const Credentials& credentials);
+
+ private:
+  class Asking;
+  using Time = std::chrono::system_clock::time_point;
+
+  [[nodiscard]] bool is_valid() const { return current_ && (!current_->expires || clock_() < *current_->expires); }
+  Result<Credentials> store(Result<Credentials> fresh);
+
+  Source source_;
+  Clock clock_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::optional<Credentials> current_;
+  Time ask_at_ = {};              ///< when new ones are asked for
+  pid_t asking_ = 0;              ///< the process of the thread that is asking; a child of fork() does not have it
+  std::uint64_t attempts_ = 0;    ///< that have ended
+  std::optional<Error> failure_;  ///< of the last attempt
+};
+
+}  // namespace sherd::remote

@@ -1,0 +1,47 @@
+#include "remote/prepared_uploads.hpp"
+
+#include <utility>
+
+#include "base/call.hpp"
+#include "base/try.hpp"
+
+namespace sherd::remote {
+
+PreparedUploads::Begun PreparedUploads::begin(const std::string& key) const {
+  auto upload = std::make_unique<MultipartUpload>(*server_, key);
+  SHERD_TRY(upload->begin());
+  return upload;
+}
+
+void PreparedUploads::prepare(const std::string& key) {
+  if (!are_needed_) return;
+  const auto of_call = [this, key, call = Call::current()]() -> Begun {
+    if (call == nullptr) return begin(key);
+    const Call::Working working(*call, false);
+    return begin(key);
+  };
+  const std::lock_guard guard(mutex_);
+  // Without another thread, take() begins it.
+  if (!by_key_.contains(key)) by_key_.emplace(key, std::async(std::launch::async | std::launch::deferred, of_call));
+}
+
+std::optional<PreparedUploads::Begun> PreparedUploads::remove(const std::string& key) {
+  std::future<Begun> begun;
+  {
+    const std::lock_guard guard(mutex_);
+    if (auto node = by_key_.extract(key)) begun = std::move(node.mapped());
+  }
+  return begun.valid() ? std::optional(begun.get()) : std::nullopt;
+}
+
+PreparedUploads::Begun PreparedUploads::take(const std::string& key) {
+  are_needed_ = true;
+  auto prepared = remove(key);
+  return prepared ? *std::move(prepared) : begin(key);
+}
+
+void PreparedUploads::drop(const std::string& key) {
+  if (remove(key)) are_needed_ = false;
+}
+
+}  // namespace sherd::remote

@@ -1,0 +1,411 @@
+#include "remote/transport.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/buffer.hpp"
+#include "base/try.hpp"
+#include "remote/address.hpp"
+#include "remote/libraries.hpp"
+
+namespace sherd::remote {
+namespace {
+
+/// Calls that run at the same time have a handle each; more than these are closed afterwards.
+constexpr std::size_t kKeptHandles = 8;
+constexpr long kBufferBytes = 256L << 10;
+/// Bytes per second below which a transfer counts as still.
+constexpr long kStillBytes = 64;
+constexpr std::size_t kMaxHeaderBytes = 256 << 10;
+
+class Handles;
+Handles* handles = nullptr;  // replaced in a forked child, and never destroyed
+
+/// The stack of libcurl's handles that are not in use, each with its connections.
+class Handles {
+ public:
+  static Handles& get() {
+    static const bool is_made = [] {
+      handles = new Handles;
+      return pthread_atfork(nullptr, nullptr, [] { handles = new Handles; }) == 0;
+    }();
+    static_cast<void>(is_made);
+    return *handles;
+  }
+  CURLM* take() {
+    const std::lock_guard guard(mutex_);
+    if (idle_.empty()) return nullptr;
+    CURLM* const multi = idle_.back();
+    idle_.pop_back();
+    return multi;
+  }
+  /// False if there are enough.
+  bool give_back(CURLM* multi) {
+    const std::lock_guard guard(mutex_);
+    if (idle_.size() >= kKeptHandles) return false;
+    idle_.push_back(multi);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<CURLM*> idle_;
+};
+
+struct Wire;
+
+/// What a handle of libcurl waits for: sockets, and a time.
+class Events {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// libcurl reports to this until release().
+  void attach(const Curl& curl, CURLM* multi) {
+    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &on_socket);
+    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+    curl.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &on_timer);
+    curl.curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+  }
+  static void release(const Curl& curl, CURLM* multi) {
+    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, nullptr);
+    curl.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, nullptr);
+  }
+
+  /// Lets libcurl act on one event: a time that has come before a socket that is ready, because it begins requests.
+  /// False if there is none.
+  bool act(const Curl& curl, CURLM* multi, CURLMcode& code) {
+    int running = 0;
+    if (timer_ && *timer_ <= Clock::now()) {
+      timer_.reset();
+      code = curl.curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+      return true;
+    }
+    const auto ready = std::ranges::find_if(sockets_, [](const pollfd& each) { return each.revents != 0; });
+    if (ready == sockets_.end()) return false;
+    const auto events = static_cast<unsigned>(std::exchange(ready->revents, 0));
+    const int seen = ((events & (POLLIN | POLLHUP)) != 0 ? CURL_CSELECT_IN : 0) |
+                     ((events & POLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                     ((events & (POLLERR | POLLNVAL)) != 0 ? CURL_CSELECT_ERR : 0);
+    code = curl.curl_multi_socket_action(multi, ready->fd, seen, &running);
+    return true;
+  }
+
+  /// Waits until a socket is ready or the time has come, but not after `until`.
+  void wait(Clock::time_point until) {
+    if (timer_) until = std::min(until, *timer_);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    ::poll(sockets_.data(), sockets_.size(), static_cast<int>(std::max<decltype(left)>(left, 0)));
+  }
+
+ private:
+  static int on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* context, void* /*unused*/) {
+    auto& sockets = static_cast<Events*>(context)->sockets_;
+    auto found = std::ranges::find(sockets, socket, &pollfd::fd);
+    if (what == CURL_POLL_REMOVE) {
+      if (found != sockets.end()) sockets.erase(found);
+      return 0;
+    }
+    if (found == sockets.end()) found = sockets.insert(found, {.fd = socket, .events = 0, .revents = 0});
+    found->events =
+        static_cast<short>(((what & CURL_POLL_IN) != 0 ? POLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? POLLOUT : 0));
+    return 0;
+  }
+  static int on_timer(CURLM* /*multi*/, long delay, void* context) {
+    auto& timer = static_cast<Events*>(context)->timer_;
+    timer = delay < 0 ? std::nullopt : std::optional(Clock::now() + std::chrono::milliseconds(delay));
+    return 0;
+  }
+
+  std::vector<pollfd> sockets_;
+  std::optional<Clock::time_point> timer_;
+};
+
+}  // namespace
+
+struct Transport::State {
+  const Curl& curl;
+  const Connection connection;
+  Handles* const home;  // of the process that made this
+  CURLM* multi;
+  Events events = {};
+  std::vector<std::unique_ptr<Wire>> under_way = {}, idle = {};
+};
+
+namespace {
+
+/// A request on a handle of libcurl.
+struct Wire {
+  Wire(const Curl& functions, const Connection& settings, CURL* handle)
+      : curl(functions), connection(settings), easy(handle) {}
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+  ~Wire() {
+    curl.curl_slist_free_all(headers);
+    curl.curl_easy_cleanup(easy);
+  }
+
+  const Curl& curl;
+  const Connection& connection;
+  CURL* const easy;
+  Exchange* exchange = nullptr;
+  curl_slist* headers = nullptr;
+  std::string request_body;
+  std::string host;
+  bool is_trusted = true;
+  HttpHead head;
+  std::size_t header_bytes = 0;
+  bool has_ended_itself = false, refused_address = false;
+  bool was_sent = false;
+  std::optional<Error> failure;
+  char reason[CURL_ERROR_SIZE] = {};
+
+  /// Whether the exchange wants more.
+  bool continues(Result<bool> wants) {
+    const bool more = wants.has_value() && *wants;
+    if (!wants.has_value())
+      failure = std::move(wants).error();
+    else
+      has_ended_itself = !more;
+    return more;
+  }
+};
+
+std::size_t on_header(char* data, std::size_t /*one*/, std::size_t size, void* context) {
+  Wire& wire = *static_cast<Wire*>(context);
+  std::string_view line(data, size);
+  wire.header_bytes += size;
+  if (wire.header_bytes > kMaxHeaderBytes) {
+    wire.failure =
+        io_error("the server's reply has more than " + std::to_string(kMaxHeaderBytes) + " bytes of headers");
+    return 0;
+  }
+  while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+  if (line.starts_with("HTTP/")) {
+    wire.head = {};
+    wire.curl.curl_easy_getinfo(wire.easy, CURLINFO_RESPONSE_CODE, &wire.head.status);
+    return size;
+  }
+  if (line.empty()) {
+    if (wire.head.status < 200) return size;  // a final reply follows
+    return wire.continues(wire.exchange->head(std::move(wire.head))) ? size : 0;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos) return size;
+  std::string_view value = line.substr(colon + 1);
+  while (value.starts_with(' ') || value.starts_with('\t')) value.remove_prefix(1);
+  while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
+  wire.head.headers.push_back({std::string(line.substr(0, colon)), std::string(value)});
+  return size;
+}
+
+std::size_t on_body(char* data, std::size_t /*one*/, std::size_t size, void* context) {
+  Wire& wire = *static_cast<Wire*>(context);
+  const auto bytes = std::as_bytes(std::span(data, size));
+  return wire.continues(wire.exchange->body(bytes)) ? size : 0;
+}
+
+/// Redirects, and names that resolve to them, must not lead to services of this machine or its provider.
+curl_socket_t on_open_socket(void* context, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  Wire& wire = *static_cast<Wire*>(context);
+  const bool is_allowed = may_connect(address->addr, wire.host, wire.is_trusted);
+  if (!is_allowed && wire.connection.proxy.empty()) {
+    wire.refused_address = true;
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/// If a kept connection ends before the reply begins, libcurl sends the request again. One that changes something may
+/// have been carried out by then, so its owner has to know that this is another attempt.
+int on_sending(void* context, char* /*ip*/, char* /*local_ip*/, int /*port*/, int /*local_port*/) {
+  Wire& wire = *static_cast<Wire*>(context);
+  return std::exchange(wire.was_sent, true) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& options) {
+  const Connection& connection = wire.connection;
+  const auto set = [&](CURLoption option, auto value) { wire.curl.curl_easy_setopt(wire.easy, option, value); };
+  set(CURLOPT_URL, request.url.c_str());
+  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_TCP_NODELAY, 1L);
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_BUFFERSIZE, kBufferBytes);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connection.connect_timeout.count()));
+  set(CURLOPT_LOW_SPEED_LIMIT, kStillBytes);
+  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(connection.idle_timeout.count()));
+  set(CURLOPT_USERAGENT, "sherd");
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set(CURLOPT_ERRORBUFFER, wire.reason);
+  set(CURLOPT_PRIVATE, static_cast<void*>(&wire));
+  set(CURLOPT_HEADERFUNCTION, &on_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(&wire));
+  set(CURLOPT_WRITEFUNCTION, &on_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(&wire));
+  set(CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
+  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(&wire));
+  if (!connection.proxy.empty()) set(CURLOPT_PROXY, connection.proxy.c_str());
+  if (!connection.uses_proxy) set(CURLOPT_NOPROXY, "*");
+  if (!connection.ca_bundle.empty()) set(CURLOPT_CAINFO, connection.ca_bundle.c_str());
+  if (!connection.netrc.empty()) {
+    set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
+    set(CURLOPT_NETRC_FILE, connection.netrc.c_str());
+  }
+  if (options.decodes) set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+  if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
+  if (request.method != "GET" && request.method != "HEAD") {
+    wire.request_body = request.body;
+    const auto sent = request.payload.empty() ? as_bytes(wire.request_body) : request.payload;
+    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent.size()));
+    set(CURLOPT_POSTFIELDS, reinterpret_cast<const char*>(sent.data()));
+    set(CURLOPT_UPLOAD_BUFFERSIZE, kBufferBytes);
+    set(CURLOPT_PREREQFUNCTION, &on_sending);
+    set(CURLOPT_PREREQDATA, static_cast<void*>(&wire));
+    wire.headers = wire.curl.curl_slist_append(wire.headers, "Expect:");
+    if (find_header(request.headers, "Content-Type") == nullptr)  // that of a form
+      wire.headers = wire.curl.curl_slist_append(wire.headers, "Content-Type:");
+  }
+  for (const auto& [name, value] : request.headers) {
+    const std::string line = value.empty() ? name + ";" : name + ": " + value;
+    wire.headers = wire.curl.curl_slist_append(wire.headers, line.c_str());
+  }
+  set(CURLOPT_HTTPHEADER, wire.headers);
+}
+
+Error broken_reply(const Wire& wire, CURLcode code) {
+  if (code == CURLE_ABORTED_BY_CALLBACK) return io_error("no reply from " + wire.host + ": the connection was closed");
+  const std::string reason = wire.reason[0] != '\0' ? wire.reason : wire.curl.curl_easy_strerror(code);
+  return io_error("no complete reply from " + wire.host + ": " + reason);
+}
+
+/// Failures that another attempt would meet again.
+bool is_lasting(CURLcode code) {
+  constexpr CURLcode kinds[] = {
+      CURLE_URL_MALFORMAT, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,      CURLE_SSL_CACERT_BADFILE,
+      CURLE_OUT_OF_MEMORY, CURLE_COULDNT_RESOLVE_HOST,     CURLE_BAD_CONTENT_ENCODING, CURLE_COULDNT_RESOLVE_PROXY};
+  return std::ranges::find(kinds, code) != std::end(kinds);
+}
+
+Ended outcome_of(Wire& wire, CURLcode code) {
+  Ended ended{.exchange = wire.exchange};
+  if (wire.failure)
+    ended.failure = *std::move(wire.failure);
+  else if (wire.refused_address)
+    ended.failure = io_error("refused to connect to " + wire.host +
+                             ": it is an address of this machine or network that the URL does not name");
+  else if (code != CURLE_OK && !wire.has_ended_itself)
+    (is_lasting(code) ? ended.failure : ended.broken) = broken_reply(wire, code);
+  return ended;
+}
+
+/// Makes a handle ready for another request. Its connection stays with the transport.
+void reset(Wire& wire) {
+  wire.curl.curl_easy_reset(wire.easy);
+  wire.curl.curl_slist_free_all(std::exchange(wire.headers, nullptr));
+  wire.exchange = nullptr;
+  wire.request_body.clear();
+  wire.head = {};
+  wire.header_bytes = 0;
+  wire.has_ended_itself = wire.refused_address = wire.was_sent = false;
+  wire.failure.reset();
+  wire.reason[0] = '\0';
+}
+
+}  // namespace
+
+Result<Transport> Transport::make(const Connection& connection) {
+  SHERD_TRY(curl, load_curl());
+  Handles& home = Handles::get();
+  CURLM* multi = home.take();
+  if (multi == nullptr) multi = curl->curl_multi_init();
+  if (multi == nullptr) return unavailable("no memory for a connection");
+  curl->curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, std::max<long>(connection.parallel_requests, 4));
+  curl->curl_multi_setopt(multi, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
+  Transport transport(std::unique_ptr<State>(new State{*curl, connection, &home, multi}));
+  transport.state_->events.attach(*curl, multi);
+  return transport;
+}
+
+Transport::Transport(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Transport::Transport(Transport&&) noexcept = default;
+
+Transport::~Transport() {
+  if (!state_) return;
+  for (const auto& wire : state_->under_way) state_->curl.curl_multi_remove_handle(state_->multi, wire->easy);
+  state_->under_way.clear();
+  state_->idle.clear();
+  Events::release(state_->curl, state_->multi);
+  if (state_->home != handles) return;  // a forked child: the connections belong to its parent
+  if (!state_->home->give_back(state_->multi)) state_->curl.curl_multi_cleanup(state_->multi);
+}
+
+Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, const Options& options) {
+  std::unique_ptr<Wire> wire;
+  if (!state_->idle.empty()) {
+    wire = std::move(state_->idle.back());
+    state_->idle.pop_back();
+  } else {
+    CURL* const easy = state_->curl.curl_easy_init();
+    if (easy == nullptr) return unavailable("no memory for a request");
+    wire = std::make_unique<Wire>(state_->curl, state_->connection, easy);
+  }
+  wire->exchange = &exchange;
+  wire->host = host_of(request.url);
+  wire->is_trusted = options.is_trusted;
+  set_up(*wire, request, options);
+  const CURLMcode code = state_->curl.curl_multi_add_handle(state_->multi, wire->easy);
+  if (code != CURLM_OK) return unavailable(std::string("libcurl: ") + state_->curl.curl_multi_strerror(code));
+  state_->under_way.push_back(std::move(wire));
+  return {};
+}
+
+void Transport::drop(Exchange& exchange) noexcept {
+  const auto found = std::ranges::find(state_->under_way, &exchange, [](const auto& wire) { return wire->exchange; });
+  if (found == state_->under_way.end()) return;
+  state_->curl.curl_multi_remove_handle(state_->multi, (*found)->easy);
+  reset(**found);
+  state_->idle.push_back(std::move(*found));
+  state_->under_way.erase(found);
+}
+
+// All sockets that are ready are read before the replies that have ended are returned. Returning them one by one would
+// let the threads that decode them compete with this one, which has requests to send.
+Result<std::vector<Ended>> Transport::wait(std::chrono::milliseconds longest) {
+  const Curl& curl = state_->curl;
+  const auto until = Events::Clock::now() + longest;
+  std::vector<Ended> all;
+  for (bool is_late = false; !is_late;) {
+    is_late = Events::Clock::now() >= until;
+    CURLMcode code = CURLM_OK;
+    if (!state_->events.act(curl, state_->multi, code)) {
+      if (!all.empty()) break;
+      state_->events.wait(until);
+    }
+    if (code != CURLM_OK) return io_error(std::string("libcurl: ") + curl.curl_multi_strerror(code));
+    int left = 0;
+    while (const CURLMsg* const message = curl.curl_multi_info_read(state_->multi, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const CURLcode result = message->data.result;
+      Wire* wire = nullptr;
+      curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &wire);
+      all.push_back(outcome_of(*wire, result));
+      drop(*wire->exchange);
+    }
+  }
+  return all;
+}
+
+}  // namespace sherd::remote

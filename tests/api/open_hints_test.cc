@@ -1,0 +1,61 @@
+// What the error says if a name leads to no node: what is there instead, and what is missing.
+#include "api/open_hints.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+using testing::HasSubstr;
+
+class OpenHints : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return dir_ / name; }
+  [[nodiscard]] Error opening(const std::string& name) const { return open_array(path(name)).error(); }
+  void save(const std::string& name, std::string_view text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+
+  const TempDir dir_;
+};
+
+TEST_F(OpenHints, NameADirectoryThatDoesNotExist) {
+  const Error error = opening("missing");
+  EXPECT_EQ(error.code(), ErrorCode::not_found);
+  EXPECT_THAT(error.text(), HasSubstr("directory does not exist: " + path("missing")));
+}
+
+TEST_F(OpenHints, NameAnArchiveThatDoesNotExist) {
+  for (const char* name : {"missing.zip", "missing.ozx", "missing|zip:", "missing.zip/inner", "missing.zip|zip:a/b"}) {
+    const Error error = opening(name);
+    EXPECT_EQ(error.code(), ErrorCode::not_found) << name;
+    EXPECT_THAT(error.text(), HasSubstr("zip archive does not exist: ")) << name;
+    EXPECT_THAT(error.text(), HasSubstr("missing")) << name;
+    EXPECT_THAT(error.text(), testing::Not(HasSubstr("|zip:"))) << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
+TEST_F(OpenHints, ListTheDocumentsThatWereLookedFor) {
+  create_array(path("a.zip"), {.shape = {1}, .dtype = DType::uint8}).value().store()->finish().value();
+  EXPECT_THAT(opening("a.zip|zip:none").text(), HasSubstr("zarr.json (zarr3), .zarray, .zgroup"));
+  std::filesystem::create_directory(path("empty"));
+  EXPECT_THAT(opening("empty").text(), HasSubstr("directory exists, but contains no array or group"));
+}
+
+TEST_F(OpenHints, TellWhatAFileIs) {
+  save("x.npy", "\x93NUMPY");
+  EXPECT_THAT(opening("x.npy").text(), HasSubstr("make an array of it with 'sherd import FILE URL'"));
+  create_array(path("a"), {.shape = {1}, .dtype = DType::uint8}).value();
+  EXPECT_THAT(opening("a/zarr.json").text(), HasSubstr("is a metadata document; open its directory"));
+}
+
+}  // namespace
+}  // namespace sherd

@@ -1,0 +1,161 @@
+// Parts of stored shards that are changed: by appending, in place or by rewriting, as files of the disk, and what a
+// writer that was killed between two steps has left.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sherd/sherd.hpp"
+#include "tests/store/temp_dir.hpp"
+
+namespace sherd {
+namespace {
+
+namespace fs = std::filesystem;
+using Values = std::vector<std::uint16_t>;
+
+constexpr std::uint64_t kSide = 64, kChunk = 8, kSlots = 64;
+constexpr std::uint64_t kIndexBytes = 16 * kSlots + 4;
+
+struct How {
+  std::string name;
+  IndexLocation location = IndexLocation::end;
+  Update update = Update::automatic;
+  std::string codec = "zstd:1";
+};
+
+class UpdatedShard : public testing::TestWithParam<How> {
+ protected:
+  void SetUp() override {
+    make();
+    if (const Appending appending = file_store(where_).value()->open("c/0/0").value()->appending();
+        appending.alignment == 0)
+      GTEST_SKIP() << appending.obstacle;
+  }
+
+  void make(const Slack& slack = {}) {
+    CreateOptions options{
+        .shape = {kSide, kSide}, .dtype = DType::uint16, .chunks = {kChunk, kChunk}, .shards = {kSide, kSide}};
+    options.codecs = {Json(GetParam().codec)};
+    options.index_location = GetParam().location;
+    options.overwrite = true;
+    options.config.slack = slack;
+    expected_.assign(kSide * kSide, 1);
+    create_array(where_, options).value().write(whole(), std::span<const std::uint16_t>(expected_)).value();
+  }
+
+  static Box whole() { return {{0, 0}, {kSide, kSide}}; }
+  [[nodiscard]] Array open() const {
+    Config config;
+    config.update = GetParam().update;
+    config.max_unused = 100;
+    config.recorder = recorder_;
+    return open_array(where_, {.writable = true, .config = config}).value();
+  }
+  void write(const Box& box, std::uint16_t value) {
+    const Values values(element_count(box.shape).value(), value);
+    open().write(box, std::span<const std::uint16_t>(values)).value();
+    for (std::uint64_t row = box.origin[0]; row < box.origin[0] + box.shape[0]; ++row)
+      for (std::uint64_t column = box.origin[1]; column < box.origin[1] + box.shape[1]; ++column)
+        expected_[row * kSide + column] = value;
+  }
+  [[nodiscard]] Values read() const {
+    Values values(kSide * kSide);
+    open().read(whole(), std::span(values)).value();
+    return values;
+  }
+  [[nodiscard]] std::string shard() const { return where_ + "/c/0/0"; }
+  [[nodiscard]] ino_t inode() const {
+    struct stat status{};
+    EXPECT_EQ(::stat(shard().c_str(), &status), 0);
+    return status.st_ino;
+  }
+  [[nodiscard]] std::size_t faults() const { return check(where_, {.data = true}).value().faults.size(); }
+
+  const TempDir directory_{TempDir::Where::disk};
+  const std::string where_ = directory_ / "a";
+  const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
+  Values expected_;
+};
+
+std::string name_of(const testing::TestParamInfo<How>& how) { return how.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, UpdatedShard,
+    testing::Values(How{.name = "Appended"}, How{.name = "AppendedRaw", .codec = "bytes"},
+                    How{.name = "AppendedBehindTheIndex", .location = IndexLocation::start, .update = Update::append},
+                    How{.name = "InPlace", .update = Update::in_place, .codec = "bytes"},
+                    How{.name = "InPlaceOrAppended", .update = Update::in_place},
+                    How{.name = "InPlaceBehindTheIndex", .location = IndexLocation::start, .update = Update::in_place}),
+    name_of);
+
+TEST_P(UpdatedShard, StaysTheSameFileAndHasTheNewElements) {
+  const ino_t before = inode();
+  std::uint16_t value = 2;
+  for (const Box& box :
+       {Box{{0, 0}, {8, 8}}, Box{{3, 5}, {20, 2}}, Box{{60, 60}, {4, 4}}, Box{{0, 0}, {64, 8}}, Box{{9, 9}, {1, 1}}}) {
+    write(box, value++);
+    ASSERT_EQ(read(), expected_);
+    EXPECT_EQ(faults(), 0U);
+  }
+  write({{0, 0}, {64, 60}}, 0);
+  EXPECT_EQ(read(), expected_) << "erased chunks";
+  EXPECT_EQ(faults(), 0U);
+  EXPECT_EQ(inode(), before);
+  const char* const how = GetParam().update == Update::in_place ? "in_place" : "append";
+  EXPECT_EQ(recorder_->updates(), (std::map<std::string, std::uint64_t>{{how, 6}}));
+}
+
+TEST_P(UpdatedShard, IsReadAfterItWasCutBackToWhatPrecededAnAppend) {
+  if (GetParam().location == IndexLocation::start || GetParam().update == Update::in_place) return;
+  const auto size = fs::file_size(shard());
+  const Values before = expected_;
+  write({{3, 5}, {20, 2}}, 7);
+  ASSERT_GT(fs::file_size(shard()), size);
+  fs::resize_file(shard(), size);
+  EXPECT_EQ(read(), before);
+}
+
+TEST_P(UpdatedShard, IsReadWithTheCopyOfAnIndexThatIsTorn) {
+  if (GetParam().location != IndexLocation::start) return;
+  write({{3, 5}, {20, 2}}, 7);
+  write({{3, 5}, {20, 3}}, 8);
+  {
+    std::fstream file(shard(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(16).write("0123456789abcdef", 16);
+  }
+  EXPECT_EQ(read(), expected_);
+  EXPECT_EQ(faults(), 1U) << "other readers do not know the copy";
+  write({{40, 40}, {3, 3}}, 9);
+  EXPECT_EQ(read(), expected_);
+  EXPECT_EQ(faults(), 0U) << "the next update writes the index again";
+}
+
+TEST_P(UpdatedShard, HasNoCopyOfATornIndexWhereChunksAre) {
+  if (GetParam().location != IndexLocation::start) return;
+  {
+    std::fstream file(shard(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(16).write("0123456789abcdef", 16);
+  }
+  Values values(kSide * kSide);
+  EXPECT_EQ(open().read(whole(), std::span(values)).error().code(), ErrorCode::corrupt);
+}
+
+TEST_P(UpdatedShard, WithSlackHasRoomForLongerChunks) {
+  if (GetParam().location != IndexLocation::start || GetParam().update != Update::in_place) return;
+  make({.bytes = 200});
+  const auto size = fs::file_size(shard());
+  Values noise(64);
+  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<std::uint16_t>(i * 7919);
+  open().write(Box{{56, 56}, {8, 8}}, std::span<const std::uint16_t>(noise)).value();
+  EXPECT_EQ(fs::file_size(shard()), size + kIndexBytes) << "only a copy of the index is appended";
+  for (std::size_t i = 0; i < noise.size(); ++i) expected_[(56 + i / 8) * kSide + 56 + i % 8] = noise[i];
+  EXPECT_EQ(read(), expected_);
+  EXPECT_EQ(faults(), 0U);
+}
+
+}  // namespace
+}  // namespace sherd

@@ -1,0 +1,107 @@
+"""Readers of other projects while Sherd changes one shard: each read finds every chunk whole, in one of its versions. And
+a shard that was appended to again and again is read by all of them.
+
+How often: 200 reads by default, SHERD_HOT_READS=100000 by hand for the table of docs/writing.md."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+import pytest
+import sherd
+import tensorstore
+import zarr
+
+SIDE, CHUNK = 512, 64
+READS = int(os.environ.get("SHERD_HOT_READS", "200"))
+
+WRITER = """
+import itertools, sys, sherd
+where, update = sys.argv[1:]
+array = sherd.open_array(where, mode="r+", config={"update": update, "durable": False, "max_unused": 0.98, "threads": 1})
+print("begun", flush=True)
+for value in itertools.count(2):
+    for row in range(0, 512, 64):
+        array[row:row + 64, 64:128] = value
+"""
+
+
+def by_zarr_python(where):
+    return lambda: zarr.open_array(where, mode="r")[:]
+
+
+def by_zarrs(where):
+    def read():
+        with zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"}):
+            return zarr.open_array(where, mode="r")[:]
+    return read
+
+
+def by_tensorstore(where):
+    array = tensorstore.open({"driver": "zarr3", "kvstore": f"file://{where}/", "recheck_cached_data": True,
+                              "context": {"cache_pool": {"total_bytes_limit": 0}}}).result()
+    return lambda: array.read().result()
+
+
+READERS = {"zarr-python": by_zarr_python, "zarrs": by_zarrs, "tensorstore": by_tensorstore}
+
+
+def make(where, **options):
+    array = sherd.create_array(where, shape=(SIDE, SIDE), dtype="u2", chunks=(CHUNK, CHUNK), shards=(SIDE, SIDE), **options)
+    array[:] = 1
+    return array
+
+
+def chunks_of(values):
+    """One row per chunk."""
+    count = SIDE // CHUNK
+    return values.reshape(count, CHUNK, count, CHUNK).swapaxes(1, 2).reshape(count * count, -1)
+
+
+# Of an index at the start tensorstore takes the size of the file first, and fails if that has grown before it reads the
+# index; so such shards are appended to only if that is asked for.
+@pytest.mark.parametrize("reader, update, index_location", [
+    (reader, update, location) for reader in READERS for update in ["auto", "append", "rewrite"]
+    for location in ["end", "start"] if (reader, update, location) != ("tensorstore", "append", "start")])
+def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update, index_location):
+    where = str(on_disk / "a.zarr")
+    make(where, index_location=index_location)
+    read = READERS[reader](where)
+    with subprocess.Popen([sys.executable, "-c", WRITER, where, update], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "begun\n"
+        try:
+            seen = set()
+            for _ in range(READS):
+                chunks = chunks_of(read())
+                assert (chunks == chunks[:, :1]).all()
+                seen.add(tuple(chunks[:, 0].tolist()))
+            assert writer.poll() is None
+        finally:
+            writer.kill()
+    assert len(seen) > 10, "the writer has done its work meanwhile"
+
+
+@pytest.mark.parametrize("index_location", ["end", "start"])
+@pytest.mark.parametrize("options", [{}, {"compressors": None}], ids=["zstd", "raw"])
+@pytest.mark.parametrize("update", ["append", "in_place"])
+def test_every_reader_reads_what_was_appended(on_disk, index_location, options, update):
+    where = str(on_disk / "a.zarr")
+    make(where, index_location=index_location, **options)
+    shard = pathlib.Path(where, "c/0/0")
+    first = shard.stat().st_ino
+    array = sherd.open_array(where, mode="r+", config={"update": update, "max_unused": 1.0})
+    expected = array[:]
+    random = numpy.random.default_rng(1)
+    for step in range(30):
+        row, column = random.integers(0, SIDE - 40, 2)
+        high, wide = random.integers(1, 40, 2)
+        value = 0 if step % 5 == 0 else random.integers(0, 1 << 16, (high, wide))
+        expected[row:row + high, column:column + wide] = value
+        array[row:row + high, column:column + wide] = value
+        numpy.testing.assert_array_equal(array[:], expected)
+    assert shard.stat().st_ino == first, "it was never replaced"
+    for read in READERS.values():
+        numpy.testing.assert_array_equal(read(where)(), expected)
+    assert sherd.check(where, data=True)["faults"] == []

@@ -1,0 +1,391 @@
+// Stores of S3 against a server that refuses, redirects and lies as each test says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <ctime>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/remote/s3_store.hpp"
+#include "tests/memory.hpp"
+#include "tests/remote/fault_proxy.hpp"
+
+namespace sherd::remote {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using Options = std::map<std::string, std::string>;
+
+std::shared_ptr<Store> bucket_at(const FaultProxy& proxy, Options options = {}, Config config = {}) {
+  for (const auto& [name, value] :
+       Options{{"endpoint", proxy.url()}, {"region", "us-east-1"}, {"key", "AK"}, {"secret", "SK"}, {"attempts", "3"}})
+    options.emplace(name, value);
+  if (config.credentials) options.erase("key"), options.erase("secret");
+  config.storage_options = std::move(options);
+  return s3_store({.scheme = "s3", .host = "b", .path = "/p", .shown = "s3://b/p"}, config).value();
+}
+
+std::string error_document(const std::string& code, const std::string& more = "") {
+  return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>why</Message>" + more + "</Error>";
+}
+
+TEST(BucketStore, AsksAgainWhateverStatusSaysSlowDown) {
+  for (const int status : {503, 429, 400, 403, 500}) {
+    FaultProxy proxy;
+    proxy.put("b/p/k", "x");
+    Fault fault = slow_down("0");
+    fault.status = status;
+    fault.times = 2;
+    proxy.add(fault);
+    EXPECT_EQ(bucket_at(proxy)->get("k").value(), "x") << status;
+    EXPECT_EQ(proxy.counts().requests, 3U) << status;
+  }
+}
+
+TEST(BucketStore, GivesUpAServerThatIsAlwaysBusyAndSaysWhy) {
+  FaultProxy proxy;
+  proxy.add(slow_down("0"));
+  const auto value = bucket_at(proxy)->get("k");
+  ASSERT_FALSE(value.has_value());
+  EXPECT_EQ(value.error().code(), ErrorCode::io);
+  EXPECT_THAT(value.error().text(), HasSubstr("SlowDown"));
+  EXPECT_EQ(proxy.counts().requests, 3U);
+}
+
+TEST(BucketStore, SendsAChangeAsOftenAsItCountsThatItDoes) {
+  FaultProxy proxy;
+  proxy.put("b/p/k", "x");
+  const auto store = bucket_at(proxy, {{"attempts", "1"}, {"conditional", "no"}});
+  EXPECT_EQ(store->get("k").value(), "x");
+  proxy.set({{.method = "PUT", .times = 1, .lost = true}});
+  EXPECT_FALSE(store->set("k", "y").has_value());
+  EXPECT_EQ(proxy.counts().requests, 3U) << "the last one looks for what was stored";
+}
+
+TEST(BucketStore, SaysThatItDoesNotKnowWhetherAnObjectWasStored) {
+  FaultProxy proxy;
+  proxy.set({{.method = "PUT", .times = 1, .unheard = true},
+             {.method = "PUT", .skip = 1, .status = 412, .body = error_document("PreconditionFailed")},
+             {.method = "HEAD", .status = 403}});
+  const auto stored = bucket_at(proxy, {{"conditional", "yes"}})->set("k", "x", Condition::matches({"\"1\""}));
+  ASSERT_FALSE(stored.has_value());
+  EXPECT_EQ(stored.error().code(), ErrorCode::io) << "a conflict would be planned again, and perhaps stored twice";
+  EXPECT_THAT(stored.error().text(), HasSubstr("not known whether the object was stored"));
+}
+
+TEST(BucketStore, NamesThePermissionThatAChangeNeeds) {
+  FaultProxy proxy;
+  proxy.add({.status = 403, .body = error_document("AccessDenied")});
+  const auto store = bucket_at(proxy);
+  EXPECT_THAT(store->set("k", "x").error().text(), HasSubstr("s3:PutObject"));
+  EXPECT_THAT(store->erase("k").error().text(), HasSubstr("s3:DeleteObject"));
+}
+
+TEST(BucketStore, NamesTheRequestAndWhatToDoAboutItsRefusal) {
+  FaultProxy proxy;
+  const auto store = bucket_at(proxy);
+  const std::map<std::string, std::string> advice = {
+      {"AccessDenied", "s3:"},
+      {"SignatureDoesNotMatch", "the secret key does not belong to the access key"},
+      {"InvalidAccessKeyId", "the endpoint does not know the access key"},
+      {"RequestTimeTooSkewed", "the clock of this machine is wrong"},
+      {"InvalidToken", "get new credentials"},
+      {"AuthorizationHeaderMalformed", "the storage option region"}};
+  for (const auto& [code, expected] : advice) {
+    proxy.set({{.status = 403, .body = error_document(code)}});
+    const auto list = store->visit("", ListDepth::all, [](const ListEntry&) { return true; });
+    const auto read = store->get("k");
+    const auto stored = store->set("k", "x");
+    const std::map<std::string, std::string> texts = {{"GET " + proxy.url("/b/p/k"), read.error().text()},
+                                                      {"PUT " + proxy.url("/b/p/k"), stored.error().text()},
+                                                      {"GET " + proxy.url("/b/"), list.error().text()}};
+    for (const auto& [request, text] : texts) {
+      EXPECT_THAT(text, HasSubstr(request)) << code;
+      EXPECT_THAT(text, HasSubstr(code));
+      EXPECT_THAT(text, HasSubstr(expected));
+      EXPECT_THAT(text, Not(HasSubstr("list-type"))) << "a query may have a signature";
+    }
+  }
+}
+
+TEST(BucketStore, NamesThePermissionThatAReadNeeds) {
+  FaultProxy proxy;
+  proxy.add({.status = 403, .body = error_document("AccessDenied")});
+  const auto store = bucket_at(proxy);
+  EXPECT_THAT(store->get("k").error().text(), HasSubstr("s3:GetObject"));
+  EXPECT_THAT(store->visit("", ListDepth::all, [](const ListEntry&) { return true; }).error().text(),
+              HasSubstr("s3:ListBucket"));
+}
+
+TEST(BucketStore, RefusesWrongOptionsOfWriting) {
+  const FaultProxy proxy;
+  for (const auto& [name, value] : Options{{"part_bytes", "5242879"}, {"part_bytes ", "x"}, {"conditional", "maybe"}}) {
+    const std::string option = name.substr(0, name.find(' '));
+    Config config;
+    config.storage_options = {{"endpoint", proxy.url()}, {"anonymous", "true"}, {option, value}};
+    const auto store = s3_store({.scheme = "s3", .host = "b", .shown = "s3://b"}, config);
+    ASSERT_FALSE(store.has_value()) << option;
+    EXPECT_EQ(store.error().member(), "storage_options." + option);
+  }
+}
+
+TEST(BucketStore, GoesToTheRegionThatTheServerNames) {
+  const std::vector<Fault> answers = {
+      {.times = 1,
+       .status = 301,
+       .body = error_document("PermanentRedirect"),
+       .headers = {{"x-amz-bucket-region", "eu-west-1"}}},
+      {.times = 1, .status = 400, .body = error_document("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")},
+      {.times = 1,
+       .status = 403,
+       .body = error_document("AccessDenied"),
+       .headers = {{"x-amz-bucket-region", "eu-west-1"}}}};
+  for (const Fault& answer : answers) {
+    FaultProxy proxy;
+    proxy.put("b/p/k", "x");
+    proxy.add(answer);
+    const auto store = bucket_at(proxy);
+    EXPECT_EQ(store->get("k").value(), "x") << answer.body;
+    EXPECT_EQ(store->get("k").value(), "x");  // the region is known now
+    const auto requests = proxy.requests();
+    ASSERT_EQ(requests.size(), 3U) << answer.body;
+    EXPECT_THAT(header_value(requests[0].headers, "Authorization"), HasSubstr("/us-east-1/s3/"));
+    EXPECT_THAT(header_value(requests[1].headers, "Authorization"), HasSubstr("/eu-west-1/s3/"));
+    EXPECT_THAT(header_value(requests[2].headers, "Authorization"), HasSubstr("/eu-west-1/s3/"));
+  }
+}
+
+TEST(BucketStore, MakesAgainWhatWasUnderWayBeforeItKnewTheRegion) {
+  FaultProxy proxy;
+  std::vector<ReadRequest> requests;
+  for (int i = 0; i < 8; ++i) {
+    proxy.put("b/p/" + std::to_string(i), std::to_string(i));
+    requests.push_back({.key = std::to_string(i)});
+  }
+  proxy.add({.times = 8,
+             .delay = std::chrono::milliseconds(50),
+             .status = 301,
+             .body = error_document("PermanentRedirect"),
+             .headers = {{"x-amz-bucket-region", "eu-west-1"}}});
+  std::string read(8, ' ');
+  const auto done = bucket_at(proxy)->read_all(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
+    if (!reply) return std::move(reply).error();
+    read[i] = static_cast<char>(reply->bytes[0]);
+    return {};
+  });
+  ASSERT_TRUE(done.has_value()) << done.error().text();
+  EXPECT_EQ(read, "01234567");
+  EXPECT_EQ(proxy.counts().requests, 16U);
+}
+
+TEST(BucketStore, EndsRedirectionsFromRegionToRegion) {
+  FaultProxy proxy;
+  proxy.add(
+      {.status = 301, .body = error_document("PermanentRedirect"), .headers = {{"x-amz-bucket-region", "r{count}"}}});
+  EXPECT_FALSE(bucket_at(proxy)->get("k").has_value());
+  EXPECT_LE(proxy.counts().requests, 4U);
+}
+
+TEST(BucketStore, FollowsNoLocationWithItsSignature) {
+  FaultProxy proxy, other;
+  for (const int status : {301, 302, 307}) {
+    proxy.set({redirect("http://127.0.0.1:" + std::to_string(other.port()) + "{target}", status)});
+    const auto value = bucket_at(proxy)->get("k");
+    ASSERT_FALSE(value.has_value());
+    EXPECT_THAT(value.error().text(), HasSubstr(std::to_string(status)));
+  }
+  EXPECT_EQ(other.counts().requests, 0U);
+}
+
+TEST(BucketStore, SignsWithTheClockOfTheServerIfItsOwnIsWrong) {
+  FaultProxy proxy;
+  proxy.put("b/p/k", "x");
+  const std::time_t later = std::time(nullptr) + 7200;
+  std::tm parts{};
+  ::gmtime_r(&later, &parts);
+  char date[64], stamp[32];
+  const std::string served(date, std::strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts));
+  const std::string hour(stamp, std::strftime(stamp, sizeof stamp, "%Y%m%dT%H", &parts));
+  proxy.add({.times = 1, .status = 403, .body = error_document("RequestTimeTooSkewed"), .headers = {{"Date", served}}});
+  const auto store = bucket_at(proxy);
+  EXPECT_EQ(store->get("k").value(), "x");
+  ASSERT_EQ(proxy.requests().size(), 2U);
+  EXPECT_TRUE(header_value(proxy.requests()[1].headers, "x-amz-date").starts_with(hour))
+      << header_value(proxy.requests()[1].headers, "x-amz-date");
+}
+
+TEST(BucketStore, AsksForNewCredentialsIfTheyHaveExpired) {
+  FaultProxy proxy;
+  proxy.put("b/p/k", "x");
+  proxy.add({.times = 1, .status = 400, .body = error_document("ExpiredToken")});
+  std::atomic<int> asked = 0;
+  Config config;
+  config.credentials = [&]() -> Result<Credentials> {
+    return Credentials{.key_id = "AK" + std::to_string(++asked), .secret_key = "SK", .session_token = "T"};
+  };
+  EXPECT_EQ(bucket_at(proxy, {}, config)->get("k").value(), "x");
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(header_value(proxy.requests().at(1).headers, "Authorization"), HasSubstr("Credential=AK2/"));
+  proxy.set({{.status = 400, .body = error_document("ExpiredToken")}});
+  const auto value = bucket_at(proxy, {}, config)->get("k");
+  ASSERT_FALSE(value.has_value());
+  EXPECT_THAT(value.error().text(), HasSubstr("ExpiredToken"));
+}
+
+TEST(BucketStore, AsksOnceForCredentialsThatManyRequestsFoundExpired) {
+  constexpr std::size_t kRequests = 16;
+  FaultProxy proxy;
+  std::vector<ReadRequest> requests;
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    requests.push_back({.key = "k" + std::to_string(10 + i)});
+    proxy.put("b/p/" + requests.back().key, "x");
+    // Their replies arrive one after the other.
+    proxy.add({.target = "/" + requests.back().key,
+               .times = 1,
+               .delay = std::chrono::milliseconds(100 + 20 * i),
+               .status = 400,
+               .body = error_document("ExpiredToken")});
+  }
+  int asked = 0;
+  Config config;
+  config.credentials = [&]() -> Result<Credentials> {
+    return Credentials{.key_id = "AK", .secret_key = "SK", .session_token = "T" + std::to_string(++asked)};
+  };
+  std::size_t read = 0;
+  const auto store = bucket_at(proxy, {{"parallel_requests", "16"}}, config);
+  const auto done = store->read_all(requests, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
+    read += reply.has_value() && reply->bytes.size() == 1;
+    return {};
+  });
+  EXPECT_TRUE(done.has_value());
+  EXPECT_EQ(read, kRequests);
+  EXPECT_EQ(asked, 2);
+}
+
+TEST(BucketStore, ReadsAnObjectThatIsAnErrorDocument) {
+  FaultProxy proxy;
+  proxy.put("b/p/k", error_document("InternalError"));
+  EXPECT_EQ(bucket_at(proxy)->get("k").value(), error_document("InternalError"));
+}
+
+TEST(BucketStore, TakesOnlyAMissingKeyForAbsence) {
+  FaultProxy proxy;
+  EXPECT_FALSE(bucket_at(proxy)->get("k").value().has_value());
+  proxy.set({{.status = 403, .body = error_document("AccessDenied")}});
+  const auto denied = bucket_at(proxy)->get("k");
+  ASSERT_FALSE(denied.has_value());
+  EXPECT_TRUE(denied.error().is_denied());
+  EXPECT_THAT(denied.error().text(), HasSubstr("missing_status=403"));
+  EXPECT_FALSE(bucket_at(proxy, {{"missing_status", "403"}})->get("k").value().has_value());
+  proxy.set({{.status = 404, .body = error_document("NoSuchBucket")}});
+  const auto bucket = bucket_at(proxy)->get("k");
+  ASSERT_FALSE(bucket.has_value());
+  EXPECT_EQ(bucket.error().code(), ErrorCode::not_found);
+  EXPECT_THAT(bucket.error().text(), HasSubstr("bucket of s3://b/p"));
+}
+
+TEST(BucketStore, EndsAListThatNeverEnds) {
+  FaultProxy proxy;
+  proxy.add({.endless_list = true});  // k1, k2, ... k9, and then k10, which comes before k9
+  const auto store = s3_store({.scheme = "s3", .host = "b", .shown = "s3://b"},
+                              {.storage_options = {{"endpoint", proxy.url()}, {"anonymous", "true"}}})
+                         .value();
+  const auto all = store->visit("", ListDepth::all, [](const ListEntry&) { return true; });
+  ASSERT_FALSE(all.has_value());
+  EXPECT_THAT(all.error().text(), HasSubstr("does not advance"));
+  EXPECT_LE(proxy.counts().requests, 10U);
+  for (const char* const same : {"<Contents><Key>a</Key><Size>1</Size></Contents>", ""}) {
+    proxy.reset_counts();
+    proxy.set({{.status = 200,
+                .body = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t{count}"
+                        "</NextContinuationToken>" +
+                        std::string(same) + "</ListBucketResult>"}});
+    EXPECT_THAT(store->visit("", ListDepth::all, [](const ListEntry&) { return true; }).error().text(),
+                HasSubstr("does not advance"));
+    EXPECT_LE(proxy.counts().requests, 2U);
+  }
+}
+
+TEST(BucketStore, RefusesAListOfOtherKeysAndWhatIsNoList) {
+  FaultProxy proxy;
+  for (const char* const body :
+       {"<html>", "", "<ListBucketResult><Contents><Key>q/k</Key><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>p/k</Key><Size>-1</Size></Contents></ListBucketResult>"}) {
+    proxy.set({{.status = 200, .body = body}});
+    EXPECT_EQ(bucket_at(proxy)->visit("", ListDepth::all, [](const ListEntry&) { return true; }).error().code(),
+              ErrorCode::corrupt)
+        << body;
+  }
+}
+
+TEST(BucketStore, ExpandsNoEntitiesOfAList) {
+  FaultProxy proxy;
+  std::string bomb = "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"ha\">";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "&a" + std::to_string(i - 1) + ";";
+    bomb += "<!ENTITY a" + std::to_string(i) + " \"" + before + before + "\">";
+  }
+  bomb +=
+      "<!ENTITY file SYSTEM \"file:///etc/passwd\">]><ListBucketResult><Contents><Key>p/&a29;&file;</Key>"
+      "<Size>1</Size></Contents></ListBucketResult>";
+  proxy.add({.status = 200, .body = bomb});
+  std::string names;
+  const auto all = bucket_at(proxy)->visit("", ListDepth::all, [&](const ListEntry& entry) {
+    names += entry.name;
+    return true;
+  });
+  EXPECT_THAT(names, Not(HasSubstr("root:")));
+  EXPECT_LE(names.size(), 100U);
+  EXPECT_TRUE(all.has_value() || all.error().code() == ErrorCode::corrupt);
+}
+
+TEST(BucketStore, ListsAHundredThousandKeysInLittleMemory) {
+  constexpr std::size_t kKeys = 100'000;
+  FaultProxy proxy;
+  for (std::size_t i = 0; i < kKeys; ++i) proxy.put("b/p/folder/with/a/rather/long/name/" + std::to_string(i), "");
+  const std::uint64_t before = memory_field("VmRSS");
+  std::size_t count = 0, prefixes = 0;
+  ASSERT_TRUE(bucket_at(proxy)
+                  ->visit("", ListDepth::all,
+                          [&](const ListEntry& entry) {
+                            ++count;
+                            return !entry.is_prefix;
+                          })
+                  .has_value());
+  EXPECT_EQ(count, kKeys);
+  EXPECT_EQ(proxy.counts().requests, kKeys / 1000);
+  if (SHERD_MEASURES_MEMORY != 0) {
+    EXPECT_LE(memory_field("VmHWM") - before, std::uint64_t{64} << 20);
+  }
+  ASSERT_TRUE(bucket_at(proxy)
+                  ->visit("", ListDepth::children,
+                          [&](const ListEntry& entry) {
+                            prefixes += entry.is_prefix;
+                            return true;
+                          })
+                  .has_value());
+  EXPECT_EQ(prefixes, 1U);
+}
+
+TEST(BucketStore, IsReadByAnyNumberOfThreadsAtOnce) {
+  FaultProxy proxy;
+  for (int i = 0; i < 50; ++i) proxy.put("b/p/" + std::to_string(i), std::to_string(i));
+  proxy.add({.times = 20, .status = 503, .headers = {{"Retry-After", "0"}}});
+  const auto store = bucket_at(proxy, {{"attempts", "30"}});
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) right += store->get(std::to_string(i)).value() == std::to_string(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 8 * 50);
+}
+
+}  // namespace
+}  // namespace sherd::remote

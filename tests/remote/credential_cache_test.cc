@@ -1,0 +1,167 @@
+#include "remote/credential_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <latch>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sherd::remote {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using Time = std::chrono::system_clock::time_point;
+
+/// Credentials whose key id counts how often they were asked for, on a clock that the test sets.
+struct Asked {
+  Result<Credentials> operator()() {
+    ++count;
+    if (is_failing) return io_error("failure " + std::to_string(count));
+    Credentials credentials{.key_id = std::to_string(count), .secret_key = "secret"};
+    if (lifetime) credentials.expires = now + *lifetime;
+    return credentials;
+  }
+  CredentialCache cache{[this] { return (*this)(); }, [this] { return now; }};
+  int count = 0;
+  bool is_failing = false;
+  std::optional<minutes> lifetime = minutes(60);
+  Time now{seconds(1700000000)};
+};
+
+TEST(CredentialCache, AsksFiveMinutesBeforeTheExpiry) {
+  Asked asked;
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  asked.now += minutes(54);
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  asked.now += minutes(1);
+  EXPECT_EQ(asked.cache.get()->key_id, "2");
+  EXPECT_EQ(asked.cache.get()->key_id, "2");
+}
+
+TEST(CredentialCache, KeepsCredentialsWithoutExpiry) {
+  Asked asked;
+  asked.lifetime.reset();
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  asked.now += std::chrono::hours(1000000);
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+}
+
+TEST(CredentialCache, UsesTheOldOnesUntilTheyExpireIfAskingFails) {
+  Asked asked;
+  ASSERT_TRUE(asked.cache.get());
+  asked.is_failing = true;
+  asked.now += minutes(56);
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  EXPECT_EQ(asked.count, 2) << "tried again before a minute had passed";
+  asked.now += minutes(1);
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  EXPECT_EQ(asked.count, 3);
+  asked.now += minutes(3);
+  EXPECT_EQ(asked.cache.get().error().message(), "failure 4");
+  asked.is_failing = false;
+  EXPECT_EQ(asked.cache.get()->key_id, "5");
+}
+
+TEST(CredentialCache, DoesNotAskAgainAtOnceForCredentialsThatHaveExpired) {
+  Asked asked;
+  asked.lifetime = minutes(-10);
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  EXPECT_EQ(asked.cache.get()->key_id, "1");
+  asked.now += minutes(1);
+  EXPECT_EQ(asked.cache.get()->key_id, "2");
+}
+
+TEST(CredentialCache, AsksAgainForRefusedCredentialsOnce) {
+  Asked asked;
+  const Credentials first = asked.cache.get().value();
+  asked.cache.refused(first);
+  EXPECT_EQ(asked.cache.get()->key_id, "2");
+  asked.cache.refused(first);
+  EXPECT_EQ(asked.cache.get()->key_id, "2");
+}
+
+TEST(CredentialCache, IsAskedByOneThreadForAll) {
+  constexpr int kThreads = 16;
+  std::latch arrived(kThreads);
+  std::atomic<int> asked = 0;
+  CredentialCache cache([&]() -> Result<Credentials> {
+    arrived.wait();
+    ++asked;
+    return Credentials{.key_id = "k", .secret_key = "s"};
+  });
+  std::vector<std::jthread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      arrived.count_down();
+      const auto credentials = cache.get();
+      if (credentials && credentials->key_id == "k") ++right;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(right, kThreads);
+}
+
+TEST(CredentialCache, LetsOthersUseTheOldOnesWhileOneThreadAsks) {
+  Time now{seconds(1700000000)};
+  std::latch is_asking(1), may_answer(1);
+  int count = 0;
+  CredentialCache cache(
+      [&]() -> Result<Credentials> {
+        if (++count == 2) {
+          is_asking.count_down();
+          may_answer.wait();
+        }
+        return Credentials{.key_id = std::to_string(count), .secret_key = "s", .expires = now + minutes(10)};
+      },
+      [&] { return now; });
+  ASSERT_EQ(cache.get()->key_id, "1");
+  now += minutes(6);
+  std::jthread refreshing([&] { EXPECT_EQ(cache.get()->key_id, "2"); });
+  is_asking.wait();
+  EXPECT_EQ(cache.get()->key_id, "1");
+  may_answer.count_down();
+  refreshing.join();
+  EXPECT_EQ(cache.get()->key_id, "2");
+}
+
+TEST(CredentialCache, CanBeAskedAgainAfterItsSourceThrew) {
+  int count = 0;
+  CredentialCache cache([&]() -> Result<Credentials> {
+    if (++count == 1) throw std::runtime_error("callback");
+    return Credentials{.key_id = "k", .secret_key = "s"};
+  });
+  EXPECT_THROW((void)cache.get(), std::runtime_error);
+  EXPECT_EQ(cache.get()->key_id, "k");
+}
+
+TEST(CredentialCache, OfAForkedChildDoesNotWaitForItsParent) {
+  std::latch is_asking(1), may_answer(1);
+  const pid_t parent = getpid();
+  CredentialCache cache([&]() -> Result<Credentials> {
+    if (getpid() == parent) {
+      is_asking.count_down();
+      may_answer.wait();
+    }
+    return Credentials{.key_id = getpid() == parent ? "parent" : "child", .secret_key = "s"};
+  });
+  std::jthread asking([&] { EXPECT_EQ(cache.get()->key_id, "parent"); });
+  is_asking.wait();
+  const pid_t child = fork();
+  if (child == 0) _exit(cache.get()->key_id == "child" ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  may_answer.count_down();
+}
+
+}  // namespace
+}  // namespace sherd::remote

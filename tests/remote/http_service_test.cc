@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/remote/http_reads.hpp"
+
+namespace sherd::remote {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(HttpService, FollowsARedirectWithoutItsSecrets) {
+  FaultProxy first, second;
+  second.put("b/k", "x");
+  first.add(redirect("http://127.0.0.1:" + std::to_string(second.port()) + "{target}"));
+  const auto store = store_at(first, "/b", {{"bearer_token", "SECRET"}, {"headers", "X-Key: SECRET"}});
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  ASSERT_EQ(first.requests().size(), 1U);
+  EXPECT_EQ(*find_header(first.requests()[0].headers, "Authorization"), "Bearer SECRET");
+  EXPECT_EQ(*find_header(first.requests()[0].headers, "X-Key"), "SECRET");
+  const std::vector<ServedRequest> elsewhere = second.requests();
+  ASSERT_EQ(elsewhere.size(), 1U);
+  for (const Header& header : elsewhere[0].headers) EXPECT_THAT(header.value, Not(HasSubstr("SECRET")));
+}
+
+TEST(HttpService, SendsItsQueryWithEachKeyAndShowsItNowhere) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  StoreUrl url{.scheme = "http", .userinfo = "me:pw", .host = "127.0.0.1", .port = std::to_string(proxy.port())};
+  url.path = "/b";
+  url.query = "sig=SECRET";
+  const auto store = http_store(url, {}).value();
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.requests().at(0).url, "/b/k?sig=SECRET");
+  EXPECT_EQ(*find_header(proxy.requests().at(0).headers, "Authorization"), "Basic bWU6cHc=");
+  EXPECT_THAT(store->url(), Not(HasSubstr("SECRET")));
+  proxy.set({{.status = 403}});
+  EXPECT_THAT(read(*store, {.key = "k"}).text, Not(testing::AnyOf(HasSubstr("SECRET"), HasSubstr("pw"))));
+}
+
+TEST(HttpService, AsksForItsCredentialsWhenTheyExpire) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  int asked = 0;
+  const Config config{.credentials = [&]() -> Result<Credentials> {
+    ++asked;
+    const auto now = std::chrono::system_clock::now();
+    return Credentials{.bearer_token = "t" + std::to_string(asked),
+                       .expires = now + (asked == 1 ? milliseconds(50) : std::chrono::hours(1))};
+  }};
+  const auto store =
+      http_store({.scheme = "http", .host = "127.0.0.1", .port = std::to_string(proxy.port()), .path = "/b"}, config)
+          .value();
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  std::this_thread::sleep_for(milliseconds(60));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(*find_header(proxy.requests().at(2).headers, "Authorization"), "Bearer t2");
+}
+
+TEST(HttpService, RefusesWrongOptionsByName) {
+  const StoreUrl url{.scheme = "http", .host = "127.0.0.1"};
+  for (const auto& [name, value] : Options{{"parallel_requests", "0"},
+                                           {"attempts", "x"},
+                                           {"timeout", "-1"},
+                                           {"missing_status", "200"},
+                                           {"headers", "SECRET without colon"},
+                                           {"netrc", "perhaps"}}) {
+    const auto store = http_store(url, {.storage_options = {{name, value}}});
+    ASSERT_FALSE(store.has_value()) << name;
+    EXPECT_EQ(store.error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(store.error().member(), "storage_options." + name);
+    EXPECT_THAT(store.error().text(), Not(HasSubstr("SECRET")));
+  }
+}
+
+}  // namespace
+}  // namespace sherd::remote

@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/remote/transport.hpp"
+#include "tests/remote/http_reads.hpp"
+
+namespace sherd::remote {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Transport, KeepsItsConnectionsFromCallToCall) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  const auto store = store_at(proxy);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().connections, 1U);
+}
+
+TEST(Transport, RefusesRedirectsToOtherProtocolsAndInwards) {
+  FaultProxy proxy;
+  const std::string port = std::to_string(proxy.port());
+  for (const std::string& location :
+       {std::string("file:///etc/passwd"), std::string("ftp://127.0.0.1/x"), std::string("http://169.254.169.254/"),
+        "http://localhost:" + port + "/b/k", "http://[::ffff:127.0.0.1]:" + port + "/b/k", "http://0.0.0.0:" + port}) {
+    proxy.set({redirect(location)});
+    const Outcome outcome = read(*store_at(proxy), {.key = "k"});
+    ASSERT_TRUE(outcome.error) << location;
+    EXPECT_THAT(outcome.text, HasSubstr("refused")) << location;
+  }
+  EXPECT_EQ(proxy.counts().requests, 6U);
+}
+
+TEST(Transport, GivesUpAServerThatIsStill) {
+  FaultProxy proxy;
+  proxy.put("b/k", digits(4000));
+  const auto store = store_at(proxy, "/b", {{"timeout", "1"}, {"attempts", "1"}});
+  proxy.set({{.silent = true}});
+  EXPECT_EQ(read(*store, {.key = "k"}).error.value().code(), ErrorCode::io);
+  proxy.set({{.drip = 1}});
+  EXPECT_EQ(read(*store, {.key = "k"}).error.value().code(), ErrorCode::io);
+}
+
+TEST(Transport, RefusesTooManyHeaders) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  proxy.add({.header_bytes = 1 << 20});
+  const Outcome outcome = read(*store_at(proxy, "/b", {{"attempts", "1"}}), {.key = "k"});
+  EXPECT_EQ(outcome.error.value().code(), ErrorCode::io) << outcome.text;
+}
+
+class Received final : public Exchange {
+ public:
+  Result<bool> head(HttpHead) override { return true; }
+  Result<bool> body(std::span<const std::byte> bytes) override { return size += bytes.size(), true; }
+  std::size_t size = 0;
+};
+
+TEST(Transport, AdvancesThoughItMayNotWait) {
+  FaultProxy proxy;
+  proxy.put("b/k", digits(4000));
+  auto transport = Transport::make({}).value();
+  Received replies[4];
+  for (Received& each : replies) transport.send({.url = proxy.url("/b/k")}, each, {}).value();
+  for (std::size_t ended = 0; ended < 4;) ended += transport.wait(std::chrono::milliseconds(0)).value().size();
+  for (const Received& each : replies) EXPECT_EQ(each.size, 4000U);
+}
+
+TEST(Transport, IsUsableInAForkedChild) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  const auto store = store_at(proxy);
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  const pid_t child = fork();
+  if (child == 0) _exit(read(*store, {.key = "k"}).text == "x" ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().connections, 2U);
+}
+
+}  // namespace
+}  // namespace sherd::remote

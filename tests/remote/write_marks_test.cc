@@ -1,0 +1,72 @@
+#include "remote/write_marks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sherd::remote {
+namespace {
+
+using Found = WriteMarks::Found;
+
+Headers stored(const std::string& etag, const Header& mark) { return {{"ETag", etag}, mark}; }
+
+TEST(WriteMarks, FindsTheVersionOfAWrite) {
+  WriteMarks marks;
+  const auto mine = marks.next("k", {});
+  EXPECT_EQ(WriteMarks::find(stored("\"a\"", mine.header), mine.id), Found::version);
+  EXPECT_EQ(WriteMarks::find(stored("\"a\"", marks.next("k", {}).header), mine.id), Found::nothing);
+  EXPECT_EQ(WriteMarks::find({{"ETag", "\"a\""}}, mine.id), Found::nothing);
+}
+
+TEST(WriteMarks, FindsAWriteThatOthersHaveFollowed) {
+  WriteMarks mine, other;
+  const auto first = mine.next("k", {});
+  other.saw("k", stored("\"1\"", first.header));
+  const auto second = other.next("k", {"\"1\""});
+  EXPECT_EQ(WriteMarks::find(stored("\"2\"", second.header), first.id), Found::later_version);
+}
+
+TEST(WriteMarks, DoNotKnowWhatWasBeforeAnUpload) {
+  WriteMarks mine, other;
+  const auto first = mine.next("k", {}), upload = WriteMarks::of_upload();
+  EXPECT_EQ(WriteMarks::find({upload.header}, upload.id), Found::version);
+  EXPECT_EQ(WriteMarks::find({upload.header}, first.id), Found::unknown);
+  other.saw("k", stored("\"1\"", upload.header));
+  const auto second = other.next("k", {"\"1\""});
+  EXPECT_EQ(WriteMarks::find({second.header}, upload.id), Found::later_version);
+  EXPECT_EQ(WriteMarks::find({second.header}, first.id), Found::unknown);
+}
+
+TEST(WriteMarks, ForgetsWritesOfAnotherVersionOrKey) {
+  WriteMarks marks;
+  const auto first = marks.next("k", {});
+  marks.saw("k", stored("\"1\"", first.header));
+  for (const auto& [key, etag] : {std::pair("k", "\"2\""), std::pair("l", "\"1\"")})
+    EXPECT_EQ(WriteMarks::find({marks.next(key, {etag}).header}, first.id), Found::nothing) << key << etag;
+}
+
+TEST(WriteMarks, KeepTheSixteenMostRecentWrites) {
+  WriteMarks marks;
+  std::vector<std::string> ids;
+  Header last;
+  for (int i = 0; i < 40; ++i) {
+    const std::string etag = "\"" + std::to_string(i) + "\"";
+    const auto mark = marks.next("k", i > 0 ? Generation{"\"" + std::to_string(i - 1) + "\""} : Generation());
+    marks.saw("k", stored(etag, mark.header));
+    ids.push_back(mark.id);
+    last = mark.header;
+  }
+  EXPECT_EQ(WriteMarks::find({last}, ids[39]), Found::version);
+  EXPECT_EQ(WriteMarks::find({last}, ids[24]), Found::later_version);
+  EXPECT_EQ(WriteMarks::find({last}, ids[23]), Found::nothing);
+}
+
+TEST(WriteMarks, RememberThousandsOfKeysOnly) {
+  WriteMarks marks;
+  const auto first = marks.next("0", {});
+  marks.saw("0", stored("\"e\"", first.header));
+  for (int i = 1; i <= 5000; ++i) marks.saw(std::to_string(i), stored("\"e\"", marks.next("x", {}).header));
+  EXPECT_EQ(WriteMarks::find({marks.next("0", {"\"e\""}).header}, first.id), Found::nothing);
+}
+
+}  // namespace
+}  // namespace sherd::remote
