@@ -118,6 +118,9 @@ struct Condition {
 struct WriteHints {
   std::uint64_t size = 0;       ///< the expected size in bytes; 0 if unknown
   bool is_conditional = false;  ///< commit() may get Condition::matches()
+  /// Copies of one version come first, each to the offset that it is from, and bytes that are never written may be
+  /// anything: a store may begin with a clone of that version.
+  bool keeps_offsets = false;
 };
 
 /// The bytes that change an object to its next version. The views are valid during Store::amend().

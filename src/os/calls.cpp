@@ -2,7 +2,9 @@
 #include "os/calls.hpp"
 
 #include <dirent.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -80,6 +82,10 @@ ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64
   auto read_at = static_cast<off64_t>(from_offset);
   auto write_at = static_cast<off64_t>(to_offset);
   return repeat_interrupted([&] { return ::copy_file_range(from, &read_at, to, &write_at, length, 0); });
+}
+
+int clone(int from, int to) noexcept {
+  return repeat_interrupted([&] { return ::ioctl(to, FICLONE, from); });
 }
 
 int ftruncate(int fd, std::uint64_t size) noexcept { return ::ftruncate(fd, static_cast<off_t>(size)); }

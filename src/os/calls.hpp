@@ -48,6 +48,8 @@ int dup3(int from, int to, int flags) noexcept;
 /// Copies within the kernel. Returns the number of bytes copied, which may be fewer than asked for.
 [[nodiscard]] ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
                                       std::size_t length) noexcept;
+/// Makes an empty file share all bytes of another one (FICLONE), where the file system can.
+[[nodiscard]] int clone(int from, int to) noexcept;
 [[nodiscard]] int ftruncate(int fd, std::uint64_t size) noexcept;
 [[nodiscard]] int fsync(int fd) noexcept;
 /// fsync() without the times.

@@ -31,7 +31,9 @@ Result<AppliedUpdate> amend(const StoredShard& shard, const ShardWriter& writer,
 Result<AppliedUpdate> replace(const StoredShard& shard, const ShardWriter& writer, const WriteVersion& write) {
   SHERD_TRY(size, shard.old != nullptr ? shard.old->size() : std::uint64_t{0});
   const bool is_conditional = shard.condition.kind == Condition::Kind::matches;
-  SHERD_TRY(object, shard.store.write(shard.key, {.size = size, .is_conditional = is_conditional}));
+  SHERD_TRY(object, shard.store.write(shard.key, {.size = size,
+                                                  .is_conditional = is_conditional,
+                                                  .keeps_offsets = writer.kind() == UpdateKind::keep_offsets}));
   SHERD_TRY(exists, write(*object));
   if (!exists) return AppliedUpdate{};
   SHERD_TRY(object->commit(shard.condition));

@@ -60,6 +60,7 @@ class ShardWriter {
   Result<bool> finish(Empty empty = Empty::absent);
   /// The alignment of the amendment that the update needs; see ShardUpdate.
   [[nodiscard]] std::uint64_t alignment() const noexcept { return update_.alignment; }
+  [[nodiscard]] UpdateKind kind() const noexcept { return update_.kind; }
   /// The present end of the shard, including the index once it is written.
   [[nodiscard]] std::uint64_t end() const noexcept { return update_.end; }
 

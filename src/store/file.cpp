@@ -163,11 +163,13 @@ Result<std::shared_ptr<ByteSource>> FileStore::find(const std::string& key) cons
   return std::make_shared<FileSource>(key, std::move(file), status);
 }
 
-Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, const WriteHints& /*hints*/) {
+Result<std::unique_ptr<ObjectWriter>> FileStore::write(const std::string& key, const WriteHints& hints) {
   SHERD_TRY(check_key(key));
   SHERD_TRY(held, hold(key, Exclusion::where_possible).in_key(key));
   SHERD_TRY(held->begin_writer());
-  return std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
+  auto writer = std::make_unique<FileWriter>(key, std::move(held), tree_, locks_);
+  if (hints.keeps_offsets) writer->keep_offsets();
+  return writer;
 }
 
 Result<Generation> FileStore::amend(const std::string& key, const Amendment& amendment) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "base/try.hpp"
 #include "store/condition.hpp"
@@ -56,14 +57,16 @@ void FileWriter::end() noexcept {
   hold_.end();
 }
 
+void FileWriter::reach(std::uint64_t end) noexcept {
+  for (std::uint64_t seen = end_; seen < end && !end_.compare_exchange_weak(seen, end);) {
+  }
+}
+
 Result<void> FileWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   SHERD_TRY(hold_.check_write(offset, bytes.size()));
-  if (leaves_holes_ && bytes.size() >= kHoleBytes && is_zero(bytes)) {
-    const std::uint64_t end = offset + bytes.size();
-    for (std::uint64_t seen = end_; seen < end && !end_.compare_exchange_weak(seen, end);) {
-    }
-    return {};
-  }
+  const bool is_hole = leaves_holes_ && bytes.size() >= kHoleBytes && is_zero(bytes);
+  if (is_hole || is_clone_) reach(offset + bytes.size());
+  if (is_hole) return {};
   if (os::pwrite_all(side_file().fd(), bytes, offset) != 0) return hold_.failed("write", errno);
   return {};
 }
@@ -83,7 +86,11 @@ Result<void> FileWriter::copy(ByteSource& from, std::uint64_t from_offset, std::
     if (from_offset > file->bytes() || length > file->bytes() - from_offset) {
       return corrupt("a copy ends beyond the object's " + std::to_string(file->bytes()) + " bytes").in_key(from.name());
     }
-    done = copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
+    // A copy inside the kernel shares whole blocks only, and chunks do not begin at blocks.
+    if (std::exchange(may_clone_, false)) is_clone_ = os::clone(file->fd(), side_file().fd()) == 0;
+    leaves_holes_ = leaves_holes_ && !is_clone_;
+    if (is_clone_) reach(to_offset + length);
+    done = is_clone_ ? length : copy_in_kernel(file->fd(), from_offset, side_file().fd(), to_offset, length);
   }
   // Bytes that the kernel did not copy (across devices, say) are read and written; a real failure occurs there again.
   if (done < length) SHERD_TRY(ObjectWriter::copy(from, from_offset + done, length - done, to_offset + done));
@@ -123,8 +130,9 @@ Result<void> FileWriter::finish(const std::optional<struct stat>& present) {
   if (end_ > 0) {
     struct stat status{};
     if (os::fstat(side_file().fd(), status) != 0) return hold_.failed("look at", errno);
-    if (end_ > static_cast<std::uint64_t>(status.st_size) && os::ftruncate(side_file().fd(), end_) != 0)
-      return hold_.failed("extend", errno);
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if ((end_ > size || (is_clone_ && end_ < size)) && os::ftruncate(side_file().fd(), end_) != 0)
+      return hold_.failed("set the size of", errno);
   }
   if (present && os::fchmod(side_file().fd(), present->st_mode & 0777) != 0)
     return hold_.failed("set the mode of", errno);

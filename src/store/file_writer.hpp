@@ -24,6 +24,8 @@ class FileWriter final : public ObjectWriter {
                     std::uint64_t to_offset) override;
   /// Removes what was written from there on.
   Result<void> truncate(std::uint64_t offset);
+  /// WriteHints::keeps_offsets.
+  void keep_offsets() noexcept { may_clone_ = true; }
   /// Lets a commit follow failed writes: the caller writes those bytes again, or has no use for them.
   void survive_failures() noexcept {
     hold_.survive_failures();
@@ -48,6 +50,7 @@ class FileWriter final : public ObjectWriter {
 
   [[nodiscard]] FileLock& side_file() const noexcept { return hold_.file_lock(); }
   void end() noexcept;
+  void reach(std::uint64_t end) noexcept;
   Result<void> replace(const Condition& condition);
   Result<std::optional<struct stat>> present() const;
   Result<void> finish(const std::optional<struct stat>& present);
@@ -63,8 +66,10 @@ class FileWriter final : public ObjectWriter {
   FileTree tree_;
   std::shared_ptr<KeyLocks> locks_;
   WriterHold hold_;
+  bool may_clone_ = false;
+  bool is_clone_ = false;              ///< bytes that were not written are those of the version that was copied from
   bool leaves_holes_ = true;           ///< zeros are not written, because no other bytes are where they belong
-  std::atomic<std::uint64_t> end_{0};  ///< of the zeros that were not written
+  std::atomic<std::uint64_t> end_{0};  ///< of the zeros that were not written, or of everything in a clone
   std::optional<Second> second_;
   Generation committed_;
 };

@@ -289,5 +289,25 @@ TEST_P(AppenderBehindLeadingIndexes, LeavesOldOrNewWhenKilledAtAnyCall) { expect
 
 INSTANTIATE_TEST_SUITE_P(All, AppenderBehindLeadingIndexes, testing::Values("part", "two"), name_of);
 
+/// The same where the next version of a shard begins as a clone of the old one.
+class RewriterOfClones : public WriterOfAnArray {
+ protected:
+  RewriterOfClones() {
+    config_.update = sherd::Update::rewrite;
+    faults_.share_blocks();
+  }
+  void SetUp() override {
+    WriterOfAnArray::SetUp();
+    EXPECT_TRUE(std::ranges::any_of(calls_, [](const Call& call) { return call.name == "clone"; }));
+    EXPECT_FALSE(std::ranges::any_of(calls_, [](const Call& call) { return call.name == "copy_file_range"; }));
+  }
+};
+
+TEST_P(RewriterOfClones, LeavesWhatWasThereWhenACallFails) { expect_old_or_new_after_failures(Fault::Kind::once); }
+
+TEST_P(RewriterOfClones, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_or_new_after_kills(); }
+
+INSTANTIATE_TEST_SUITE_P(All, RewriterOfClones, testing::Values("part", "two"), name_of);
+
 }  // namespace
 }  // namespace faults

@@ -82,17 +82,21 @@ class Faults {
     copy_tree(clean(), folder());
     auto act = operation_(folder());
     const Simulation simulation(fault);
+    if (shares_blocks_) simulation.share_blocks();
     auto error = error_of(act);
     act = nullptr;
     calls_ = simulation.calls();
     return error;
   }
+  /// Every run finds a file system that can clone files.
+  void share_blocks() noexcept { shares_blocks_ = true; }
   /// The calls of the last run.
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
 
  private:
   TempDir folder_;
   Operation operation_;
+  bool shares_blocks_ = false;
   std::vector<Call> calls_;
 };
 

@@ -24,6 +24,7 @@ struct Running {
   std::string failing;  // the name of the failing call
   std::string awaited;  // the name of the call before which `meanwhile` runs
   std::function<void()> meanwhile;
+  bool shares_blocks = false;
 };
 
 std::mutex mutex;  // guards the variables below
@@ -87,6 +88,11 @@ int write(const char* name, std::size_t size, const Put& put) {
   return fate == Fate::real ? 0 : -1;
 }
 
+bool shares_blocks() {
+  const std::lock_guard hold(mutex);
+  return running && running->shares_blocks;
+}
+
 bool is_killed() {
   const std::lock_guard hold(mutex);
   return running && running->fault.kind == Fault::Kind::killed;
@@ -114,6 +120,11 @@ void Simulation::before(std::string name, std::function<void()> act) const {
   const std::lock_guard hold(mutex);
   running->awaited = std::move(name);
   running->meanwhile = std::move(act);
+}
+
+void Simulation::share_blocks() const {
+  const std::lock_guard hold(mutex);
+  running->shares_blocks = true;
 }
 
 int openat(int directory, const char* path, int flags, mode_t mode) noexcept {
@@ -169,6 +180,19 @@ ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64
     auto read_at = static_cast<off64_t>(from_offset);
     auto write_at = static_cast<off64_t>(to_offset);
     return ::copy_file_range(from, &read_at, to, &write_at, length, 0);
+  });
+}
+
+int clone(int from, int to) noexcept {
+  return change("clone", [&] {
+    struct stat status{};
+    if (!shares_blocks() || ::fstat(from, &status) != 0) return (errno = EOPNOTSUPP, -1);
+    off64_t read_at = 0;
+    off64_t write_at = 0;
+    while (read_at < status.st_size)
+      if (::copy_file_range(from, &read_at, to, &write_at, static_cast<std::size_t>(status.st_size - read_at), 0) <= 0)
+        return -1;
+    return 0;
   });
 }
 

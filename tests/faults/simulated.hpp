@@ -44,6 +44,8 @@ class Simulation {
   [[nodiscard]] std::vector<Call> calls() const;
   /// An action of another process right before the next call with this name.
   void before(std::string name, std::function<void()> act) const;
+  /// From now on the file system can clone files.
+  void share_blocks() const;
 };
 
 }  // namespace sherd::os
