@@ -94,13 +94,15 @@ Shape Array::State::shape() const {
   return of_document([](const NodeDocument& node) { return node.array->shape; });
 }
 
-Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal) {
+Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal, Before before) {
   return as_call(config(), [&]() -> Result<void> {
     const std::lock_guard in_turn(editing_);
-    auto node = edit_document(location, NodeType::array, [&](const NodeDocument& now) -> Result<Json> {
+    const auto checked = [&](const NodeDocument& now) -> Result<Json> {
       SHERD_TRY(check_same(now));
       return change(now);
-    });
+    };
+    const NodeDocument seen = document();
+    auto node = edit_document(location, NodeType::array, checked, before == Before::seen ? &seen : nullptr);
     if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
     if (!node) return std::move(node).error();
     adopt(*std::move(node));
@@ -422,21 +424,48 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
   return write_selected(*this, nullptr, selection, from);
 }
 
+namespace {
+
+Error resized_meanwhile(const Shape& now) {
+  return invalid_argument("the array was resized in the meantime, to " + to_string(now));
+}
+
+/// A look at the array's document costs a round trip, in which chunks are encoded and old ones read.
+Result<void> write_while_looking(const Array& array, const Shape* made_for, const Selection& selection,
+                                 const ConstAnyView& from) {
+  const Array::State& state = array.state();
+  const Shape known = made_for != nullptr ? *made_for : state.shape();
+  const auto confirm = [&] { return state.confirm(Array::State::Confirmed::attributes); };
+  const std::shared_future<Result<Shape>> look = begin_beside(confirm).share();
+  const std::function<Result<void>()> looked = [&]() -> Result<void> {
+    const Result<Shape>& now = look.get();
+    if (!now) return now.error();
+    return *now == known ? Result<void>() : resized_error(state);
+  };
+  auto written = write_confirmed(array, known, selection, from, &looked);
+  const Result<Shape>& now = look.get();
+  if (!now) return now.error();
+  if (*now == known) return written;
+  return made_for != nullptr ? resized_meanwhile(*now) : write_confirmed(array, *now, selection, from);
+}
+
+}  // namespace
+
 Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
                             const ConstAnyView& from) {
   const Array::State& state = array.state();
   return as_call(state.config(), [&]() -> Result<void> {
     SHERD_TRY(require_writable(state.location));
     SHERD_TRY(state.check_change());
+    if (!state.location.store->traits().locks) return write_while_looking(array, made_for, selection, from);
     SHERD_TRY(array_shape, state.confirm(Array::State::Confirmed::attributes));
-    if (made_for != nullptr && *made_for != array_shape)
-      return invalid_argument("the array was resized in the meantime, to " + to_string(array_shape));
+    if (made_for != nullptr && *made_for != array_shape) return resized_meanwhile(array_shape);
     return write_confirmed(array, array_shape, selection, from);
   });
 }
 
 Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
-                             const ConstAnyView& from) {
+                             const ConstAnyView& from, const std::function<Result<void>()>* looked) {
   const Array::State& state = array.state();
   return as_call(state.config(), [&]() -> Result<void> {
     SHERD_TRY(selection.check(array_shape));
@@ -445,7 +474,9 @@ Result<void> write_confirmed(const Array& array, const Shape& array_shape, const
     const SelectedRegion selected(selection);
     const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
     Budget budget(writing_config(state, state.config(), cells).memory_budget);
-    SHERD_TRY(state.storage->write(state, selected.region(), {{from.data, std::move(strides)}, budget, array_shape}));
+    SHERD_TRY(state.storage->write(
+        state, selected.region(),
+        {.from = {from.data, std::move(strides)}, .budget = budget, .shape = array_shape, .looked = looked}));
     if (state.location.store->traits().locks) return {};
     SHERD_TRY(now, state.confirm());
     return selection.check(now);
@@ -462,20 +493,22 @@ Result<void> Array::fill(const Selection& selection, std::span<const std::byte> 
 }
 
 Result<void> Array::set_attributes(const Json& attributes) {
-  return state_->edit([&](const NodeDocument& present) {
+  const auto change = [&](const NodeDocument& present) {
     Json kept = keep_storage_attributes(state_->location, present.attributes, attributes);
     return state_->location.format->changed(present.document, {.attributes = kept});
-  });
+  };
+  return state_->edit(change, State::Renewal::now, State::Before::seen);
 }
 
 Result<std::uint64_t> Array::update_attributes(const Json& set, std::span<const std::string> remove) {
   std::uint64_t removed = 0;
-  SHERD_TRY(state_->edit([&](const NodeDocument& present) -> Result<Json> {
+  const auto change = [&](const NodeDocument& present) -> Result<Json> {
     SHERD_TRY(updated, updated_attributes(present.attributes, set, remove));
     removed = updated.removed;
     Json kept = keep_storage_attributes(state_->location, present.attributes, std::move(updated.attributes));
     return state_->location.format->changed(present.document, {.attributes = kept});
-  }));
+  };
+  SHERD_TRY(state_->edit(change, State::Renewal::now, State::Before::seen));
   return removed;
 }
 

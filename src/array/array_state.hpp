@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,9 +50,11 @@ struct Array::State {
   }
   [[nodiscard]] Shape shape() const;
   /// Changes the document, in the store and here; changes through one handle are made one after the other. Renews
-  /// consolidated metadata unless the caller does.
+  /// consolidated metadata unless the caller does. A change without other effects may first be tried on the document
+  /// as it was last seen; see edit_document().
   enum class Renewal : std::uint8_t { now, by_caller };
-  Result<void> edit(const DocumentEdit& change, Renewal renewal = Renewal::now);
+  enum class Before : std::uint8_t { stored, seen };
+  Result<void> edit(const DocumentEdit& change, Renewal renewal = Renewal::now, Before before = Before::stored);
   /// Confirms that the array still has the same chunks as when it was opened, and returns its shape. If another
   /// handle has changed the shape or attributes, this handle adopts them; `conflict` if the array was erased or
   /// replaced. A writer calls this while it holds the lock of the object that it is about to change: erasing or
@@ -104,7 +107,7 @@ Result<void> write_selected(const Array& array, const Shape* made_for, const Sel
                             const ConstAnyView& from);
 /// The same after the caller has found, or made, the array of this shape.
 Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
-                             const ConstAnyView& from);
+                             const ConstAnyView& from, const std::function<Result<void>()>* looked = nullptr);
 /// The error of a change that was made for another shape than the stored one.
 [[nodiscard]] Error resized_error(const Array::State& state);
 /// The prefix of an array's chunk keys: empty, or ends in `/`.
@@ -125,6 +128,10 @@ struct RegionWrite {
   /// If set, the array ends before the region, at this shape, and grows over it later. A lasting `conflict` if the
   /// stored shape is another one.
   const Shape* shown = nullptr;
+  /// If set, no object is changed before this succeeds. It waits for what is read of the array's document meanwhile.
+  const std::function<Result<void>()>* looked = nullptr;
+
+  [[nodiscard]] Result<void> wait_for_look() const { return looked != nullptr ? (*looked)() : Result<void>(); }
 };
 
 /// One chunk of a read call: where it is stored, and the requested elements.

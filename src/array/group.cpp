@@ -155,7 +155,8 @@ struct Group::State {
   Result<void> edit(const DocumentEdit& change) {
     const std::lock_guard in_turn(editing);
     return as_call(location.config, [&]() -> Result<void> {
-      SHERD_TRY(changed, edit_document(location, NodeType::group, change));
+      const NodeDocument seen = present();
+      SHERD_TRY(changed, edit_document(location, NodeType::group, change, &seen));
       {
         const std::lock_guard guard(mutex);
         node = std::move(changed);

@@ -19,6 +19,7 @@
 #include "base/call.hpp"
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "node/consolidated.hpp"
 #include "node/document.hpp"
 #include "node/storage_kind.hpp"
 #include "shard/old_shard.hpp"
@@ -207,7 +208,7 @@ Result<std::unique_ptr<StoreLock>> lock_shape_of(const Array::State& state) {
 }
 
 /// Why the shape is changed. The rows of a failed append are not erased where others may append behind it meanwhile.
-enum class Purpose : std::uint8_t { resize, undo_append };
+enum class Purpose : std::uint8_t { resize, append, undo_append };
 
 Result<void> change_shape(Array::State& state, const NextShape& next,
                           Array::State::Renewal renewal = Array::State::Renewal::now,
@@ -228,7 +229,7 @@ Result<void> change_shape(Array::State& state, const NextShape& next,
         if (shrinks && (has_locks || purpose == Purpose::resize)) SHERD_TRY(erase_beyond(state, change));
         return document;
       },
-      renewal));
+      renewal, purpose == Purpose::append ? Array::State::Before::seen : Array::State::Before::stored));
   if (!shrinks || !has_locks) return {};  // other writers cannot be waited for
   auto finished = as_call(state.config(), [&] { return state.location.store->wait_for_writers(state.prefix); });
   if (finished) finished = erase_beyond(state, change);
@@ -289,6 +290,17 @@ Result<void> write_beyond(const Array& array, const Shape& shown, const Shape& g
   });
 }
 
+namespace {
+
+/// Consolidated metadata around the array are renewed while elements are written, where requests have latency.
+std::future<Result<void>> renew_beside(const Array::State& state) {
+  const auto renew = [&state] { return renew_consolidated(state.location); };
+  const bool has_latency = state.location.store->traits().parallel_requests > 1;
+  return has_latency ? begin_beside(renew) : std::async(std::launch::deferred, renew);
+}
+
+}  // namespace
+
 Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   const State& state = *state_;
   if (axis >= ndim() || from.shape.size() != ndim())
@@ -298,7 +310,7 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
   SHERD_TRY(state.check_elements(from.dtype));
   SHERD_TRY(fitting_strides(Box{Shape(ndim(), 0), from.shape}, from.shape, from.strides));
   Shape old_shape, grown;
-  SHERD_TRY(change_shape(*state_, [&](const Shape& present) -> Result<Shape> {
+  const auto next = [&](const Shape& present) -> Result<Shape> {
     old_shape = grown = present;
     const auto length = checked_add(old_shape[axis], from.shape[axis]);
     grown[axis] = length.value_or(0);
@@ -307,11 +319,21 @@ Result<Shape> Array::append(const ConstAnyView& from, std::size_t axis) {
         return invalid_argument("cannot append shape " + to_string(from.shape) + " to " + to_string(old_shape) +
                                 " along axis " + std::to_string(axis));
     return grown;
-  }));
+  };
+  SHERD_TRY(change_shape(*state_, next, State::Renewal::by_caller, Purpose::append));
   Shape origin(ndim(), 0);
   origin[axis] = old_shape[axis];
-  auto written = write_confirmed(*this, grown, Box{origin, from.shape}, from);
-  if (written) return origin;
+  Result<void> renewed;
+  auto written = as_call(state.config(), [&]() -> Result<void> {
+    auto renewing = renew_beside(state);
+    auto done = write_confirmed(*this, grown, Box{origin, from.shape}, from);
+    renewed = renewing.get();
+    return done;
+  });
+  if (written) {
+    SHERD_TRY(std::move(renewed));
+    return origin;
+  }
   // Undone as far as still possible: not if another writer has appended behind it. An interruption ends the write, but
   // not this.
   const Uninterrupted rollback(state.config());

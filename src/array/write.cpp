@@ -6,8 +6,8 @@
 // under the lock: a writer that enlarged the array did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014). A store without locks cannot keep other writers out, so there a
-// call checks the document once before its first change and once after its last. At the array's end it checks each
-// object.
+// call checks the document once before its first change, while chunks are encoded and old ones are read, and once after
+// its last. At the array's end it checks each object.
 #include <algorithm>
 #include <atomic>
 
@@ -55,6 +55,7 @@ class RegionWriter {
         array_shape_(call.shape),
         replaced_(call.replaced),
         shown_(call.shown),
+        looked_(call.looked),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
@@ -106,6 +107,14 @@ class RegionWriter {
     return unchanged_since(old.get());
   }
 
+  /// Only now may an object be changed.
+  Result<void> wait_for_look() const { return looked_ != nullptr ? (*looked_)() : Result<void>(); }
+
+  Result<void> commit(ObjectWriter& object, const Condition& condition) const {
+    SHERD_TRY(wait_for_look());
+    return object.commit(condition);
+  }
+
   [[nodiscard]] bool can_erase(const Condition& condition) const {
     return condition.kind != Condition::Kind::matches || state_.location.store->traits().conditional_erase;
   }
@@ -119,7 +128,7 @@ class RegionWriter {
       SHERD_TRY(object, store.write(at.key, {.is_conditional = is_conditional}));
       SHERD_TRY(confirm(at, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
-      return present ? object->commit(condition) : erase(at.key, condition);
+      return present ? commit(*object, condition) : erase(at.key, condition);
     }
     if (!piece.layout.shard && piece.layout.chain.raw_word_size() != 0) {
       const WritePiece stored = stored_piece(piece);
@@ -128,7 +137,7 @@ class RegionWriter {
                   store.write(at.key, {.size = blocks->count() * blocks->bytes(), .is_conditional = is_conditional}));
         SHERD_TRY(confirm(at, piece.part));
         SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
-        return present ? object->commit(condition) : erase(at.key, condition);
+        return present ? commit(*object, condition) : erase(at.key, condition);
       }
     }
     const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
@@ -138,7 +147,7 @@ class RegionWriter {
     SHERD_TRY(object, store.write(at.key, {.size = encoded->size(), .is_conditional = is_conditional}));
     SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(object->write(0, encoded->span()));
-    return object->commit(condition);
+    return commit(*object, condition);
   }
 
   // Most chunks with only the fill value were never stored, and a lock costs more than everything else.
@@ -164,6 +173,7 @@ class RegionWriter {
     SHERD_TRY(old, open_with(store, old_part(at, piece)));
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
+    SHERD_TRY(wait_for_look());
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(applied, writer_.update(stored_piece(piece), {store, at.key, old.get(), condition}));
@@ -226,6 +236,7 @@ class RegionWriter {
 
   /// In an update, an absent object stays absent.
   Result<void> erase(const std::string& key, const Condition& condition) const {
+    SHERD_TRY(wait_for_look());
     if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
   }
@@ -236,6 +247,7 @@ class RegionWriter {
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
   const Shape* const shown_;                                        // set if the written part is not shown yet
+  const std::function<Result<void>()>* const looked_;
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;

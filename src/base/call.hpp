@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -85,6 +86,17 @@ class Call {
   std::mutex mutex_;  // guards the notices
   std::vector<std::string> notices_;
 };
+
+/// Begins `work` on another thread, for the call that this thread works for. If no thread can be started, get() does
+/// it.
+template <class Work>
+[[nodiscard]] std::future<std::invoke_result_t<Work>> begin_beside(Work work) {
+  return std::async(std::launch::async | std::launch::deferred, [call = Call::current(), work = std::move(work)] {
+    if (call == nullptr) return work();
+    const Call::Working working(*call, false);
+    return work();
+  });
+}
 
 /// `unavailable` if the call that this thread works for should end; outside of calls, if the hook says so.
 Result<void> check_interrupted(const std::function<bool()>& hook = {});

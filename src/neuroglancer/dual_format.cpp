@@ -191,7 +191,8 @@ class DualFormatVolume final : public ChunkStorage {
       last.data += static_cast<std::int64_t>(region.axes[d].position(region.axes[d].count - 1)) * call.from.strides[d];
     const WriteSource permuted = last.permuted(permutation, region.points);
     const Shape shape = to.shape();
-    return to.storage->write(to, region.permuted(permutation), {permuted, call.budget, shape});
+    return to.storage->write(to, region.permuted(permutation),
+                             {.from = permuted, .budget = call.budget, .shape = shape, .looked = call.looked});
   }
 
  private:

@@ -199,6 +199,7 @@ class HashedWriter {
 }  // namespace
 
 Result<void> HashedStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
+  SHERD_TRY(call.wait_for_look());
   const Cells cells(region, state.grid.axes());
   std::atomic<std::uint64_t> done{0};
   const Config reporting = with_progress(state.config(), done, region.element_count() * state.dtype.size());

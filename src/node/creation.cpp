@@ -246,12 +246,8 @@ Result<Site> look(NodeLocation& location, ClearOptions options) {
   const NodeLocation live = location;
   const StoreTraits traits = live.store->traits();
   const bool lists = traits.parallel_requests > 1 && traits.can_list && !options.members;
-  const auto list = [&live, call = Call::current()]() -> Result<bool> {
-    if (call == nullptr) return has_contents(live);
-    const Call::Working working(*call, false);
-    return has_contents(live);
-  };
-  auto contents = std::async(lists ? std::launch::async | std::launch::deferred : std::launch::deferred, list);
+  const auto list = [&live] { return has_contents(live); };
+  auto contents = lists ? begin_beside(list) : std::async(std::launch::deferred, list);
   SHERD_TRY(read, prefetched(live));
   location.store = std::move(read);
   return inspect(location, options, [&] { return contents.get(); });

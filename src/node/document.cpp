@@ -4,6 +4,7 @@
 #include "node/document.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "base/call.hpp"
@@ -44,6 +45,17 @@ bool same_texts(std::span<const Document> a, std::span<const Document> b) {
   return std::ranges::equal(a, b, {}, &Document::text, &Document::text);
 }
 
+/// Stores `document` in the place of `present`.
+Result<NodeDocument> replace_node(const NodeLocation& location, const NodeDocument& present, Json document,
+                                  std::span<const Document> next) {
+  SHERD_TRY(changed, location.format->lower(std::move(document), location.config.limits));
+  // The location of chunks may depend on more than the document; only open() determines it.
+  if (changed.array && present.array) changed.array->keys = present.array->keys;
+  SHERD_TRY(versions, replace_documents(location, present, next));
+  changed.versions = std::move(versions);
+  return changed;
+}
+
 Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, const DocumentEdit& edit) {
   const Format& format = *location.format;
   const std::string key = format.document_key(location.path, type);
@@ -55,12 +67,23 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
   SHERD_TRY(document, edit(*present));
   const std::vector<Document> next = format.documents(location.path, document);
   if (same_texts(format.documents(location.path, present->document), next)) return *std::move(present);
-  SHERD_TRY(changed, format.lower(std::move(document), location.config.limits).in_key(key));
-  // The location of chunks may depend on more than the document; only open() determines it.
-  if (changed.array && present->array) changed.array->keys = present->array->keys;
-  SHERD_TRY(versions, replace_documents(location, *present, next));
-  changed.versions = std::move(versions);
-  return changed;
+  return replace_node(location, *present, std::move(document), next).in_key(key);
+}
+
+/// Edits the node as the caller knows it; nullopt if only the stored version can tell what the result is. A node of
+/// several documents may have lost the one that makes it visible.
+Result<std::optional<NodeDocument>> edit_known(const NodeLocation& location, const DocumentEdit& edit,
+                                               const NodeDocument& known) {
+  const Format& format = *location.format;
+  const bool is_version = known.versions.size() == 1 && !known.generation().token.empty();
+  if (!is_version || location.store->traits().locks) return std::optional<NodeDocument>();
+  auto document = edit(known);
+  if (!document) return std::optional<NodeDocument>();
+  const std::vector<Document> next = format.documents(location.path, *document);
+  if (next.size() != 1 || same_texts(format.documents(location.path, known.document), next))
+    return std::optional<NodeDocument>();
+  SHERD_TRY(changed, replace_node(location, known, *std::move(document), next).in_key(known.versions.front().key));
+  return std::optional(std::move(changed));
 }
 
 }  // namespace
@@ -81,10 +104,17 @@ Result<void> check_texts(std::span<const Document> documents, const Limits& limi
   return {};
 }
 
-Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit) {
+Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit,
+                                   const NodeDocument* known) {
   SHERD_TRY(require_writable(location));
-  return as_call(location.config,
-                 [&] { return retry_conflicts(location.config, [&] { return edit_once(location, type, edit); }); });
+  const auto attempt = [&]() -> Result<NodeDocument> {
+    if (const NodeDocument* const first = std::exchange(known, nullptr)) {
+      SHERD_TRY(edited, edit_known(location, edit, *first));
+      if (edited) return *std::move(edited);
+    }
+    return edit_once(location, type, edit);
+  };
+  return as_call(location.config, [&] { return retry_conflicts(location.config, attempt); });
 }
 
 Result<std::vector<DocumentVersion>> write_documents(const NodeLocation& location, const Json& document,

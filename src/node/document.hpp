@@ -22,8 +22,11 @@ using DocumentEdit = std::function<Result<Json>(const NodeDocument&)>;
 /// calls `edit`, applies the format's checks, and replaces the documents that differ, each only if it is still the
 /// version that was read. An edit that changes nothing writes nothing. Returns the node as it is now.
 /// If more than consolidated metadata changes, the caller must call renew_consolidated() afterwards.
+/// `known` is the node as the caller last saw it: a store without locks, where a look costs a round trip, first tries
+/// whether that is still the stored version. `edit` must then have no other effect.
 /// not_found if the node no longer exists, invalid_argument if `location` is not writable.
-Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit);
+Result<NodeDocument> edit_document(const NodeLocation& location, NodeType type, const DocumentEdit& edit,
+                                   const NodeDocument* known = nullptr);
 
 /// Writes the documents of the node at `location`, ending with the one that makes it visible. `unsupported` if a text
 /// is larger than readers accept; `conflict` if `condition` does not hold for one of them.

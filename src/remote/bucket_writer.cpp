@@ -121,8 +121,8 @@ Result<void> BucketWriter::copy(ByteSource& from, std::uint64_t from_offset, std
   SHERD_TRY(settle_copy());
   const RemoteSource* const source = remote_beneath(from);
   const bool is_first = end_ == 0 && from_offset == 0 && to_offset == 0;
-  if (is_first && source != nullptr && length == source->version().size && length > 0 && length <= kMaxPart &&
-      copy_source(from, *server_)) {
+  if (is_first && source != nullptr && !from.view() && length == source->version().size && length > 0 &&
+      length <= kMaxPart && copy_source(from, *server_)) {
     copied_ = std::make_shared<RemoteSource>(*source);
     return {};
   }

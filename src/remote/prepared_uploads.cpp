@@ -15,14 +15,8 @@ PreparedUploads::Begun PreparedUploads::begin(const std::string& key) const {
 
 void PreparedUploads::prepare(const std::string& key) {
   if (!are_needed_) return;
-  const auto of_call = [this, key, call = Call::current()]() -> Begun {
-    if (call == nullptr) return begin(key);
-    const Call::Working working(*call, false);
-    return begin(key);
-  };
   const std::lock_guard guard(mutex_);
-  // Without another thread, take() begins it.
-  if (!by_key_.contains(key)) by_key_.emplace(key, std::async(std::launch::async | std::launch::deferred, of_call));
+  if (!by_key_.contains(key)) by_key_.emplace(key, begin_beside([this, key] { return begin(key); }));
 }
 
 std::optional<PreparedUploads::Begun> PreparedUploads::remove(const std::string& key) {

@@ -72,13 +72,26 @@ def test_a_part_of_a_small_shard_takes_a_read_and_a_write(bucket):
     assert array[4, 4] == 7 and array[5, 5] == 1
 
 
-def test_attributes_take_a_read_and_a_write_and_a_look_at_the_group_above(bucket):
+def test_attributes_take_a_write_and_a_look_at_the_group_above(bucket):
     array = bucket.create("a.zarr", shape=4, dtype="u1")
     requests = bucket.requests_of(lambda: array.attrs.__setitem__("x", 1))
-    assert requests == [("GET", "a.zarr/zarr.json"), ("PUT", "a.zarr/zarr.json"), ("GET", "zarr.json")]  # for consolidated metadata
+    assert requests == [("PUT", "a.zarr/zarr.json"), ("GET", "zarr.json")]  # for consolidated metadata
+    again = sherd.open_array(f"{bucket.url}/a.zarr", mode="r+", storage_options=bucket.options)
+    again.attrs["y"] = 2
+    requests = bucket.requests_of(lambda: array.attrs.__setitem__("z", 3))  # what it knows is stale
+    assert [method for method, _ in requests] == ["PUT", "GET", "PUT", "GET"], requests
+    assert dict(sherd.open_array(f"{bucket.url}/a.zarr", storage_options=bucket.options).attrs) == {"x": 1, "y": 2, "z": 3}
 
 
-CALL = 2  # the array's document, before the first change of a call and after the last one
+def test_an_append_takes_three_dependent_round_trips(bucket):
+    array = bucket.create("rows.zarr", shape=(8, 64), dtype="u2", chunks=(8, 64))
+    with bucket.round_trips() as counted:
+        array.append(np.full((8, 64), 5, "u2"))
+    assert counted == [3]  # the document; the chunk, and the group above; the document
+    assert array.shape == (16, 64) and (array[8:] == 5).all()
+
+
+CALL = 1  # the array's document, after the last change of a call; before the first, it is read together with the old chunks
 
 
 def test_a_part_of_a_small_shard_takes_two_dependent_round_trips(bucket):

@@ -33,7 +33,7 @@ def seaweedfs():
         port, *ports = free_ports(1 + len(PORTS))
         children.start(binary, "server", f"-dir={folder}/data", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
                        f"-s3.port={port}", "-s3.ip.bind=127.0.0.1", f"-s3.config={folder}/s3.json", "-s3.port.iceberg=0",
-                       "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=100000",
+                       "-s3.port.lance=0", "-master.volumeSizeLimitMB=4096", "-volume.max=100000",
                        *(f"-{name}={each}" for name, each in zip(PORTS, ports)))
         children.wait_for(f"http://127.0.0.1:{port}/")
         yield S3Server("seaweedfs", f"http://127.0.0.1:{port}", str(folder), KEY, SECRET)
