@@ -420,69 +420,6 @@ Result<void> Array::read(std::span<const Region> regions, VarBytesArena* arena) 
   return call.run(arena);
 }
 
-Result<void> Array::write(const Selection& selection, const ConstAnyView& from) const {
-  return write_selected(*this, nullptr, selection, from);
-}
-
-namespace {
-
-Error resized_meanwhile(const Shape& now) {
-  return invalid_argument("the array was resized in the meantime, to " + to_string(now));
-}
-
-/// A look at the array's document costs a round trip, in which chunks are encoded and old ones read.
-Result<void> write_while_looking(const Array& array, const Shape* made_for, const Selection& selection,
-                                 const ConstAnyView& from) {
-  const Array::State& state = array.state();
-  const Shape known = made_for != nullptr ? *made_for : state.shape();
-  const auto confirm = [&] { return state.confirm(Array::State::Confirmed::attributes); };
-  const std::shared_future<Result<Shape>> look = begin_beside(confirm).share();
-  const std::function<Result<void>()> looked = [&]() -> Result<void> {
-    const Result<Shape>& now = look.get();
-    if (!now) return now.error();
-    return *now == known ? Result<void>() : resized_error(state);
-  };
-  auto written = write_confirmed(array, known, selection, from, &looked);
-  const Result<Shape>& now = look.get();
-  if (!now) return now.error();
-  if (*now == known) return written;
-  return made_for != nullptr ? resized_meanwhile(*now) : write_confirmed(array, *now, selection, from);
-}
-
-}  // namespace
-
-Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
-                            const ConstAnyView& from) {
-  const Array::State& state = array.state();
-  return as_call(state.config(), [&]() -> Result<void> {
-    SHERD_TRY(require_writable(state.location));
-    SHERD_TRY(state.check_change());
-    if (!state.location.store->traits().locks) return write_while_looking(array, made_for, selection, from);
-    SHERD_TRY(array_shape, state.confirm(Array::State::Confirmed::attributes));
-    if (made_for != nullptr && *made_for != array_shape) return resized_meanwhile(array_shape);
-    return write_confirmed(array, array_shape, selection, from);
-  });
-}
-
-Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
-                             const ConstAnyView& from, const std::function<Result<void>()>* looked) {
-  const Array::State& state = array.state();
-  return as_call(state.config(), [&]() -> Result<void> {
-    SHERD_TRY(selection.check(array_shape));
-    SHERD_TRY(strides, fitting_strides(selection, from.shape, from.strides));
-    SHERD_TRY(state.check_elements(from.dtype));
-    const SelectedRegion selected(selection);
-    const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
-    Budget budget(writing_config(state, state.config(), cells).memory_budget);
-    SHERD_TRY(state.storage->write(
-        state, selected.region(),
-        {.from = {from.data, std::move(strides)}, .budget = budget, .shape = array_shape, .looked = looked}));
-    if (state.location.store->traits().locks) return {};
-    SHERD_TRY(now, state.confirm());
-    return selection.check(now);
-  });
-}
-
 Result<void> Array::fill(const Selection& selection, std::span<const std::byte> value) const {
   if (value.size() != dtype().size())
     return invalid_argument("the value has " + std::to_string(value.size()) + " bytes, an element " +

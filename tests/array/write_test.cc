@@ -1,5 +1,6 @@
 // Writes to a store whose requests have latency: the chunks of a call are stored together, as many at a time as the
 // store allows.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,6 +19,12 @@
 
 namespace sherd {
 namespace {
+
+std::vector<std::uint32_t> numbers(std::uint64_t count) {
+  std::vector<std::uint32_t> values(count);
+  std::iota(values.begin(), values.end(), 1U);
+  return values;
+}
 
 /// Lets requests pass once kParallel of them are waiting, or no other has arrived for a while. Each batch is one round
 /// trip: all waiting requests depend on requests that were answered before.
@@ -66,11 +73,6 @@ class WriteLatency : public ::testing::Test {
   Array open(const CreateOptions& options, const std::shared_ptr<Store>& store) {
     create_array(memory_, "", options).value();
     return open_array(store, {.writable = true, .config = options.config}).value();
-  }
-  static std::vector<std::uint32_t> numbers(std::uint64_t count) {
-    std::vector<std::uint32_t> values(count);
-    std::iota(values.begin(), values.end(), 1U);
-    return values;
   }
   void expect_stored(const std::vector<std::uint32_t>& expected) {
     const Array array = open_array(memory_).value();
@@ -240,6 +242,41 @@ TEST_F(WriteLatency, ValuesOfSixteenShardsArePutTogether) {
   ids.put_many(items).value();
   EXPECT_LE(together_->rounds(), 15U) << "not one shard after the other";
   EXPECT_EQ(ids.get(63).value(), value);
+}
+
+/// In a store without locks, where chunks are prepared while the array's document is looked at.
+class LooksBesideWrites : public testing::Test {
+ protected:
+  LooksBesideWrites() { hooked_->has.locks = false; }
+  const std::shared_ptr<Store> store_ = memory_store();
+  const std::shared_ptr<TestStore> hooked_ = std::make_shared<TestStore>(store_);
+  const Array array_ = create_array(hooked_, "a", {.shape = {8}, .dtype = DType::uint32, .chunks = {4}}).value();
+};
+
+TEST_F(LooksBesideWrites, ChangeNothingIfTheArrayWasErased) {
+  array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8))).value();
+  erase(store_, {.path = "a", .writable = true}).value();
+  hooked_->forget();
+  for (const Box& box : {Box{{0}, {8}}, Box{{1}, {2}}}) {
+    const auto values = numbers(box.shape[0]);
+    const auto written = array_.write(box, std::span(values));
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code(), ErrorCode::conflict);
+  }
+  EXPECT_THAT(hooked_->log(Op::commits), testing::IsEmpty());
+}
+
+TEST_F(LooksBesideWrites, FindTheShapeThatAnotherHandleHasMade) {
+  open_array(store_, {.path = "a", .writable = true}).value().resize({16}).value();
+  const auto values = numbers(16);
+  array_.write(Box{{0}, {16}}, std::span(values)).value();
+  std::vector<std::uint32_t> found(16);
+  open_array(store_, {.path = "a"}).value().read(Box{{0}, {16}}, std::span(found)).value();
+  EXPECT_EQ(found, values);
+  open_array(store_, {.path = "a", .writable = true}).value().resize({4}).value();
+  hooked_->forget();
+  EXPECT_EQ(array_.write(Box{{0}, {16}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
+  EXPECT_THAT(hooked_->log(Op::commits), testing::IsEmpty());
 }
 
 }  // namespace
