@@ -1,6 +1,11 @@
 // sherd ls: prints the direct members of a group, including the collections of a volume, or the ids of a collection's
 // objects, one per line. For an array it prints the array itself. Broken members are listed too, and the error of the
 // first one becomes the command's error.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <string_view>
+
 #include "base/try.hpp"
 #include "cli/collection.hpp"
 #include "cli/command.hpp"
@@ -42,6 +47,45 @@ std::vector<std::string> long_row(const Entry& entry) {
   row[3] = lengths(entry.array->chunks());
   if (const auto shards = entry.array->shards()) row[4] = lengths(*shards);
   return row;
+}
+
+using Time = std::chrono::system_clock::time_point;
+
+/// What a list tells of an object.
+struct StoredObject {
+  std::string key;
+  std::uint64_t size = 0;
+  std::string generation;
+  std::optional<Time> modified;
+};
+
+/// "2026-11-29T10:42:01Z"
+std::string time_text(Time time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%FT%TZ", &parts)};
+}
+
+/// A generation as it is or, if it is not text, in hexadecimal digits.
+std::string token_text(const std::string& token) {
+  const auto is_shown = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::ranges::all_of(token, is_shown)) return token;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const char c : token) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += {digits[byte >> 4U], digits[byte & 15U]};
+  }
+  return text;
+}
+
+Json object_json(const StoredObject& object) {
+  Json json(Json::Object{{"key", object.key}, {"size", object.size}});
+  if (object.modified) json.set("modified", time_text(*object.modified));
+  if (!object.generation.empty()) json.set("generation", token_text(object.generation));
+  return json;
 }
 
 struct Ls {
@@ -91,24 +135,42 @@ struct Ls {
     return true;
   }
 
-  /// Prints the keys of all objects.
+  /// Prints the keys of all objects, in order.
   Result<int> list_keys(Session& session) const {
     SHERD_TRY(store, open_store(url, session.config()));
-    Json::Array json;
+    if (session.json() || long_form) return list_objects_with_keys(session, *store);
     Result<void> written;
     bool any = false;
-    const auto print = [&](const std::string& key, std::uint64_t size) {
-      any = true;
-      if (session.json())
-        json.push_back(Json(Json::Object{{"key", key}, {"size", size}}));
-      else
-        written = session.out().write((long_form ? std::to_string(size) + "  " : "") + printable(key) + "\n");
-      return written.has_value();
-    };
-    SHERD_TRY(all, at(url, store->list("", print)));
+    SHERD_TRY(all, at(url, store->list("", [&](const std::string& key, std::uint64_t) {
+                any = true;
+                written = session.out().write(printable(key) + "\n");
+                return written.has_value();
+              })));
     if (all && !any) return not_found("no objects at " + shown(url));
     SHERD_TRY(std::move(written));
-    if (session.json()) SHERD_TRY(session.out().print(Json(std::move(json))));
+    return 0;
+  }
+
+  /// The same with what the store tells of each object.
+  Result<int> list_objects_with_keys(Session& session, Store& store) const {
+    std::vector<StoredObject> objects;
+    SHERD_TRY(all, at(url, store.visit("", ListDepth::all, [&](const ListEntry& entry) {
+                objects.push_back({std::string(entry.name), entry.size, std::string(entry.generation), entry.modified});
+                return true;
+              })));
+    if (all && objects.empty()) return not_found("no objects at " + shown(url));
+    std::ranges::sort(objects, {}, &StoredObject::key);
+    if (session.json()) {
+      Json::Array json;
+      for (const StoredObject& object : objects) json.push_back(object_json(object));
+      SHERD_TRY(session.out().print(Json(std::move(json))));
+      return 0;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const StoredObject& object : objects)
+      rows.push_back(
+          {std::to_string(object.size), object.modified ? time_text(*object.modified) : "-", printable(object.key)});
+    SHERD_TRY(session.out().write(print_table(rows)));
     return 0;
   }
 
@@ -146,7 +208,8 @@ struct Ls {
 Run add_ls(Arguments& arguments) {
   auto ls = std::make_shared<Ls>();
   arguments.argument("URL", ls->url, "A group, an array, a volume, or a collection of objects");
-  arguments.flag("-l,--long", ls->long_form, "Type, shape, chunks and shards too; with --raw, sizes in bytes");
+  arguments.flag("-l,--long", ls->long_form,
+                 "Type, shape, chunks and shards too; with --raw, sizes in bytes and times");
   arguments.flag("--raw", ls->raw, "The keys of all objects below URL, whatever they are");
   arguments.examples({{"sherd ls study.zarr", "the names of what study.zarr holds"},
                       {"sherd ls -l study.zarr/images", "with types and shapes"},

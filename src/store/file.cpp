@@ -56,6 +56,7 @@
 // system would set does not advance for milliseconds.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -392,6 +393,19 @@ bool FileStore::passes_link(std::string_view prefix) const {
   return false;
 }
 
+/// Visits what is not a directory. Only a file has a size and versions: a link that leads nowhere, say, has none.
+Result<bool> visit_file(std::string_view name, const struct stat& status, const OnEntry& visit) {
+  if (!S_ISREG(status.st_mode)) return visit({.name = name});
+  const Generation generation = generation_of(status);
+  const auto since_epoch =
+      std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  using Time = std::chrono::system_clock::time_point;
+  return visit({.name = name,
+                .size = static_cast<std::uint64_t>(status.st_size),
+                .generation = generation.token,
+                .modified = Time(std::chrono::duration_cast<Time::duration>(since_epoch))});
+}
+
 Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
   SHERD_TRY(check_prefix(prefix));
   if (depth == ListDepth::all) return visit_levels(*this, prefix, visit);
@@ -415,8 +429,8 @@ Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const 
                 const Identity child(status->st_dev, status->st_ino);
                 if (std::ranges::find(way, child) != way.end()) return true;
               }
-              const auto size = S_ISREG(status->st_mode) ? static_cast<std::uint64_t>(status->st_size) : 0;
-              more = visit({.name = entry.d_name, .size = size, .is_prefix = is_directory});
+              more = is_directory ? visit({.name = entry.d_name, .is_prefix = true})
+                                  : visit_file(entry.d_name, *status, visit);
               return more.has_value() && *more;
             }).in_key(prefix));
   return more;

@@ -19,7 +19,9 @@ Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry
         pending.push_back(name + "/");
         return true;
       }
-      return visit({.name = name, .size = entry.size});
+      ListEntry deeper = entry;
+      deeper.name = name;
+      return visit(deeper);
     }));
     if (!more) return false;
   }

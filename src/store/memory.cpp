@@ -220,7 +220,10 @@ class MemoryStore final : public Store, public RenamingStore {
     std::string from = prefix;
     for (bool ended = false; !ended;) {
       for (const Listed& each : next_page(prefix, depth, from, ended)) {
-        SHERD_TRY(more, visit({.name = each.name, .size = each.size, .is_prefix = each.is_prefix}));
+        SHERD_TRY(more, visit({.name = each.name,
+                               .size = each.size,
+                               .is_prefix = each.is_prefix,
+                               .generation = each.generation.token}));
         if (!more) return false;
       }
     }
@@ -232,6 +235,7 @@ class MemoryStore final : public Store, public RenamingStore {
     std::string name;
     std::uint64_t size = 0;
     bool is_prefix = false;
+    Generation generation = {};
   };
 
   /// Requires the mutex.
@@ -254,10 +258,12 @@ class MemoryStore final : public Store, public RenamingStore {
       const std::string& key = at->first;
       const std::size_t slash = depth == ListDepth::all ? key.npos : key.find('/', prefix.size());
       if (slash == key.npos) {
-        page.push_back({key.substr(prefix.size()), at->second->bytes.size()});
+        page.push_back({.name = key.substr(prefix.size()),
+                        .size = at->second->bytes.size(),
+                        .generation = generation_of(*at->second)});
         ++at;
       } else {
-        page.push_back({key.substr(prefix.size(), slash - prefix.size()), 0, true});
+        page.push_back({.name = key.substr(prefix.size(), slash - prefix.size()), .is_prefix = true});
         // '0' follows '/', so this is the first key after all keys with this prefix.
         at = objects.lower_bound(key.substr(0, slash) + "0");
       }

@@ -1,5 +1,6 @@
 """Copies and lists of objects as they are."""
 
+import datetime
 import filecmp
 
 import pytest
@@ -57,8 +58,13 @@ def test_a_raw_copy_changes_nothing_of_the_objects(store, tmp_path):
 def test_a_raw_list_has_every_key(store, tmp_path):
     names = files(tmp_path / "a.zarr")
     assert store.ok("ls", "--raw", "a.zarr").text.split() == names
-    assert store.ok("ls", "--raw", "-l", "a.zarr/x").text.splitlines()[0] == f"{(tmp_path / 'a.zarr/x/c/0').stat().st_size}  c/0"
-    assert [each["key"] for each in store.ok("ls", "--raw", "a.zarr", "--json").json] == names
+    stored = (tmp_path / "a.zarr/x/c/0").stat()
+    modified = datetime.datetime.fromtimestamp(int(stored.st_mtime), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert store.ok("ls", "--raw", "-l", "a.zarr/x").text.splitlines()[0].split() == [str(stored.st_size), modified, "c/0"]
+    listed = store.ok("ls", "--raw", "a.zarr", "--json").json
+    assert [each["key"] for each in listed] == names
+    chunk = next(each for each in listed if each["key"] == "x/c/0")
+    assert (chunk["size"], chunk["modified"]) == (stored.st_size, modified) and len({each["generation"] for each in listed}) == len(names)
     zipped(tmp_path / "a.zarr", tmp_path / "a.zip")
     assert store.ok("ls", "--raw", "a.zip").text.split() == names
 

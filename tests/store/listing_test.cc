@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <set>
 #include <thread>
 
@@ -51,6 +52,27 @@ TEST_P(EveryListedStore, VisitsChildrenOrEverything) {
   EXPECT_THAT(visited("none/", ListDepth::all), IsEmpty());
   EXPECT_FALSE(store_->visit("b", ListDepth::all, [](const ListEntry&) { return true; }).has_value())
       << "a prefix ends in '/'";
+}
+
+TEST_P(EveryListedStore, TellsTheVersionsOfObjectsIfItKnowsThem) {
+  for (const char* key : {"a", "b/c", "b/d/e"}) set(key, key);
+  const auto now = std::chrono::system_clock::now();
+  for (const ListDepth depth : {ListDepth::children, ListDepth::all}) {
+    store_
+        ->visit("b/", depth,
+                [&](const ListEntry& entry) -> Result<bool> {
+                  if (entry.is_prefix) return true;
+                  const std::string key = "b/" + std::string(entry.name);
+                  if (!entry.generation.empty()) {
+                    EXPECT_EQ(entry.generation, store_->open(key).value()->generation().value().token) << key;
+                  }
+                  const auto age = now - entry.modified.value_or(now);
+                  EXPECT_LT(std::chrono::abs(age), std::chrono::hours(1)) << key;
+                  EXPECT_TRUE(!entry.generation.empty() || !store_->traits().locks) << key;
+                  return true;
+                })
+        .value();
+  }
 }
 
 TEST_P(EveryListedStore, EndsAListIfTheVisitorAsks) {
