@@ -1,6 +1,8 @@
-// Erases and moves the members of a group, and updates the OME-NGFF metadata of the group that contains them.
+// Lists, erases and moves the members of a group. OME-NGFF metadata name members where nothing lists them, and are
+// updated when members are erased or moved.
 #include "api/members.hpp"
 
+#include "array/nodes.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "copy/labels.hpp"
@@ -81,6 +83,10 @@ Result<void> follow(Group& group, const NodeLocation& member, const std::optiona
 }
 
 }  // namespace
+
+Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
+  return as_call(config(), [&] { return listed_or_named(listed_members(*this), location_of(*this)); });
+}
 
 Result<void> Group::erase(std::string_view path) {
   return as_call(config(), [&]() -> Result<void> {

@@ -232,15 +232,13 @@ Result<std::uint64_t> Group::update_attributes(const Json& set, std::span<const 
   return removed;
 }
 
-Result<std::vector<std::pair<std::string, NodeType>>> Group::members() const {
-  return as_call(state_->location.config, [&]() -> Result<std::vector<std::pair<std::string, NodeType>>> {
-    const NodeLocation& location = state_->location;
-    const KnownNodes& known = state_->known;
-    if (known.by_path != nullptr && trusts_consolidated(*location.store)) return known.members();
-    if (!location.store->traits().can_list) return members_of(location);
-    return location.format->members(*location.store, location.path, location.config.limits,
-                                    [&](const std::string& name) { return known.type(name); });
-  });
+Result<Members> listed_members(const Group& group) {
+  const NodeLocation& location = group.state().location;
+  const KnownNodes& known = group.state().known;
+  if (known.by_path != nullptr && trusts_consolidated(*location.store)) return known.members();
+  if (!location.store->traits().can_list) return members_of(location);
+  return location.format->members(*location.store, location.path, location.config.limits,
+                                  [&](const std::string& name) { return known.type(name); });
 }
 
 Result<Node> Group::open(std::string_view path) const {

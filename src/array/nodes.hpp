@@ -37,6 +37,9 @@ Result<void> create_with(const NodeLocation& destination, const NodeDocument& no
 /// The document of a new array at `location`, created and checked but not written.
 Result<NodeDocument> new_document(const NodeLocation& location, const CreateOptions& options);
 
+/// The members of a group as its store lists them, or as consolidated metadata do; see Group::members().
+[[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> listed_members(const Group& group);
+
 /// Where the group of a handle is stored.
 [[nodiscard]] const NodeLocation& location_of(const Group& group) noexcept;
 /// The attributes that the handle saw last, in which bare_number() recognizes numbers that are stored without quotes.

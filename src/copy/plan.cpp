@@ -187,7 +187,7 @@ class TreePlanner {
     SHERD_TRY(note_side_documents(location, path));
     SHERD_TRY(hidden, hidden_group(location, plan_.nodes[number].document.document));
     if (hidden) left_out_.emplace(path, corrupt(*hidden));
-    SHERD_TRY(members, members_of(location));
+    SHERD_TRY(members, listed_or_named(members_of(location), location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     note_missing(number);
     NodeCopy node = std::move(plan_.nodes[number]);
@@ -224,7 +224,7 @@ class TreePlanner {
     }
     plan_.warnings.push_back("'" + path + "' has " + made_levels(*image, labels->datasets.size()));
     SHERD_TRY(note_side_documents(location, path));
-    SHERD_TRY(members, members_of(location));
+    SHERD_TRY(members, listed_or_named(members_of(location), location));
     for (const auto& member : members) {
       if (taken.contains(member.first)) continue;
       if (made.contains(member.first))

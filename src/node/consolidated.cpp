@@ -255,21 +255,23 @@ Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<s
   return renew(location, location, groups, changed);
 }
 
+Result<std::optional<EnclosingGroup>> enclosing_group(const NodeLocation& node) {
+  if (!node.path.empty())
+    return EnclosingGroup{at_path(node, std::string(parent_path(node.path))), std::string(last_segment(node.path))};
+  SHERD_TRY(outer, from_around(node));
+  if (!outer) return std::optional<EnclosingGroup>();
+  std::string name = std::exchange(outer->path, std::string());
+  return EnclosingGroup{*std::move(outer), std::move(name)};
+}
+
 Result<Entries> listed_below(const NodeLocation& group) {
-  std::optional<NodeLocation> at = group;
-  std::string path;  // from there to the group
-  while (at) {
+  std::string path;  // from the group whose metadata are read
+  for (std::optional<NodeLocation> at = group; at;) {
     SHERD_TRY(found, entries_below(*at, path));
     if (found) return *std::move(found);
-    if (at->path.empty()) {
-      SHERD_TRY(outer, from_around(*at));
-      if (outer) path = join_path(outer->path, path);
-      if (outer) outer->path.clear();
-      at = std::move(outer);
-    } else {
-      path = join_path(std::string(last_segment(at->path)), path);
-      at->path.resize(parent_path(at->path).size());
-    }
+    SHERD_TRY(around, enclosing_group(*at));
+    if (around) path = join_path(around->name, path);
+    at = around ? std::optional(std::move(around->group)) : std::nullopt;
   }
   return unsupported(
              "the store " + group.store->url() +

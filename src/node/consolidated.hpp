@@ -31,6 +31,13 @@ Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std:
 /// edited once, and the documents of all nodes are read together.
 Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<std::string>& nodes);
 
+/// The group around a node, also above the root of its store, and the node's name in it; nullopt if there is none.
+struct EnclosingGroup {
+  NodeLocation group;
+  std::string name;
+};
+[[nodiscard]] Result<std::optional<EnclosingGroup>> enclosing_group(const NodeLocation& node);
+
 /// The nodes below a group according to consolidated metadata, for stores that cannot list: of the group or of the
 /// nearest group around it, also above the root of its store. `unsupported` if no consolidated metadata describe it.
 Result<Consolidation::Entries> listed_below(const NodeLocation& group);

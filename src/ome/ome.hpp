@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "node/consolidated.hpp"
 #include "node/format.hpp"
 #include "ome/image.hpp"
 #include "sherd/json.hpp"
@@ -60,6 +61,11 @@ struct OmeDataset {
 };
 /// The resolutions of all images of a group; empty if it has none.
 [[nodiscard]] std::vector<OmeDataset> ome_datasets(const Json& attributes);
+
+/// `listed`, the members of a group; or, if that is an error because neither the store nor consolidated metadata list
+/// them, those that exist of the ones that OME-NGFF's metadata name, of the group or of those around it. The error if
+/// no metadata name any.
+Result<Members> listed_or_named(Result<Members> listed, const NodeLocation& group);
 
 /// The attributes of the group `labels` with `name` added to its list of labels.
 Json with_label(Json attributes, const std::string& name, std::string_view version);

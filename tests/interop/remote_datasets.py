@@ -83,6 +83,7 @@ def write_all(folder):
     write_skeletons(folder / "skeletons")
     subprocess.run([BINARY, "ncgen", "-o", folder / "nc.zarr"], input=CDL.encode(), check=True)
     write_image(folder / "image.zarr")
+    sherd.create_group(folder / "bare.zarr").create_array("a", shape=4, dtype="uint8")
     sherd.create_array(folder / "dual.zarr", shape=SHAPE, dtype="uint8", chunks=(8, 16, 16), shards=(16, 32, 64),
                        volume={"resolution": [8, 8, 40]}, config={"layout": "zarr+neuroglancer"})[...] = BYTES
     zipped(folder / "three.zarr", folder / "three.zip")

@@ -64,10 +64,17 @@ def test_values_by_id_and_images_are_read(place, datasets, server):
 
 def test_a_web_server_lists_nothing_but_says_what_helps(place):
     there = place("nginx")
-    image = sherd.open(there / "image.zarr")
     with pytest.raises(sherd.Unsupported, match="open members by their paths"):
-        image.keys()
-    assert image["s1"].shape == (16, 24, 32)
+        sherd.open(there / "bare.zarr").keys()
+    assert sherd.open(there / "bare.zarr")["a"].shape == (4,)
+
+
+def test_members_of_an_image_on_a_web_server_are_those_that_its_metadata_name(place, datasets, tmp_path):
+    there = place("nginx")
+    image = sherd.open(there / "image.zarr")
+    assert list(image) == list(sherd.open(datasets / "image.zarr")) and image["s1"].shape == (16, 24, 32)
+    sherd.copy(there / "image.zarr", tmp_path / "copy.zarr")
+    assert sherd.check(tmp_path / "copy.zarr", data=True)["ok"]
 
 
 @pytest.mark.parametrize("server", [*MAIN, *OTHERS])
