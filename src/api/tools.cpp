@@ -167,38 +167,6 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
 
 namespace {
 
-/// Whether the comment of an .ozx file, or what it says of OME-NGFF, says so.
-bool says_documents_are_first(const Json* ome) {
-  for (const char* const member : {"zipFile", "centralDirectory", "jsonFirst"})
-    ome = ome != nullptr && ome->is_object() ? ome->find(member) : nullptr;
-  return ome != nullptr && ome->as_bool().value_or(false);
-}
-
-/// Warns of what an archive as a whole lacks: members that readers cannot see, which zarr-python leaves when it changes
-/// one, and the comment of an .ozx file.
-Result<void> check_archive(Store& store, CheckReport& report) {
-  const ArchiveStore* const archive = archive_of(store);
-  if (archive == nullptr) return {};
-  const auto warn = [&](std::string code, std::string key, std::string message) {
-    report.faults.push_back({Fault::Severity::warning, std::move(code), std::move(key), {}, {}, std::move(message)});
-  };
-  if (const auto duplicates = archive->duplicates(); duplicates.count != 0)
-    warn("archive_duplicate", duplicates.example,
-         "occurs more than once in the zip archive, in which " + std::to_string(duplicates.count) +
-             " members are superseded by later ones of the same name");
-  const auto comment = Json::parse(archive->comment());
-  const Json* const ome = comment && comment->is_object() ? comment->find("ome") : nullptr;
-  if (archive->name().ends_with(".ozx") && ome == nullptr)
-    warn("archive_comment", "",
-         "the archive lacks the comment that OME-NGFF recommends for .ozx files: it was changed, or written otherwise");
-  if (!says_documents_are_first(ome)) return {};
-  SHERD_TRY(has_first, archive->has_first(is_zarr3_document));
-  if (!has_first)
-    warn("archive_order", "",
-         "the archive's comment says that its directory begins with all documents, breadth first, which it does not");
-  return {};
-}
-
 /// Warns of what writers have begun to send to an object store and not ended. A store that does not list them, or does
 /// not allow it, has none.
 Result<void> check_uploads(const NodeLocation& location, bool repairs, CheckReport& report) {
@@ -238,7 +206,7 @@ Result<CheckReport> check_node(const NodeLocation& location, const CheckOptions&
   if (options.repair) SHERD_TRY(remove_leftovers(location, before));
   SHERD_TRY(nodes, check_nodes(location, options));
   nodes.repaired.insert(nodes.repaired.begin(), before.repaired.begin(), before.repaired.end());
-  SHERD_TRY(check_archive(*location.store, nodes));
+  SHERD_TRY(check_archive(location.store, nodes));
   SHERD_TRY(check_uploads(location, options.repair.has_value(), nodes));
   return nodes;
 }

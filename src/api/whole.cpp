@@ -1,6 +1,8 @@
 #include "api/whole.hpp"
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "api/registry.hpp"
 #include "base/try.hpp"
@@ -12,10 +14,10 @@
 namespace sherd {
 namespace {
 
-/// The version of OME-NGFF that the group at the root of a store has; empty if it has none.
+/// The version of OME-NGFF that the group of Zarr v3 at the root of a store has; empty if it has none.
 std::string ome_version(const std::shared_ptr<Store>& store) {
   const auto group = open_group(store);
-  if (!group) return {};
+  if (!group || group->format() != "zarr3") return {};
   const Json attributes = group->attributes();
   const Json* const ome = attributes.find("ome");
   const Json* const version = ome != nullptr ? ome->find("version") : nullptr;
@@ -46,6 +48,65 @@ Result<void> finish_whole(const std::shared_ptr<Store>& store) {
     if (!version.empty()) SHERD_TRY(archive->set_comment(comment.dump()));
   }
   return in_store(store->finish(), store->url());
+}
+
+namespace {
+
+/// Whether the comment of an .ozx file, or what it says of OME-NGFF, says so.
+bool says_documents_are_first(const Json* ome) {
+  for (const char* const member : {"zipFile", "centralDirectory", "jsonFirst"})
+    ome = ome != nullptr && ome->is_object() ? ome->find(member) : nullptr;
+  return ome != nullptr && ome->as_bool().value_or(false);
+}
+
+using Warn = std::function<void(std::string code, std::string key, std::string message)>;
+
+/// What RFC-9 requires and recommends, except the order of members.
+void check_ozx(const ArchiveStore& archive, const std::string& version, const Json* comment, const Warn& warn) {
+  const Json* const said = comment != nullptr && comment->is_object() ? comment->find("version") : nullptr;
+  if (version.empty())
+    warn("archive_not_ome", "",
+         "an .ozx file has a group of OME-NGFF 0.5 or later in Zarr v3 at its root, and this one has not");
+  else if (said == nullptr || !said->is_string())
+    warn("archive_comment", "",
+         "the archive lacks the comment that OME-NGFF recommends for .ozx files: it was changed, or written otherwise");
+  else if (said->text() != version)
+    warn("archive_comment", "",
+         "the archive's comment says OME-NGFF " + said->text() + ", and the group at its root " + version);
+  if (const auto compressed = archive.compressed(); compressed.count != 0)
+    warn("archive_compressed", compressed.example,
+         "is compressed, as " + std::to_string(compressed.count) +
+             " members of the archive are: no part of them can be read without the whole");
+}
+
+}  // namespace
+
+Result<void> check_archive(const std::shared_ptr<Store>& store, CheckReport& report) {
+  const ArchiveStore* const archive = archive_of(*store);
+  if (archive == nullptr) return {};
+  const Warn warn = [&](std::string code, std::string key, std::string message) {
+    report.faults.push_back({Fault::Severity::warning, std::move(code), std::move(key), {}, {}, std::move(message)});
+  };
+  if (const auto duplicates = archive->duplicates(); duplicates.count != 0)
+    warn("archive_duplicate", duplicates.example,
+         "occurs more than once in the zip archive, in which " + std::to_string(duplicates.count) +
+             " members are superseded by later ones of the same name");
+  const auto comment = Json::parse(archive->comment());
+  const Json* const ome = comment && comment->is_object() ? comment->find("ome") : nullptr;
+  const std::string version = ome_version(store);
+  const bool is_ozx = ozx_of(*store) != nullptr;
+  if (is_ozx) check_ozx(*archive, version, ome, warn);
+  const bool promised = says_documents_are_first(ome);
+  if (!promised && (!is_ozx || version.empty())) return {};
+  SHERD_TRY(order, archive->has_first(is_zarr3_document));
+  if (promised && !order.in_directory)
+    warn("archive_order", "",
+         "the archive's comment says that its directory begins with all documents, breadth first, which it does not");
+  else if (is_ozx && !order.in_file)
+    warn("archive_order", "",
+         std::string("the ") + (order.in_directory ? "archive" : "archive's directory") +
+             " does not begin with all documents, breadth first, as OME-NGFF recommends for .ozx files");
+  return {};
 }
 
 }  // namespace sherd

@@ -1,10 +1,11 @@
-// What a copy or an import does before and after all objects of its destination are stored.
+// Archives as a whole: what a copy or an import does before and after all objects are stored, and what is checked.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
 #include "sherd/store.hpp"
+#include "sherd/tools.hpp"
 
 namespace sherd {
 
@@ -18,5 +19,9 @@ void begin_whole(Store& store);
 /// Finishes such a store. With an OME-NGFF group at its root the archive also gets the comment of RFC-9. A later change
 /// drops the comment.
 Result<void> finish_whole(const std::shared_ptr<Store>& store);
+
+/// Warns of what an archive as a whole lacks: members that readers cannot see, an order that its comment promises, and
+/// what RFC-9 requires and recommends for .ozx files.
+Result<void> check_archive(const std::shared_ptr<Store>& store, CheckReport& report);
 
 }  // namespace sherd

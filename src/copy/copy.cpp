@@ -24,6 +24,7 @@
 #include "node/creation.hpp"
 #include "node/document.hpp"
 #include "node/path.hpp"
+#include "store/archive_of.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -55,6 +56,7 @@ class TreeCopy {
       SHERD_TRY(done, complete_copy(destination_, copy));
       completed = done;
     }
+    announce_documents();
     if (!completed) SHERD_TRY(make_new_copy(destination_, copy, options_));
     if (plan_.labelled) SHERD_TRY(list_labels(*plan_.labelled));
     return report();
@@ -66,6 +68,19 @@ class TreeCopy {
   static std::uint64_t most_bytes(const NodeCopy& node) {
     if ((!node.reduced && !node.fill) || !node.document.array) return 0;
     return element_count(node.document.array->shape).value_or(0) * node.document.array->dtype.size();
+  }
+
+  /// An archive may have documents in front, which are written last.
+  void announce_documents() {
+    ArchiveStore* const archive = archive_of(*destination_.store);
+    if (archive == nullptr) return;
+    std::uint64_t bytes = 0, count = 0;
+    for (const NodeCopy& node : plan_.nodes)
+      for (const Document& document : node.stored) {
+        bytes += document.key.size() + document.text.size();
+        ++count;
+      }
+    archive->expect_first(bytes, count);
   }
 
   [[nodiscard]] ReportProgress progress_of_fill() const {

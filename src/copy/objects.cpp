@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "node/document_keys.hpp"
+#include "store/archive_of.hpp"
 #include "store/capabilities.hpp"
 #include "store/prefetched.hpp"
 #include "store/read_into.hpp"
@@ -48,6 +49,7 @@ class ObjectCopier {
         writers_(options.config.memory_budget / 2) {}
 
   Result<ObjectCopyReport> copy() {
+    SHERD_TRY(announce_documents());
     const std::shared_future<Result<void>> checked = begin_beside([this] { return check_empty(); }).share();
     std::uint64_t total = 0;
     if (options_.config.progress) SHERD_TRY(visit([&](const ListEntry& entry) { total += entry.size; }));
@@ -91,6 +93,20 @@ class ObjectCopier {
     if (is_empty) return {};
     return conflict("the destination " + destination_.url() +
                     " contains objects; resume the copy, overwrite, or choose another destination");
+  }
+
+  /// An archive may have documents in front, which are copied last.
+  Result<void> announce_documents() {
+    ArchiveStore* const archive = archive_of(destination_);
+    if (archive == nullptr) return {};
+    std::uint64_t bytes = 0, count = 0;
+    SHERD_TRY(visit([&](const ListEntry& entry) {
+      if (!is_document_of(formats_, entry.name)) return;
+      bytes += entry.name.size() + entry.size;
+      ++count;
+    }));
+    archive->expect_first(bytes, count);
+    return {};
   }
 
   Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {

@@ -90,6 +90,10 @@ int clone(int from, int to) noexcept {
 
 int ftruncate(int fd, std::uint64_t size) noexcept { return ::ftruncate(fd, static_cast<off_t>(size)); }
 
+std::int64_t lseek(int fd, std::uint64_t offset, int whence) noexcept {
+  return ::lseek(fd, static_cast<off_t>(offset), whence);
+}
+
 int fsync(int fd) noexcept { return ::fsync(fd); }
 
 int fdatasync(int fd) noexcept { return ::fdatasync(fd); }

@@ -51,6 +51,8 @@ int dup3(int from, int to, int flags) noexcept;
 /// Makes an empty file share all bytes of another one (FICLONE), where the file system can.
 [[nodiscard]] int clone(int from, int to) noexcept;
 [[nodiscard]] int ftruncate(int fd, std::uint64_t size) noexcept;
+/// Where the next data or hole is (SEEK_DATA, SEEK_HOLE), from `offset` on; -1 and ENXIO after the last data.
+[[nodiscard]] std::int64_t lseek(int fd, std::uint64_t offset, int whence) noexcept;
 [[nodiscard]] int fsync(int fd) noexcept;
 /// fsync() without the times.
 [[nodiscard]] int fdatasync(int fd) noexcept;

@@ -113,16 +113,26 @@ class ArchiveStore {
   /// Sets the comment of the version that Store::finish() makes. `invalid_argument` if no archive can have it.
   virtual Result<void> set_comment(std::string comment) = 0;
   /// The version that the next Store::finish() makes begins with the members that are first, by depth and then by key,
-  /// as far as they fit into 64 KiB; its directory begins with all of them. Call this before the first change.
+  /// as far as they fit into the room that is kept for them; its directory begins with all of them. Call this before
+  /// the first change.
   virtual void set_first(KeyTest is_first) = 0;
-  /// Whether the directory of the present version begins with all members that are first, by depth.
-  [[nodiscard]] virtual Result<bool> has_first(const KeyTest& is_first) const = 0;
-  /// How many members of the archive are superseded by later ones with the same name.
-  struct Duplicates {
-    std::uint64_t count = 0;
-    std::string example = {};  ///< one such name
+  /// Keeps this much room for them instead of 64 KiB, if it is more: the sum of their sizes and keys. Call this before
+  /// the first change.
+  virtual void expect_first(std::uint64_t bytes, std::uint64_t count) = 0;
+  /// Whether the present version begins with all members that are first, by depth.
+  struct Order {
+    bool in_directory = true;
+    bool in_file = true;  ///< also their bytes
   };
-  [[nodiscard]] virtual Duplicates duplicates() const = 0;
+  [[nodiscard]] virtual Result<Order> has_first(const KeyTest& is_first) const = 0;
+  struct SomeMembers {
+    std::uint64_t count = 0;
+    std::string example = {};  ///< the name of one
+  };
+  /// Those that are superseded by later ones with the same name.
+  [[nodiscard]] virtual SomeMembers duplicates() const = 0;
+  /// Those of the present version that are compressed.
+  [[nodiscard]] virtual SomeMembers compressed() const = 0;
   /// Whether there is an archive: a new one is made by Store::finish().
   [[nodiscard]] virtual bool exists() const = 0;
 };

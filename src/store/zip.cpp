@@ -58,7 +58,10 @@ class ZipStore final : public Store, public ArchiveStore, public std::enable_sha
     std::string from = prefix;
     for (bool ended = false; !ended;) {
       for (const auto& each : contents_->next_page(prefix, depth, from, ended)) {
-        SHERD_TRY(more, visit({.name = each.name, .size = each.size, .is_prefix = each.is_prefix}));
+        SHERD_TRY(more, visit({.name = each.name,
+                               .size = each.size,
+                               .is_prefix = each.is_prefix,
+                               .generation = each.generation.token}));
         if (!more) return false;
       }
     }
@@ -100,16 +103,25 @@ class ZipStore final : public Store, public ArchiveStore, public std::enable_sha
     return contents_->set_comment(std::move(comment));
   }
   void set_first(KeyTest is_first) override { contents_->set_first(std::move(is_first)); }
-  [[nodiscard]] Result<bool> has_first(const KeyTest& is_first) const override {
+  void expect_first(std::uint64_t bytes, std::uint64_t count) override { contents_->expect_first(bytes, count); }
+  [[nodiscard]] Result<Order> has_first(const KeyTest& is_first) const override {
     const auto archive = contents_->archive();
-    return archive != nullptr ? has_zip_first(*archive, is_first) : Result<bool>(true);
+    return archive != nullptr ? has_zip_first(*archive, is_first) : Result<Order>(Order{});
   }
   [[nodiscard]] bool is_current() const override { return contents_->is_current(); }
   [[nodiscard]] bool exists() const override { return contents_->archive() != nullptr; }
-  [[nodiscard]] Duplicates duplicates() const override {
+  [[nodiscard]] SomeMembers duplicates() const override {
     const auto archive = contents_->archive();
     if (archive == nullptr) return {};
     return {archive->directory().duplicates(), archive->directory().duplicate()};
+  }
+  [[nodiscard]] SomeMembers compressed() const override {
+    SomeMembers found;
+    const auto archive = contents_->archive();
+    if (archive == nullptr) return found;
+    for (const ZipMember& member : archive->directory().members())
+      if (member.method != kZipStored && found.count++ == 0) found.example = archive->directory().key(member);
+    return found;
   }
   Result<void> finish() override {
     auto finished = contents_->finish();

@@ -65,7 +65,7 @@ bool ZipContents::exists(const std::string& key) const noexcept {
   return changed != changes_.end() ? changed->second != nullptr : member(key) != nullptr;
 }
 
-Generation ZipContents::generation(const std::string& key) const {
+Generation ZipContents::generation(std::string_view key) const {
   const auto changed = changes_.find(key);
   if (changed != changes_.end()) return changed->second != nullptr ? changed->second->generation : Generation();
   const ZipMember* const stored = member(key);
@@ -120,10 +120,10 @@ std::vector<ZipContents::Listed> ZipContents::next_page(const std::string& prefi
     const auto [key, size] = *found;
     const std::size_t slash = depth == ListDepth::all ? key.npos : key.find('/', prefix.size());
     if (slash == key.npos) {
-      page.push_back({std::string(key.substr(prefix.size())), size});
+      page.push_back({.name = std::string(key.substr(prefix.size())), .size = size, .generation = generation(key)});
       from = std::string(key) + '\0';  // the next possible key
     } else {
-      page.push_back({std::string(key.substr(prefix.size(), slash - prefix.size())), 0, true});
+      page.push_back({.name = std::string(key.substr(prefix.size(), slash - prefix.size())), .is_prefix = true});
       // '0' follows '/', so this is the first key after all keys with this prefix.
       from = std::string(key.substr(0, slash)) + "0";
     }
@@ -174,7 +174,7 @@ Result<void> ZipContents::begin_session() {
   const std::unique_lock guard(mutex_);
   archive_ = std::move(present);
   session_ = std::move(session);
-  if (is_first_) session_->reserve_front();
+  if (is_first_) session_->reserve_front(room_);
   return {};
 }
 
@@ -227,6 +227,11 @@ std::string ZipContents::comment() const {
 void ZipContents::set_first(KeyTest is_first) {
   const std::unique_lock guard(mutex_);
   is_first_ = std::move(is_first);
+}
+
+void ZipContents::expect_first(std::uint64_t bytes, std::uint64_t count) {
+  const std::unique_lock guard(mutex_);
+  room_ = std::max(ZipSession::kMinRoom, limit_plus(bytes, count * zip_header_bytes("", 0)));
 }
 
 Result<void> ZipContents::set_comment(std::string comment) {
@@ -291,6 +296,7 @@ Result<void> ZipContents::finish() {
   changes_.clear();
   comment_.reset();
   is_first_ = {};
+  room_ = ZipSession::kMinRoom;
   return {};
 }
 

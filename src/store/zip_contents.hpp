@@ -51,6 +51,7 @@ class ZipContents {
     std::string name;
     std::uint64_t size = 0;
     bool is_prefix = false;
+    Generation generation = {};
   };
   /// Entries below `prefix`, at most a page, beginning at the key `from`, which is set to the beginning of the next
   /// page; if this is the last page, `ended` is set.
@@ -76,6 +77,7 @@ class ZipContents {
   Result<void> erase_prefix(const std::string& prefix);
   Result<void> set_comment(std::string comment);
   void set_first(KeyTest is_first);
+  void expect_first(std::uint64_t bytes, std::uint64_t count);
   /// After a failure before the archive was to be replaced, the changes are still there, and this may be repeated.
   Result<void> finish();
 
@@ -86,7 +88,7 @@ class ZipContents {
   /// Requires the mutex, as do the following.
   [[nodiscard]] const ZipMember* member(std::string_view key) const noexcept;
   [[nodiscard]] bool exists(const std::string& key) const noexcept;
-  [[nodiscard]] Generation generation(const std::string& key) const;
+  [[nodiscard]] Generation generation(std::string_view key) const;
   [[nodiscard]] Result<void> check_now(const std::string& key, const Condition& condition) const;
   /// The first key that exists and is not less than `from`, with its size.
   [[nodiscard]] std::optional<std::pair<std::string_view, std::uint64_t>> lower_bound(std::string_view from) const;
@@ -101,7 +103,8 @@ class ZipContents {
   std::shared_ptr<ZipArchive> archive_;  ///< nullptr: there is none
   ZipChanges changes_;                   ///< nullptr: erased
   std::optional<std::string> comment_;
-  KeyTest is_first_;  ///< in the next version; may be empty
+  KeyTest is_first_;                           ///< in the next version; may be empty
+  std::uint64_t room_ = ZipSession::kMinRoom;  ///< for the members that are first
   const std::optional<Place> place_;
 };
 

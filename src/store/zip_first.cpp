@@ -35,23 +35,30 @@ Result<std::string> with_zip_first(const std::string& directory, std::uint64_t c
   return ordered + others;
 }
 
-Result<bool> has_zip_first(const ZipArchive& archive, const KeyTest& is_first) {
+Result<ArchiveStore::Order> has_zip_first(const ZipArchive& archive, const KeyTest& is_first) {
   Buffer directory;
   SHERD_TRY(read_into(*archive.source(), archive.directory_extent(), directory));
-  bool in_order = true, has_others = false;
+  ArchiveStore::Order order;
+  bool has_others = false;
   std::ptrdiff_t depth = 0;
+  std::uint64_t end = 0, others = archive.directory_extent().offset;  // of the first members, and where others begin
   SHERD_TRY(for_each_zip_record(directory.span(), archive.end().count, [&](const ZipRecord& record) -> Result<void> {
     SHERD_TRY(key, zip_key(record));
+    const std::uint64_t at = record.sizes.header;
     if (!key || !is_first(*key)) {
       has_others = true;
+      others = std::min(others, at);
       return {};
     }
     const std::ptrdiff_t here = zip_order(*key).first;
-    in_order = in_order && !has_others && here >= depth;
+    order.in_directory = order.in_directory && !has_others && here >= depth;
+    order.in_file = order.in_file && at >= end;
     depth = here;
+    end = at;
     return {};
   }));
-  return in_order;
+  order.in_file = order.in_file && order.in_directory && end <= others;
+  return order;
 }
 
 }  // namespace sherd

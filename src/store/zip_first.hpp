@@ -19,7 +19,7 @@ using ZipOrder = std::pair<std::ptrdiff_t, std::string_view>;
 /// The records of `directory`, those that are first in their order, and then all others as they are.
 Result<std::string> with_zip_first(const std::string& directory, std::uint64_t count, const KeyTest& is_first);
 
-/// Whether the directory of an archive begins with all members that are first, by depth.
-Result<bool> has_zip_first(const ZipArchive& archive, const KeyTest& is_first);
+/// Whether an archive begins with all members that are first, by depth.
+Result<ArchiveStore::Order> has_zip_first(const ZipArchive& archive, const KeyTest& is_first);
 
 }  // namespace sherd

@@ -85,13 +85,14 @@ Result<std::shared_ptr<ZipSession>> ZipSession::begin(const FileTree& tree, cons
   return session;
 }
 
-std::pair<std::shared_ptr<ZipSpooled>, std::string> ZipSession::allocate(const ZipStored& stored) {
-  const std::string header = zip_local_header(stored);
+ZipSession::Place ZipSession::allocate(const ZipStored& stored) {
+  std::string header = zip_local_header(stored);
   const std::uint64_t bytes = header.size() + stored.size;
   const std::lock_guard guard(mutex_);
   const auto fits = std::ranges::find_if(free_, [&](const auto& range) { return range.second >= bytes; });
   Extent where{end_, bytes};
-  if (fits == free_.end()) {
+  const bool is_new = fits == free_.end();
+  if (is_new) {
     end_ += bytes;
   } else {
     where.offset = fits->first;
@@ -103,7 +104,7 @@ std::pair<std::shared_ptr<ZipSpooled>, std::string> ZipSession::allocate(const Z
   member->crc = stored.crc;
   member->size = stored.size;
   member->generation = {generation_ + ":n" + std::to_string(++added_)};
-  return {std::move(member), header};
+  return {std::move(member), std::move(header), is_new};
 }
 
 void ZipSession::release(const Extent& where) noexcept try {
@@ -148,7 +149,8 @@ Result<std::uint64_t> ZipSession::trim() {
 Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, std::span<const std::byte> bytes,
                                                           std::uint64_t padding) {
   padding = padding < kMinZipPadding ? 0 : std::min(padding, kMaxZipPadding);
-  const auto [member, header] = allocate({.key = key, .crc = crc32(bytes), .size = bytes.size(), .padding = padding});
+  const auto [member, header, is_new] =
+      allocate({.key = key, .crc = crc32(bytes), .size = bytes.size(), .padding = padding});
   if (bytes.size() > kSmallMember) {
     SHERD_TRY(writer_->write(member->header(), as_bytes(header)));
     SHERD_TRY(writer_->write(member->data(), bytes));
@@ -161,13 +163,29 @@ Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key
   return member;
 }
 
-Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, ByteSource& file) {
+Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, FileSource& file) {
   SHERD_TRY(size, file.size());
   SHERD_TRY(crc, checksum(file, size));
-  const auto [member, header] = allocate({.key = key, .crc = crc, .size = size});
+  const auto [member, header, is_new] = allocate({.key = key, .crc = crc, .size = size});
   SHERD_TRY(writer_->write(member->header(), as_bytes(header)));
-  SHERD_TRY(writer_->copy(file, 0, size, member->data()));
+  SHERD_TRY(is_new ? copy_data(file, size, member->data()) : writer_->copy(file, 0, size, member->data()));
   return member;
+}
+
+/// Copies to where nothing has been written yet: what is a hole in the file becomes one there.
+Result<void> ZipSession::copy_data(FileSource& file, std::uint64_t size, std::uint64_t to) {
+  std::uint64_t at = 0;
+  while (at < size) {
+    const std::int64_t data = os::lseek(file.fd(), at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;
+    const std::int64_t hole = data < 0 ? -1 : os::lseek(file.fd(), static_cast<std::uint64_t>(data), SEEK_HOLE);
+    if (hole < 0) return writer_->copy(file, at, size - at, to + at);  // the file system does not tell
+    at = static_cast<std::uint64_t>(data);
+    const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), size);
+    if (at < end) SHERD_TRY(writer_->copy(file, at, end - at, to + at));
+    at = end;
+  }
+  return size > 0 ? writer_->copy(file, size - 1, 1, to + size - 1) : Result<void>();  // may be in a hole
 }
 
 Result<Fd> ZipSession::unnamed_file() const {

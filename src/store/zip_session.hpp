@@ -10,10 +10,10 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "sherd/store.hpp"
 #include "store/extent.hpp"
+#include "store/file_source.hpp"
 #include "store/file_tree.hpp"
 #include "store/file_writer.hpp"
 #include "store/zip_encode.hpp"
@@ -53,13 +53,14 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   /// Adds a member whose bytes are in memory, or in an unnamed file. `padding` is left between its header and its data.
   Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, std::span<const std::byte> bytes,
                                                 std::uint64_t padding = 0);
-  Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, ByteSource& file);
+  Result<std::shared_ptr<const ZipSpooled>> add(const std::string& key, FileSource& file);
   /// A new file without a name in the archive's directory.
   [[nodiscard]] Result<Fd> unnamed_file() const;
 
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
+  static constexpr std::uint64_t kMinRoom = std::uint64_t{64} << 10;
   /// Keeps the first bytes free until open_front(), which returns how many are free then. Nothing has been added yet.
-  void reserve_front() noexcept { end_ = front_ = kFront; }
+  void reserve_front(std::uint64_t bytes) noexcept { end_ = front_ = bytes; }
   std::uint64_t open_front() noexcept;
   /// Removes the free space after the last member, and returns the end of that member.
   Result<std::uint64_t> trim();
@@ -73,9 +74,14 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
  private:
   friend class ZipSpooled;
   ZipSession() = default;
-  static constexpr std::uint64_t kFront = std::uint64_t{64} << 10;
   /// A place for a member, which is free again when the result is destroyed, and the member's local header.
-  std::pair<std::shared_ptr<ZipSpooled>, std::string> allocate(const ZipStored& stored);
+  struct Place {
+    std::shared_ptr<ZipSpooled> member;
+    std::string header;
+    bool is_new;  ///< nothing has ever been written there
+  };
+  Place allocate(const ZipStored& stored);
+  Result<void> copy_data(FileSource& file, std::uint64_t size, std::uint64_t to);
   void release(const Extent& where) noexcept;
 
   const pid_t process_ = ::getpid();

@@ -1,5 +1,6 @@
 """Zip archives by every name that they have, in the commands that read."""
 
+import json
 import zipfile
 
 import numpy
@@ -100,12 +101,26 @@ def test_an_archive_of_a_directory_begins_in_it(archive, tmp_path):
 def test_a_check_compares_the_order_that_an_ozx_file_claims(archive, tmp_path):
     for order, faults in (["zarr.json", "g/zarr.json", "a"], []), (["zarr.json", "a", "g/zarr.json"], ["archive_order"]), (
             ["g/zarr.json", "zarr.json", "a"], ["archive_order"]):
-        with zipfile.ZipFile(tmp_path / "o.ozx", "w") as to:
-            for name in order:
-                to.writestr(name, '{"zarr_format": 3, "node_type": "group"}' if name != "a" else "")
-            to.comment = b'{"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}}'
-        report = archive.ok("check", "o.ozx", "--json").json["faults"]
-        assert [each["code"] for each in report if each["code"] != "foreign_object"] == faults
+        assert of_ozx(archive, tmp_path, order, {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": True}}}) == faults
+
+
+def of_ozx(archive, folder, order, comment, method=zipfile.ZIP_STORED, attributes=(("ome", {"version": "0.5"}),)):
+    """What `check` finds of an .ozx file as a whole."""
+    with zipfile.ZipFile(folder / "o.ozx", "w", method) as to:
+        for name in order:
+            document = {"zarr_format": 3, "node_type": "group", "attributes": dict(attributes)}
+            to.writestr(name, json.dumps(document) if name != "a" else "")
+        to.comment = json.dumps({"ome": comment}).encode() if comment else b""
+    return [each["code"] for each in archive.ok("check", "o.ozx", "--json").json["faults"] if each["code"].startswith("archive")]
+
+
+def test_a_check_says_what_an_ozx_file_lacks_of_what_is_recommended(archive, tmp_path):
+    order = ["zarr.json", "g/zarr.json", "a"]
+    assert of_ozx(archive, tmp_path, order, {"version": "0.5"}) == []
+    assert of_ozx(archive, tmp_path, order[::-1], {"version": "0.5"}) == ["archive_order"]
+    assert of_ozx(archive, tmp_path, order, None) == of_ozx(archive, tmp_path, order, {"version": "0.6"}) == ["archive_comment"]
+    assert of_ozx(archive, tmp_path, order, {"version": "0.5"}, zipfile.ZIP_DEFLATED) == ["archive_compressed"]
+    assert of_ozx(archive, tmp_path, order[::-1], None, attributes=()) == ["archive_not_ome"]
 
 
 def test_a_check_warns_of_members_of_the_same_name(archive, tmp_path):

@@ -209,5 +209,18 @@ def test_a_copy_to_ozx_has_documents_first_and_says_so(sherd, tmp_path):
     for name in ("c.ozx", "d.zip", "e.ozx"):
         with zipfile.ZipFile(tmp_path / name) as opened:
             assert opened.comment == b""
-        expected = [] if name == "d.zip" else ["archive_comment"]
+        expected = {"c.ozx": ["archive_comment", "archive_order"], "d.zip": [], "e.ozx": ["archive_not_ome"]}[name]
         assert [each["code"] for each in sherd.ok("check", name, "--json").json["faults"]] == expected
+
+
+def test_documents_of_any_size_are_in_front_of_an_ozx_file(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
+    sherd.ok("import", "a.npy", "a.zarr", "--axes", "y,x", "--pyramid", "mean:2", "--chunks", "16,16")
+    for level in ("", "/0", "/1"):
+        sherd.ok("attrs", f"a.zarr{level}", f'notes={json.dumps("long " * 20_000)}')
+    sherd.ok("consolidate", "a.zarr")
+    for name, raw in (("a.ozx", []), ("b.ozx", ["--raw"])):
+        sherd.ok("copy", *raw, "a.zarr", name)
+        laid_out = in_order_of_bytes(tmp_path / name, has_gaps=True)
+        assert laid_out[:3] == ["zarr.json", "0/zarr.json", "1/zarr.json"] and len(laid_out) > 10
+        assert sherd.ok("check", name, "--json").json["faults"] == []

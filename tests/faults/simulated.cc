@@ -200,6 +200,10 @@ int ftruncate(int fd, std::uint64_t size) noexcept {
   return change("ftruncate", [&] { return ::ftruncate(fd, static_cast<off_t>(size)); });
 }
 
+std::int64_t lseek(int fd, std::uint64_t offset, int whence) noexcept {
+  return ::lseek(fd, static_cast<off_t>(offset), whence);
+}
+
 int fsync(int fd) noexcept {
   return change("fsync", [] { return 0; }, path_of(fd));
 }

@@ -4,18 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "base/buffer.hpp"
 #include "store/archive_of.hpp"
-#include "store/zip.hpp"
-#include "tests/store/temp_dir.hpp"
 #include "tests/store/zip_bytes.hpp"
-#include "tests/test_data.hpp"
+#include "tests/store/zip_write.hpp"
 
 namespace sherd {
 namespace {
@@ -23,59 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class ZipWrite : public testing::Test {
- protected:
-  std::shared_ptr<Store> opened(const std::string& name = "a.zip") {
-    return zip_store(file_store(directory_.path(), {.durable = false}).value(), name, {.durable = false}).value();
-  }
-  [[nodiscard]] std::string bytes(const std::string& name = "a.zip") const {
-    std::ifstream file(directory_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  void put(const std::string& archive, const std::string& name = "a.zip") const {
-    std::ofstream(directory_ / name, std::ios::binary) << archive;
-  }
-  void put_golden(const std::string& golden) const {
-    std::filesystem::copy_file(test_data("zip/" + golden), directory_ / "a.zip",
-                               std::filesystem::copy_options::overwrite_existing);
-  }
-  /// What Python finds: names and sizes, if every checksum is right.
-  std::vector<std::string> in_python(const std::string& name = "a.zip") {
-    const std::string script =
-        "import sys, zipfile\n"
-        "with zipfile.ZipFile(sys.argv[1]) as archive:\n"
-        "    assert archive.testzip() is None\n"
-        "    for each in archive.infolist(): print(each.filename, each.file_size)\n";
-    const std::string command =
-        "python3 -c \"" + script + "\" '" + directory_ / name + "' > '" + directory_ / "seen" + "'";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    std::vector<std::string> lines;
-    std::ifstream seen(directory_ / "seen");
-    for (std::string line; std::getline(seen, line);) lines.push_back(line);
-    std::filesystem::remove(directory_ / "seen");
-    return lines;
-  }
-  /// What a program finds that reads the archive from its beginning.
-  [[nodiscard]] std::vector<std::string> laid_out() const {
-    const std::string all = bytes();
-    const auto number = [&](std::size_t at, int count) {
-      std::uint64_t value = 0;
-      while (count-- > 0) value = value << 8 | static_cast<unsigned char>(all[at + static_cast<std::size_t>(count)]);
-      return value;
-    };
-    std::vector<std::string> names;
-    for (std::size_t at = 0; all.compare(at, 4, "PK\3\4") == 0;) {
-      names.push_back(all.substr(at + 30, number(at + 26, 2)));
-      at += 30 + number(at + 26, 2) + number(at + 28, 2) + number(at + 18, 4);
-      EXPECT_NE(all.find("PK\1\2", at), all.npos);
-      if (all.compare(at, 2, "PK") != 0) ADD_FAILURE() << "a gap at " << at;
-    }
-    return names;
-  }
-
-  TempDir directory_;
-};
 
 TEST_F(ZipWrite, OthersSeeChangesAfterTheyAreFinished) {
   const auto store = opened();
@@ -280,31 +222,6 @@ TEST_F(ZipWrite, SetsTheCommentAndKeepsItUnlessItDescribesAnOrder) {
   EXPECT_EQ(archive_of(*memory_store()), nullptr);
 }
 
-TEST_F(ZipWrite, PutsTheFirstMembersInFrontAsFarAsTheyFit) {
-  const KeyTest is_document = [](std::string_view key) { return key.ends_with("json"); };
-  const auto store = opened();
-  archive_of(*store)->set_first(is_document);
-  for (const auto* const key : {"claim", "c/0"}) store->set(key, key).value();
-  store->set("z/large.json", std::string(65'536, ' ')).value();
-  for (const auto* const key : {"a/b/json", "b/json", "a/json", "json"}) store->set(key, key).value();
-  store->erase("claim").value();
-  store->finish().value();
-  EXPECT_THAT(in_python(), ElementsAre("json 4", "a/json 6", "b/json 6", "z/large.json 65536", "a/b/json 8", "c/0 3"));
-  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "a/b/json", "c/0", "z/large.json"));
-  EXPECT_TRUE(archive_of(*store)->has_first(is_document).value());
-  EXPECT_EQ(store->get("a/b/json").value(), "a/b/json") << "it has the rest of the room in front";
-
-  archive_of(*store)->set_first(is_document);
-  store->set("d/json", "new").value();
-  store->finish().value();
-  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "d/json", "a/b/json", "c/0", "z/large.json"));
-  EXPECT_TRUE(archive_of(*store)->has_first(is_document).value());
-
-  store->set("e/json", "new").value();
-  store->finish().value();
-  EXPECT_FALSE(archive_of(*opened())->has_first(is_document).value()) << "a change does not sort the directory";
-}
-
 TEST_F(ZipWrite, KeepsTheLastOfDuplicates) {
   put_golden("python_duplicates.zip");
   const auto store = opened();
@@ -338,86 +255,6 @@ TEST_F(ZipWrite, OfTheSameMembersHasTheSameBytes) {
   }
   EXPECT_EQ(bytes("a.zip"), bytes("b.zip"));
   EXPECT_THAT(in_python(), ElementsAre("zarr.json 2", "caf\xc3\xa9/\xe6\x97\xa5 2000000"));
-}
-
-std::string numbered(std::size_t size, unsigned seed) {
-  std::string text(size, ' ');
-  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>((i * 7 + i / 256) * (seed + 1));
-  return text;
-}
-
-TEST_F(ZipWrite, ManyWritersAreOpenAtOnceInAnySizeAndOrder) {
-  const auto store = opened();
-  const std::size_t sizes[] = {0, 1, 1000, 1'048'576, 1'048'577, 3'000'000};
-  std::vector<std::unique_ptr<ObjectWriter>> writers;
-  for (unsigned i = 0; i < 6; ++i) writers.push_back(store->write("c/" + std::to_string(i)).value());
-  for (unsigned i = 0; i < 6; ++i) {
-    const std::string text = numbered(sizes[i], i);
-    const std::size_t half = text.size() / 2;
-    writers[i]->write(half, as_bytes(std::string_view(text).substr(half))).value();
-    writers[i]->write(0, as_bytes(std::string_view(text).substr(0, half))).value();
-  }
-  for (auto& writer : writers) writer->commit().value();
-  for (const bool finished : {false, true}) {
-    if (finished) store->finish().value();
-    for (unsigned i = 0; i < 6; ++i)
-      EXPECT_TRUE(store->get("c/" + std::to_string(i)).value() == numbered(sizes[i], i)) << i;
-  }
-  EXPECT_EQ(in_python().size(), 6U);
-  EXPECT_THAT(directory_.contents(), ElementsAre("a.zip"));
-}
-
-TEST_F(ZipWrite, MembersAreAddedByManyThreads) {
-  const auto store = opened();
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (unsigned i = 0; i < 50; ++i) {
-        const std::string key = std::to_string(t) + "/" + std::to_string(i);
-        store->set(key, numbered(i * 1000, t)).value();
-        if (i == 25) store->finish().value();
-        EXPECT_TRUE(store->get(key).value() == numbered(i * 1000, t));
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  store->finish().value();
-  EXPECT_EQ(in_python().size(), 200U);
-}
-
-TEST_F(ZipWrite, RewritingAMemberManyTimesDoesNotGrowTheArchive) {
-  const auto store = opened();
-  const std::string text(100'000, 'x');
-  for (int i = 0; i < 50; ++i) store->set("a", text).value();
-  store->finish().value();
-  EXPECT_LT(bytes().size(), 300'000U);
-  EXPECT_THAT(in_python(), ElementsAre("a 100000"));
-  for (int i = 0; i < 5; ++i) {
-    store->set("a", text).value();
-    store->finish().value();
-  }
-  EXPECT_LT(bytes().size(), 300'000U);
-}
-
-TEST_F(ZipWrite, LargeMembersAreCopiedFromFilesAndFromArchives) {
-  const std::string large = numbered(5'000'000, 3);
-  const auto tree = file_store(directory_ / "tree", {.durable = false}).value();
-  tree->set("x", large).value();
-  const auto store = opened();
-  auto writer = store->write("a").value();
-  writer->copy(*tree->open("x").value(), 1, 4'000'000, 10).value();
-  writer->commit().value();
-  store->finish().value();
-  EXPECT_TRUE(store->get("a").value() == std::string(10, '\0') + large.substr(1, 4'000'000));
-  writer = store->write("b").value();
-  writer->copy(*store->open("a").value(), 10, 3'999'000, 0).value();
-  writer->commit().value();
-  EXPECT_TRUE(store->get("b").value() == large.substr(1, 3'999'000));
-  const auto again = store->write("c").value();
-  again->copy(*store->open("b").value(), 0, 3'999'000, 0).value();
-  again->commit().value();
-  store->finish().value();
-  EXPECT_TRUE(store->get("c").value() == large.substr(1, 3'999'000));
 }
 
 TEST_F(ZipWrite, OfMoreMembersThanThe16BitsOfItsEndUsesZip64) {
