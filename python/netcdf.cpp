@@ -148,6 +148,10 @@ void bind_variable(nb::module_& module) {
           "array",
           [](const Variable& self) { return self.has_array() ? node_to(Node(self.array())) : nb::object(nb::none()); },
           nb::sig("def array(self) -> typing.Any"))
+      .def_prop_ro(
+          "chunks", [](const Variable& self) { return to_tuple(self.storage().chunks); },
+          nb::sig("def chunks(self) -> tuple[int, ...]"),
+          "Empty for scalars, and in files for variables without chunks.")
       .def_prop_ro("no_fill", [](const Variable& self) { return self.storage().no_fill; })
       .def("read", read, nb::arg("origin"), nb::arg("shape"),
            nb::sig("def read(self, origin: collections.abc.Sequence[int], shape: collections.abc.Sequence[int])"

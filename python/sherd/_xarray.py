@@ -1,4 +1,4 @@
-"""engine="sherd" of xarray: netCDF datasets over Zarr, and Neuroglancer volumes, as lazily read variables of xarray.
+"""engine="sherd" of xarray: netCDF datasets over Zarr and in files, and Neuroglancer volumes, as lazily read variables of xarray.
 
 xarray imports this module when it looks for engines; `import sherd` does not. It passes the variables to xarray as they
 are stored; xarray decodes CF conventions.
@@ -62,8 +62,13 @@ def _codecs2(document: dict[str, Any]) -> dict[str, Any]:
         return {}
 
 
-def _encoding(array: Any, dims: tuple[str, ...]) -> dict[str, Any]:
-    """Chunks, shards and codecs with which zarr-python's to_zarr() stores the variable in the same way."""
+def _encoding(node: Node) -> dict[str, Any]:
+    """Chunks, shards and codecs with which zarr-python's to_zarr() stores the variable in the same way; of a netCDF file
+    the chunks, with which to_netcdf() does."""
+    array, dims = node.array, node.dims
+    if array is None:
+        chunks = node.source.chunks
+        return {"chunksizes": chunks, "preferred_chunks": dict(zip(dims, chunks, strict=True))} if chunks else {}
     if len(dims) != array.ndim:
         return {"chunks": (), "shards": None, "preferred_chunks": {}}
     stored = array.shards or array.chunks
@@ -94,11 +99,13 @@ class SherdDataStore(AbstractDataStore):
         self._fill_as_mask = fill_as_mask
 
     def _fill(self, node: Node, dtype: np.dtype[Any], attrs: dict[str, Any], encoding: dict[str, Any]) -> None:
-        """Sets `_FillValue` as engine="zarr" does. In NCZarr that attribute marks missing elements."""
+        """Sets `_FillValue` as engine="zarr" does. In netCDF that attribute marks missing elements."""
+        if self._opened.noted:
+            if dtype.kind == "S" and isinstance(attrs.get("_FillValue"), str):
+                attrs["_FillValue"] = np.bytes_(attrs["_FillValue"].encode())  # like elements of the type char
+            return
         array, document = node.array, node.array.metadata
-        if self._opened.noted and dtype.kind == "S" and isinstance(attrs.get("_FillValue"), str):
-            attrs["_FillValue"] = np.bytes_(attrs["_FillValue"].encode())  # like elements of the type char
-        if self._opened.noted or "info" in document:
+        if "info" in document:
             return
         is_v3 = ".zarray" not in document
         if not is_v3 and document[".zarray"].get("fill_value") is None:
@@ -119,7 +126,7 @@ class SherdDataStore(AbstractDataStore):
 
     def _variable(self, node: Node) -> xarray.Variable:
         lazy = Lazy(self._opened, self._path, node.name, node.source)
-        attrs, encoding = dict(node.attrs), _encoding(node.array, node.dims)
+        attrs, encoding = dict(node.attrs), _encoding(node)
         if lazy.dtype.kind == "T":
             encoding["dtype"] = lazy.dtype  # otherwise xarray would make it object
         self._fill(node, lazy.dtype, attrs, encoding)
@@ -160,9 +167,8 @@ def _opened(
     opened = Opened(address, mode, compat, settings, consolidated=consolidated)
     if zarr_format is None or zarr_format == opened.zarr_format:
         return opened
-    kind = "a Neuroglancer volume" if opened.is_volume else f"Zarr v{opened.zarr_format}"
-    missing = NotFound(f"no dataset of Zarr v{zarr_format} is at {opened.url}, which is {kind}")
-    if opened.is_volume or zarr_format not in ZARR_FORMATS:
+    missing = NotFound(f"no dataset of Zarr v{zarr_format} is at {opened.url}, which is {opened.kind}")
+    if opened.zarr_format is None or zarr_format not in ZARR_FORMATS:
         raise missing
     try:  # both may be stored
         return Opened(address, mode, compat, settings, consolidated=consolidated, zarr_format=zarr_format)
@@ -190,7 +196,7 @@ def _decoded(store: SherdDataStore, decoding: dict[str, Any]) -> xarray.Dataset:
 class SherdBackendEntrypoint(BackendEntrypoint):
     """xarray.open_dataset(url, engine="sherd"): see docs/python.md."""
 
-    description = "Zarr v2 and v3, NCZarr and Neuroglancer volumes, sharded or not, using Sherd"
+    description = "Zarr v2 and v3, NCZarr, netCDF files and Neuroglancer volumes, using Sherd"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:

@@ -21,7 +21,7 @@ from xarray.core import indexing
 
 from . import _arguments, _netcdf_values, _sherd, netcdf
 from ._array import codec_parts
-from ._errors import Conflict, InvalidArgument, NotFound, Unsupported
+from ._errors import Conflict, InvalidArgument, NotFound
 from ._nodes import open as open_node
 from ._nodes import open_array
 
@@ -29,10 +29,11 @@ _HIDDEN = re.compile("_ARRAY_DIMENSIONS$|_nc", re.IGNORECASE)
 _NOT_JSON = ("NaN", "Infinity", "-Infinity")
 # As in engine="zarr", Zarr strings have NumPy 2's type. If they were objects, xarray would read one to find their type.
 _STRING = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
+_FILE_STRING = create_vlen_dtype(str)  # as in engine="netcdf4"
 
 
 class Node:
-    """A variable in the form that xarray sees."""
+    """A variable in the form that xarray sees. One of a netCDF file has no array."""
 
     def __init__(self, name: str, dims: tuple[str, ...], attrs: dict[str, Any], source: Any) -> None:
         self.name, self.dims, self.attrs, self.source = name, dims, attrs, source
@@ -84,7 +85,7 @@ class Lazy(BackendArray):
     def __init__(self, opened: Opened, group: str, name: str, source: Any) -> None:
         self._opened, self._group, self._name = opened, group, name
         noted = opened.noted
-        if isinstance(source, netcdf.Variable) and source.array.shape == source.shape:
+        if isinstance(source, netcdf.Variable) and source.array is not None and source.array.shape == source.shape:
             # In pure Zarr the elements are those of the array, as with engine="zarr".
             if not noted or source.type not in ("char", "string"):
                 source = source.array
@@ -93,7 +94,7 @@ class Lazy(BackendArray):
         if not isinstance(source, netcdf.Variable):
             self.dtype = _dtype_of(source)
         elif noted and source.type == "string":
-            self.dtype = _STRING
+            self.dtype = _FILE_STRING if opened.is_file else _STRING
         else:
             self.dtype = _netcdf_values.NUMPY[source.type] if noted else _dtype_of(source.array)
 
@@ -178,8 +179,6 @@ class Opened:
                 store, mode=mode, compat=compat, consolidated=consolidated, zarr_format=zarr_format, config=config
             )
             self.url = self._dataset.url
-            if self._dataset.format == "netcdf":
-                raise Unsupported(f"{store} is a netCDF file; open it by engine='netcdf4', or copy it by sherd.netcdf.copy()")
         except NotFound:
             self._dataset, self._scales = None, _scales(store, config)
             if not self._scales:
@@ -199,13 +198,26 @@ class Opened:
         return self._dataset is None
 
     @property
+    def is_file(self) -> bool:
+        return self._dataset is not None and self._dataset.format == "netcdf"
+
+    @property
     def noted(self) -> bool:
-        return self._dataset is not None and self._dataset.generation != "pure"
+        """Whether metadata say which type of netCDF each variable and attribute has."""
+        return self._dataset is not None and (self.is_file or self._dataset.generation != "pure")
 
     @property
     def zarr_format(self) -> int | None:
-        """None for a volume."""
-        return None if self._dataset is None else int(self._dataset.format.removeprefix("zarr"))
+        """None for a volume and for a netCDF file."""
+        if self._dataset is None or self.is_file:
+            return None
+        return int(self._dataset.format.removeprefix("zarr"))
+
+    @property
+    def kind(self) -> str:
+        if self.is_volume:
+            return "a Neuroglancer volume"
+        return "a netCDF file" if self.is_file else f"Zarr v{self.zarr_format}"
 
     def unread(self, group: str, *, below: bool) -> dict[str, str]:
         """Why members of the group, or of all groups in it, are left out, by their paths."""

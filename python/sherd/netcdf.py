@@ -72,6 +72,11 @@ class Variable:
         return len(self.shape)
 
     @property
+    def chunks(self) -> tuple[int, ...]:
+        """The lengths of a chunk; empty for a scalar, and for a variable of a netCDF file that has no chunks."""
+        return self._bound.chunks
+
+    @property
     def attributes(self) -> dict[str, Any]:
         return self._bound.attributes
 

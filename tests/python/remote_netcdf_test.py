@@ -84,13 +84,20 @@ def test_a_dataset_that_threads_read_and_drop_is_closed(nginx, file):
     assert (done.stdout, done.stderr) == (f"{sum(VALUES[i, i] for i in range(20))}\n", "")
 
 
-def test_xarray_is_told_what_opens_a_netcdf_file(nginx, file):
+def test_xarray_reads_a_file_by_ranges_and_its_pickle_opens_it_again(nginx, file):
     bucket = nginx.create_bucket()
     nginx.put(bucket, "a.nc", file.read_bytes())
     url = nginx.at(bucket, "a.nc") + "#mode=bytes"
-    for name in (url, file):
-        with pytest.raises(sherd.Unsupported, match="is a netCDF file; open it by engine='netcdf4'"):
-            xarray.open_dataset(name, engine="sherd")
+    opened = xarray.open_dataset(url, engine="sherd")
     with xarray.open_dataset(url, engine="netcdf4") as theirs:
-        np.testing.assert_array_equal(theirs["second"][3], VALUES[3])
-        assert pickle.loads(pickle.dumps(theirs)).attrs == {"title": "a"}
+        xarray.testing.assert_identical(opened, theirs)
+    again = pickle.loads(pickle.dumps(xarray.open_dataset(url, engine="sherd")))
+    np.testing.assert_array_equal(again["second"].isel(t=[3, 5], x=slice(10, 90_000, 7)), VALUES[[3, 5], 10:90_000:7])
+
+
+def test_xarray_reads_a_file_in_a_private_bucket(radosgw, file):
+    bucket = radosgw.create_bucket()
+    radosgw.put(bucket, "in/a.nc", file.read_bytes())
+    options = {"key": radosgw.key, "secret": radosgw.secret, "endpoint": radosgw.url, "region": radosgw.region}
+    dataset = xarray.open_dataset(f"s3://{bucket}/in/a.nc#mode=bytes", engine="sherd", storage_options=options)
+    np.testing.assert_array_equal(dataset["second"][7], VALUES[7])

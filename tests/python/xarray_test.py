@@ -370,3 +370,24 @@ def test_texts_of_attributes_end_before_their_final_nuls(tmp_path, zarr_format):
     time[:] = [1, 2, 3]
     with xarray.open_dataset(tmp_path / "x.zarr", engine="sherd") as opened:
         assert opened["time"].dt.day.values.tolist() == [2, 3, 4] and opened.attrs["title"] == "x"
+
+
+@pytest.mark.parametrize("decode_cf", [True, False])
+def test_a_netcdf_file_is_read_as_by_engine_netcdf4(noted, decode_cf):
+    file = noted.with_suffix(".nc")
+    for group in (None, "g"):
+        expected = xarray.open_dataset(file, engine="netcdf4", group=group, decode_cf=decode_cf)
+        found = opened(file, group=group, decode_cf=decode_cf)
+        types = [{k: v.dtype for k, v in each.variables.items() if k != "names"} for each in (found, expected)]
+        assert types[0] == types[1]
+        xarray.testing.assert_identical(found, expected)
+    assert opened(file).encoding["unlimited_dims"] == {"t"} and opened(file)["v"].encoding["preferred_chunks"] == expected_chunks(file, "v")
+    assert opened(file, chunks={})["v"].data[1:, ::2].compute().tolist() == [[4, 6], [8, 10]]
+    assert pickle.loads(pickle.dumps(opened(file)))["names"][[2, 0]].values.tolist() == ["größe", "one"]
+    with pytest.raises(FileNotFoundError, match="no dataset of Zarr v2 is at .*, which is a netCDF file"):
+        opened(file, zarr_format=2)
+
+
+def expected_chunks(file, name):
+    with xarray.open_dataset(file, engine="netcdf4") as dataset:
+        return dataset[name].encoding["preferred_chunks"]
