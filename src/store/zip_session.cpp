@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -43,17 +44,38 @@ Result<std::unique_ptr<FileLock>> take_lock(const FileTree& tree, const std::str
       .lasting();
 }
 
-Result<std::uint32_t> checksum(ByteSource& file, std::uint64_t size) {
+/// Calls `visit` with the beginning and end of each run of data and each hole of a file, in order. Where the file
+/// system does not tell, everything is data.
+Result<void> for_each_run(
+    FileSource& file, std::uint64_t size,
+    const std::function<Result<void>(std::uint64_t from, std::uint64_t to, bool is_hole)>& visit) {
+  for (std::uint64_t at = 0; at < size;) {
+    std::int64_t data = os::lseek(file.fd(), at, SEEK_DATA);
+    if (data < 0) data = errno == ENXIO ? static_cast<std::int64_t>(size) : static_cast<std::int64_t>(at);
+    const std::uint64_t from = std::min(static_cast<std::uint64_t>(data), size);
+    if (from > at) SHERD_TRY(visit(at, from, true));
+    const std::int64_t hole = from < size ? os::lseek(file.fd(), from, SEEK_HOLE) : -1;
+    at = hole < 0 ? size : std::min(static_cast<std::uint64_t>(hole), size);
+    if (at > from) SHERD_TRY(visit(from, at, false));
+  }
+  return {};
+}
+
+Result<std::uint32_t> checksum(FileSource& file, std::uint64_t size) {
   Scratch block;
   SHERD_TRY(block->resize(static_cast<std::size_t>(std::min<std::uint64_t>(size, kChecksumBlock))));
   std::uint32_t crc = 0;
-  for (std::uint64_t at = 0; at < size;) {
-    SHERD_TRY(check_interrupted());
-    const auto bytes = block->span().first(static_cast<std::size_t>(std::min<std::uint64_t>(size - at, block->size())));
-    SHERD_TRY(read_into(file, at, bytes));
-    crc = crc32_after(crc, bytes);
-    at += bytes.size();
-  }
+  SHERD_TRY(for_each_run(file, size, [&](std::uint64_t at, std::uint64_t to, bool is_hole) -> Result<void> {
+    if (is_hole) std::ranges::fill(block->span(), std::byte{0});
+    while (at < to) {
+      SHERD_TRY(check_interrupted());
+      const auto bytes = block->span().first(static_cast<std::size_t>(std::min<std::uint64_t>(to - at, block->size())));
+      if (!is_hole) SHERD_TRY(read_into(file, at, bytes));
+      crc = crc32_after(crc, bytes);
+      at += bytes.size();
+    }
+    return {};
+  }));
   return crc;
 }
 
@@ -174,18 +196,10 @@ Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key
 
 /// Copies to where nothing has been written yet: what is a hole in the file becomes one there.
 Result<void> ZipSession::copy_data(FileSource& file, std::uint64_t size, std::uint64_t to) {
-  std::uint64_t at = 0;
-  while (at < size) {
-    const std::int64_t data = os::lseek(file.fd(), at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) break;
-    const std::int64_t hole = data < 0 ? -1 : os::lseek(file.fd(), static_cast<std::uint64_t>(data), SEEK_HOLE);
-    if (hole < 0) return writer_->copy(file, at, size - at, to + at);  // the file system does not tell
-    at = static_cast<std::uint64_t>(data);
-    const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), size);
-    if (at < end) SHERD_TRY(writer_->copy(file, at, end - at, to + at));
-    at = end;
-  }
-  return size > 0 ? writer_->copy(file, size - 1, 1, to + size - 1) : Result<void>();  // may be in a hole
+  SHERD_TRY(for_each_run(file, size, [&](std::uint64_t from, std::uint64_t end, bool is_hole) {
+    return is_hole ? Result<void>() : writer_->copy(file, from, end - from, to + from);
+  }));
+  return size > 0 ? writer_->copy(file, size - 1, 1, to + size - 1) : Result<void>();  // it may be in a hole
 }
 
 Result<Fd> ZipSession::unnamed_file() const {

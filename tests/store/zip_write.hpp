@@ -33,12 +33,12 @@ class ZipWrite : public testing::Test {
     std::filesystem::copy_file(test_data("zip/" + golden), directory_ / "a.zip",
                                std::filesystem::copy_options::overwrite_existing);
   }
-  /// What Python finds: names and sizes, if every checksum is right.
-  std::vector<std::string> in_python(const std::string& name = "a.zip") {
+  /// What Python finds: names and sizes. It compares every checksum, too, unless there is too much to read.
+  std::vector<std::string> in_python(const std::string& name = "a.zip", bool reads_members = true) {
     const std::string script =
         "import sys, zipfile\n"
-        "with zipfile.ZipFile(sys.argv[1]) as archive:\n"
-        "    assert archive.testzip() is None\n"
+        "with zipfile.ZipFile(sys.argv[1]) as archive:\n" +
+        std::string(reads_members ? "    assert archive.testzip() is None\n" : "") +
         "    for each in archive.infolist(): print(each.filename, each.file_size)\n";
     const std::string command =
         "python3 -c \"" + script + "\" '" + directory_ / name + "' > '" + directory_ / "seen" + "'";
