@@ -258,7 +258,7 @@ TEST_F(Requests, APartialWriteFillsMissingChunksIfMissingIsAnError) {
   EXPECT_EQ(array.read(Box{{24, 24}, {8, 8}}, std::span(into)).error().code(), ErrorCode::not_found);
 }
 
-TEST_F(Requests, AreCountedOnceThroughAHandleThatWasOpenedFromTheStoreOfAnother) {
+TEST_F(Requests, AreCountedOnceThroughAHandleOpenedFromAnothersStore) {
   const auto store = memory_store();
   create_group(store, "g").value();
   create_array(store, "g/a", {.shape = {8}, .dtype = DType::uint8, .chunks = {8}}).value();

@@ -366,7 +366,7 @@ TEST(CreateArray, RefusesOpaqueShardsLargerThanTheChunkLimit) {
   EXPECT_EQ(with(R"(, "crc32c")").error().code(), ErrorCode::unsupported);
 }
 
-TEST(CreateArray, HasOpaqueShardsOfAnySizeWhereTheLimitOfChunksIsTheLargestNumber) {
+TEST(CreateArray, HasOpaqueShardsOfAnySizeWithoutALimitOfChunks) {
   CreateOptions options{.shape = {64, 64}, .dtype = DType::uint8};
   options.chunk_grid = parsed(R"({"name": "regular", "configuration": {"chunk_shape": [64, 64]}})");
   options.raw_codecs = parsed(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8],

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Store, LocklessResize, testing::ValuesIn(settings()), [
   return std::string(setting.param.name) + (setting.param.conditional_erase ? "" : "_WithoutConditionalErase");
 });
 
-TEST_P(LocklessResize, AFailedAppendKeepsTheRowsThatAnotherHandleAppendsMeanwhile) {
+TEST_P(LocklessResize, AFailedAppendKeepsRowsThatAnotherHandleAppends) {
   bool acted = true;
   for (int request = 0; acted; ++request) {
     ASSERT_LT(request, kMaxRequests);
@@ -137,7 +137,7 @@ TEST_P(LocklessResize, AShrinkKeepsWhatAnotherHandleWritesBeforeTheNewEnd) {
   }
 }
 
-TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndChangedBackMeanwhile) {
+TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndBack) {
   bool acted = true;
   for (int request = 0; acted; ++request) {
     ASSERT_LT(request, kMaxRequests);

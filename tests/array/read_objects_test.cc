@@ -137,7 +137,7 @@ TEST_F(Latency, AColdInnerChunkTakesTwoRequests) {
   EXPECT_EQ(store_->requests, 2U);
 }
 
-TEST_F(Latency, AColdInnerChunkTakesOneRequestIfTheObjectIsNoLargerThanATailRead) {
+TEST_F(Latency, AColdInnerChunkOfASmallObjectTakesOneRequest) {
   CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{32, 32}};
   options.config.tail_read_bytes = 1 << 20;
   const Array array = written(options);

@@ -133,7 +133,7 @@ TEST_F(WriteLatency, ChunksOfAShardThatArePartlyOverwrittenAreReadTogether) {
   expect_stored(values);
 }
 
-TEST_F(WriteLatency, ChunksFarApartThatArePartlyOverwrittenAreReadInOneRoundTrip) {
+TEST_F(WriteLatency, PartlyOverwrittenChunksFarApartAreReadTogether) {
   auto values = numbers(64 * 4096);
   CreateOptions options{.shape = {64, 4096}, .dtype = DType::uint32, .chunks = {8, 8}, .shards = Shape{64, 4096}};
   options.config.coalesce_gap = 0;
@@ -149,7 +149,7 @@ TEST_F(WriteLatency, ChunksFarApartThatArePartlyOverwrittenAreReadInOneRoundTrip
   expect_stored(values);
 }
 
-TEST_F(WriteLatency, ChunksOfSixteenShardsThatArePartlyOverwrittenAreReadTogetherPerShard) {
+TEST_F(WriteLatency, PartlyOverwrittenChunksAreReadTogetherPerShard) {
   auto values = numbers(512 * 512);
   const auto slow = slow_store(memory_);
   const Array array =

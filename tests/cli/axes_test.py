@@ -141,7 +141,7 @@ def test_a_level_of_a_pyramid_has_its_own_spacing(sherd, tmp_path):
     assert ran.code == 3 and "has no level 2; it has 2" in ran.stderr and not (tmp_path / "c.nii").exists()
 
 
-def test_a_level_keeps_the_orientation_and_the_scale_of_the_nifti_file_it_was_made_of(sherd, tmp_path):
+def test_a_level_keeps_orientation_and_scale_of_its_nifti_file(sherd, tmp_path):
     affine = numpy.array([[0, -2, 0, 30], [1.5, 0, 0, -20], [0, 0, 3, 5], [0, 0, 0, 1.0]])
     made = nibabel.Nifti1Image(numpy.arange(480, dtype=numpy.int16).reshape(10, 8, 6), affine)
     made.header.set_xyzt_units("mm")

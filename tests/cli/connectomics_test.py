@@ -97,7 +97,7 @@ def test_a_volume_is_linked_to_its_collections_and_unlinked(sherd, tmp_path):
     assert (tmp_path / "em/info").read_bytes() == before
 
 
-def test_links_that_lead_to_nothing_in_a_copy_are_reported_and_dropped_on_request(sherd, tmp_path):
+def test_dangling_links_of_a_copy_are_reported_and_dropped_on_request(sherd, tmp_path):
     volume(sherd, tmp_path)
     (tmp_path / "7.swc").write_text(SWC)
     (tmp_path / "7.obj").write_text(OBJ)

@@ -62,7 +62,7 @@ def dimensions(sherd, dataset):
 
 
 @pytest.mark.parametrize("sample", ["netcdf-c/oldkeys", "4.9.1/a491-nczarr_file", "noxarray"])
-def test_a_copy_in_zarr_v3_keeps_the_names_of_dimensions_of_a_dataset_of_netcdf_c(sherd, sample):
+def test_a_copy_in_zarr_v3_keeps_dimension_names_of_netcdf_c(sherd, sample):
     source = SAMPLES / sample
     if sample == "noxarray":
         source = sherd.folder / "made"
@@ -233,7 +233,7 @@ def test_a_copied_netcdf_dataset_has_its_values_and_dimensions(sherd):
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "8"])
-def test_a_copy_to_thousands_of_objects_needs_the_memory_that_it_is_allowed(sherd, tmp_path, threads):
+def test_a_copy_to_thousands_of_objects_stays_in_its_memory(sherd, tmp_path, threads):
     """2048 objects need no more than 32 of them, but for what the allocator keeps."""
 
     def peak(source):

@@ -46,7 +46,7 @@ def header(*arguments):
 
 
 @pytest.mark.parametrize("copy", ["copy.zarr", "copy.nc"])
-def test_a_copy_without_a_damaged_variable_is_an_error_unless_it_is_skipped(sherd, tmp_path, dataset, copy):
+def test_a_copy_without_a_damaged_variable_is_an_error_unless_skipped(sherd, tmp_path, dataset, copy):
     document(dataset / "salt").write_text('{"x')
     ran = sherd("nccopy", "--quiet", "o.zarr", copy)
     assert ran.code == 4 and f"{NEEDED}o.zarr, without /salt: 'salt/" in ran.stderr
@@ -61,7 +61,7 @@ def test_a_copy_without_a_damaged_variable_is_an_error_unless_it_is_skipped(sher
 
 
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-def test_ncdump_prints_the_rest_and_ends_with_the_error_also_if_it_is_quiet(sherd, dataset, quiet):
+def test_ncdump_prints_the_rest_and_ends_with_the_error_even_if_quiet(sherd, dataset, quiet):
     document(dataset / "salt").write_text("[]")
     for options in ([], ["-h"], ["-v", "x"]):
         ran = sherd(*quiet, "ncdump", *options, "o.zarr")
@@ -119,7 +119,7 @@ def test_engine_sherd_warns_of_what_it_leaves_out(dataset):
     assert len(caught) == 2
 
 
-def test_a_listed_variable_that_is_gone_is_an_error_of_copies_and_of_check(sherd, tmp_path, dataset):
+def test_a_listed_variable_that_is_gone_is_an_error_of_copy_and_check(sherd, tmp_path, dataset):
     shutil.rmtree(dataset / "salt")
     lists = "_nczarr" in "".join(path.read_text() for name in (".zgroup", ".zattrs", "zarr.json") if (path := dataset / name).exists())
     ran = sherd("nccopy", "o.zarr", "copy.zarr")
@@ -159,7 +159,7 @@ def test_a_consolidated_variable_that_is_gone_is_left_out_by_name(sherd, tmp_pat
 @pytest.mark.parametrize("consolidated", [True, False])
 @pytest.mark.parametrize("to", ["zarr2", "zarr3"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_copy_of_all_nodes_without_one_that_is_gone_is_an_error_unless_it_is_skipped(sherd, tmp_path, form, to, consolidated):
+def test_a_copy_without_a_missing_node_is_an_error_unless_skipped(sherd, tmp_path, form, to, consolidated):
     format, mode = FORMS[form]
     if form == "pure" and not consolidated:
         return  # nothing names the variable
@@ -187,7 +187,7 @@ def test_a_copy_of_all_nodes_without_one_that_is_gone_is_an_error_unless_it_is_s
         assert '"temp' in documents and '"salt' not in documents and 'deep' not in documents
 
 
-def test_a_copy_of_all_nodes_without_a_damaged_one_is_an_error_unless_it_is_skipped(sherd, tmp_path, dataset):
+def test_a_copy_without_a_damaged_node_is_an_error_unless_skipped(sherd, tmp_path, dataset):
     document(dataset / "salt").write_text('{"x')
     document(dataset / "name").write_text(document(dataset / "name").read_text().replace('"shape"', '"shap"'))
     ran = sherd("copy", "o.zarr", "copy.zarr")

@@ -73,7 +73,7 @@ def test_labels_that_name_channels_are_their_names(sherd, tmp_path):
     assert [channel["label"] for channel in attributes["channels"]] == ["DAPI", "GFP"] and "slice_labels" not in attributes
 
 
-def test_an_imagej_file_with_one_directory_for_all_planes_is_a_hyperstack_too(sherd, tmp_path):
+def test_an_imagej_file_with_one_directory_is_a_hyperstack_too(sherd, tmp_path):
     values = noise(2, 3, 4, 5, 6)
     description = "ImageJ=1.54f\nimages=24\nchannels=4\nslices=3\nframes=2\nhyperstack=true\n"
     tifffile.imwrite(tmp_path / "a.tif", values[0, 0, 0], description=description, metadata=None, byteorder=">")
@@ -105,7 +105,7 @@ def test_colours_of_an_imagej_file_stay_the_last_dimension(sherd, tmp_path):
     numpy.testing.assert_array_equal(got, values)
 
 
-def test_an_imagej_description_that_contradicts_the_pages_is_refused_unless_axes_are_named(sherd, tmp_path):
+def test_a_contradicting_imagej_description_needs_named_axes(sherd, tmp_path):
     values = noise(5, 6, 7)
     tifffile.imwrite(tmp_path / "a.tif", values, metadata=None,
                      description="ImageJ=1.54f\nimages=6\nchannels=2\nslices=3\nhyperstack=true\n")
@@ -180,7 +180,7 @@ def exported_channels(path):
     return [(channel.get("Name"), channel.get("Color")) for channel in channels]
 
 
-def test_names_and_colours_of_channels_come_back_from_an_array_and_its_copy(sherd, tmp_path):
+def test_names_and_colours_of_channels_come_back_from_a_copy(sherd, tmp_path):
     named = [("DAPI", 65535), ("GFP & more", 16711935), ("ünï", -16776961)]
     tifffile.imwrite(tmp_path / "a.ome.tif", noise(3, 4, 5, 6), photometric="minisblack", metadata={
         "axes": "CZYX", "Channel": {"Name": [name for name, _ in named], "Color": [color for _, color in named]}})
@@ -240,7 +240,7 @@ def test_of_several_images_the_first_is_imported_and_a_note_says_so(sherd, tmp_p
     (ome_xml('<o:TiffData/><o:TiffData/>'), "two pages to one plane"),
     (ome_xml().replace("o:Pixels", "o:Pixel"), "describes no image"),
 ])
-def test_ome_xml_that_contradicts_the_file_is_refused_unless_axes_are_named(sherd, tmp_path, xml, says):
+def test_contradicting_ome_xml_is_refused_unless_axes_are_named(sherd, tmp_path, xml, says):
     values = noise(24, 5, 6)
     with_xml(tmp_path / "a.ome.tif", values, xml)
     ran = sherd("import", "a.ome.tif", "a.zarr")
@@ -334,7 +334,7 @@ def test_axes_spacing_and_units_of_any_file_may_be_named(sherd, tmp_path):
         assert attributes["spacing"] == [40, 8, 4] and attributes["units"] == ["um"] * 3
 
 
-def test_spacing_is_one_number_for_each_spatial_dimension_or_for_each_dimension(sherd, tmp_path):
+def test_spacing_has_a_number_for_each_dimension_or_spatial_one(sherd, tmp_path):
     numpy.save(tmp_path / "a.npy", noise(2, 3, 4, 5, 6))
     axes = ["--axes", "t,c,z,y,x"]
     _, _, attributes = imported(sherd, tmp_path, "a.npy", *axes, "--spacing", "40,8,4", "--units", "nm")

@@ -176,7 +176,7 @@ def test_a_dash_is_standard_input_or_output(sherd, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.png", "v.npy", "v.zarr"]
 
 
-def test_a_picture_of_text_is_unsupported_and_one_of_no_range_a_usage_error(sherd, tmp_path):
+def test_a_picture_of_text_is_unsupported_and_no_range_a_usage_error(sherd, tmp_path):
     sherd.ok("create", "text", "--shape", "3,3", "--dtype", "string")
     ran = sherd("picture", "text", "p.png")
     assert (ran.code, ran.stderr) == (5, "sherd: a picture needs real numbers, the array has 'string'\n")

@@ -132,7 +132,7 @@ def test_an_interrupt_ends_the_encoding_of_a_large_chunk(sherd, start):
     assert sherd("info", "a.zarr").code == 3
 
 
-def test_a_file_larger_than_the_shells_limit_is_an_error_and_leaves_nothing(sherd):
+def test_a_file_beyond_the_shells_limit_is_an_error_that_leaves_nothing(sherd):
     (sherd.folder / "noise.bin").write_bytes(os.urandom(2**20))
     before = sorted(sherd.folder.rglob("*"))
     ran = subprocess.run(["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sherd.binary, "import", "noise.bin", "a.zarr",

@@ -95,7 +95,7 @@ def test_a_fill_value_of_halves_is_kept(sherd, tmp_path):
         np.testing.assert_array_equal(copied["v"][:].filled(np.nan), EXPECTED)
 
 
-def test_the_fill_value_of_an_array_that_xarray_has_not_written_is_no_attribute(sherd, tmp_path):
+def test_a_fill_value_that_xarray_has_not_written_is_no_attribute(sherd, tmp_path):
     array = zarr.create_array(tmp_path / "a", shape=(3,), dtype="int32", fill_value=0, zarr_format=2)
     array[:] = [0, 1, 2]
     zarr.create_group(tmp_path, zarr_format=2)
@@ -119,7 +119,7 @@ def test_a_copy_in_zarr_v3_stores_no_chunk_that_the_source_does_not_store(sherd,
     assert sherd.ok("ncdump", "-n", "x", tmp_path / "copy").text == sherd.ok("ncdump", "-n", "x", tmp_path / "src").text
 
 
-def test_a_fill_value_of_nul_is_kept_both_ways_and_stored_as_netcdf_c_stores_it(sherd, tmp_path):
+def test_a_fill_value_of_nul_is_kept_both_ways_as_by_netcdf_c(sherd, tmp_path):
     with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
         file.createDimension("x", 2)
         file.createVariable("c", "S1", ("x",), fill_value=b"\0")[:] = [b"a", b"b"]

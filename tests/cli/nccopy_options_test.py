@@ -29,7 +29,7 @@ def test_a_classic_file_is_written_if_no_filters_are_asked_for(sherd, tmp_path, 
     assert "no filters" in sherd("nccopy", "-k", "nc3", "-F", "*,1,2", file, "z.nc").stderr
 
 
-def test_chunks_of_a_name_are_not_those_of_a_variable_with_other_dimensions_in_a_group(sherd, tmp_path, file):
+def test_chunks_by_name_are_not_those_of_a_variable_with_other_dimensions(sherd, tmp_path, file):
     import netCDF4
     with netCDF4.Dataset(file, "a") as dataset:
         dataset.createGroup("g").createVariable("v", "f4", ("y",))[:] = 1

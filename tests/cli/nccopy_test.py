@@ -130,7 +130,7 @@ def data_of(sherd, *options):
     return found
 
 
-def test_data_are_those_of_the_chosen_variables_and_groups_and_else_fill_values(sherd, tmp_path):
+def test_data_are_those_of_chosen_variables_and_else_fill_values(sherd, tmp_path):
     subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc"], input=CHOICE.encode(), check=True)
     for copy in ("y.zarr", "y.nc"):
         def copied(*options):
@@ -163,7 +163,7 @@ def zarray(folder, name="v"):
 
 
 @pytest.mark.parametrize(("url", "environment"), [("y.zarr#mode=zarr&compat=seed", {}), ("y.zarr#mode=zarr", {"SHERD_COMPAT": "seed"})])
-def test_a_copy_is_written_to_the_letter_of_the_documentation_where_asked_to(sherd, tmp_path, url, environment):
+def test_a_copy_follows_the_letter_of_the_documentation_on_request(sherd, tmp_path, url, environment):
     file = made(tmp_path / "x.nc", CLASSIC)
     sherd.ok("nccopy", file, url, env=environment)
     assert zarray(tmp_path / "y.zarr", "c")["dtype"] == ">S1"
@@ -271,7 +271,7 @@ def test_long_strings_keep_their_length_in_zarr2(sherd, tmp_path):
     assert f'"{"a" * 300}"' in sherd.ok("ncdump", "-l", "1000", "x.zarr").text
 
 
-def test_an_existing_destination_is_a_conflict_unless_it_is_to_be_replaced(sherd, tmp_path):
+def test_an_existing_destination_is_a_conflict_unless_overwritten(sherd, tmp_path):
     file, other = made(tmp_path / "x.nc", CLASSIC), made(tmp_path / "y.nc", LONG)
     for copy in ("copy.zarr", "copy.nc"):
         sherd.ok("nccopy", file, copy)
@@ -302,7 +302,7 @@ def test_a_copy_replaces_a_dataset_in_the_other_version_of_zarr(sherd, tmp_path,
 
 
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])
-def test_elements_without_fill_values_that_were_never_written_are_not_what_was_in_memory(sherd, tmp_path, format):
+def test_unwritten_elements_without_fill_value_are_not_stale_memory(sherd, tmp_path, format):
     netcdf4(tmp_path / "x.nc", {})
     import netCDF4
     with netCDF4.Dataset(tmp_path / "x.nc", "a") as file:
@@ -462,7 +462,7 @@ def test_chunks_along_unlimited_dimensions_are_kept_in_files_and_in_zarr3(sherd,
     assert chunks_in(sherd, "chosen.zarr") == as_they_are | {"v": "10", "w": "10, 3"}
 
 
-def test_chunks_longer_than_an_unlimited_dimension_become_shorter_in_zarr2_unless_asked_for(sherd, tmp_path, long_chunks):
+def test_chunks_beyond_an_unlimited_dimension_become_shorter_in_zarr2(sherd, tmp_path, long_chunks):
     ran = sherd.ok("nccopy", "x.nc", "kept.zarr")
     assert chunks_in(sherd, "kept.zarr") == {"v": "2", "w": "2, 2", "n": "50"}
     assert "warning: /v: chunks of 100 along 't' become shorter: netcdf-c 4.9.1" in ran.stderr and ran.stderr.count("warning") == 2
@@ -476,7 +476,7 @@ def test_chunks_longer_than_an_unlimited_dimension_become_shorter_in_zarr2_unles
         assert sherd.ok("ncdump", "-n", "x", copy).text == expected(long_chunks)
 
 
-def test_a_kind_that_does_not_exist_is_refused_and_those_that_do_are_listed(sherd, tmp_path):
+def test_an_unknown_kind_is_refused_and_the_known_ones_are_listed(sherd, tmp_path):
     made(tmp_path / "x.nc", CLASSIC)
     for kind in ("zarr", "nc8"):
         ran = sherd("nccopy", "-k", kind, "x.nc", "y.zarr")

@@ -37,7 +37,7 @@ def test_levels_that_do_not_follow_a_resized_finest_level_are_warned_of(sherd, i
     assert "21 elements along x" in found[0][2] and "makes 40;" in found[0][2]
 
 
-def test_levels_of_other_lengths_along_an_axis_without_scale_are_warned_of(sherd, image):
+def test_levels_with_other_lengths_along_an_unscaled_axis_are_warned_of(sherd, image):
     image("zarr3", "--factors", "1,2,2")
     sherd.ok("resize", "i/0", "6,37,41")
     assert ["elements along z" in message for _, _, message in contradictions(sherd, "i")] == [True, True]

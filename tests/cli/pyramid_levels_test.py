@@ -113,7 +113,7 @@ def test_an_array_next_to_the_levels_is_copied_unchanged(sherd, tmp_path):
         shutil.rmtree(tmp_path / "copied")
 
 
-def test_a_level_of_an_image_that_cannot_be_understood_is_copied_as_it_is_and_makes_no_volume(sherd, tmp_path):
+def test_a_level_of_an_image_beyond_understanding_is_copied_as_it_is(sherd, tmp_path):
     make_image(tmp_path / "img")
     document = json.loads((tmp_path / "img/zarr.json").read_text())
     document["attributes"]["ome"]["multiscales"][0]["axes"] = 7

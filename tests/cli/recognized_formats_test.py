@@ -97,7 +97,7 @@ def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp
 
 
 @pytest.mark.parametrize("format", ["zarr3", "zarr2"])
-def test_where_an_array_is_wanted_the_group_of_an_image_names_a_resolution(sherd, tmp_path, format):
+def test_where_an_array_is_wanted_an_image_names_a_resolution(sherd, tmp_path, format):
     sherd.ok("create", "a", "--shape", "8,8", "--dtype", "uint8", "--dimension-names", "y,x")
     sherd.ok("copy", "a", "img.zarr", "--to", format, "--pyramid", "mean:1")
     ran = sherd("read", "img.zarr")

@@ -56,7 +56,7 @@ def on_terminal(sherd, *arguments, until=None, env=None, stdin=None):
     return code, shown.decode()
 
 
-def test_a_small_read_on_a_terminal_is_json_and_a_large_one_is_asked_about(sherd, huge):
+def test_a_small_read_on_a_terminal_is_json_and_a_large_one_is_refused(sherd, huge):
     assert on_terminal(sherd, "read", huge, "--select", "0,0,:3") == (0, "[0, 0, 0]\r\n")
     code, shown = on_terminal(sherd, "read", huge)
     assert code == 2 and "--select" in shown

@@ -100,7 +100,7 @@ def test_impossible_volumes_are_refused(sherd, tmp_path, arguments, says):
     assert not (tmp_path / "em").exists()
 
 
-def test_types_the_encoding_cannot_store_are_refused_before_anything_is_created(sherd, tmp_path):
+def test_types_that_the_encoding_lacks_are_refused_before_any_creation(sherd, tmp_path):
     ran = sherd("create", "em", "--store-format", "precomputed", "--shape", "9,9,9", "--dtype", "uint16", "--resolution",
                 "1,1,1", "--encoding", "jpeg", "--json")
     assert ran.code == 5 and ran.error["message"].startswith("--encoding: jpeg: ") and ran.error["member"] == "scales[0].encoding"
@@ -214,7 +214,7 @@ def test_the_type_of_a_copy_can_be_chosen(sherd, tmp_path):
 
 @pytest.mark.parametrize("damaged", ["imge", 7, None, {}])
 @pytest.mark.parametrize("options", [["--type", "segmentation"], ["--type", "image"], []])
-def test_a_volume_whose_type_is_damaged_is_corrupt_whatever_type_is_asked_for(sherd, tmp_path, damaged, options):
+def test_a_volume_with_a_damaged_type_is_corrupt_in_any_type(sherd, tmp_path, damaged, options):
     labels_array(sherd, tmp_path)
     sherd.ok("copy", "a.zarr", "em", "--to", "precomputed")
     info = json.loads((tmp_path / "em/info").read_text())

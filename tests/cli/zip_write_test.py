@@ -168,7 +168,7 @@ def test_a_copy_that_fails_says_whether_it_can_be_resumed(tree, tmp_path, raw):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_a_node_in_an_archive_is_not_renamed_and_the_error_says_what_to_do(tree, tmp_path):
+def test_renaming_a_node_in_an_archive_is_refused_with_advice(tree, tmp_path):
     tree.ok("copy", "a.zarr", "a.zip")
     ran = tree("rename", "a.zip/g/x", "y")
     assert ran.code == 5 and "copy it ('sherd copy'), then remove it ('sherd rm')" in ran.stderr, ran.stderr

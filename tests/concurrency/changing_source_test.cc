@@ -187,7 +187,7 @@ TEST_F(ValuesChangedBetweenReads, AreCopiedAgain) {
   EXPECT_EQ(round_, 2U);
 }
 
-TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShardIfChangesContinue) {
+TEST_F(ValuesChangedBetweenReads, AreAConflictThatNamesTheShard) {
   ShardedStoreOptions options{.writable = true, .config = undurable()};
   options.config.max_unused = 1;  // no shard is rewritten, because then the old one could no longer be read
   const auto values = ShardedStore::open(store_, hashed(), options).value();

@@ -227,7 +227,7 @@ TEST_P(LocklessValues, LosesNoneWhereShardsComeAndGo) {
   EXPECT_TRUE(open().list([](std::uint64_t, std::uint64_t) { return false; }).value()) << "none is left";
 }
 
-TEST(LocklessAttributes, LoseNoEditOfManyHandlesAndConsolidatedMetadataFollows) {
+TEST(LocklessAttributes, LoseNoEditAndConsolidatedMetadataFollows) {
   const auto store = lockless();
   Group root = create_group(store, "").value();
   root.create_group("g").value();

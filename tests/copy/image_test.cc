@@ -215,7 +215,7 @@ TEST(CopyIntoVolume, ImpossibleVolumesAreRefusedWithAdvice) {
               HasSubstr("copy one of its arrays"));
 }
 
-TEST(CopyIntoVolume, AGroupWhoseMultiscalesAreWrongIsRefusedAndTheMemberNamed) {
+TEST(CopyIntoVolume, AGroupWithWrongMultiscalesIsRefusedByMember) {
   const auto fault = [](const char* multiscales) {
     const auto zarr = memory_store();
     create_group(zarr, "", Json(Json::Object{{"ome", Json(Json::Object{{"multiscales", json(multiscales)}})}})).value();

@@ -107,7 +107,7 @@ TEST(Copy, AFailureKeepsTheExistingNode) {
   EXPECT_EQ(tree_of(*destination), before);
 }
 
-TEST(Copy, OfAnArrayThatIsErasedMeanwhileIsAConflictAndNotACopyWithoutItsChunks) {
+TEST(Copy, OfAnArrayThatIsErasedMeanwhileIsAConflict) {
   for (const bool while_listed : {true, false})
     for (const Shape& chunks : {Shape{6, 4}, Shape{5, 5}}) {  // moved, and encoded again
       const auto shared = std::make_shared<TestStore>(memory_store());

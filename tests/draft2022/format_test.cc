@@ -88,7 +88,7 @@ TEST(DraftHierarchy, DocumentsEqualThoseOfZarrPython) {
                               "type": "indexed", "configuration": {"chunks_per_shard": [2, 3]}}]})"));
 }
 
-TEST(DraftHierarchy, CompressorsOfEitherNameAreConfiguredAsZarrPythonKnowsThem) {
+TEST(DraftHierarchy, CompressorsAreConfiguredAsZarrPythonKnowsThem) {
   for (const auto& [codec, configuration] :
        {std::pair("zstd:3", R"({"level":3})"), std::pair("numcodecs.zstd:3", R"({"level":3})"),
         std::pair("gzip:1", R"({"level":1})"), std::pair("numcodecs.gzip:1", R"({"level":1})"),

@@ -23,7 +23,7 @@ TEST(DraftTransformer, ReadsNothingOfAShardThatIsSetAsAWhole) {
   EXPECT_THAT(world.value("c1/0"), Optional(std::string("c")));
 }
 
-TEST(DraftTransformer, ReadsTheIndexAndMovesTheOtherChunksOfAShardThatIsSetInPart) {
+TEST(DraftTransformer, MovesTheOtherChunksOfAShardThatIsSetInPart) {
   World world(document());
   world.put({{"c0/0", "aaaa"}, {"c0/1", "bb"}, {"c1/1", "ccc"}});
   const auto moved = world.recorder->chunks_moved.load();

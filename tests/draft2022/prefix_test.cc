@@ -190,7 +190,7 @@ TEST(DraftTransformer, OfAStackErasesWholeNestedShardsWithoutReading) {
 
 // ---- damage
 
-TEST(DraftTransformer, SaysWhichSlotOfADamagedShardIsCorruptAndReadsTheOthers) {
+TEST(DraftTransformer, NamesTheCorruptSlotOfAShardAndReadsTheOthers) {
   struct Damage {
     const char* what;
     std::string shard;

@@ -38,13 +38,13 @@ class LatencyOfTransformers : public ::testing::Test {
   std::vector<KeyRange> ranges_;
 };
 
-TEST_F(LatencyOfTransformers, ValuesOfSixtyFourShardsTakeABatchOfIndicesAndABatchOfValues) {
+TEST_F(LatencyOfTransformers, ValuesOfManyShardsTakeTwoBatches) {
   expect_values(transformer_->get_partial_values(ranges_).value());
   EXPECT_EQ(store_->requests, 128U);
   EXPECT_EQ(store_->rounds, 4U);
 }
 
-TEST_F(LatencyOfTransformers, ValuesOfSixtyFourSmallShardsTakeOneRequestPerShard) {
+TEST_F(LatencyOfTransformers, ValuesOfSmallShardsTakeOneRequestPerShard) {
   Config config;
   config.tail_read_bytes = 1 << 16;
   transformer_ = ShardingTransformer::open(store_, "a", {.erase = EraseMode::rewrite, .config = config}).value();
@@ -82,7 +82,7 @@ class LatencyOfStackedTransformers : public LatencyOfTransformers {
   Config config_;
 };
 
-TEST_F(LatencyOfStackedTransformers, EachLevelOfIndicesAndTheValuesTakeARoundTrip) {
+TEST_F(LatencyOfStackedTransformers, IsARoundTripForEachLevelAndTheValues) {
   expect_values(transformer_->get_partial_values(ranges_).value());
   EXPECT_EQ(store_->rounds, 3U);
 }

@@ -33,7 +33,7 @@ class NewDirectories : public testing::Test {
   const std::shared_ptr<sherd::Store> store_ = sherd::file_store(folder_.path()).value();
 };
 
-TEST_F(NewDirectories, OfAnotherProcessAreDurableBeforeAnObjectInThemIsCommitted) {
+TEST_F(NewDirectories, OfAnotherProcessAreDurableBeforeACommitInThem) {
   fs::create_directories(path("a/b"));
   const Simulation simulation;
   store_->set("a/b/x", "1").value();

@@ -91,11 +91,11 @@ TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenACallFails) {
   expect_old_or_new_after_failures(Fault::Kind::once);
 }
 
-TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenACallFailsFromThenOn) {
+TEST_P(WriterOfADualFormatArray, LeavesOldOrNewWhenACallFailsFromThenOn) {
   expect_old_or_new_after_failures(Fault::Kind::onward);
 }
 
-TEST_P(WriterOfADualFormatArray, LeavesOldOrNewUnderEachNameWhenKilledAtAnyCall) {
+TEST_P(WriterOfADualFormatArray, LeavesOldOrNewWhenKilledAtAnyCall) {
   for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
     (void)faults_.run(fault);
     expect_old_or_new();

@@ -128,7 +128,7 @@ TEST_P(WithoutLocks, AWriterThatLostDoesNotTakeTheOtherOneAlong) {
   EXPECT_EQ(one->get("a").value(), "second");
 }
 
-TEST_P(WithoutLocks, AVersionThatReplacesAnotherRightBeforeItsCommitIsNotPublishedUnfinished) {
+TEST_P(WithoutLocks, AVersionReplacedBeforeItsCommitIsNotPublished) {
   for (const auto& condition : {Condition{}, Condition::absent()}) {
     const auto one = sherd::file_store(folder_.path(), config(sherd::Locking::automatic)).value();
     const auto other = sherd::file_store(folder_.path(), config(sherd::Locking::automatic)).value();

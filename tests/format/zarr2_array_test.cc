@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(
                             R"("data_type":"uint8"},{"name":"1","data_type":"uint8"}]}}}]}}}]}})",
                             R"({"a":{"0":1,"1":2},"b":{"0":{"0":3,"1":4}}})"}));
 
-TEST(V2Array, WhoseFieldsAreArraysIsReadInEitherByteOrderAndCopiedThereAndBack) {
+TEST(V2Array, WhoseFieldsAreArraysIsReadInEitherByteOrderAndCopied) {
   const auto store = hierarchy(
       changed(R"({"dtype": [["a", ">u2", [2]], ["b", ">u4", 1]], "fill_value": null, "shape": [1], "chunks": [1]})"));
   store->set("a/0", std::string_view("\0\1\0\2\0\0\0\3", 8)).value();

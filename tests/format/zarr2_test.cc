@@ -178,7 +178,7 @@ TEST(V2Creators, ThatComeSecondRestoreTheAttributesOfTheFirst) {
   }
 }
 
-TEST_P(V2Store, ShowsAttributesThatAnotherHandleHasChangedAfterAWriteAsZarr3Does) {
+TEST_P(V2Store, ShowsAttributesThatAnotherHandleChangedAfterAWrite) {
   for (const char* format : {"zarr2", "zarr3"}) {
     const auto store = std::string_view(format) == "zarr2" ? store_ : memory_store();
     CreateOptions options = new_array();
@@ -276,7 +276,7 @@ TEST_P(V2Store, HasConsolidatedMetadataThatFollowEveryEdit) {
   EXPECT_EQ(listed().find("metadata")->size(), 4U);
 }
 
-TEST(V2Consolidated, ThatIsDamagedHidesNothingIsReportedAndIsRenewedOnRequest) {
+TEST(V2Consolidated, ThatIsDamagedHidesNothingAndIsRenewedOnRequest) {
   for (const char* damaged : {"", "{", "[]", "null", "{}", R"({"metadata": []})", R"({"metadata": 5})",
                               R"({"zarr_consolidated_format": 2, "metadata": {}})"}) {
     const auto store = hierarchy();

@@ -40,7 +40,7 @@ TEST(Zarr3Documents, BytesThatAreNotAJsonObjectAreCorrupt) {
   }
 }
 
-TEST(Zarr3Documents, NumbersThatJsonLacksAreReadInAttributesAndStayAsTheyAre) {
+TEST(Zarr3Documents, NumbersThatJsonLacksAreReadInAttributesAndStay) {
   const std::string attributes = R"({"a": NaN, "b": [Infinity, "-Infinity", -Infinity], "c\"NaN": "x"})";
   auto store = memory_store();
   store->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": )" + attributes + "}").value();

@@ -277,7 +277,7 @@ TEST(HostileNetcdf, ConsolidatedMembersOfAnArrayCostTheirVariableOnly) {
   });
 }
 
-TEST(HostileNetcdf, ConsolidatedDocumentsOfAnotherFormCostNoMoreThanTheirNode) {
+TEST(HostileNetcdf, OddConsolidatedDocumentsCostNoMoreThanTheirNode) {
   apart([] {
     for (const char* key : {"bad/.zarray", "bad/.zattrs", "g/.zgroup", "g/.zattrs"})
       for (const char* text :
@@ -342,7 +342,7 @@ TEST(HostileNetcdf, MemoryFollowsWhatIsStoredAndNotWhatChunksClaim) {
     }
 }
 
-TEST(HostileNetcdf, TypesOfAttributesInASecondNoteAreReadAlthoughTheFirstIsANumber) {
+TEST(HostileNetcdf, TypesOfAttributesAreReadFromASecondNote) {
   const auto store = memory_store();
   store
       ->set("zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": {
@@ -391,7 +391,7 @@ TEST(HostileNetcdf, MemoryDoesNotFollowTheSizeOfElements) {
     }
 }
 
-TEST(HostileNetcdf, ConsolidatedMetadataOfAnotherVersionAreIgnoredWithAWarning) {
+TEST(HostileNetcdf, ConsolidatedMetadataOfAnotherVersionAreWarnedOf) {
   for (const char* version : {"2", "\"1\"", "null"}) {
     const auto store = dataset();
     store
@@ -406,7 +406,7 @@ TEST(HostileNetcdf, ConsolidatedMetadataOfAnotherVersionAreIgnoredWithAWarning) 
 }
 
 // Two entries of one node would be read by two threads.
-TEST(HostileNetcdf, EntriesOfConsolidatedMetadataWhosePathIsNoPathOfANodeAreIgnored) {
+TEST(HostileNetcdf, ConsolidatedEntriesWithImpossiblePathsAreIgnored) {
   std::string entries = R"(".zgroup": {"zarr_format": 2})";
   for (const char* path : {"good", "/good", "good/", "..", ".", "../out", "g//v", "b\\u0000c", ".zarray"})
     entries += ", \"" + std::string(path) + "/.zarray\": " + kZarray + ", \"" + path + "/.zattrs\": {}";

@@ -18,7 +18,7 @@ def test_every_type_is_stored_unsharded_by_every_codec_it_can_have():
     assert {(a, b) for (i, a), (j, b) in legal_pairs() if (i, j) == (0, 1)} == covered
 
 
-def test_all_cells_are_the_sample_and_every_type_with_every_codec_in_every_layout():
+def test_all_cells_have_every_type_with_every_codec_in_every_layout():
     three = list(DIMENSIONS.values())[:3]
     allowed = {
         values

@@ -171,7 +171,7 @@ def test_cloud_volume_finds_the_fragments_of_our_multi_resolution_meshes(cloudvo
     assert sherd.check(tmp_path / name, data=True)["faults"] == []
 
 
-def test_multi_resolution_meshes_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, tmp_path):
+def test_meshes_in_shards_of_cloud_volume_are_read_and_changed(cloudvolume, tmp_path):
     if not ng.can_decode_draco():
         missing("libdraco-dev")
     from cloudvolume.datasource.precomputed.sharding import ShardingSpecification

@@ -90,7 +90,7 @@ def test_zarr_python_needs_to_know_every_type_of_consolidated_metadata(zarr, tmp
 
 @pytest.mark.parametrize("format", ["zarr2", "zarr3"])
 @with_zarr
-def test_zarr_python_finds_every_member_of_a_consolidated_group_after_an_edit(zarr, tmp_path, format):
+def test_zarr_python_finds_members_of_a_consolidated_group_after_an_edit(zarr, tmp_path, format):
     path = tmp_path / "h"
     sherd.create_group(path, format=format)
     for name in ("a/x", "b/y"):

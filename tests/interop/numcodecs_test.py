@@ -79,7 +79,7 @@ def test_zarr_python_and_sherd_read_and_write_the_same_elements(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ROUNDED)
-def test_floats_that_bitround_makes_integers_are_read_through_codecs_of_numbers(tmp_path, name):
+def test_floats_of_bitround_are_read_through_codecs_of_numbers(tmp_path, name):
     make, types = ROUNDED[name]
     for number, (dtype, bits) in enumerate((dtype, bits) for dtype in types for bits in (4, 10)):
         read = []

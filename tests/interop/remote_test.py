@@ -69,7 +69,7 @@ def test_a_web_server_lists_nothing_but_says_what_helps(place):
     assert sherd.open(there / "bare.zarr")["a"].shape == (4,)
 
 
-def test_members_of_an_image_on_a_web_server_are_those_that_its_metadata_name(place, datasets, tmp_path):
+def test_members_of_an_image_on_a_web_server_are_named_by_its_metadata(place, datasets, tmp_path):
     there = place("nginx")
     image = sherd.open(there / "image.zarr")
     assert list(image) == list(sherd.open(datasets / "image.zarr")) and image["s1"].shape == (16, 24, 32)
@@ -94,7 +94,7 @@ def test_xarray_and_dask_read_from_a_url(place, datasets, server):
     np.testing.assert_array_equal(array.compute(), VALUES)
 
 
-def test_tasks_of_other_processes_find_the_credentials_in_their_environment(place, monkeypatch):
+def test_tasks_of_other_processes_find_credentials_in_the_environment(place, monkeypatch):
     there = place("radosgw")
     lazy = sherd.dask.from_zarr(there / "two.zarr/a", storage_options=there.options)
     for name, value in there.environment.items():

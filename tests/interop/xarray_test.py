@@ -108,7 +108,7 @@ def test_attributes_that_json_lacks_are_numbers_and_stay_so(tmp_path, consolidat
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_what_was_opened_is_stored_again_with_its_chunks_shards_and_codecs(tmp_path, zarr_format):
+def test_what_was_opened_is_stored_with_its_chunks_shards_and_codecs(tmp_path, zarr_format):
     generator = np.random.default_rng(zlib.crc32(b"round trip"))
     dataset = xarray.Dataset({"a": (("y", "x"), generator.normal(size=(50, 70)).astype("f4"))}, {"x": np.arange(70)})
     layout = {"chunks": (5, 10)} | ({"shards": (20, 40)} if zarr_format == 3 else {})
@@ -194,7 +194,7 @@ def test_xarray_over_zarr_python_2_reads_what_is_written_and_is_read(tmp_path):
             np.testing.assert_array_equal(found[name].values.astype(values.dtype), values)
 
 
-def test_times_of_numpy_that_are_missing_are_missing_for_readers_of_netcdf_too(tmp_path):
+def test_missing_times_of_numpy_are_missing_for_readers_of_netcdf(tmp_path):
     import netCDF4
     group = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=2)
     times = np.array(["2000-01-01", "NaT", "2000-01-03"], "M8[s]")

@@ -260,7 +260,7 @@ def test_numcodecs_makes_every_codec_that_is_written(tmp_path, codec, dtype):
         zarr.open_array(tmp_path / "a", mode="r")[...]
 
 
-def test_the_type_that_is_written_for_a_filter_is_that_of_what_is_before_it(tmp_path):
+def test_the_type_written_for_a_filter_is_that_of_its_input(tmp_path):
     codecs = [{"id": "astype", "encode_dtype": "<f4"}, {"id": "quantize", "digits": 2}]
     array = sherd.create_array(tmp_path / "a", data=VALUES.astype("i4"), format="zarr2", codecs=codecs)
     assert [each.get("dtype", each.get("decode_dtype")) for each in array.metadata[".zarray"]["filters"]] == ["<i4", "<f4"]
@@ -291,14 +291,14 @@ def test_a_codec_that_says_the_byte_order_goes_before_the_type(tmp_path):
 
 @pytest.mark.parametrize("dtype, fill", [("<i4", "0"), (">i8", "-9223372036854775808"), ("|u1", "255"), ("<f4", "1.5"), ("<f8", "1e300"),
                                          ("<f4", "NaN"), ("<f4", "nan"), ("<f8", "-inf")])
-def test_a_fill_value_that_is_a_number_in_a_text_is_read_as_by_zarr_python(tmp_path, dtype, fill):
+def test_a_fill_value_as_a_number_in_a_text_is_read_as_by_zarr_python(tmp_path, dtype, fill):
     document = {"shape": [3], "chunks": [2], "dtype": dtype, "fill_value": fill, "order": "C", "filters": None, "compressor": None, "zarr_format": 2}
     (tmp_path / ".zarray").write_text(json.dumps(document))
     numpy.testing.assert_array_equal(sherd.open_array(tmp_path)[:], zarr.open_array(tmp_path, mode="r")[:])
 
 
 @pytest.mark.parametrize("dtype, fill", [("<i4", "1.5"), ("|u1", "256"), ("<f4", "abc"), ("<i4", ""), ("<M8[s]", "0")])
-def test_a_text_that_is_no_number_of_the_type_is_refused_as_by_zarr_python(tmp_path, dtype, fill):
+def test_a_text_that_is_not_a_number_is_refused_as_by_zarr_python(tmp_path, dtype, fill):
     document = {"shape": [3], "chunks": [2], "dtype": dtype, "fill_value": fill, "order": "C", "filters": None, "compressor": None, "zarr_format": 2}
     (tmp_path / ".zarray").write_text(json.dumps(document))
     with pytest.raises((TypeError, OverflowError)):

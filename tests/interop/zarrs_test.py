@@ -132,7 +132,7 @@ def test_numbers_of_pcodec_are_read_both_ways(tmp_path, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_zarrs_swaps_the_parts_of_big_endian_complex_numbers_if_it_reads_a_part_of_a_chunk(tmp_path, dtype):
+def test_zarrs_swaps_parts_of_big_endian_complex_numbers_in_part_reads(tmp_path, dtype):
     data = numpy.array([1 + 2j, -3.5 + 0.25j, 7j], dtype)
     for array_of in (sherd.create_array, zarr.create_array):
         path = tmp_path / array_of.__module__

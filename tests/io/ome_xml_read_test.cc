@@ -15,7 +15,7 @@ TEST(OmeXml, PlanesArePagesInTheOrderOfTheDimensions) {
   EXPECT_EQ(stack.pages, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST(OmeXml, OfAnImageThatTheFileCannotHoldIsRefusedBeforeAnythingIsAllocated) {
+TEST(OmeXml, OfAnImpossiblyLargeImageIsRefusedBeforeAnyAllocation) {
   for (const char* sizes : {R"(SizeT="18446744073709551615" SizeC="18446744073709551615" SizeZ="2")",
                             R"(SizeT="1000000000000" SizeC="1" SizeZ="1")", R"(SizeT="0" SizeC="1" SizeZ="1")"})
     EXPECT_TRUE(fails(read_ome(ome(sizes), facts_of(6)), ErrorCode::corrupt, "the file has 6 pages")) << sizes;

@@ -8,6 +8,7 @@
 - stores and files call the file system through src/os, which tests can replace;
 - layers below the formats name no format;
 - there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
+- no test has a name of 70 characters or more, its suite's included;
 - a long file of src/LAYER has a test of its name in tests/LAYER, by which it is found;
 - docs/architecture.md names files that exist, and a read goes through few of them;
 - no document refers to a path outside the repository.
@@ -40,6 +41,7 @@ UPWARDS = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 NO_FUNCTION = re.compile(r"\s*(namespace|class|struct|union|enum|extern|template|using|public|private|protected)\b")
 LONGEST = 500
 LONGEST_FUNCTION = 60
+LONGEST_TEST_NAME = 69
 SOURCE = re.compile(r"`((?:\w+/)+\w+\.[ch]pp)`")
 # What layers below the formats do not name, and the files that may: an index kind and codecs are part of the core.
 FORMATS = re.compile(r"neuroglancer|precomputed|draft2022|dual_?format|twin|nczarr", re.I)
@@ -55,6 +57,7 @@ STORED = {"ByteSource": {"old_shard", "reader", "writer", "apply"}, "ObjectWrite
 
 # A file of src that is longer has a test of its name.
 LONGEST_UNTESTED = 200
+TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)|^\s*(?:async )?def (test_\w+)", re.MULTILINE)
 
 
 def files(root):
@@ -192,6 +195,13 @@ def circle_faults(includes):
                 yield f"{place}: a circle of includes: {', '.join(circle)}"
 
 
+def test_name_faults(name, text):
+    for found in TEST.finditer(text):
+        test = found.group(3) or f"{found.group(1)}.{found.group(2)}"
+        if len(test) > LONGEST_TEST_NAME:
+            yield f"{name}: the name {test} has {len(test)} characters; {LONGEST_TEST_NAME} are the most"
+
+
 def name_faults(root):
     """Long files of src without a test of their name."""
     for path in sorted((root / "src").glob("*/*.cpp")):
@@ -224,6 +234,8 @@ def faults(root):
                 if others:
                     yield f"{name}:{number}: {type_name} is also defined in {', '.join(map(str, sorted(others)))}"
                 defined[type_name].add(name)
+        if path.stem.endswith("_test"):
+            yield from test_name_faults(name, "\n".join(lines))
         if name.as_posix() == "docs/architecture.md":
             yield from page_faults(root, name, "\n".join(lines))
         here = layer_of(name) if path.suffix in CODE else None
@@ -278,6 +290,8 @@ def self_test():
         "src/store/nczarr_keys.hpp": "\n",
         "docs/i.md": "see ../../elsewhere/design.md\n",
         "src/array/long.cpp": "\n" * (LONGEST_UNTESTED + 1),
+        "tests/base/o_test.cc": f"TEST_F(Suite,\n       {'N' * (LONGEST_TEST_NAME - 5)}) {{\n}}\n",
+        "tests/cli/p_test.py": f"def test_{'n' * (LONGEST_TEST_NAME - 4)}():\n",
         "src/store/j.hpp": "namespace std {\nstruct Time;\n}\nnamespace sherd {\nclass Same final : public Base {\n};\n}\n",
     }
     right = {
@@ -297,7 +311,7 @@ def self_test():
         "src/shard/writer.hpp": "void move(ByteSource& from, ObjectWriter& to);\n",
         "src/shard/k.cpp": '#include "base/try.hpp"\n#include "sherd/result.hpp"\n',
         "include/sherd/l.hpp": '#include <span>\n#include "sherd/box.hpp"\n',
-        "tests/base/m_test.cc": '#include "copy/copy.hpp"\n',
+        "tests/base/m_test.cc": f'#include "copy/copy.hpp"\nTEST(Suite, {"N" * (LONGEST_TEST_NAME - 6)}) {{\n}}\n',
         "docs/n.md": "see [the tables](../src/api/registry.cpp)\n",
     }
     with tempfile.TemporaryDirectory() as folder:

@@ -61,7 +61,7 @@ TEST(DefectsOfNetcdfC, AShorterDocumentLeavesNoBytesOfTheLongerOne) {
 }
 
 // D9
-TEST(DefectsOfNetcdfC, BigEndianElementsAreStoredInThatOrderAndTheOthersAreFilled) {
+TEST(DefectsOfNetcdfC, BigEndianElementsAreStoredSoAndOthersFilled) {
   const auto store = memory_store();
   Writer writer = Writer::create(store).value();
   writer.define_dimension("/", "x", 4).value();

@@ -260,7 +260,7 @@ TEST(DamagedVolume, WithoutVoxelsIsReadAsEmpty) {
   EXPECT_TRUE(check(store, {.data = true}).value().ok());
 }
 
-TEST(DamagedVolume, WhoseChunkIsLargerThanTheLimitIsRefusedBeforeItTakesMemory) {
+TEST(DamagedVolume, WithAChunkBeyondTheLimitIsRefusedBeforeItTakesMemory) {
   Json scale = good_scale();
   scale.set("size", parsed("[1048576, 1048576, 1048576]"));
   scale.set("chunk_sizes", parsed("[[1048576, 1048576, 1048576]]"));

@@ -80,7 +80,7 @@ std::vector<std::string> keys_of(const std::vector<Recorder::Request>& requests,
 
 class EveryHashedScale : public testing::TestWithParam<std::string> {};
 
-TEST_P(EveryHashedScale, ReadsAChunkWithThreeRequestsAndWithOneIfIndexesAreCached) {
+TEST_P(EveryHashedScale, ReadsAChunkWithThreeRequestsOrOneIfCached) {
   const auto store = memory_store();
   filled(store, sharding(1, 2, kMurmur, GetParam()));
   const auto recorder = std::make_shared<Recorder>();

@@ -150,7 +150,7 @@ class LatencyOfVolumes : public ::testing::Test {
   std::shared_ptr<RoundTrips> store_;
 };
 
-TEST_F(LatencyOfVolumes, HashedShardsTakeThreeRoundTripsAndOneOnceTheirListsAreCached) {
+TEST_F(LatencyOfVolumes, HashedShardsTakeThreeRoundTripsOrOneIfCached) {
   for (const CacheMode mode : {CacheMode::index, CacheMode::shard, CacheMode::chunks}) {
     const Array array = written("murmurhash3_x86_128", 0, 1, 3, {.cache = mode});
     EXPECT_EQ(rounds_of_reading(array), 3U) << static_cast<int>(mode);

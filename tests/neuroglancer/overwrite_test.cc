@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Filled{"SegmentProperties", neuroglancer::SegmentProperties{}, fill_nothing, {"0.shard", "7"}}),
     [](const auto& param) { return param.param.name; });
 
-TEST(OverwrittenLegacyMesh, WithADamagedManifestIsErasedWithItsPossibleFragments) {
+TEST(OverwrittenLegacyMesh, WithADamagedManifestLosesItsFragments) {
   const auto store = memory_store();
   const auto made = [&](bool overwrite) {
     return Collection::create(store, neuroglancer::LegacyMeshInfo{}, {.path = "c", .overwrite = overwrite});

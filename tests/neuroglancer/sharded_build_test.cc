@@ -60,7 +60,7 @@ TEST(ShardedBuild, AcceptsValuesLargerThanItsMemory) {
   }
 }
 
-TEST(ShardedBuild, DoesNotBeginWhileItCannotBeReadWhetherValuesHaveBytesBeforeThem) {
+TEST(ShardedBuild, DoesNotBeginIfItIsUnknownWhatIsBeforeValues) {
   const auto store = std::make_shared<TestStore>(memory_store());
   store->set("info", R"({"@type": "neuroglancer_multilod_draco"})").value();
   store->fail_at("info", Op::read);

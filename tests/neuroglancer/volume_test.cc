@@ -169,7 +169,7 @@ TEST(PrecomputedVolume, PutsChunksIntoShardsByTheirMortonCode) {
   EXPECT_THAT(keys_of(*store), ElementsAre("8_8_40/1c.shard", "info")) << "0b011100";
 }
 
-TEST(PrecomputedVolume, ReadsAChunkWithThreeRequestsAndWritesWholeShardsWithoutReading) {
+TEST(PrecomputedVolume, ReadsWithThreeRequestsAndWritesWithoutReading) {
   const auto recorder = std::make_shared<Recorder>();
   const auto store = recorded_store(memory_store(), recorder);
   Array array = create_precomputed(store, "", volume(DType::uint16, sharding(1, 2, 10))).value();

@@ -164,7 +164,7 @@ class TwoMoves : public testing::TestWithParam<bool> {
   int stores_ = 0;
 };
 
-TEST_P(TwoMoves, OfANodeAndOfItsGroupNeitherLoseItNorReportAMoveThatWasNotMade) {
+TEST_P(TwoMoves, OfANodeAndOfItsGroupLoseNothingAndReportTheTruth) {
   int refused = 0, found = 0;
   for (const std::string to : {"b", "g/b"}) {
     each({"g", "k"}, to, [&](const Outcome& outcome) {

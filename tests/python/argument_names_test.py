@@ -56,7 +56,7 @@ def test_copy_names_its_argument_and_not_the_source(tmp_path, keywords, member, 
     assert not (tmp_path / "b").exists()
 
 
-def test_a_copy_into_a_format_without_shards_says_so_and_not_where_the_source_is(tmp_path):
+def test_a_copy_into_a_format_without_shards_says_so(tmp_path):
     sherd.create_array(tmp_path / "a", data=np.arange(4, dtype="uint8"), chunks=(2,), shards=(4,))
     with pytest.raises(sherd.Unsupported, match=r"^shards: Zarr v2 has no shards; .*shards=\(\)\)$") as caught:
         sherd.copy(tmp_path / "a", tmp_path / "b", to="zarr2")
@@ -147,7 +147,7 @@ def test_unknown_members_of_a_sharding_are_refused_by_name(tmp_path):
     assert not (tmp_path / "v").exists()
 
 
-def test_unknown_members_of_a_sharding_are_refused_in_a_copy_and_in_a_collection(tmp_path):
+def test_unknown_members_of_a_sharding_are_refused_in_every_call(tmp_path):
     sherd.create_array(tmp_path / "a", data=np.zeros((4, 4, 4), "uint8"), dimension_names=["z", "y", "x"])
     refused("sharding.minishard_bit", "did you mean", sherd.copy, tmp_path / "a", tmp_path / "v", to="precomputed",
             sharding=MISSPELT)

@@ -39,7 +39,7 @@ def test_a_file_is_a_dataset(file):
         sherd.netcdf.open_dataset(file, path="g")
 
 
-def test_a_copy_of_arrays_warns_of_documents_of_netcdf_c_that_it_does_not_have(tmp_path):
+def test_a_copy_of_arrays_warns_of_documents_of_netcdf_c_that_it_lacks(tmp_path):
     source = pathlib.Path(__file__).resolve().parents[1] / "data/nczarr/netcdf-c/oldformat-2021"
     with pytest.warns(UserWarning, match=r"documents of NCZarr, such as .nczgroup, .* sherd.netcdf.copy"):
         report = sherd.copy(source, tmp_path / "x.zarr")

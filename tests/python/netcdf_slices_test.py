@@ -24,7 +24,7 @@ def test_slices_within_an_unlimited_dimension_are_those_of_numpy():
         assert grown(start, stop, 7) == expected.tolist(), (start, stop)
 
 
-def test_slices_count_from_the_length_of_an_unlimited_dimension_and_grow_it():
+def test_slices_count_from_an_unlimited_dimensions_length_and_grow_it():
     assert grown(-1, 5, [7, 8, 9]) == [0, 1, 7, 8, 9] and grown(-2, None, [7, 8]) == [0, 7, 8]
     assert grown(-5, 4, [6, 7, 8, 9]) == [6, 7, 8, 9] and grown(-5, None, [1]) == [1, 1, 1]
     assert grown(-1, None, [7, 8]) == [0, 1, 7, 8] and grown(None, None, [5, 6, 7, 8]) == [5, 6, 7, 8]

@@ -148,7 +148,7 @@ def test_fill_values_are_in_what_was_never_written(tmp_path, writer, zarr_format
 
 @pytest.mark.parametrize("given", [[1, 2, 3, 4], np.array([1, 2, 3, 4], "i1"), np.array([1, 2, 3, 4], "u8"), np.array([1, 2, 3, 4], "f4")],
                          ids=["ints", "i1", "u8", "f4"])
-def test_masked_elements_are_the_fill_value_whatever_the_type_of_the_array(tmp_path, writer, given):
+def test_masked_elements_are_the_fill_value_in_every_type(tmp_path, writer, given):
     expected = {"texts": ["a", "", "c", ""], "letters": [b"a", b"", b"c", b""]}
     masked = np.ma.masked_array(given, [0, 1, 0, 1])
     for name in TYPES:
@@ -172,7 +172,7 @@ def test_masked_elements_are_the_fill_value_whatever_the_type_of_the_array(tmp_p
     assert dataset["hidden"][:].tolist() == [1, 5, 3, 5]
 
 
-def test_numbers_beyond_the_range_of_a_type_are_refused_and_others_are_rounded(tmp_path, writer):
+def test_numbers_out_of_range_are_refused_and_others_are_rounded(tmp_path, writer):
     single, double = writer.create_variable("single", "float", "x"), writer.create_variable("double", "double", "x")
     for value in (1e300, -1e300, 3.5e38):
         with pytest.raises(OverflowError, match="does not fit into float32"):
@@ -344,7 +344,7 @@ def test_what_cannot_be_stored_is_refused(writer):
         netcdf.create_dataset("x", mode="zip")
 
 
-def test_a_name_that_netcdf_does_not_allow_is_refused_at_once_and_the_rest_is_stored(tmp_path, writer):
+def test_a_name_that_netcdf_forbids_is_refused_and_the_rest_is_stored(tmp_path, writer):
     writer.set_attribute("title", "kept")
     for name in ("é" * 200, "v" * 300, "trail ", " lead", "!x", "\\", "a\x7fb", "a\x01b", ".x", "zarr.json"):
         for refused in (lambda: writer.create_variable(name, "int", "x"), lambda: writer.create_group(name)):

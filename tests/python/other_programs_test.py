@@ -66,7 +66,7 @@ def test_fill_values_without_quotes_in_consolidated_metadata_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_a_fill_value_without_quotes_is_read_and_attributes_can_be_changed(tmp_path, zarr_format):
+def test_a_fill_value_without_quotes_is_read_and_kept_by_changes(tmp_path, zarr_format):
     given = {"old": 1, "n": np.nan}
     zarr.create_array(tmp_path / "a", shape=(4,), chunks=(2,), dtype="f4", fill_value=np.nan, zarr_format=zarr_format, attributes=given)[:2] = [1, 2]
     document = tmp_path / "a" / {2: ".zarray", 3: "zarr.json"}[zarr_format]
@@ -116,7 +116,7 @@ def test_check_reports_a_chunk_of_texts_that_reading_refuses(tmp_path):
     assert (fault["severity"], fault["key"]) == ("error", "c/0")
 
 
-def test_a_shard_between_the_two_renames_of_a_dual_format_writer_is_a_warning(tmp_path):
+def test_a_shard_between_renames_of_a_dual_format_writer_is_a_warning(tmp_path):
     array = sherd.create_array(tmp_path / "a", shape=(16, 32, 64), dtype="u1", chunks=(8, 8, 16), shards=(16, 32, 64),
                                config={"layout": "zarr+neuroglancer"})
     array[:] = 3

@@ -17,7 +17,7 @@ def path(tmp_path):
     return tmp_path
 
 
-def test_one_inner_chunk_takes_two_requests_and_one_if_the_index_is_cached(path):
+def test_an_inner_chunk_takes_two_requests_or_one_if_indexes_are_cached(path):
     array = sherd.open(path, config=LARGE)
     with sherd.record() as cold:
         array[1, 1]

@@ -165,7 +165,7 @@ def test_an_assignment_changes_what_numpy_changes(shape, sharded, dtype):
 
 
 @pytest.mark.parametrize("shape", [(13,), (7, 5), (4, 1, 6)], ids=str)
-def test_an_assignment_to_lists_points_and_masks_changes_what_numpy_changes(shape):
+def test_assignments_to_lists_points_and_masks_change_what_numpy_does(shape):
     data = sample(shape)
     array = stored(data, "int32", sharded=True)
     rng = np.random.default_rng(3)
@@ -204,7 +204,7 @@ def test_lists_and_integers_are_what_numpy_makes_of_them():
     same(flat[np.array([[1, 2], [0, 4]])], np.array([[1, 2], [0, 4]]))
 
 
-def test_where_numpy_and_orthogonal_indexing_differ_one_of_them_is_to_be_named():
+def test_where_numpy_and_orthogonal_indexing_differ_one_must_be_named():
     array = stored(sample((7, 5, 3)), "int32")
     for key in (([0, 1], [1, 2]), ([0, 1], slice(None), [1, 2]), (slice(None), 0, ..., [1]),
                 ([True] + [False] * 6, [0], 0)):

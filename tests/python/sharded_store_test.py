@@ -54,7 +54,7 @@ def test_a_read_only_store_refuses_writes(store, tmp_path):
             change()
 
 
-def test_replacing_a_value_writes_little_and_reading_one_takes_three_requests(store, tmp_path):
+def test_replacing_a_value_writes_little_and_reading_takes_three_requests(store, tmp_path):
     values = {each: np.random.default_rng(each).bytes(16 << 10) for each in range(512)}
     store.put_many(values)
     with sherd.record() as log:

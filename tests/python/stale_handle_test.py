@@ -44,7 +44,7 @@ WRITES = {
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize("length", [6, 14])
-def test_a_key_selects_what_it_would_select_in_a_handle_that_is_opened_now(stale, length, write):
+def test_a_key_selects_what_it_would_in_a_handle_opened_now(stale, length, write):
     array, other = stale
     other.resize((length,))
     write(array, length)

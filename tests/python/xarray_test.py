@@ -63,7 +63,7 @@ def requested(log):
     return [(request["op"], request["key"]) for request in log.requests]
 
 
-def test_a_consolidated_dataset_opens_in_one_request_and_reads_no_elements(path):
+def test_a_consolidated_dataset_opens_in_one_request_without_elements(path):
     with sherd.record() as log:
         dataset = opened(path)
     assert requested(log) == [("get", "zarr.json"), ("list", "")] and log.stats["chunks_decoded"] == 0
@@ -73,7 +73,7 @@ def test_a_consolidated_dataset_opens_in_one_request_and_reads_no_elements(path)
     assert log.stats["chunks_decoded"] == 1
 
 
-def test_a_consolidated_dataset_of_zarr_2_is_opened_with_its_consolidated_metadata_alone(noted):
+def test_a_consolidated_dataset_of_zarr_2_is_opened_by_that_alone(noted):
     sherd.consolidate_metadata(noted)
     with sherd.record() as log:
         dataset = opened(noted, decode_times=False, create_default_indexes=False)
@@ -81,7 +81,7 @@ def test_a_consolidated_dataset_of_zarr_2_is_opened_with_its_consolidated_metada
     assert dataset.attrs == {"title": "root", "number": 7} and dataset["v"].dims == ("t", "x")
 
 
-def test_only_coordinates_that_are_indices_are_read_when_a_dataset_is_opened(path):
+def test_only_index_coordinates_are_read_when_a_dataset_is_opened(path):
     group = sherd.open_group(path, mode="r+")
     group.create_array("x", data=np.arange(48.0), chunks=(48,), dimension_names=("x",))
     group.create_array("names", data=np.array(["a"] * 48, object), dtype="string", dimension_names=("x",))

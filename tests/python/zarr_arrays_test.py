@@ -28,7 +28,7 @@ def test_properties_equal_those_of_zarr_python(name, shards):
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (0, 3)], ids=str)
-def test_properties_of_scalars_and_empty_arrays_equal_those_of_zarr_python(shape):
+def test_properties_of_scalars_and_empty_arrays_are_zarr_pythons(shape):
     for name in ("nbytes", "nchunks", "cdata_shape", "name", "basename"):
         assert_same(lambda module: int_or_same(getattr(module.zeros(shape, chunks=(2,) * len(shape), dtype="i2"), name)))  # noqa: B023
 

@@ -206,7 +206,7 @@ def test_arrays_of_zarr_python_are_data():
         assert sherd.zeros_like(theirs).chunks == theirs.chunks
 
 
-def test_data_that_are_read_piece_by_piece_are_asked_for_one_stored_object_at_a_time():
+def test_data_read_in_pieces_are_asked_for_one_stored_object_at_a_time():
     class Lazy:
         """As dask's arrays are: the lengths of all chunks, and that of the largest."""
 

@@ -53,7 +53,7 @@ def test_a_process_that_is_killed_leaves_the_old_archive(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.zip"], "the next writer removes what it left"
 
 
-def test_another_process_that_writes_gets_a_conflict_that_names_the_archive(tmp_path):
+def test_another_writing_process_gets_a_conflict_naming_the_archive(tmp_path):
     array = sherd.create_array(tmp_path / "a.zip", data=np.zeros(4, "u1"))
     array.close()
     array[0] = 1

@@ -134,7 +134,7 @@ TEST(ShardIndex, IsRefusedWhereItsChecksumOrItsSizeIsWrong) {
   EXPECT_THAT(damaged.error().message(), HasSubstr("crc32c"));
 }
 
-TEST(IndexFormat, KnowsItsSizeAndRefusesIndicesThatAreTooLargeOrOfVariableSize) {
+TEST(IndexFormat, RefusesIndicesThatAreTooLargeOrOfVariableSize) {
   const IndexFormat format = format_of({4}, {kLittle, codec("crc32c", "{}")}).value();
   EXPECT_EQ(format.encoded_size({4}, kLimits).value(), 68U);
   Limits small;

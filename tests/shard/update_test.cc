@@ -100,7 +100,7 @@ TEST(ShardUpdate, OfNothingBeginsAfterTheHead) {
   EXPECT_EQ(update, (ShardUpdate{.index = ShardIndex(2), .head = 64, .end = 64})) << "updates compare as values";
 }
 
-TEST(ShardUpdate, KeepsChunksAtTheirOffsetsAndFreesOnlyWhatTheOldIndexDoesNotUse) {
+TEST(ShardUpdate, KeepsOffsetsAndFreesOnlyWhatTheOldIndexDoesNotUse) {
   const std::vector<Extent> entries = {{0, 10}, {10, 20}, kNone, {40, 10}};
   expect_plans({
       {"the bytes of the changed chunk are not free yet",

@@ -214,7 +214,7 @@ TEST(FileStoreAmendments, AreNoAppendsInOneStepOfFilesWithTwoNames) {
   EXPECT_EQ(store->get("b").value(), "old");
 }
 
-TEST(FileStoreAmendments, ReportsToAReaderThatAFileWasAmendedSinceItWasOpened) {
+TEST(FileStoreAmendments, AreReportedToReadersThatOpenedTheFileBefore) {
   const TempDir root;
   const auto store = file_store(root.path()).value();
   store->set("a", "old").value();

@@ -403,7 +403,7 @@ TEST_F(ZipRequests, TheFirstReadOfAMemberIncludesItsLocalHeader) {
   }
 }
 
-TEST_F(ZipRequests, AWrongGuessOfWhereDataBeginTakesOneRoundTripMoreAndOnlyOnce) {
+TEST_F(ZipRequests, AWrongGuessOfWhereDataBeginTakesARoundTripMoreOnce) {
   const auto store = opened(ZipBytes()
                                 .add({.name = "a",
                                       .data = std::string(1'000'000, 'a'),

@@ -31,7 +31,7 @@ def test_annotations_of_all_levels_are_shown(neuroglancer, served, tmp_path, sha
     assert count_of(view) > 50 * 9
 
 
-def test_annotations_with_two_uint32_are_shown_and_those_with_bool_are_not(neuroglancer, served, tmp_path):
+def test_annotations_with_two_uint32_are_shown_but_not_those_with_bool(neuroglancer, served, tmp_path):
     """Sherd warns of both, of the first for Neuroglancer's Python reader only."""
     points = numpy.stack([numpy.arange(5, 100, 5), numpy.full(19, 50), numpy.full(19, 5.5)], axis=1)
     for name, kind in {"two": "uint32", "flag": "bool"}.items():

@@ -42,7 +42,7 @@ def as_volume(neuroglancer, served, layer, data):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_both_names_show_the_same_voxels_before_and_after_updates_through_either(neuroglancer, served, tmp_path, case):
+def test_both_names_show_the_same_voxels_after_updates_through_either(neuroglancer, served, tmp_path, case):
     def layer(source):
         return gray_layer(source, 0, 255)
 
