@@ -1,6 +1,8 @@
 // Amending in a store that cannot change objects: writes a new version, copying the unchanged bytes.
 #include "store/amendment.hpp"
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "store/reply.hpp"
@@ -45,8 +47,12 @@ std::uint64_t appended_at(const Amendment& amendment) noexcept {
 
 Result<void> AmendmentWriter::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
+  // An overwritten chunk at the end of the object and the one appended after it are written together.
+  const auto inside = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), size_ - std::min(offset, size_)));
+  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(inside);
   const std::lock_guard guard(mutex_);
-  pieces_[offset].assign(bytes.begin(), bytes.end());
+  if (inside > 0) pieces_[offset].assign(bytes.begin(), end);
+  if (end != bytes.end()) pieces_[offset + inside].assign(end, bytes.end());
   return {};
 }
 

@@ -144,6 +144,15 @@ TEST_P(UpdatedShard, HasNoCopyOfATornIndexWhereChunksAre) {
   EXPECT_EQ(open().read(whole(), std::span(values)).error().code(), ErrorCode::corrupt);
 }
 
+TEST_P(UpdatedShard, OverwritesItsLastChunkAndAppendsTheNextInOneCall) {
+  fs::remove(shard());
+  expected_.assign(kSide * kSide, 0);
+  write({{0, 0}, {kChunk, kChunk}}, 7);
+  write({{0, 0}, {kChunk, 2 * kChunk}}, 8);
+  EXPECT_EQ(read(), expected_);
+  EXPECT_EQ(faults(), 0U);
+}
+
 TEST_P(UpdatedShard, WithSlackHasRoomForLongerChunks) {
   if (GetParam().location != IndexLocation::start || GetParam().update != Update::in_place) return;
   make({.bytes = 200});
