@@ -82,6 +82,9 @@ struct Append {
     config.interrupted = nullptr;  // ends the input only
     config.progress = nullptr;
     SHERD_TRY(array, at(url, open_array(url, session.opening(config, true))));
+    if (array.dtype().is_variable())
+      return at(url, Result<int>(unsupported("frames cannot have elements of variable length (" + array.dtype().name() +
+                                             "); append them in Python")));
     SHERD_TRY(appender, at(url, array.appender(chosen)));
     SHERD_TRY(type, frame_type(array, axis));
     const Shape before = array.shape();

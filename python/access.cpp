@@ -155,27 +155,14 @@ void broadcast_view(AnyView& view, const Shape& shape) {
   view.strides = std::move(strides);
 }
 
-/// Runs `use` with a view of the value, broadcast to `shape` if given.
+/// Runs `use` with a view of the value, broadcast to `shape`.
 template <class F>
-auto with_view(const BoundArray& self, nb::handle value, const Shape* shape, F&& use) {
-  const DType& dtype = self.array.dtype();
-  nb::object array = as_elements(value, dtype, self.numpy_dtype());
-  if (!dtype.is_variable()) {
-    AnyView view = view_of(array, dtype);
-    if (shape != nullptr && view.shape != *shape) broadcast_view(view, *shape);
-    return use(std::as_const(view));
-  }
-  // A copy of the references: another thread may change those of the value while the engine reads the text.
-  array = numpy().module.attr("array")(array, nb::arg("order") = "C", nb::arg("copy") = true);
-  AnyView view = view_of(array, dtype);
-  const auto objects = std::span(reinterpret_cast<PyObject* const*>(view.data), *element_count(view.shape));
-  std::vector<VarBytes> elements = elements_from(objects, dtype);
-  view = AnyView::dense(reinterpret_cast<std::byte*>(elements.data()), dtype, view.shape);
-  if (shape != nullptr && view.shape != *shape) broadcast_view(view, *shape);
+auto with_view(const BoundArray& self, nb::handle value, const Shape& shape, F&& use) {
+  const Elements elements(self, value);
+  AnyView view = elements.view();
+  if (view.shape != shape) broadcast_view(view, shape);
   return use(std::as_const(view));
 }
-
-ConstAnyView constant(const AnyView& view) { return {view.data, view.dtype, view.shape, view.strides}; }
 
 /// Writes with an index made for an array of this shape.
 void write_for(const BoundArray& self, const Shape& shape, const Index& index, nb::handle value) {
@@ -184,7 +171,7 @@ void write_for(const BoundArray& self, const Shape& shape, const Index& index, n
       flattened ? broadcast(as_elements(value, self.array.dtype(), self.numpy_dtype()), index.shape).attr("reshape")(-1)
                 : nb::borrow(value);
   const Shape selected = engine_shape(index);
-  with_view(self, flat, &selected, [&](const AnyView& view) {
+  with_view(self, flat, selected, [&](const AnyView& view) {
     call(*self.array.store(), [&] { return write_selected(self.array, &shape, index.selection, constant(view)); });
   });
 }
@@ -271,20 +258,27 @@ void write(const BoundArray& self, const MakeIndex& index, nb::handle value) {
   write_for(self, now, index(now), value);
 }
 
-void with_elements(const BoundArray& self, nb::handle value,
-                   const std::function<Result<void>(const ConstAnyView&)>& use) {
-  with_view(self, value, nullptr,
-            [&](const AnyView& view) { call(*self.array.store(), [&] { return use(constant(view)); }); });
+Elements::Elements(const BoundArray& self, nb::handle value)
+    : array_(as_elements(value, self.array.dtype(), self.numpy_dtype())) {
+  const DType& dtype = self.array.dtype();
+  // A copy of the references: another thread may change those of the value while the engine reads the text.
+  if (dtype.is_variable())
+    array_ = numpy().module.attr("array")(array_, nb::arg("order") = "C", nb::arg("copy") = true);
+  view_ = view_of(array_, dtype);
+  if (!dtype.is_variable()) return;
+  const auto objects = std::span(reinterpret_cast<PyObject* const*>(view_.data), *element_count(view_.shape));
+  texts_ = elements_from(objects, dtype);
+  view_ = AnyView::dense(reinterpret_cast<std::byte*>(texts_.data()), dtype, view_.shape);
 }
 
+ConstAnyView constant(const AnyView& view) { return {view.data, view.dtype, view.shape, view.strides}; }
+
 Shape append(const BoundArray& self, nb::handle data, std::size_t axis) {
-  Shape shape = self.array.shape();
-  with_view(self, data, nullptr, [&](const AnyView& view) {
-    Array array = self.array;
-    const Shape origin = call(*array.store(), [&] { return array.append(constant(view), axis); });
-    shape = array.shape();
-    shape[axis] = origin[axis] + view.shape[axis];  // other writers may have appended behind it
-  });
+  const Elements elements(self, data);
+  Array array = self.array;
+  const Shape origin = call(*array.store(), [&] { return array.append(constant(elements.view()), axis); });
+  Shape shape = array.shape();
+  shape[axis] = origin[axis] + elements.view().shape[axis];  // other writers may have appended behind it
   return shape;
 }
 

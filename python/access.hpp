@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <functional>
+#include <vector>
 
 #include "python/indexing.hpp"
 #include "sherd/array.hpp"
@@ -34,9 +35,19 @@ using MakeIndex = std::function<Index(const Shape&)>;
 /// Writes a value that can be broadcast to the index's shape, as in NumPy assignment. The index is made for the array's
 /// current shape: negative indices and open slices depend on it, and another handle may have changed it.
 void write(const BoundArray& self, const MakeIndex& index, nanobind::handle value);
-/// Calls `use`, without the GIL, with a view of the value as elements of the array's type.
-void with_elements(const BoundArray& self, nanobind::handle value,
-                   const std::function<Result<void>(const ConstAnyView&)>& use);
+/// A value as elements of the array's type. It refers to the value's memory if that has them; texts are those that the
+/// value had when this was made.
+class Elements {
+ public:
+  Elements(const BoundArray& self, nanobind::handle value);
+  [[nodiscard]] const AnyView& view() const noexcept { return view_; }
+
+ private:
+  nanobind::object array_;
+  std::vector<VarBytes> texts_;
+  AnyView view_;
+};
+[[nodiscard]] ConstAnyView constant(const AnyView& view);
 /// Array.append; returns the new shape.
 [[nodiscard]] Shape append(const BoundArray& self, nanobind::handle data, std::size_t axis);
 

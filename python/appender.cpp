@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
 #include "base/size.hpp"
 #include "python/bindings.hpp"
 
@@ -54,14 +56,23 @@ AppenderOptions appender_options(nb::handle technique, nb::handle queue_bytes, n
 }
 
 BoundAppender::BoundAppender(const BoundArray& array, const AppenderOptions& options)
-    : array_(array), appender_(call(*array.array.store(), [&] { return array.array.appender(options); })) {}
+    : arrays_{{{}, array}},
+      url_(array.array.url()),
+      store_(array.array.store()),
+      appender_(call(*store_, [&] { return array.array.appender(options); })) {}
+
+BoundAppender::BoundAppender(const Group& group, std::vector<NamedArray> arrays, const AppenderOptions& options)
+    : arrays_(std::move(arrays)), url_(group.url()), store_(group.store()) {
+  std::vector<AppendedArray> appended;
+  for (const NamedArray& each : arrays_) appended.push_back({each.name, each.axis});
+  appender_.emplace(call(*store_, [&] { return group.appender(appended, options); }));
+}
 
 BoundAppender::~BoundAppender() {
   if (!closed_) {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
-    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed appender of %s; its errors are lost",
-                         array_.array.url().c_str()) != 0)
+    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed appender of %s; its errors are lost", url_.c_str()) != 0)
       PyErr_WriteUnraisable(nullptr);
     PyErr_Restore(type, value, trace);
   }
@@ -69,26 +80,47 @@ BoundAppender::~BoundAppender() {
   appender_.reset();
 }
 
+std::vector<Elements> BoundAppender::elements_of(nb::handle slices) const {
+  std::vector<Elements> elements;
+  if (arrays_.front().name.empty()) {
+    elements.emplace_back(arrays_.front().array, slices);
+    return elements;
+  }
+  const auto wrong = [](const std::string& what) { return Exception(invalid_argument(what).in_member("slices")); };
+  if (!nb::isinstance<nb::dict>(slices))
+    throw wrong("a dict of slices by the names of the arrays, not " + quoted(slices));
+  const auto given = nb::borrow<nb::dict>(slices);
+  for (const NamedArray& each : arrays_) {
+    if (!given.contains(each.name)) throw wrong("slices of '" + each.name + "' are missing");
+    elements.emplace_back(each.array, nb::object(given[each.name.c_str()]));
+  }
+  for (const nb::handle name : given.keys())
+    if (std::ranges::none_of(arrays_, [&](const NamedArray& each) { return nb::str(each.name.c_str()).equal(name); }))
+      throw wrong(quoted(name) + " is not an array of this appender");
+  return elements;
+}
+
 void BoundAppender::append(nb::handle slices, std::optional<double> timeout) {
-  with_elements(array_, slices, [&](const ConstAnyView& view) {
-    return appender_->append(view, timeout.value_or(Appender::kForever));
-  });
+  const std::vector<Elements> elements = elements_of(slices);
+  std::vector<ConstAnyView> views;
+  for (const Elements& each : elements) views.push_back(constant(each.view()));
+  call(*store_, [&] { return appender_->append(views, timeout.value_or(Appender::kForever)); });
 }
 
 void BoundAppender::flush() {
-  call(*array_.array.store(), [&] { return appender_->flush(); });
+  call(*store_, [&] { return appender_->flush(); });
 }
 
 void BoundAppender::close() {
   closed_ = true;
-  call(*array_.array.store(), [&] { return appender_->close(); });
+  call(*store_, [&] { return appender_->close(); });
 }
 
 void bind_appender(nb::module_& module) {
   nb::class_<BoundAppender>(
       module, "Appender",
-      "A stream of slices that array.appender() has begun. append() copies them into a queue; a thread stores rows of "
-      "whole shards as\n"
+      "A stream of slices that array.appender() or group.appender() has begun. append() copies them into a queue; a "
+      "thread stores rows of whole shards as\n"
       "soon as they are complete, and others at flush() and close(). Elements are durable before the shape shows them, "
       "so other\n"
       "programs can read the array meanwhile, and a killed stream is continued by another appender. While it is open, "
@@ -96,13 +128,15 @@ void bind_appender(nb::module_& module) {
       "cannot change the array's shape. The first error ends the stream with the last complete flush, and every "
       "further call\n"
       "raises it. A context manager; any number of threads may use it.")
-      .def("append", &BoundAppender::append, nb::arg("slices"), nb::arg("timeout") = nb::none(),
-           nb::sig("def append(self, slices: typing.Any, timeout: float | None = None) -> None"),
-           "Queues one slice (an array without the axis), or several (with the axis, of any length). Waits while the "
-           "queue is full;\n"
-           "Unavailable after `timeout` seconds (None: waits as long as needed; 0: does not wait). The slices before "
-           "were then accepted:\n"
-           "the message and `stats` say how many.")
+      .def(
+          "append", &BoundAppender::append, nb::arg("slices"), nb::arg("timeout") = nb::none(),
+          nb::sig("def append(self, slices: typing.Any, timeout: float | None = None) -> None"),
+          "Queues one slice (an array without the axis), or several (with the axis, of any length). Of a group: a dict "
+          "with the slices of each\n"
+          "array by its name, as many of each. Waits while the queue is full;\n"
+          "Unavailable after `timeout` seconds (None: waits as long as needed; 0: does not wait). The slices before "
+          "were then accepted:\n"
+          "the message and `stats` say how many.")
       .def("flush", &BoundAppender::flush,
            "Stores everything that was appended before, and the shape that contains it; the array then has that shape.")
       .def("close", &BoundAppender::close,
@@ -124,7 +158,7 @@ void bind_appender(nb::module_& module) {
           nb::sig("def __exit__(self, *error: object) -> None"))
       .def("__repr__", [](const BoundAppender& self) {
         const Appender::Stats stats = self.engine().stats();
-        return "<sherd.Appender of " + self.array().url() + ", " + std::to_string(stats.stored) + " of " +
+        return "<sherd.Appender of " + self.url() + ", " + std::to_string(stats.stored) + " of " +
                std::to_string(stats.appended) + " slices stored>";
       });
 }

@@ -1,15 +1,28 @@
 // The class sherd.Appender.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "python/access.hpp"
-#include "sherd/appender.hpp"
+#include "sherd/group.hpp"
 
 namespace sherd::python {
+
+/// An array of an appender; of a group's, with the name by which it was requested.
+struct NamedArray {
+  std::string name;
+  BoundArray array;
+  std::size_t axis = 0;
+};
 
 /// An appender of the engine. If it is destroyed before close(), it warns.
 class BoundAppender {
  public:
   BoundAppender(const BoundArray& array, const AppenderOptions& options);
+  BoundAppender(const Group& group, std::vector<NamedArray> arrays, const AppenderOptions& options);
   BoundAppender(const BoundAppender&) = delete;
   BoundAppender& operator=(const BoundAppender&) = delete;
   ~BoundAppender();
@@ -18,10 +31,16 @@ class BoundAppender {
   void flush();
   void close();
   [[nodiscard]] const Appender& engine() const { return *appender_; }
-  [[nodiscard]] const Array& array() const { return array_.array; }
+  /// That of the array or the group.
+  [[nodiscard]] const std::string& url() const { return url_; }
 
  private:
-  const BoundArray array_;
+  /// Of each array, in the order of `arrays_`.
+  [[nodiscard]] std::vector<Elements> elements_of(nanobind::handle slices) const;
+
+  const std::vector<NamedArray> arrays_;
+  const std::string url_;
+  const std::shared_ptr<Store> store_;
   std::optional<Appender> appender_;
   bool closed_ = false;
 };

@@ -7,6 +7,7 @@
 #include "format/hidden_group.hpp"
 #include "neuroglancer/create.hpp"
 #include "node/document.hpp"
+#include "python/appender.hpp"
 #include "python/json.hpp"
 #include "python/node.hpp"
 #include "sherd/collection.hpp"
@@ -67,9 +68,50 @@ std::optional<std::string> hidden(const Group& self) {
   return call(*self.store(), [&] { return hidden_group(location_of(self), self.metadata()); });
 }
 
+/// A stream of several arrays, given by their names, handles and axes. Python owns it.
+BoundAppender* appender(const Group& self, const nb::list& arrays, nb::handle technique, nb::handle queue_bytes,
+                        nb::handle threads, bool auto_flush) {
+  AppenderOptions options = appender_options(technique, queue_bytes, threads);
+  options.auto_flush = auto_flush;
+  std::vector<NamedArray> named;
+  for (const nb::handle each : arrays)
+    named.push_back({nb::cast<std::string>(each[0]), nb::cast<BoundArray>(each[1]), nb::cast<std::size_t>(each[2])});
+  return new BoundAppender(self, std::move(named), options);
+}
+
+void bind_group_changes(nb::class_<Group>& type) {
+  type.def("erase", [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
+      .def("move", [](Group& self, const std::string& path,
+                      const std::string& to) { call(*self.store(), [&] { return self.move(path, to); }); })
+      .def(
+          "create_group",
+          [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {
+            const Json json = json_from(attributes);
+            return call(*self.store(), [&] { return self.create_group(path, json, overwrite); });
+          },
+          nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"))
+      .def(
+          "create_array",
+          [](Group& self, const std::string& path, const nb::dict& options) {
+            const CreateOptions wanted = create_options(options, self.config());
+            return BoundArray(call(*self.store(), [&] { return self.create_array(path, wanted); }));
+          },
+          nb::sig("def create_array(self, path: str, options: dict[str, typing.Any]) -> Array"))
+      .def("appender", appender, nb::arg("arrays"), nb::arg("technique").none(), nb::arg("queue_bytes").none(),
+           nb::arg("threads").none(), nb::arg("auto_flush"),
+           nb::sig(
+               "def appender(self, arrays: list[tuple[str, Array, int]], technique: int | str, queue_bytes: int | str "
+               "| None, threads: int | None, auto_flush: bool) -> Appender"))
+      .def("finish", [](Group& self) { call(*self.store(), [&] { return self.finish(); }); })
+      .def("consolidate", [](Group& self) { call(*self.store(), [&] { return self.consolidate(); }); })
+      .def(
+          "__reduce__", [](const Group& self) { return reduce(self); },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+}
+
 void bind_group_class(nb::module_& module) {
-  nb::class_<Group>(module, "GroupHandle", "The implementation of sherd.Group.")
-      .def_prop_ro("path", [](const Group& self) { return self.path(); })
+  nb::class_<Group> type(module, "GroupHandle", "The implementation of sherd.Group.");
+  type.def_prop_ro("path", [](const Group& self) { return self.path(); })
       .def_prop_ro("url", &Group::url)
       .def_prop_ro(
           "store", [](const Group& self) { return store_to(self.store(), self.config()); },
@@ -104,30 +146,10 @@ void bind_group_class(nb::module_& module) {
              return node_to(call(*self.store(), [&] { return self.open(path); }));
            })
       .def("open_all", open_all, nb::sig("def open_all(self, names: list[str]) -> list[Array | GroupHandle | None]"))
-      .def("contains", [](const Group& self,
-                          const std::string& path) { return call(*self.store(), [&] { return self.contains(path); }); })
-      .def("erase", [](Group& self, const std::string& path) { call(*self.store(), [&] { return self.erase(path); }); })
-      .def("move", [](Group& self, const std::string& path,
-                      const std::string& to) { call(*self.store(), [&] { return self.move(path, to); }); })
-      .def(
-          "create_group",
-          [](Group& self, const std::string& path, nb::handle attributes, bool overwrite) {
-            const Json json = json_from(attributes);
-            return call(*self.store(), [&] { return self.create_group(path, json, overwrite); });
-          },
-          nb::arg("path"), nb::arg("attributes").none(), nb::arg("overwrite"))
-      .def(
-          "create_array",
-          [](Group& self, const std::string& path, const nb::dict& options) {
-            const CreateOptions wanted = create_options(options, self.config());
-            return BoundArray(call(*self.store(), [&] { return self.create_array(path, wanted); }));
-          },
-          nb::sig("def create_array(self, path: str, options: dict[str, typing.Any]) -> Array"))
-      .def("finish", [](Group& self) { call(*self.store(), [&] { return self.finish(); }); })
-      .def("consolidate", [](Group& self) { call(*self.store(), [&] { return self.consolidate(); }); })
-      .def(
-          "__reduce__", [](const Group& self) { return reduce(self); },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+      .def("contains", [](const Group& self, const std::string& path) {
+        return call(*self.store(), [&] { return self.contains(path); });
+      });
+  bind_group_changes(type);
 }
 
 void bind_openers(nb::module_& module) {

@@ -6,7 +6,9 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "sherd/dtype.hpp"
 #include "sherd/export.hpp"
@@ -32,25 +34,40 @@ enum class Technique : std::uint8_t {
 };
 
 struct AppenderOptions {
-  std::size_t axis = 0;
-  Technique technique = Technique::automatic;
-  /// The bytes of slices that may wait to be stored. At least one row of chunks; rounded down to whole rows of shards,
-  /// or of chunks if two rows of shards do not fit. 0: two rows of shards, at least 64 MiB and at most
-  /// Config::memory_budget.
+  std::size_t axis = 0;                        ///< of Array::appender()
+  Technique technique = Technique::automatic;  ///< coordinates of a group are always stored by `automatic`
+  /// The bytes of slices that may wait to be stored, of all arrays together. At least one row of chunks of each;
+  /// rounded down to whole rows of shards, or of chunks if two rows of shards do not fit. 0: two rows of shards, at
+  /// least 64 MiB and at most Config::memory_budget. Half of the bytes for elements of variable length are for their
+  /// contents; a slice with longer contents waits until the queue is empty.
   std::uint64_t queue_bytes = 0;
   unsigned threads = 0;  ///< for encoding and storing; 0: Config::threads
-  /// Also flush whenever a row of shards is full. If false, the array grows by flush() and close() only.
+  /// Also flush whenever a row of shards is full: in a group, of the array with the largest slices. If false, arrays
+  /// grow by flush() and close() only.
   bool auto_flush = true;
 };
 
-/// Appends slices to an array. append() copies slices into a queue, and a thread of the appender stores them: rows of
-/// whole shards as soon as they are complete, others when flush() or close() is called or the queue is full. A slice
-/// has the shape of the array without the axis.
+/// An array of Group::appender(): its path below the group, and the axis along which slices are appended.
+struct AppendedArray {
+  std::string path;
+  std::size_t axis = 0;
+};
+
+/// Appends slices to an array, or as many slices to each of several arrays of a group. append() copies slices into a
+/// queue, and a thread of the appender stores them: rows of whole shards as soon as they are complete, others when
+/// flush() or close() is called or the queue is full. A slice has the shape of its array without the axis.
 ///
 /// A flush stores elements first and then the shape that contains them, each durably if Config::durable is set. So at
 /// any moment the array consists of the slices of complete flushes, for every reader, also after the process was
 /// killed. Such a stream is continued by opening another appender. An appender that was killed or has failed may leave
 /// elements beyond the end; the next one replaces them, but Array::resize() to a larger shape shows them.
+///
+/// A flush of several arrays stores the elements of all, then the shapes one after the other, and consolidated metadata
+/// last. Coordinates (one-dimensional arrays that have the name of their dimension) come after all other arrays, so
+/// none is longer than the data. If a stream is killed or fails between two shapes, arrays have two lengths; the
+/// elements of the longer one are stored in all of them. So a group's appender begins by extending shorter arrays to
+/// the longest. In a dataset of NCZarr, a flush also records the length of the unlimited dimension and extends other
+/// variables along it.
 ///
 /// While an appender is open, others cannot change the array's shape or erase it: they wait for its lock, and a second
 /// appender is a `conflict`. A store without locks cannot prevent this: there a stream ends with `conflict` at the
@@ -76,6 +93,8 @@ class SHERD_API Appender {
   /// `unavailable` after `timeout` seconds (0: without waiting), or if the call is interrupted; the slices before were
   /// then accepted, and the message says how many.
   Result<void> append(const ConstAnyView& slices, double timeout = kForever);
+  /// The same for a group: slices of each array, in the order of Group::appender(), as many of each.
+  Result<void> append(const std::vector<ConstAnyView>& slices, double timeout = kForever);
   template <class T>
   Result<void> append(const StridedView<T>& slices, double timeout = kForever) {
     return append(StridedView<const T>(slices.data(), slices.shape(), slices.strides()).untyped(), timeout);
@@ -100,7 +119,7 @@ class SHERD_API Appender {
   struct Stats {
     std::uint64_t appended = 0;      ///< slices accepted by this appender
     std::uint64_t stored = 0;        ///< of them, slices inside the stored shape
-    std::uint64_t length = 0;        ///< of the array along the axis, as stored
+    std::uint64_t length = 0;        ///< of the arrays along the axis, as stored
     std::uint64_t queued_bytes = 0;  ///< of slices in the queue
     std::uint64_t queue_bytes = 0;   ///< the most that the queue holds
     std::uint64_t flushes = 0;       ///< how often the shape was stored
@@ -108,10 +127,13 @@ class SHERD_API Appender {
   };
   [[nodiscard]] Stats stats() const;
   /// The most memory in bytes that the appender needs: the queue, encoding, and the indexes of the shards in progress.
+  /// A slice whose contents are longer than the queue, and the stored contents of a chunk that is continued, come in
+  /// addition for elements of variable length.
   [[nodiscard]] std::uint64_t estimate_memory() const;
 
  private:
   friend class Array;
+  friend class Group;
   struct State;
   explicit Appender(std::unique_ptr<State> state);
   [[nodiscard]] Result<ConstAnyView> dense(const std::byte* data, DType dtype, std::size_t elements) const;

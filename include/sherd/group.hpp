@@ -83,6 +83,11 @@ class SHERD_API Group {
   /// then.
   Result<Group> create_group(std::string_view path, const Json& attributes = {}, bool overwrite = false);
   Result<Array> create_array(std::string_view path, const CreateOptions& options);
+  /// Begins a stream that appends to arrays below this group, as many slices to each, along axes of one dimension.
+  /// Shorter arrays are first extended to the length of the longest, as an unlimited dimension has one length.
+  /// `conflict` if another appender of one of the arrays is open.
+  [[nodiscard]] Result<Appender> appender(const std::vector<AppendedArray>& arrays,
+                                          const AppenderOptions& options = {}) const;
   /// Store::finish() of the store.
   Result<void> finish();
   /// Writes the metadata of all nodes below into this group's document; later edits keep it up to date.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import operator
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,34 @@ class Group:
         """Creates an array below this group, and missing groups on the path. Accepts the keywords of create_array."""
         _arguments.new_name(name, "name")
         return make_array(lambda made: self._handle.create_array(name, made), **options)
+
+    def appender(self, arrays: Iterable[str] | Mapping[str, int | str], axis: int | str = 0, *, technique: int | str = "auto",
+                 queue_bytes: int | str | None = None, threads: int | None = None, auto_flush: bool = True) -> _sherd.Appender:
+        """Begins a stream that appends to several arrays below this group, as many slices to each; see Appender.
+
+        arrays: their names, which all have the same `axis`, or a dict with the axis of each. An axis is a number or the
+        name of a dimension. Shapes are stored after the elements of all arrays; those of coordinates, which have one
+        dimension and its name, come last. Shorter arrays are first extended to the length of the longest. Other
+        keywords are those of Array.appender(), for all arrays together; coordinates are always stored by "auto".
+        InvalidArgument if the axes are of different dimensions, Conflict if another appender of an array is open.
+        """
+        if isinstance(arrays, str):
+            raise TypeError(f"arrays must be names or a dict of axes, not the str {arrays!r}")
+        axes = arrays if isinstance(arrays, Mapping) else dict.fromkeys(arrays, axis)
+        members = [(name, *self._along(name, along)) for name, along in axes.items()]
+        return self._handle.appender(members, technique, queue_bytes, threads, auto_flush)
+
+    def _along(self, name: str, axis: int | str) -> tuple[Array, int]:
+        array = self[name]
+        if isinstance(array, Group):
+            raise InvalidArgument(f"{name!r} is a group", member="arrays")
+        if isinstance(axis, str):
+            if axis not in (array.dimension_names or ()):
+                raise InvalidArgument(f"{name!r} has no dimension {axis!r}", member="axis")
+            return array, array.dimension_names.index(axis)
+        if not -array.ndim <= operator.index(axis) < array.ndim:
+            raise IndexError(f"axis {axis} of {name!r}, which has {array.ndim} dimensions")
+        return array, operator.index(axis) % array.ndim
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
         """The group with this name, which is created if it does not exist. TypeError if it is an array. With

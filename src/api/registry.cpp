@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "netcdf/member_notes.hpp"
+#include "netcdf/writer.hpp"
 #include "node/storage_kind.hpp"
 #include "ome/ome.hpp"
 #include "remote/gcs_store.hpp"
@@ -154,6 +155,7 @@ Tables tables() noexcept {
           .formats = format_table(),
           .storages = storage_table(),
           .changed = netcdf::member_changed,
+          .lengths_changed = netcdf::lengths_changed,
           .model_documents = netcdf::kModelDocuments,
           .side_documents = side_document_table};
 }

@@ -17,6 +17,15 @@ VarBytes load(const std::byte* at) noexcept {
   return value;
 }
 
+/// Copies the bytes of an element to `to`, and makes the element point there; moves `to` behind them.
+void move_bytes(std::byte* element, std::byte*& to) noexcept {
+  VarBytes value = load(element);
+  if (value.size > 0) std::memcpy(to, value.data, value.size);
+  value.data = reinterpret_cast<const char*>(to);
+  std::memcpy(element, &value, sizeof value);
+  to += value.size;
+}
+
 /// Visits the locations of a part's elements; `number` returns an axis' coordinate or position.
 template <class Number, class Visit>
 void visit_axes(std::span<const AxisPart> axes, const std::int64_t* strides, std::int64_t offset, const Number& number,
@@ -39,6 +48,13 @@ void visit_in_chunk(const Region& part, std::span<const std::int64_t> strides, c
   }
 }
 
+template <class Visit>
+void visit_in_memory(const Region& part, std::span<const std::int64_t> strides, const Visit& visit) {
+  // Points are along a single dimension.
+  const std::span<const AxisPart> axes(part.axes.data(), part.points ? 1 : part.axes.size());
+  visit_axes(axes, strides.data(), 0, [](const AxisPart& axis, std::uint64_t i) { return axis.position(i); }, visit);
+}
+
 }  // namespace
 
 std::uint64_t varlen_bytes(std::span<const std::byte> elements) noexcept {
@@ -49,12 +65,16 @@ std::uint64_t varlen_bytes(std::span<const std::byte> elements) noexcept {
 
 std::uint64_t varlen_bytes(const Region& part, const WriteSource& from) noexcept {
   std::uint64_t total = 0;
-  // Points are along a single dimension.
-  const std::span<const AxisPart> axes(part.axes.data(), part.points ? 1 : part.axes.size());
-  visit_axes(
-      axes, from.strides.data(), 0, [](const AxisPart& axis, std::uint64_t i) { return axis.position(i); },
-      [&](std::int64_t offset) { total += load(from.data + offset).size; });
+  visit_in_memory(part, from.strides, [&](std::int64_t offset) { total += load(from.data + offset).size; });
   return total;
+}
+
+Result<void> own_varlen_bytes(const Region& part, std::byte* elements, std::span<const std::int64_t> strides,
+                              Buffer& bytes) {
+  SHERD_TRY(bytes.resize(varlen_bytes(part, {elements, {strides.begin(), strides.end()}})));
+  std::byte* to = bytes.data();
+  visit_in_memory(part, strides, [&](std::int64_t offset) { move_bytes(elements + offset, to); });
+  return {};
 }
 
 Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int64_t> strides,
@@ -71,13 +91,7 @@ Result<void> keep_wanted(std::span<std::byte> elements, std::span<const std::int
   const auto block = std::make_shared<Buffer>();
   SHERD_TRY(block->resize(wanted));
   std::byte* to = block->data();
-  visit_wanted([&](std::int64_t offset) {
-    VarBytes value = load(elements.data() + offset);
-    if (value.size > 0) std::memcpy(to, value.data, value.size);
-    value.data = reinterpret_cast<const char*>(to);
-    std::memcpy(elements.data() + offset, &value, sizeof value);
-    to += value.size;
-  });
+  visit_wanted([&](std::int64_t offset) { move_bytes(elements.data() + offset, to); });
   arena.keep(block);
   return {};
 }

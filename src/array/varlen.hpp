@@ -6,6 +6,7 @@
 #include <span>
 
 #include "array/strided.hpp"
+#include "base/buffer.hpp"
 #include "sherd/array.hpp"
 
 namespace sherd {
@@ -14,6 +15,11 @@ namespace sherd {
 std::uint64_t varlen_bytes(std::span<const std::byte> elements) noexcept;
 /// The number of bytes to which the elements of a part of a selection point.
 std::uint64_t varlen_bytes(const Region& part, const WriteSource& from) noexcept;
+
+/// Copies the bytes to which the elements of a part point, which are at its positions in memory, to `bytes`, and makes
+/// the elements point there.
+Result<void> own_varlen_bytes(const Region& part, std::byte* elements, std::span<const std::int64_t> strides,
+                              Buffer& bytes);
 
 /// Only these parts of a dense chunk are needed, and `decoded` owns what its elements point to: moves the owner of the
 /// needed elements to `arena`. If most are not needed, their bytes are copied and they point to the copy.

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/pool.hpp"
 #include "base/try.hpp"
+#include "netcdf/member_notes.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/writer.hpp"
 #include "node/consolidated.hpp"
@@ -156,6 +157,13 @@ Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box&
   }
   for (const auto& [dimension, length] : lengths) dimension->group->changed = true;
   return {};
+}
+
+Result<void> lengths_changed(const NodeLocation& group) {
+  SHERD_TRY(root, dataset_around(group));
+  if (!root) return {};
+  SHERD_TRY(writer, open_writer(*std::move(root), {}));
+  return writer.sync();
 }
 
 }  // namespace sherd::netcdf

@@ -38,6 +38,21 @@ void remove_name(Json& list, const std::string& name) {
   if (others.size() != list.size()) list = Json(std::move(others));
 }
 
+/// How many of the groups, which lead from the root of a store to one, belong to the dataset of the last.
+std::size_t depth_in(std::span<const StoredGroup> groups) {
+  std::size_t depth = 0;
+  while (depth < groups.size()) {
+    const Json& document = groups[groups.size() - 1 - depth].document;
+    if (forms_of(document).empty()) break;
+    ++depth;
+    if (std::ranges::any_of(forms_for(document), [&](const NoteForm& form) {
+          return part_of(document, form.group_part, form.superblock) != nullptr;
+        }))
+      break;
+  }
+  return depth;
+}
+
 /// The groups of one dataset, and the dimensions defined in their metadata.
 class Scope {
  public:
@@ -75,20 +90,6 @@ class Scope {
 
  private:
   static std::string anonymous(std::uint64_t length) { return "_Anonymous_Dim_" + std::to_string(length); }
-
-  static std::size_t depth_in(std::span<const StoredGroup> groups) {
-    std::size_t depth = 0;
-    while (depth < groups.size()) {
-      const Json& document = groups[groups.size() - 1 - depth].document;
-      if (forms_of(document).empty()) break;
-      ++depth;
-      if (std::ranges::any_of(forms_for(document), [&](const NoteForm& form) {
-            return part_of(document, form.group_part, form.superblock) != nullptr;
-          }))
-        break;
-    }
-    return depth;
-  }
 
   [[nodiscard]] std::string full_name(std::size_t group, const std::string& name) const {
     const auto below = path_from(groups_.front().path, groups_[group].path);
@@ -362,6 +363,15 @@ Result<std::optional<std::string>> left_out_of_copies(const NodeLocation& locati
                            "nccopy (in Python sherd.netcdf.copy) copies them, too");
   }
   return std::optional<std::string>();
+}
+
+Result<std::optional<NodeLocation>> dataset_around(const NodeLocation& group) {
+  SHERD_TRY(document, group_at(group));
+  if (forms_of(document).empty()) return std::optional<NodeLocation>();
+  SHERD_TRY(outermost, from_outermost(group));
+  SHERD_TRY(groups, groups_around(outermost));
+  groups.push_back({outermost.path, std::move(document)});
+  return std::optional(at_path(outermost, groups[groups.size() - depth_in(groups)].path));
 }
 
 Result<void> note_planned_members(const NodeLocation& location,

@@ -26,6 +26,9 @@ struct StoredGroup {
 /// already is not written. In another group, this costs one read of its metadata.
 Result<bool> member_changed(const NodeLocation& node, MemberChange change, const Json* group);
 
+/// The root of the dataset to which a group belongs, in the outermost store; nullopt if the group has no notes.
+Result<std::optional<NodeLocation>> dataset_around(const NodeLocation& group);
+
 /// The metadata that member_changed() would give the nodes of a copy to `location`, without storing anything: a copy is
 /// stored with them, and is finished if they are stored. `nodes` are their metadata by relative paths, groups before
 /// their members.

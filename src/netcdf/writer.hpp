@@ -69,4 +69,8 @@ Result<void> catch_up(Writer::State& state);
 /// cannot grow, none does. `conflict` if another process has extended one, or changed the definitions of a group.
 Result<void> grow(Writer::State& state, VariableDefinition& variable, const Box& box);
 
+/// The LengthsHook of NCZarr. If the group belongs to a dataset: records the length of unlimited dimensions, to which
+/// their variables have grown, and extends other variables along them.
+Result<void> lengths_changed(const NodeLocation& group);
+
 }  // namespace sherd::netcdf

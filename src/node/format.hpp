@@ -38,6 +38,11 @@ enum class MemberChange : std::uint8_t {
 using MemberHook = Result<bool> (*)(const NodeLocation& node, MemberChange change, const Json* group);
 inline Result<bool> no_lists(const NodeLocation&, MemberChange, const Json*) { return false; }
 
+/// Called after arrays below a group have grown together, so that such a data model can record the new length and
+/// extend other arrays. The caller must call renew_consolidated_of() afterwards.
+using LengthsHook = Result<void> (*)(const NodeLocation& group);
+inline Result<void> no_lengths(const NodeLocation&) { return {}; }
+
 /// A document that a convention above the formats defines for groups of this name, and that Sherd does not read.
 struct SideDocument {
   std::string_view group;
@@ -50,6 +55,7 @@ struct Tables {
   std::span<const Format* const> formats;
   std::span<const StorageKind* const> storages;  ///< the first one that applies to an array stores it
   MemberHook changed = no_lists;
+  LengthsHook lengths_changed = no_lengths;
   std::span<const std::string_view> model_documents = {};  ///< of such a model, in the directories of nodes
   std::span<const SideDocument> side_documents = {};
 

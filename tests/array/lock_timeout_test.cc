@@ -1,39 +1,13 @@
 // How long a handle waits for a lock is its own setting, regardless of how the store was opened.
 #include <gtest/gtest.h>
 
-#include <future>
-#include <thread>
-
 #include "sherd/group.hpp"
 #include "tests/array/nodes_testing.hpp"
+#include "tests/store/lock_holder.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
 namespace {
-
-/// Holds the lock of an object on a thread of its own.
-class Holder {
- public:
-  Holder(const std::shared_ptr<Store>& store, const std::string& key) {
-    std::promise<void> begun;
-    thread_ = std::thread([&begun, store, key, end = end_.get_future()] {
-      const auto lock = store->lock(key).value();
-      begun.set_value();
-      end.wait();
-    });
-    begun.get_future().wait();
-  }
-  Holder(const Holder&) = delete;
-  Holder& operator=(const Holder&) = delete;
-  ~Holder() {
-    end_.set_value();
-    thread_.join();
-  }
-
- private:
-  std::promise<void> end_;
-  std::thread thread_;
-};
 
 TEST(LockTimeout, OfAHandleCountsInEveryStore) {
   const TempDir directory;
@@ -45,12 +19,12 @@ TEST(LockTimeout, OfAHandleCountsInEveryStore) {
     options.overwrite = true;
     const std::vector<std::uint8_t> values(8, 7);
     {
-      const Holder holder(store, "a/c/0");
+      const LockHolder holder(store, "a/c/0");
       EXPECT_EQ(code_of(array.write(Box{{0}, {8}}, std::span(values))), ErrorCode::unavailable);
       EXPECT_EQ(code_of(create_array(store, "a", options)), ErrorCode::unavailable);
     }
     {
-      const Holder holder(store, "a/zarr.json");
+      const LockHolder holder(store, "a/zarr.json");
       EXPECT_EQ(code_of(array.set_attributes(Json::Object{{"a", 1}})), ErrorCode::unavailable);
       EXPECT_EQ(code_of(array.resize({4})), ErrorCode::unavailable);
     }
@@ -61,7 +35,7 @@ TEST(LockTimeout, OfAHandleCountsInEveryStore) {
 
 TEST(LockTimeout, OfAMemoryStoreIsThatOfItsConfig) {
   const auto store = memory_store({.lock_timeout = 0});
-  const Holder holder(store, "c/0");
+  const LockHolder holder(store, "c/0");
   EXPECT_EQ(code_of(store->lock("c/0")), ErrorCode::unavailable);
 }
 

@@ -203,6 +203,12 @@ def test_options_are_checked(sherd, options, code, message):
         np.testing.assert_array_equal(stored(sherd), frames(9))
 
 
+def test_elements_of_variable_length_are_refused_by_name(sherd):
+    sherd.ok("create", "m.zarr", "--shape", "0", "--dtype", "string", "--chunks", "4")
+    ran = sherd("append", "m.zarr", input=b"text")
+    assert ran.code == 5 and "frames cannot have elements of variable length (string)" in ran.stderr
+
+
 def test_a_second_stream_is_a_conflict(sherd, start):
     create(sherd)
     process = start("append", "m.zarr", "--flush-every", "1", stdin=subprocess.PIPE)

@@ -171,11 +171,75 @@ def test_slices_that_do_not_fit_are_refused(movie):
         sherd.open_array(movie.url).appender()
 
 
+@pytest.fixture
+def weather(tmp_path):
+    group = sherd.create_group(tmp_path / "w.zarr")
+    for name, rest, chunk in (("time", (), 8), ("heat", (8, 6), 1), ("sky/note", (2,), 4)):
+        group.create_array(name, shape=(0, *rest), dtype="string" if name == "sky/note" else "f8", chunks=(chunk, *rest),
+                           dimension_names=("time", f"a{len(rest)}", "x")[:1 + len(rest)])
+    return group
+
+
+def test_arrays_of_a_group_are_appended_to_together(weather):
+    notes = np.array([[f"{i} fair", "x" * i] for i in range(9)], object)
+    with weather.appender({"heat": 0, "time": -1, "sky/note": "time"}) as stream:
+        stream.append({"heat": frames(1)[0], "time": 0.5, "sky/note": notes[0]})
+        stream.append({"time": np.arange(1, 9), "sky/note": notes[1:], "heat": frames(9)[1:]})
+        stream.flush()
+        for path in (weather.url, f"{weather.url}/sky"):
+            with xarray.open_dataset(path, engine="sherd", decode_times=False) as dataset:
+                assert dataset.sizes["time"] == 9
+        assert "w.zarr, 9 of 9 slices stored" in repr(stream)
+    np.testing.assert_array_equal(weather["heat"][:], frames(9))
+    np.testing.assert_array_equal(weather["time"][:], [0.5, 1, 2, 3, 4, 5, 6, 7, 8])
+    np.testing.assert_array_equal(weather["sky/note"][:], notes)
+    assert stream.stats["appended"] == stream.stats["length"] == 9
+
+
+def test_slices_of_a_group_are_checked_by_name(weather):
+    def wrong(slices, message):
+        with pytest.raises(sherd.InvalidArgument, match=message):
+            stream.append(slices)
+
+    with weather.appender(["heat", "time"], "time") as stream:
+        wrong(frames(1)[0], "a dict of slices by the names of the arrays")
+        wrong({"heat": frames(1)[0]}, "slices of 'time' are missing")
+        wrong({"heat": frames(1)[0], "time": 1, "wind": 2}, "'wind' is not an array of this appender")
+        wrong({"heat": frames(2), "time": [1]}, "there are 1 slices of 'time', but 2 of 'heat'")
+        wrong({"heat": np.zeros((6, 8)), "time": 1}, "'heat': slices of shape .* cannot be appended")
+        with pytest.raises(sherd.Conflict, match="another appender of the array is open"):
+            weather["time"].appender()
+    assert weather["time"].shape == (0,)
+    for arguments, error in (((["wind"],), KeyError), ((["sky"],), sherd.InvalidArgument), ((["heat"], "y"), sherd.InvalidArgument),
+                             ((["heat"], 3), IndexError), (("heat",), TypeError), (([],), sherd.InvalidArgument),
+                             (({"heat": 0, "sky/note": 1},), sherd.InvalidArgument)):
+        with pytest.raises(error):
+            weather.appender(*arguments)
+
+
+def test_texts_are_appended(tmp_path):
+    array = sherd.create_array(tmp_path / "t", shape=(0,), dtype="string", chunks=(4,), shards=(16,))
+    texts = [f"text {i}" * (i % 7) for i in range(100)]
+    with array.appender(queue_bytes=1000) as stream:
+        stream.append(texts[0])
+        stream.append(texts[1:60])
+        stream.flush()
+        assert list(array[:]) == texts[:60]
+        stream.append(np.array(texts[60:], object))
+    assert list(array[:]) == texts
+    blobs = sherd.create_array(tmp_path / "b", shape=(0,), dtype="bytes", chunks=(4,))
+    with blobs.appender() as stream:
+        stream.append([b"", b"\0\1", b"x" * 100_000])
+    assert list(blobs[:]) == [b"", b"\0\1", b"x" * 100_000]
+    with pytest.raises(sherd.Unsupported, match="elements of fixed size, not string"):
+        array.appender(technique=3)
+
+
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
     page = (ROOT / "docs/writing.md").read_text(encoding="utf-8")
     section = page[page.index("## Streams of slices"):]
     examples = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    assert len(examples) >= 4
+    assert len(examples) >= 6
     monkeypatch.chdir(tmp_path)
     names = {}
     for example in examples:
@@ -183,4 +247,6 @@ def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "(100, 512, 512)\n"
     assert (names["movie"][:, 7, 9] == np.arange(100)).all() and (names["archive"][:, 7, 9] == np.arange(70)).all()
     assert names["plain"].shape[0] == names["series"].shape[0] == 20
+    with xarray.open_zarr(tmp_path / "weather.zarr", decode_times=False) as dataset:
+        assert dataset.sizes["time"] == 48 and (dataset["temperature"][:, 7, 9] == 15 + dataset["time"] % 24).all()
     assert not sherd.check(tmp_path / "archive.zarr", data=True)["faults"]
