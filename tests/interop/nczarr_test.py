@@ -391,6 +391,25 @@ def test_growth_that_was_cut_short_is_finished_by_the_next_sync(tmp_path, interr
         assert interruption == "resized" or found["variables"]["a"]["values"][3] == 7
 
 
+@pytest.mark.parametrize("release", NEWER)
+def test_a_dataset_that_a_stream_appends_to_is_read_by_netcdf_c_after_each_flush(tmp_path, release):
+    folder = tmp_path / "s"
+    with sherd.netcdf.create_dataset(folder) as dataset:
+        dataset.create_dimension("t")
+        dataset.create_dimension("x", 3)
+        dataset.create_variable("t", "double", "t", chunks=(1,))
+        dataset.create_variable("heat", "float", ("t", "x"), chunks=(1, 3))
+        dataset.create_variable("other", "int", "t", chunks=(1,), fill_value=-1)
+    with sherd.open_group(folder, mode="r+").appender(["t", "heat"], "t") as stream:
+        for day in range(3):
+            stream.append({"t": [2 * day, 2 * day + 1], "heat": np.full((2, 3), day)})
+            stream.flush()
+            (seen,) = peer(release, "read", f"file://{folder}#mode=nczarr,file")
+            assert seen["dimensions"]["t"] == [2 * day + 2, True]
+            values = {name: variable["values"] for name, variable in seen["variables"].items()}
+            assert values == {"t": list(range(2 * day + 2)), "heat": [each // 6 for each in range(6 * day + 6)], "other": [-1] * (2 * day + 2)}
+
+
 @pytest.mark.parametrize("length", ["fixed", "unlimited"])
 @pytest.mark.parametrize("release", RELEASES)
 def test_arrays_made_and_erased_as_those_of_zarr_are_netcdf_variables(tmp_path, release, length):
