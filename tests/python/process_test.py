@@ -57,6 +57,38 @@ def test_spawned_processes_write_one_shard_and_lose_nothing(array):
     assert np.array_equal(array[...], DATA + 1)
 
 
+COUNTER = """
+import sys, sherd
+where, update, number, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+array = sherd.open_array(where, mode="r+", config={"update": update, "durable": False, "max_unused": 0.9, "threads": 1})
+sys.stdin.readline()
+for value in range(1, rounds + 1):
+    row = value % 16
+    array[row, number] = array[row, number] + 1
+"""
+
+
+@pytest.mark.parametrize("index_location", ["start", "end"])
+@pytest.mark.parametrize("update", ["auto", "rewrite", "append", "in_place"])
+def test_processes_that_count_in_the_same_chunks_lose_no_update(on_disk, update, index_location):
+    """Each has a column of its own, and each chunk has elements of two processes and of all rows of a count."""
+    where, processes, rounds = on_disk / "a", 8, int(os.environ.get("SHERD_UPDATES_EACH", "100"))
+    array = sherd.create_array(where, shape=(16, processes), dtype="u4", chunks=(4, 2), shards=(16, processes), compressors=None,
+                               index_location=index_location, config={"durable": False})
+    array[:] = 1
+    counters = [subprocess.Popen([sys.executable, "-c", COUNTER, where, update, str(number), str(rounds)], stdin=subprocess.PIPE)
+                for number in range(processes)]
+    for counter in counters:
+        counter.stdin.write(b"\n")
+        counter.stdin.flush()
+    assert [counter.wait() for counter in counters] == [0] * processes
+    for counter in counters:
+        counter.stdin.close()
+    expected = [1 + sum(value % 16 == row for value in range(1, rounds + 1)) for row in range(16)]
+    np.testing.assert_array_equal(array[:], np.repeat(expected, processes).reshape(16, processes))
+    assert sherd.check(where, data=True)["faults"] == []
+
+
 def test_parent_and_child_both_read_after_a_fork(array):
     assert np.array_equal(array[...], DATA)
     child = os.fork()
