@@ -28,6 +28,9 @@ constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 20;
 /// The longest append that is known to become visible in one step.
 constexpr std::uint64_t kMaxAtOnce = std::uint64_t{16} << 20;
 
+/// Until the index is whole again, the copy of it must stay where readers look for it, at the end.
+constexpr std::string_view kTornIndex = "the index at the beginning is written in part";
+
 /// The bytes of the old object to which an appended version does not refer.
 std::uint64_t unused_if_appended(const Choice& choice) {
   const ShardIndex& index = *choice.old.index;
@@ -42,6 +45,7 @@ std::uint64_t unused_if_appended(const Choice& choice) {
 /// Why the store would not append to the shard, whose index is one part: it makes a new object itself, or all of the
 /// appended bytes must become visible in one step.
 std::string_view index_obstacle(const OldShard& old, const StoreTraits& traits) {
+  if (old.index->is_copy()) return kTornIndex;
   if (old.overlaps_index || old.index_bytes.empty()) return "chunks are where the index goes";
   if (traits.amend == AmendCost::on_server) return {};
   if (old.appending.alignment == 0) return old.appending.obstacle;
@@ -72,6 +76,7 @@ std::string_view append_obstacle(const Choice& choice) {
 std::string_view in_place_obstacle(const Choice& choice) {
   if (choice.config.update != Update::in_place) return "not configured";
   if (choice.old.has_parts) return "chunks are found by id";
+  if (choice.old.index->is_copy()) return kTornIndex;
   if (choice.traits.amend != AmendCost::at_once) return Appending().obstacle;
   if (choice.old.overlaps_index || choice.old.index_bytes.size() != 1) return "the shard has two indexes";
   if (choice.old.starts_with_index && !choice.old.checks_index) return "the index at the beginning has no checksum";

@@ -70,12 +70,16 @@ class ShardIndex {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return words_.size() * sizeof(std::uint64_t) + sizeof *this;
   }
+  /// Whether it was read from the copy at the end of the shard, because the index at the beginning is written in part.
+  [[nodiscard]] bool is_copy() const noexcept { return is_copy_; }
+  void set_copy() noexcept { is_copy_ = true; }
   friend bool operator==(const ShardIndex&, const ShardIndex&) = default;
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   std::vector<std::uint64_t> words_;
   std::uint64_t object_size_;
+  bool is_copy_ = false;
 };
 
 /// How the index of one shard is written: the interface between a writer of shards and a kind of index.

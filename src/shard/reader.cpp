@@ -285,7 +285,9 @@ Result<ShardIndex> read_slots_or_copy(const ShardLocation& shard, const Limits& 
   auto index = read_slots(shard, limits);
   if (index || index.error().code() != ErrorCode::corrupt) return index;
   auto copy = read_slots_copy(shard, limits);
-  return copy ? std::move(copy) : std::move(index);
+  if (!copy) return index;
+  copy->set_copy();
+  return copy;
 }
 
 /// Whether a version is intact, by its index and the present one at the beginning of the object: all chunks that have

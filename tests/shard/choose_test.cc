@@ -23,6 +23,7 @@ struct Case {
   UpdateKind chosen = UpdateKind::dense;
   std::uint64_t alignment = 0;     // of appends that become visible in one step
   bool starts_with_index = false;  // which has a checksum
+  bool is_copy = false;            // of the index, which is torn
   std::string why = {};            // it is not appended to, if it is rewritten
 };
 
@@ -40,6 +41,7 @@ TEST_P(Choice, IsMadeBySettingStoreAndShard) {
   ShardIndex index(2, 1000);
   index.set(0, {100, 400});
   index.set(1, {500, 300});
+  if (of.is_copy) index.set_copy();
   const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)),
                      .index_bytes = {{0, 100}},
                      .overlaps_index = of.overlaps_index,
@@ -75,6 +77,24 @@ INSTANTIATE_TEST_SUITE_P(
              .has_parts = false,
              .unused = kByIndex,
              .chosen = kDense},
+        Case{.name = "AppendWhereTheIndexIsTorn",
+             .update = Update::append,
+             .has_parts = false,
+             .unused = kByIndex,
+             .chosen = kKeep,
+             .alignment = 4096,
+             .starts_with_index = true,
+             .is_copy = true,
+             .why = "the index at the beginning is written in part"},
+        Case{.name = "InPlaceWhereTheIndexIsTorn",
+             .update = Update::in_place,
+             .has_parts = false,
+             .unused = kByIndex,
+             .chosen = kKeep,
+             .alignment = 4096,
+             .starts_with_index = true,
+             .is_copy = true,
+             .why = "the index at the beginning is written in part"},
         Case{.name = "AutoThatJustIsNotWasteful", .replaced_lists = 100, .chosen = kAmend},
         Case{.name = "AutoThatWouldWasteLists", .replaced_lists = 101, .chosen = kDense},
         Case{.name = "AutoThatWouldWasteChunks", .unused = 101, .chosen = kDense},
