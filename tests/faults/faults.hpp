@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sherd/result.hpp"
+#include "tests/faults/disk.hpp"
 #include "tests/faults/simulated.hpp"
 #include "tests/store/temp_dir.hpp"
 
@@ -90,6 +91,17 @@ class Faults {
   }
   /// Every run finds a file system that can clone files.
   void share_blocks() noexcept { shares_blocks_ = true; }
+  /// Runs it without a fault. `simulated`: while it runs.
+  Recording record(const std::function<void(const Simulation&)>& simulated = {}) {
+    copy_tree(clean(), folder());
+    Recording recording{Disk(folder()), {}};
+    const auto act = operation_(folder());
+    const Simulation simulation;
+    if (simulated) simulated(simulation);
+    act();
+    recording.effects = simulation.effects();
+    return recording;
+  }
   /// The calls of the last run.
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
 

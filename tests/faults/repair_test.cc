@@ -1,5 +1,5 @@
-// Each system call of a repair or compaction fails in turn, or is the last one before the process is killed: an object
-// is the old or the new version, a backup is whole, and the next repair ends what was begun.
+// Each system call of a repair or compaction fails in turn, or is the last one before the process is killed or the
+// power is cut: an object is the old or the new version, a backup is whole, and the next repair ends what was begun.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -106,6 +106,20 @@ TEST_P(RepairedShard, IsOldOrNewWhenKilledAtAnyCall) {
     (void)faults_.run(fault);
     expect_old_or_new_and_then_new();
   });
+}
+
+TEST_P(RepairedShard, IsOldOrNewAfterAPowerCut) {
+  const Recording recording = faults_.record();
+  std::set<std::uint64_t> seen;
+  cut_power(recording, [&](const Tree& tree, std::size_t at) {
+    if (HasFailure() || !seen.insert(tree.hash()).second) return;
+    tree.store(faults_.folder());
+    if (at == recording.effects.size()) {
+      EXPECT_EQ(bytes_of(faults_.folder(), kShard), whole_);
+    }
+    expect_old_or_new_and_then_new();
+  });
+  EXPECT_GT(seen.size(), 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RepairedShard, testing::ValuesIn(kCases),

@@ -9,11 +9,14 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "os/calls.hpp"
+#include "tests/faults/effects.hpp"
 
 namespace sherd::os {
 namespace {
@@ -23,28 +26,57 @@ struct Running {
   std::vector<Call> calls;
   std::string failing;  // the name of the failing call
   std::string awaited;  // the name of the call before which `meanwhile` runs
+  std::size_t awaited_number;
   std::function<void()> meanwhile;
   bool shares_blocks = false;
+  std::shared_ptr<EffectLog> effects;
+  std::set<int> direct;  // descriptors whose writes bypass the page cache
 };
+
+constexpr std::size_t kNever = ~std::size_t{0};
 
 std::mutex mutex;  // guards the variables below
 std::optional<Running> running;
 
 enum class Fate : std::uint8_t { real, fails, fails_partially };
 
+bool is_recorded() {
+  const std::lock_guard hold(mutex);
+  return running.has_value();
+}
+
 void run_meanwhile(const char* name) {
   std::function<void()> act;
   {
     const std::lock_guard hold(mutex);
-    if (running && running->awaited == name) act = std::exchange(running->meanwhile, nullptr);
+    if (running && (running->awaited == name || running->awaited_number == running->calls.size()))
+      act = std::exchange(running->meanwhile, nullptr);
   }
   if (act) act();
 }
 
+/// Of an open file, while calls are recorded.
 std::string path_of(int fd) {
+  if (!is_recorded()) return {};
   char path[4096];
   const ssize_t length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof path);
   return {path, static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+}
+
+std::shared_ptr<EffectLog> effects() {
+  const std::lock_guard hold(mutex);
+  return running ? running->effects : nullptr;
+}
+
+bool is_direct(int fd) {
+  const std::lock_guard hold(mutex);
+  return running && running->direct.contains(fd);
+}
+
+/// Direct writes begin and end at sectors, in memory too.
+bool is_misaligned(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
+  constexpr std::uint64_t kSector = 512;
+  return is_direct(fd) && (offset | bytes.size() | reinterpret_cast<std::uintptr_t>(bytes.data())) % kSector != 0;
 }
 
 /// Decides the result of a call; sets errno if it fails.
@@ -93,6 +125,15 @@ bool shares_blocks() {
   return running && running->shares_blocks;
 }
 
+/// The result of a call, whose effect is recorded if it has succeeded.
+template <class Result, class Record>
+Result recorded(Result result, const Record& record) {
+  const int code = errno;
+  if (const auto log = effects(); log != nullptr && result >= 0) record(*log, result);
+  errno = code;
+  return result;
+}
+
 bool is_killed() {
   const std::lock_guard hold(mutex);
   return running && running->fault.kind == Fault::Kind::killed;
@@ -103,7 +144,7 @@ bool is_killed() {
 Simulation::Simulation(const Fault& fault) {
   const std::lock_guard hold(mutex);
   if (running) std::abort();
-  running = Running{fault, {}, {}, {}, nullptr};
+  running = Running{fault, {}, {}, {}, kNever, nullptr, std::make_shared<EffectLog>(), {}};
 }
 
 Simulation::~Simulation() {
@@ -114,6 +155,11 @@ Simulation::~Simulation() {
 std::vector<Call> Simulation::calls() const {
   const std::lock_guard hold(mutex);
   return running->calls;
+}
+
+std::vector<Effect> Simulation::effects() const {
+  const std::lock_guard hold(mutex);
+  return running->effects->all();
 }
 
 void Simulation::before(std::string name, std::function<void()> act) const {
@@ -127,17 +173,37 @@ void Simulation::share_blocks() const {
   running->shares_blocks = true;
 }
 
+void Simulation::before(std::size_t number, std::function<void()> act) const {
+  const std::lock_guard hold(mutex);
+  running->awaited_number = number;
+  running->meanwhile = std::move(act);
+}
+
 int openat(int directory, const char* path, int flags, mode_t mode) noexcept {
   const auto real = [&] { return ::openat(directory, path, flags, mode); };
   const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-  return makes ? change("openat", real) : look("openat", real);
+  struct stat status{};
+  const bool is_new = (flags & O_CREAT) != 0 && ::fstatat(directory, path, &status, AT_SYMLINK_NOFOLLOW) != 0;
+  const int fd = makes ? change("openat", real) : look("openat", real);
+  if (const auto log = effects(); log != nullptr && fd >= 0) {
+    if (is_new) log->named(directory, path);
+    if ((flags & O_TRUNC) != 0) log->resized(fd, 0);
+  }
+  return fd;
 }
 
 int mkostemp(char* path, int flags) noexcept {
-  return change("mkostemp", [&] { return ::mkostemp(path, flags); });
+  return recorded(change("mkostemp", [&] { return ::mkostemp(path, flags); }),
+                  [&](EffectLog& log, int) { log.named(AT_FDCWD, path); });
 }
 
-int close(int fd) noexcept { return ::close(fd); }
+int close(int fd) noexcept {
+  {
+    const std::lock_guard hold(mutex);
+    if (running) running->direct.erase(fd);
+  }
+  return ::close(fd);
+}
 
 int duplicate(int fd) noexcept {
   return look("duplicate", [&] { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); });
@@ -154,20 +220,30 @@ ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexc
 }
 
 int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
-  return write("pwrite_all", bytes.size(),
-               [&](std::size_t size) { return ::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset)); });
+  if (is_misaligned(fd, bytes, offset)) return errno = EINVAL, -1;
+  return write("pwrite_all", bytes.size(), [&](std::size_t size) {
+    return recorded(::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset)),
+                    [&](EffectLog& log, ssize_t) { log.wrote(fd, offset, bytes.first(size)); });
+  });
 }
 
 // Of bytes that are appended in one step, a process that is killed leaves all or none.
 ssize_t pwrite_once(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
   const Fate fate = meet("pwrite_once", true);
   if (fate == Fate::fails || (fate == Fate::fails_partially && is_killed())) return -1;
+  if (is_misaligned(fd, bytes, offset)) return errno = EINVAL, -1;
   const std::size_t size = fate == Fate::real ? bytes.size() : bytes.size() / 2;
-  return ::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset));
+  return recorded(::pwrite(fd, bytes.data(), size, static_cast<off_t>(offset)),
+                  [&](EffectLog& log, ssize_t) { log.wrote(fd, offset, bytes.first(size), is_direct(fd)); });
 }
 
-int set_direct(int /*fd*/, bool /*direct*/) noexcept {
-  return look("set_direct", [] { return 0; });
+int set_direct(int fd, bool direct) noexcept {
+  return look("set_direct", [&] {
+    const std::lock_guard hold(mutex);
+    if (running && direct) running->direct.insert(fd);
+    if (running && !direct) running->direct.erase(fd);
+    return 0;
+  });
 }
 
 int write_all(int fd, std::span<const std::byte> bytes) noexcept {
@@ -176,10 +252,15 @@ int write_all(int fd, std::span<const std::byte> bytes) noexcept {
 
 ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
                         std::size_t length) noexcept {
-  return change("copy_file_range", [&] {
+  const auto real = [&] {
     auto read_at = static_cast<off64_t>(from_offset);
     auto write_at = static_cast<off64_t>(to_offset);
     return ::copy_file_range(from, &read_at, to, &write_at, length, 0);
+  };
+  return recorded(change("copy_file_range", real), [&](EffectLog& log, ssize_t count) {
+    std::vector<std::byte> copied(static_cast<std::size_t>(count));
+    if (::pread(from, copied.data(), copied.size(), static_cast<off_t>(from_offset)) != count) std::abort();
+    log.wrote(to, to_offset, copied);
   });
 }
 
@@ -197,7 +278,8 @@ int clone(int from, int to) noexcept {
 }
 
 int ftruncate(int fd, std::uint64_t size) noexcept {
-  return change("ftruncate", [&] { return ::ftruncate(fd, static_cast<off_t>(size)); });
+  return recorded(change("ftruncate", [&] { return ::ftruncate(fd, static_cast<off_t>(size)); }),
+                  [&](EffectLog& log, int) { log.resized(fd, size); });
 }
 
 std::int64_t lseek(int fd, std::uint64_t offset, int whence) noexcept {
@@ -205,11 +287,11 @@ std::int64_t lseek(int fd, std::uint64_t offset, int whence) noexcept {
 }
 
 int fsync(int fd) noexcept {
-  return change("fsync", [] { return 0; }, path_of(fd));
+  return recorded(change("fsync", [] { return 0; }, path_of(fd)), [&](EffectLog& log, int) { log.synced(fd); });
 }
 
 int fdatasync(int fd) noexcept {
-  return change("fdatasync", [] { return 0; }, path_of(fd));
+  return recorded(change("fdatasync", [] { return 0; }, path_of(fd)), [&](EffectLog& log, int) { log.synced(fd); });
 }
 
 int fstat(int fd, struct stat& status) noexcept {
@@ -255,11 +337,13 @@ int futimens(int fd, const timespec (&times)[2]) noexcept {
 }
 
 int mkdirat(int directory, const char* path, mode_t mode) noexcept {
-  return change("mkdirat", [&] { return ::mkdirat(directory, path, mode); });
+  return recorded(change("mkdirat", [&] { return ::mkdirat(directory, path, mode); }),
+                  [&](EffectLog& log, int) { log.named(directory, path); });
 }
 
 int unlinkat(int directory, const char* path, int flags) noexcept {
-  return change("unlinkat", [&] { return ::unlinkat(directory, path, flags); });
+  return recorded(change("unlinkat", [&] { return ::unlinkat(directory, path, flags); }),
+                  [&](EffectLog& log, int) { log.removed(directory, path); });
 }
 
 ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexcept {
@@ -267,12 +351,15 @@ ssize_t readlinkat(int directory, const char* path, std::span<char> into) noexce
 }
 
 int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) noexcept {
-  return change("linkat", [&] { return ::linkat(from_directory, from, to_directory, to, flags); });
+  return recorded(change("linkat", [&] { return ::linkat(from_directory, from, to_directory, to, flags); }),
+                  [&](EffectLog& log, int) { log.named(to_directory, to); });
 }
 
 int renameat(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) noexcept {
-  return change((flags & RENAME_EXCHANGE) != 0 ? "exchange" : "renameat",
-                [&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
+  const auto real = [&] { return ::renameat2(from_directory, from, to_directory, to, flags); };
+  if ((flags & RENAME_EXCHANGE) != 0) return change("exchange", real);
+  return recorded(change("renameat", real),
+                  [&](EffectLog& log, int) { log.renamed(from_directory, from, to_directory, to); });
 }
 
 ssize_t getdents(int fd, std::span<std::byte> into) noexcept {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/faults/effects.hpp"
+
 namespace sherd::os {
 
 /// One call that the process made.
@@ -32,8 +34,9 @@ struct Fault {
   bool partial = false;  ///< half of the bytes are written first; 16 aligned bytes are written as a whole or not at all
 };
 
-/// While it exists, calls are recorded and can fail. There is at most one at a time. Files are not synced to disk: the
-/// result of a power failure is not simulated. Closing a file and locking always succeed.
+/// While it exists, calls are recorded and can fail. There is at most one at a time. Files are not synced to disk: what
+/// a power failure may leave is computed from the effects of the calls (disk.hpp). Closing a file and locking always
+/// succeed.
 class Simulation {
  public:
   explicit Simulation(const Fault& fault = {});
@@ -42,10 +45,14 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] std::vector<Call> calls() const;
+  /// What those that have succeeded have changed. An exchange of two names is not among it.
+  [[nodiscard]] std::vector<Effect> effects() const;
   /// An action of another process right before the next call with this name.
   void before(std::string name, std::function<void()> act) const;
   /// From now on the file system can clone files.
   void share_blocks() const;
+  /// The same right before the call with this number.
+  void before(std::size_t number, std::function<void()> act) const;
 };
 
 }  // namespace sherd::os

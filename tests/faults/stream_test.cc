@@ -1,6 +1,6 @@
 // A stream appends to a Zarr array, and each of its system calls fails in turn, or is the last one before the process
-// is killed. A reader finds the slices of whole flushes, at least those that were acknowledged; the next stream
-// continues.
+// is killed or the power is cut. A reader finds the slices of whole flushes, at least those that were acknowledged; the
+// next stream continues.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@ class AStream : public testing::Test {
   void SetUp() override {
     sherd::CreateOptions options{.shape = {kBefore, kColumns}, .dtype = sherd::DType::uint16, .chunks = {4, 8}};
     options.shards = {8, 8};
+    if (technique_ == sherd::Technique::preallocated) options.codecs = std::vector<sherd::Json>{};
     sherd::create_array(sherd::file_store(faults_.clean()).value(), "a", options).value();
     operations::write(open(faults_.clean()), {{0, 0}, {kBefore, kColumns}}, 1);
     ASSERT_EQ(faults_.run(), std::nullopt);
@@ -45,11 +46,12 @@ class AStream : public testing::Test {
   std::function<void()> begin(const std::string& folder) {
     acknowledged_ = 0;
     return [this, array = operations::open(folder, operations::config_of(1))]() mutable {
-      sherd::Appender appender = array.appender({.auto_flush = false}).value();
+      sherd::Appender appender = array.appender({.technique = technique_, .auto_flush = false}).value();
       for (std::uint64_t i = 0; i < kFlushes; ++i) {
         append(appender, kBefore + i * kRows);
         appender.flush().value();
         acknowledged_ = i + 1;
+        if (simulation_ != nullptr) acknowledged_after_.push_back(simulation_->effects().size());
       }
       appender.close().value();
     };
@@ -79,8 +81,13 @@ class AStream : public testing::Test {
     EXPECT_EQ(expect_whole_flushes(), length + kRows);
   }
 
+  void expect_to_be_continued_after_power_cuts();
+
+  sherd::Technique technique_ = sherd::Technique::automatic;
   Faults faults_{[this](const std::string& folder) { return begin(folder); }};
   std::uint64_t acknowledged_ = 0;
+  const Simulation* simulation_ = nullptr;
+  std::vector<std::size_t> acknowledged_after_;  // so many effects
   std::vector<Call> calls_;
 };
 
@@ -104,6 +111,32 @@ TEST_F(AStream, IsContinuedAfterAKillAtAnyCall) {
     expect_to_be_continued();
   });
 }
+
+void AStream::expect_to_be_continued_after_power_cuts() {
+  const Recording recording = faults_.record([this](const Simulation& simulation) { simulation_ = &simulation; });
+  simulation_ = nullptr;
+  ASSERT_EQ(acknowledged_after_.size(), kFlushes);
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  cut_power(recording, [&](const Tree& tree, std::size_t at) {
+    const auto is_before = [&](std::size_t after) { return after <= at; };
+    acknowledged_ = static_cast<std::uint64_t>(std::ranges::count_if(acknowledged_after_, is_before));
+    if (HasFailure() || !seen.emplace(tree.hash(), acknowledged_).second) return;
+    tree.store(faults_.folder());
+    expect_to_be_continued();
+  });
+  EXPECT_GT(seen.size(), 10U);
+  RecordProperty("trees", static_cast<int>(seen.size()));
+}
+
+TEST_F(AStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
+
+/// The same where slices replace zeros of shards that have their whole index.
+class PreallocatedStream : public AStream {
+ protected:
+  PreallocatedStream() { technique_ = sherd::Technique::preallocated; }
+};
+
+TEST_F(PreallocatedStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
 
 }  // namespace
 }  // namespace faults
