@@ -28,9 +28,9 @@ struct Running {
   std::string awaited;  // the name of the call before which `meanwhile` runs
   std::size_t awaited_number;
   std::function<void()> meanwhile;
-  bool shares_blocks = false;
   std::shared_ptr<EffectLog> effects;
   std::set<int> direct;  // descriptors whose writes bypass the page cache
+  bool shares_blocks = false;
 };
 
 constexpr std::size_t kNever = ~std::size_t{0};
