@@ -16,6 +16,7 @@ import time
 
 import numpy
 from remote_worker import REQUESTS, package
+from remote_writes import changed_row
 
 
 class Arrays:
@@ -140,7 +141,8 @@ def calling(peer, place, cell, number, elements):
     if cell == "append":
         rows = numpy.full((place["rows"], 1 << 16), number, "uint16")
         return lambda: peer.append(name, rows)
-    return lambda: peer.update(name, slice(2 * number, 2 * number + 2), numpy.full((2, 4096), number, "uint16"))
+    row = changed_row(number)
+    return lambda: peer.update(name, slice(row, row + 2), numpy.full((2, 4096), number, "uint16"))
 
 
 def main(name, folder):
