@@ -21,6 +21,7 @@ namespace {
 
 /// How long an appender waits for a change of shape before it reports a conflict, in seconds.
 constexpr double kPatience = 1;
+
 /// What is thrown becomes an error, because it must leave neither the thread nor a lock.
 template <class Run>
 Result<void> caught(const Run& run) {

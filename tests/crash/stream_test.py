@@ -3,6 +3,7 @@
 tests/faults ends a stream at every call, with simulated system calls; here real processes are killed."""
 
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -43,3 +44,49 @@ def test_a_killed_stream_is_continued_from_a_whole_flush(tmp_path, call):
         ok(run(COMMAND, "append", folder, "-i", tmp_path / "rest"))
         np.testing.assert_array_equal(read(folder), FRAMES)
     assert lengths >= {0, EVERY, 2 * EVERY}
+
+
+GROUP = """
+import sys, numpy as np, sherd
+stream = sherd.open_group(sys.argv[1], mode="r+").appender({"heat": 0, "level": 1, "time": 0}, auto_flush=False, threads=1)
+for i in range(stream.stats["length"], 8):
+    stream.append({"heat": np.full((4, 6), i + 1), "level": [i + 1] * 3, "time": i + 1})
+    if i % 4 == 3:
+        stream.flush()
+stream.close()
+"""
+
+
+def lengths_in(folder):
+    """Those of each array, coordinate last, after checking that every slice is there."""
+    group = zarr.open_group(folder, mode="r")
+    lengths = []
+    for name, axis in (("heat", 0), ("level", 1), ("time", 0)):
+        slices = np.moveaxis(group[name][:], axis, 0)
+        assert all((each == i + 1).all() for i, each in enumerate(slices))
+        lengths.append(len(slices))
+    return tuple(lengths)
+
+
+@pytest.mark.usefixtures("strace")
+@pytest.mark.parametrize("call", ["fsync", "renameat"])
+def test_a_killed_stream_of_a_group_is_continued_with_every_slice_that_is_shown(tmp_path, call):
+    clean, folder, log = tmp_path / "clean.zarr", tmp_path / "g.zarr", tmp_path / "log"
+    group = zarr.create_group(clean)
+    for name, shape, chunks, names in (("heat", (0, 4, 6), (1, 4, 6), ["time", "y", "x"]), ("level", (3, 0), (3, 2), ["z", "time"]),
+                                       ("time", (0,), (8,), ["time"])):
+        group.create_array(name, shape=shape, chunks=chunks, dtype="u2", dimension_names=names)
+    seen = set()
+    for number in range(1, 200):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(clean, folder)
+        ended = strace([f"{call}:signal=KILL:when={number}"], log, sys.executable, "-c", GROUP, folder, follow=True)
+        assert ended.returncode in (0, -9), ended.stderr
+        lengths = lengths_in(folder)
+        assert min(lengths) == lengths[2] and not {each % 4 for each in lengths} - {0}
+        seen.add(lengths)
+        ok(run(sys.executable, "-c", GROUP, folder))
+        assert lengths_in(folder) == (8, 8, 8)
+        if ended.returncode == 0:
+            break
+    assert call != "renameat" or seen >= {(4, 0, 0), (4, 4, 0), (8, 8, 4)}
