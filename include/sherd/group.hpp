@@ -60,8 +60,8 @@ class SHERD_API Group {
   Result<std::uint64_t> update_attributes(const Json& set, std::span<const std::string> remove = {});
 
   /// Names and types of the direct members, sorted by name. A directory without a document is not a member; one
-  /// whose document is damaged is listed as `unknown`. `unsupported` if the store cannot list and no consolidated
-  /// metadata describes this group.
+  /// whose document is damaged is listed as `unknown`. `unsupported` if the store cannot list, and neither consolidated
+  /// metadata nor those of OME-NGFF name members of this group.
   [[nodiscard]] Result<std::vector<std::pair<std::string, NodeType>>> members() const;
   /// The node at `path` below this group; not_found if it does not exist.
   [[nodiscard]] Result<Node> open(std::string_view path) const;

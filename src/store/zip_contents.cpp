@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/buffer.hpp"
+#include "base/limits.hpp"
 #include "base/try.hpp"
 #include "sherd/json.hpp"
 #include "store/condition.hpp"
