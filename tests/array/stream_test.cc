@@ -180,7 +180,7 @@ TEST(GroupAppender, AlsoFlushesRowsOfShardsOfTheLargestSlices) {
   EXPECT_EQ(lengths_of(base), std::vector<std::uint64_t>(3, 41));
 }
 
-TEST(GroupAppender, OfAKilledProcessIsContinuedWithEverySliceThatOneArrayShows) {
+TEST(GroupAppender, OfAKilledProcessIsContinuedWithEverySliceThatWasShown) {
   std::set<std::vector<std::uint64_t>> left;
   for (int number = 0;; ++number) {
     const TempDir directory;

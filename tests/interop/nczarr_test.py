@@ -392,7 +392,7 @@ def test_growth_that_was_cut_short_is_finished_by_the_next_sync(tmp_path, interr
 
 
 @pytest.mark.parametrize("release", NEWER)
-def test_a_dataset_that_a_stream_appends_to_is_read_by_netcdf_c_after_each_flush(tmp_path, release):
+def test_a_dataset_is_read_by_netcdf_c_after_each_flush_of_a_stream(tmp_path, release):
     folder = tmp_path / "s"
     with sherd.netcdf.create_dataset(folder) as dataset:
         dataset.create_dimension("t")
