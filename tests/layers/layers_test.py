@@ -195,7 +195,7 @@ def circle_faults(includes):
                 yield f"{place}: a circle of includes: {', '.join(circle)}"
 
 
-def test_name_faults(name, text):
+def long_name_faults(name, text):
     for found in TEST.finditer(text):
         test = found.group(3) or f"{found.group(1)}.{found.group(2)}"
         if len(test) > LONGEST_TEST_NAME:
@@ -235,7 +235,7 @@ def faults(root):
                     yield f"{name}:{number}: {type_name} is also defined in {', '.join(map(str, sorted(others)))}"
                 defined[type_name].add(name)
         if path.stem.endswith("_test"):
-            yield from test_name_faults(name, "\n".join(lines))
+            yield from long_name_faults(name, "\n".join(lines))
         if name.as_posix() == "docs/architecture.md":
             yield from page_faults(root, name, "\n".join(lines))
         here = layer_of(name) if path.suffix in CODE else None

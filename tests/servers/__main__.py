@@ -11,12 +11,12 @@ import contextlib
 import dataclasses
 import json
 import os
-import select
 import shutil
 import signal
 import sys
 
 from servers import KINDS, Absent, StartFailed, start
+from servers.process import wait_for_end
 from servers.shared import folder_of_run, shared
 
 
@@ -44,7 +44,7 @@ def keep(names, pid, folder):
         running = {name: stack.enter_context(start(name)) for name in names}
         print(json.dumps({name: dataclasses.asdict(server) for name, server in running.items()}), flush=True)
         if pid:
-            select.select([ending], [], [])
+            wait_for_end(ending)
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
         else:

@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import random
+import select
 import shutil
 import signal
 import socket
@@ -24,6 +25,13 @@ class Absent(Exception):
 
 class StartFailed(Exception):
     """A server that ended, or did not answer in time; with the ends of its logs."""
+
+
+def wait_for_end(process):
+    """Waits for the process of a descriptor of os.pidfd_open(); select() has no numbers above 1023."""
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    poll.poll()
 
 
 def program(name):

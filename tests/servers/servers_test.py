@@ -21,7 +21,6 @@ import gzip
 import json
 import os
 import pathlib
-import select
 import shutil
 import ssl
 import subprocess
@@ -31,6 +30,7 @@ import urllib.request
 
 import pytest
 from servers.fixtures import RUN
+from servers.process import wait_for_end
 from servers.shared import TESTS
 
 SOME = {"Range": "bytes=2-4"}
@@ -227,6 +227,6 @@ def test_servers_end_when_what_started_them_is_killed():
     master = os.pidfd_open(int((pathlib.Path(server["folder"]) / "nginx.pid").read_text()))
     process.kill()
     process.communicate()
-    select.select([master], [], [])
+    wait_for_end(master)
     os.close(master)
     shutil.rmtree(server["folder"])

@@ -9,14 +9,13 @@ import fcntl
 import json
 import os
 import pathlib
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-from servers.process import Absent, StartFailed
+from servers.process import Absent, StartFailed, wait_for_end
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 
@@ -77,7 +76,7 @@ def stop(pid, folder):
         # The id of a keeper that ended may be another process's.
         if folder.encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
             signal.pidfd_send_signal(keeper, signal.SIGTERM)
-            select.select([keeper], [], [])
+            wait_for_end(keeper)
     except (FileNotFoundError, ProcessLookupError):
         pass
     finally:
