@@ -180,6 +180,8 @@ def _warn(opened: Opened, group: str, *, below: bool) -> None:
     """A dataset that lacks something must not look complete."""
     for path, reason in opened.unread(group, below=below).items():
         warnings.warn(f"{path} of {opened.url} cannot be read and is left out: {reason}", stacklevel=4)
+    for note in opened.notes():
+        warnings.warn(f"{opened.url}: {note}", stacklevel=4)
 
 
 def _group_path(group: Any) -> str:

@@ -235,6 +235,13 @@ class Opened:
                     parts[f"{path.rstrip('/')}/{name}"] = "xarray has no type for optional elements"
         return parts
 
+    def notes(self) -> list[str]:
+        """What else of a netCDF file is left out: variables and attributes of types that Sherd does not read."""
+        if self._dataset is None or not self.is_file:
+            return []
+        reported = {path for path in self._dataset.unread}
+        return [note for note in self._dataset.warnings if note.partition(": ")[0] not in reported]
+
     def lazy(self, group: str, name: str) -> Lazy | None:
         source = self._source(group, name)
         return None if source is None else Lazy(self, group, name, source)

@@ -101,8 +101,8 @@ Result<void> Array::State::edit(const DocumentEdit& change, Renewal renewal, Bef
       SHERD_TRY(check_same(now));
       return change(now);
     };
-    const NodeDocument seen = document();
-    auto node = edit_document(location, NodeType::array, checked, before == Before::seen ? &seen : nullptr);
+    const std::optional<NodeDocument> seen = before == Before::seen ? std::optional(document()) : std::nullopt;
+    auto node = edit_document(location, NodeType::array, checked, seen ? &*seen : nullptr);
     if (!node && node.error().code() == ErrorCode::not_found) return replaced_error("erased");
     if (!node) return std::move(node).error();
     adopt(*std::move(node));

@@ -21,6 +21,8 @@ namespace {
 
 /// How long an appender waits for a change of shape before it reports a conflict, in seconds.
 constexpr double kPatience = 1;
+/// The same where other variables of a dataset are extended.
+constexpr double kPatienceOfDatasets = 30;
 
 /// What is thrown becomes an error, because it must leave neither the thread nor a lock.
 template <class Run>
@@ -330,7 +332,17 @@ Result<void> Appender::State::run(const Step& step) const {
 /// After changes of shapes.
 Result<void> Appender::State::announce() const {
   if (!group) return renew_consolidated(queues.front().array().state().location);
-  SHERD_TRY(group->tables.lengths_changed(*group));
+  Config patient = group->config;
+  patient.lock_timeout = std::min(patient.lock_timeout, kPatienceOfDatasets);
+  auto listed = as_call(patient, [&] { return group->tables.lengths_changed(*group); });
+  // It waits for the locks of this stream if it finds arrays of the stream shorter than their dimension.
+  if (!listed && listed.error().code() == ErrorCode::unavailable && group->store->traits().locks)
+    return conflict(
+               "another writer has appended along the dimension while the stream was open, so its arrays are too short "
+               "(" +
+               listed.error().message() + ")")
+        .lasting();
+  SHERD_TRY(std::move(listed));
   std::vector<std::string> paths;
   for (const StreamQueue& queue : queues) paths.push_back(queue.array().path());
   return renew_consolidated_of(*group, paths);

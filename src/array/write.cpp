@@ -6,8 +6,8 @@
 // under the lock: a writer that enlarged the array did so before writing elements there.
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014). A store without locks cannot keep other writers out, so there a
-// call checks the document once before its first change, while chunks are encoded and old ones are read, and once after
-// its last. At the array's end it checks each object.
+// call checks the document once before its first change, while covered chunks are encoded and the indexes of others
+// are read, and once after its last. At the array's end it checks each object.
 #include <algorithm>
 #include <atomic>
 
@@ -57,7 +57,7 @@ class RegionWriter {
         array_shape_(call.shape),
         replaced_(call.replaced),
         shown_(call.shown),
-        looked_(call.looked),
+        call_(call),
         budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
@@ -109,11 +109,8 @@ class RegionWriter {
     return unchanged_since(old.get());
   }
 
-  /// Only now may an object be changed.
-  Result<void> wait_for_look() const { return looked_ != nullptr ? (*looked_)() : Result<void>(); }
-
   Result<void> commit(ObjectWriter& object, const Condition& condition) const {
-    SHERD_TRY(wait_for_look());
+    SHERD_TRY(call_.wait_for_look());
     return object.commit(condition);
   }
 
@@ -175,7 +172,7 @@ class RegionWriter {
     SHERD_TRY(old, open_with(store, old_part(at, piece)));
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
-    SHERD_TRY(wait_for_look());
+    SHERD_TRY(call_.wait_for_look());
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(applied, writer_.update(stored_piece(piece), {store, at.key, old.get(), condition}));
@@ -238,7 +235,7 @@ class RegionWriter {
 
   /// In an update, an absent object stays absent.
   Result<void> erase(const std::string& key, const Condition& condition) const {
-    SHERD_TRY(wait_for_look());
+    SHERD_TRY(call_.wait_for_look());
     if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
   }
@@ -249,7 +246,7 @@ class RegionWriter {
   const Shape array_shape_;
   std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
   const Shape* const shown_;                                        // set if the written part is not shown yet
-  const std::function<Result<void>()>* const looked_;
+  const RegionWrite& call_;
   Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;

@@ -215,7 +215,7 @@ class Reader {
       SHERD_TRY(check(code));
       if (type < NC_BYTE || type > NC_STRING) {
         warn(path, std::string("the attribute '") + name.data() +
-                       "' is left out: it is of a user-defined type, which Zarr does not have");
+                       "' is left out: it is of a user-defined type, which Sherd does not read");
         continue;
       }
       std::vector<std::uint64_t> nulls;
@@ -258,7 +258,7 @@ class Reader {
     const std::string path = netcdf::member_path(to.path, name.data());
     const auto looked = look_.variables.extract(path);
     if (type < NC_BYTE || type > NC_STRING) {
-      warn(path, "the variable is left out: it is of a user-defined type, which Zarr does not have");
+      warn(path, "the variable is left out: it is of a user-defined type, which Sherd does not read");
       return {};
     }
     if (type == NC_STRING && !looked) {

@@ -41,8 +41,9 @@ Result<void> name_series(const NodeLocation& group, std::vector<std::string>& pa
   }
   for (std::size_t i = 0;; ++i) {
     SHERD_TRY(check_interrupted());
-    SHERD_TRY(image, open_node(member_of(group, std::to_string(i))));
-    if (!image) return {};
+    const auto image = open_node(member_of(group, std::to_string(i)));
+    if (!image && (i == 0 || !image.error().is_denied())) return image.error();
+    if (!image || !*image) return {};  // a server may deny what does not exist
     paths.push_back(std::to_string(i));
   }
 }
@@ -85,6 +86,7 @@ Result<Members> existing(const NodeLocation& group, const std::vector<std::strin
     for (const std::string& name : some) {
       const auto node = format->open(*documents, join_path(group.path, name), group.config.limits);
       if (!node && node.error().code() == ErrorCode::unavailable) return node.error();
+      if (!node && node.error().is_denied()) continue;  // as a server may answer for what does not exist
       if (!node || *node) members.emplace_back(name, node ? (*node)->type : NodeType::unknown);
     }
   }

@@ -397,13 +397,16 @@ bool FileStore::passes_link(std::string_view prefix) const {
 Result<bool> visit_file(std::string_view name, const struct stat& status, const OnEntry& visit) {
   if (!S_ISREG(status.st_mode)) return visit({.name = name});
   const Generation generation = generation_of(status);
-  const auto since_epoch =
-      std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec);
   using Time = std::chrono::system_clock::time_point;
+  constexpr std::int64_t kMostSeconds = 9'000'000'000;  // more nanoseconds have no place in a Time
+  std::optional<Time> modified;
+  if (status.st_mtim.tv_sec < kMostSeconds && status.st_mtim.tv_sec > -kMostSeconds)
+    modified = Time(std::chrono::duration_cast<Time::duration>(std::chrono::seconds(status.st_mtim.tv_sec) +
+                                                               std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
   return visit({.name = name,
                 .size = static_cast<std::uint64_t>(status.st_size),
                 .generation = generation.token,
-                .modified = Time(std::chrono::duration_cast<Time::duration>(since_epoch))});
+                .modified = modified});
 }
 
 Result<bool> FileStore::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {

@@ -283,7 +283,10 @@ Result<void> ZipContents::finish() {
   if (is_changed && finished)
     finished = finish_zip(*session_, archive_.get(), {changes_, comment(), is_first_, limits_.metadata_bytes});
   const bool is_conflict = !finished && finished.error().code() == ErrorCode::conflict;
-  if (!finished && !is_conflict && !session_->writer().ended()) return finished;  // the disk was full, say
+  if (!finished && !is_conflict && !session_->writer().ended()) {  // the disk was full, say
+    if (auto cut = session_->cut(); !cut) outcome_ = std::move(cut);
+    return finished;
+  }
   outcome_ = std::move(finished);
   std::exchange(session_, nullptr)->drop();
   // A retry would fail, too.

@@ -66,7 +66,9 @@ Result<std::uint32_t> checksum(FileSource& file, std::uint64_t size) {
   SHERD_TRY(block->resize(static_cast<std::size_t>(std::min<std::uint64_t>(size, kChecksumBlock))));
   std::uint32_t crc = 0;
   SHERD_TRY(for_each_run(file, size, [&](std::uint64_t at, std::uint64_t to, bool is_hole) -> Result<void> {
-    if (is_hole) std::ranges::fill(block->span(), std::byte{0});
+    if (is_hole)
+      std::ranges::fill(block->span().first(static_cast<std::size_t>(std::min<std::uint64_t>(to - at, block->size()))),
+                        std::byte{0});
     while (at < to) {
       SHERD_TRY(check_interrupted());
       const auto bytes = block->span().first(static_cast<std::size_t>(std::min<std::uint64_t>(to - at, block->size())));
@@ -166,6 +168,11 @@ Result<std::uint64_t> ZipSession::trim() {
   end_ = last->first;
   free_.erase(last);
   return end_;
+}
+
+Result<void> ZipSession::cut() {
+  const std::lock_guard guard(mutex_);
+  return writer_->truncate(end_);
 }
 
 Result<std::shared_ptr<const ZipSpooled>> ZipSession::add(const std::string& key, std::span<const std::byte> bytes,

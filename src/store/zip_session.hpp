@@ -64,6 +64,8 @@ class ZipSession : public std::enable_shared_from_this<ZipSession> {
   std::uint64_t open_front() noexcept;
   /// Removes the free space after the last member, and returns the end of that member.
   Result<std::uint64_t> trim();
+  /// Removes what a finish that failed has written behind the members: what is added next may have holes there.
+  [[nodiscard]] Result<void> cut();
   /// The writer of the side file until drop().
   [[nodiscard]] FileWriter& writer() const noexcept { return *writer_; }
   /// False in a child of fork(), which has a copy of its parent's session.

@@ -19,7 +19,7 @@ def test_a_variable_that_is_left_out_is_not_said_to_be_missing(sherd, tmp_path):
     subprocess.run(["ncgen", "-4", "-o", tmp_path / "x.nc", tmp_path / "x.cdl"], check=True)
     for name in ("e", "/e", "f", "g/f", "/g/f"):
         ran = sherd("ncdump", "-v", name, "x.nc")
-        assert ran.code == 5 and ran.stderr.endswith(f"sherd: the variable '{name}' is left out: it is of a user-defined type, which Zarr does not have\n")
+        assert ran.code == 5 and ran.stderr.endswith(f"sherd: the variable '{name}' is left out: it is of a user-defined type, which Sherd does not read\n")
     assert "the dataset has no variable 'ee'" in sherd("ncdump", "-v", "ee", "x.nc").stderr
     assert "ok = " in sherd("ncdump", "-v", "ok", "x.nc").text
 

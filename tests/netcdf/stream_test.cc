@@ -95,5 +95,20 @@ TEST_P(StreamedDataset, IsContinuedAfterItsArraysHaveGrownAlone) {
   EXPECT_THAT(sherd::check(store_).value().faults, IsEmpty());
 }
 
+TEST_P(StreamedDataset, ConflictsWithAnotherWriterThatMakesTheDimensionLonger) {
+  sherd::OpenOptions options{.writable = true};
+  options.config.lock_timeout = 0.1;
+  Appender appender = open_group(store_, options).value().appender({{"t"}, {"v"}, {"g/w"}}).value();
+  append(appender, 0, 1);
+  appender.flush().value();
+  const Ints three{1, 2, 3};
+  Array other = open_array(store_, {.path = "g/other", .writable = true}).value();
+  other.append(StridedView<const std::int32_t>(three.data(), {3}).untyped()).value();
+  append(appender, 1, 1);
+  const auto flushed = appender.flush();
+  ASSERT_FALSE(flushed);
+  EXPECT_EQ(flushed.error().code(), ErrorCode::conflict) << flushed.error().message();
+}
+
 }  // namespace
 }  // namespace sherd::netcdf
