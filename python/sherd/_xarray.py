@@ -258,7 +258,11 @@ class SherdBackendEntrypoint(BackendEntrypoint):
         }
         shown = SherdDataStore(opened, _group_path(group), use_zarr_fill_value_as_mask)
         _warn(opened, _group_path(group), below=False)
-        return _decoded(shown, decoding)
+        dataset = _decoded(shown, decoding)
+        if isinstance(filename_or_obj, str) and not opened.url.startswith("file:"):
+            # xarray would keep the address with its secrets.
+            dataset.encoding["source"] = opened.url
+        return dataset
 
     def open_groups_as_dict(
         self,

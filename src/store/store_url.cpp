@@ -63,7 +63,7 @@ Error unknown_scheme(std::string_view text, const std::string& scheme, const Url
   std::string names;
   for (const std::string_view each : known) names += ", " + std::string(each) + ":";
   for (const auto& each : words.formats) known.push_back(each.scheme);
-  return unsupported("no store for '" + without_secrets(text.substr(0, 200)) +
+  return unsupported("no store for '" + without_secrets(text).substr(0, 200) +
                      "'; tried\n  a path: it does not exist\n" + "  the scheme '" + scheme +
                      "': known are plain paths" + names + did_you_mean(scheme, known));
 }
@@ -152,7 +152,7 @@ class Parser {
     Part part = part_of(inner);
     if (part.scheme.empty()) part = {std::string(inner), {}};
     if (!has(words_.layers, part.scheme)) {
-      if (!is_url(outer)) return false;
+      if (!is_url(outer) && !os::exists(std::string(outer).c_str())) return false;
       return unknown_scheme(std::string(inner) + "::" + std::string(outer), part.scheme, words_);
     }
     SHERD_TRY(parse_name(outer, url));
@@ -164,7 +164,9 @@ class Parser {
     const Part part = part_of(inner);
     const auto* const format = format_word(words_, part.scheme);
     if (!has(words_.layers, part.scheme) && format == nullptr) {
-      const bool is_outer = is_url(outer) || os::exists(std::string(outer).c_str());
+      const std::string_view last = outer.substr(std::min(outer.size(), outer.rfind('|') + 1));
+      const bool is_pipeline = outer.find('|') != outer.npos && has(words_.layers, part_of(last).scheme);
+      const bool is_outer = is_pipeline || is_url(outer) || os::exists(std::string(outer).c_str());
       if (part.scheme.empty() || !is_outer) return false;
       return unknown_scheme(std::string(outer) + "|" + std::string(inner), part.scheme, words_);
     }
@@ -238,7 +240,7 @@ class Parser {
     if (colon != text.npos && text.find(']', colon) == text.npos) {  // not inside [::1]
       url.port = text.substr(colon + 1);
       if (!std::ranges::all_of(url.port, is_digit))
-        return invalid_argument("the port '" + url.port + "' of a URL is not a number");
+        return invalid_argument("the port of a URL is not a number; in a password '/' is written %2F");
       text = text.substr(0, colon);
     }
     url.host = text;

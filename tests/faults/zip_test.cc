@@ -168,6 +168,34 @@ TEST(FailedEnd, OfAnArchiveCanBeRepeatedUnlessItWasJustBeingReplaced) {
   EXPECT_GT(repeated, 0U);
 }
 
+TEST(FailedEnd, LeavesNothingInTheHolesOfTheNextMember) {
+  const std::string zeros(3 << 20, '\0');
+  std::size_t repeated = 0;
+  for (std::size_t at = 0, calls = 1; at < calls; ++at) {
+    const TempDir folder;
+    {
+      const auto first = opened(folder.path());
+      first->set("old", std::string(zeros.size(), 'o')).value();
+      first->finish().value();
+    }
+    const auto store = opened(folder.path());
+    store->set("a", "1").value();
+    {
+      const Simulation simulation({.kind = Fault::Kind::once, .at = at, .code = ENOSPC});
+      (void)store->finish();
+      calls = simulation.calls().size();
+    }
+    auto writer = store->write("sparse");
+    if (!writer) continue;
+    writer.value()->write(0, sherd::as_bytes("x")).value();
+    writer.value()->write(zeros.size(), sherd::as_bytes("y")).value();
+    if (!writer.value()->commit() || !store->finish()) continue;
+    EXPECT_EQ(see(folder.path())->at("sparse"), "x" + zeros.substr(1) + "y");
+    ++repeated;
+  }
+  EXPECT_GT(repeated, 0U);
+}
+
 TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {
   for (const int code : {EOPNOTSUPP, EISDIR}) {
     const TempDir folder;

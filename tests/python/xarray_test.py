@@ -9,6 +9,7 @@ import warnings
 
 import dask
 import nczarr
+import netCDF4
 import numpy as np
 import pytest
 import sherd
@@ -386,6 +387,15 @@ def test_a_netcdf_file_is_read_as_by_engine_netcdf4(noted, decode_cf):
     assert pickle.loads(pickle.dumps(opened(file)))["names"][[2, 0]].values.tolist() == ["größe", "one"]
     with pytest.raises(FileNotFoundError, match="no dataset of Zarr v2 is at .*, which is a netCDF file"):
         opened(file, zarr_format=2)
+
+
+def test_variables_that_are_not_read_of_a_netcdf_file_are_warned_of(tmp_path):
+    with netCDF4.Dataset(tmp_path / "x.nc", "w") as file:
+        file.createDimension("t", 2)
+        file.createVariable("v", "f4", ("t",))[:] = [1, 2]
+        file.createVariable("e", file.createEnumType("u1", "colour", {"red": 0}), ("t",))[:] = 0
+    with pytest.warns(UserWarning, match="x.nc: /e: the variable is left out: it is of a user-defined type, which Sherd does not read"):
+        assert list(opened(tmp_path / "x.nc").variables) == ["v"]
 
 
 def expected_chunks(file, name):

@@ -14,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using Layer = StoreUrl::Layer;
 
 Result<bool> is_fragment(std::string_view text, bool is_url) {
@@ -130,13 +131,16 @@ TEST(StoreUrl, OfAnUnknownSchemeSaysWhatWasTried) {
   const TempDir directory;
   for (const std::string& text :
        {std::string("htps://host/a"), std::string("a::htps://host/a"), std::string("https://host/a|zpi:"),
-        std::string("zarr3://htps://host/a"), directory.path() + "|zpi:x"}) {
+        std::string("zarr3://htps://host/a"), directory.path() + "|zpi:x", std::string("a.zip|zip:|zar3:"),
+        "zop::" + directory.path()}) {
     const auto url = parsed(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code(), ErrorCode::unsupported) << text;
     EXPECT_THAT(url.error().text(), HasSubstr("tried\n  a path: it does not exist\n  the scheme '")) << text;
   }
   EXPECT_THAT(parsed("htps://host/a").error().text(), HasSubstr("did you mean 'https'?"));
+  const std::string secret(300, 's');
+  EXPECT_THAT(parsed("htps://user:" + secret + "@host/a").error().text(), Not(HasSubstr("sss")));
 }
 
 TEST(StoreUrl, RefusesWhatNoFormAllows) {
