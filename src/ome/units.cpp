@@ -7,19 +7,19 @@
 namespace sherd {
 namespace {
 
-using Kind = Unit::Kind;
-constexpr Unit kUnits[] = {{Kind::length, "nanometer", "nm", 1},     {Kind::length, "micrometer", "um", 1e3},
-                           {Kind::length, "millimeter", "mm", 1e6},  {Kind::length, "centimeter", "cm", 1e7},
-                           {Kind::length, "decimeter", "dm", 1e8},   {Kind::length, "meter", "m", 1e9},
-                           {Kind::length, "kilometer", "km", 1e12},  {Kind::length, "picometer", "pm", 1e-3},
-                           {Kind::length, "femtometer", "fm", 1e-6}, {Kind::length, "angstrom", "angstrom", .1},
-                           {Kind::length, "inch", "in", 2.54e7},     {Kind::length, "foot", "ft", 3.048e8},
-                           {Kind::length, "yard", "yd", 9.144e8},    {Kind::length, "mile", "mi", 1.609344e12},
-                           {Kind::time, "second", "s", 1},           {Kind::time, "millisecond", "ms", 1e-3},
-                           {Kind::time, "microsecond", "us", 1e-6},  {Kind::time, "nanosecond", "ns", 1e-9},
-                           {Kind::time, "picosecond", "ps", 1e-12},  {Kind::time, "femtosecond", "fs", 1e-15},
-                           {Kind::time, "minute", "min", 60},        {Kind::time, "hour", "h", 3600},
-                           {Kind::time, "day", "d", 86400}};
+using UnitKind = Unit::Kind;
+constexpr Unit kUnits[] = {{UnitKind::length, "nanometer", "nm", 1},     {UnitKind::length, "micrometer", "um", 1e3},
+                           {UnitKind::length, "millimeter", "mm", 1e6},  {UnitKind::length, "centimeter", "cm", 1e7},
+                           {UnitKind::length, "decimeter", "dm", 1e8},   {UnitKind::length, "meter", "m", 1e9},
+                           {UnitKind::length, "kilometer", "km", 1e12},  {UnitKind::length, "picometer", "pm", 1e-3},
+                           {UnitKind::length, "femtometer", "fm", 1e-6}, {UnitKind::length, "angstrom", "angstrom", .1},
+                           {UnitKind::length, "inch", "in", 2.54e7},     {UnitKind::length, "foot", "ft", 3.048e8},
+                           {UnitKind::length, "yard", "yd", 9.144e8},    {UnitKind::length, "mile", "mi", 1.609344e12},
+                           {UnitKind::time, "second", "s", 1},           {UnitKind::time, "millisecond", "ms", 1e-3},
+                           {UnitKind::time, "microsecond", "us", 1e-6},  {UnitKind::time, "nanosecond", "ns", 1e-9},
+                           {UnitKind::time, "picosecond", "ps", 1e-12},  {UnitKind::time, "femtosecond", "fs", 1e-15},
+                           {UnitKind::time, "minute", "min", 60},        {UnitKind::time, "hour", "h", 3600},
+                           {UnitKind::time, "day", "d", 86400}};
 
 struct UnitSpelling {
   std::string_view text, sign;
@@ -31,15 +31,15 @@ constexpr UnitSpelling kSpellings[] = {
     {"inches", "in"},  {"sec", "s"},       {"seconds", "s"},  {"msec", "ms"},         {"usec", "us"},
     {"hr", "h"},       {"minutes", "min"}, {"hours", "h"},    {"days", "d"}};
 
-std::optional<double> size_of(std::string_view text, Kind kind) noexcept {
+std::optional<double> size_of(std::string_view text, UnitKind kind) noexcept {
   const Unit* unit = find_unit(text);
   return unit != nullptr && unit->kind == kind ? std::optional(unit->size) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<double> nanometres(std::string_view unit) noexcept { return size_of(unit, Kind::length); }
-std::optional<double> seconds(std::string_view unit) noexcept { return size_of(unit, Kind::time); }
+std::optional<double> nanometres(std::string_view unit) noexcept { return size_of(unit, UnitKind::length); }
+std::optional<double> seconds(std::string_view unit) noexcept { return size_of(unit, UnitKind::time); }
 
 const Unit* find_unit(std::string_view text) noexcept {
   const auto* spelling = std::ranges::find(kSpellings, text, &UnitSpelling::text);
