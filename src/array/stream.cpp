@@ -196,6 +196,7 @@ Result<void> Appender::State::close() {
   {
     const std::lock_guard once(joining);
     if (thread.joinable()) thread.join();
+    const Hold hold(mutex);
     for (StreamQueue& queue : queues) queue.release();
   }
   if (failure) return *failure;
