@@ -51,7 +51,7 @@ std::vector<std::string> long_row(const Entry& entry) {
 
 using Time = std::chrono::system_clock::time_point;
 
-/// What a list tells of an object.
+/// An object, as the store lists it.
 struct StoredObject {
   std::string key;
   std::uint64_t size = 0;
@@ -151,7 +151,7 @@ struct Ls {
     return 0;
   }
 
-  /// The same with what the store tells of each object.
+  /// Lists the size, time and version of each object beside its key.
   Result<int> list_objects_with_keys(Session& session, Store& store) const {
     std::vector<StoredObject> objects;
     SHERD_TRY(all, at(url, store.visit("", ListDepth::all, [&](const ListEntry& entry) {

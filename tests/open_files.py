@@ -1,11 +1,10 @@
 """What a running process has open."""
 
 import os
-import pathlib
 
 
 def open_files(pid):
-    """The names of its open files, and what stands for those without a name; none if the process has ended.
+    """The paths of its open files, and the kernel's words for pipes and sockets; an empty list if the process has ended.
 
     A file that the process closes meanwhile is left out.
     """

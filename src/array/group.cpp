@@ -155,8 +155,9 @@ struct Group::State {
   Result<void> edit(const DocumentEdit& change) {
     const std::lock_guard in_turn(editing);
     return as_call(location.config, [&]() -> Result<void> {
-      const NodeDocument seen = present();
-      SHERD_TRY(changed, edit_document(location, NodeType::group, change, &seen));
+      const bool may_be_known = !location.store->traits().locks;  // else a copy for nothing
+      const auto seen = may_be_known ? std::optional(present()) : std::nullopt;
+      SHERD_TRY(changed, edit_document(location, NodeType::group, change, seen ? &*seen : nullptr));
       {
         const std::lock_guard guard(mutex);
         node = std::move(changed);

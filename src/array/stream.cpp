@@ -145,7 +145,7 @@ Result<void> Appender::State::take(Hold& hold, std::span<const ConstAnyView> sli
     };
     const auto since = Clock::now();
     const bool waits = !has_room();
-    auto room = wait(hold, deadline, has_room);
+    auto room = waits ? wait(hold, deadline, has_room) : Result<bool>(true);
     if (waits) waited += Clock::now() - since;
     if (!room.has_value()) return std::move(room).error().in(so_far(done));
     if (!*room) return unavailable("the queue of the appender is full: " + so_far(done) + " within the timeout");

@@ -53,12 +53,7 @@ class RegionWriter {
   RegionWriter(const Array::State& state, const Config& config, const RegionWrite& call, std::uint64_t cells)
       : state_(state),
         config_(config),
-        from_(call.from),
-        array_shape_(call.shape),
-        replaced_(call.replaced),
-        shown_(call.shown),
         call_(call),
-        budget_(call.budget),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
         writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
@@ -66,7 +61,7 @@ class RegionWriter {
   Result<void> write(const Shape& cell, const Region& part) const {
     const auto put = [&]() -> Result<void> {
       const CellAccess at = access_known(cell);
-      const WritePiece piece{state_.layout, at.shape, at.valid, part, from_, at.first_id};
+      const WritePiece piece{state_.layout, at.shape, at.valid, part, call_.from, at.first_id};
       if (!piece.covered()) return update(at, piece).in_key(at.key);
       SHERD_TRY(condition, before_replacing(at));
       return replace(at, piece, condition).in_key(at.key);
@@ -79,7 +74,7 @@ class RegionWriter {
 
   /// The part of a chunk inside the array as it was when the call began, and as it was last seen.
   [[nodiscard]] CellAccess access_known(const Shape& cell) const {
-    CellAccess at = access(state_, cell, array_shape_);
+    CellAccess at = access(state_, cell, call_.shape);
     if (at.valid == at.shape) return at;
     const Shape now = state_.valid_shape(cell, state_.shape());
     for (std::size_t d = 0; d < now.size(); ++d) at.valid[d] = std::max(at.valid[d], now[d]);
@@ -89,11 +84,11 @@ class RegionWriter {
   /// Under the object's lock, if there are locks. `conflict` if more of the chunk is inside the array than was known:
   /// elements may have been stored there, so the attempt must start again.
   Result<void> confirm(const CellAccess& at, const Region& part) const {
-    if (at.valid == at.shape && !state_.location.store->traits().locks && shown_ == nullptr) return {};
+    if (at.valid == at.shape && !state_.location.store->traits().locks && call_.shown == nullptr) return {};
     SHERD_TRY(shape, state_.confirm());
-    if (shown_ != nullptr) return shape == *shown_ ? Result<void>() : resized_error(state_);
-    if (shape == array_shape_) return {};
-    if (replaced_ == nullptr) SHERD_TRY(check_inside(state_, at.cell, part, shape));
+    if (call_.shown != nullptr) return shape == *call_.shown ? Result<void>() : resized_error(state_);
+    if (shape == call_.shape) return {};
+    if (call_.replaced == nullptr) SHERD_TRY(check_inside(state_, at.cell, part, shape));
     const Shape valid = state_.valid_shape(at.cell, shape);
     for (std::size_t d = 0; d < valid.size(); ++d)
       if (valid[d] > at.valid[d]) return conflict("the array was made larger while it was written");
@@ -139,7 +134,8 @@ class RegionWriter {
         return present ? commit(*object, condition) : erase(at.key, condition);
       }
     }
-    const auto share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
+    const auto share =
+        call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
     Scratch encoded;
     SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
     if (!present) return erase_unread(at, piece.part, condition);
@@ -165,7 +161,7 @@ class RegionWriter {
     // Memory before the lock, as in replace(): otherwise two processes could wait for each other's locks.
     Budget::Share share;
     if (!is_plain_shard())
-      share = budget_.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
+      share = call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
     SHERD_TRY(lock, store.lock(at.key));
     if (auto* const amending = dynamic_cast<AmendingLock*>(lock.get()); amending != nullptr && expects_amend(piece))
       amending->expect_amend();
@@ -221,7 +217,7 @@ class RegionWriter {
   }
 
   Result<void> note_replaced(const Condition& condition, Generation stored) const {
-    if (replaced_ != nullptr) replaced_->emplace_back(condition.generation, std::move(stored));
+    if (call_.replaced != nullptr) call_.replaced->emplace_back(condition.generation, std::move(stored));
     return {};
   }
 
@@ -242,12 +238,7 @@ class RegionWriter {
 
   const Array::State& state_;
   const Config& config_;
-  const WriteSource& from_;
-  const Shape array_shape_;
-  std::vector<std::pair<Generation, Generation>>* const replaced_;  // set if the written part may already be cut off
-  const Shape* const shown_;                                        // set if the written part is not shown yet
   const RegionWrite& call_;
-  Budget& budget_;
   mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;

@@ -49,10 +49,8 @@ class ObjectCopier {
         writers_(options.config.memory_budget / 2) {}
 
   Result<ObjectCopyReport> copy() {
-    SHERD_TRY(announce_documents());
+    SHERD_TRY(total, survey());
     const std::shared_future<Result<void>> checked = begin_beside([this] { return check_empty(); }).share();
-    std::uint64_t total = 0;
-    if (options_.config.progress) SHERD_TRY(visit([&](const ListEntry& entry) { total += entry.size; }));
     const Config watched = with_progress(config_, done_, total);
     std::vector<std::string> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
@@ -76,16 +74,6 @@ class ObjectCopier {
     return std::max(source_.traits().parallel_requests, destination_.traits().parallel_requests);
   }
 
-  template <class Visit>
-  Result<void> visit(const Visit& visit) const {
-    SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      visit(entry);
-      return true;
-    }));
-    (void)all;
-    return {};
-  }
-
   Result<void> check_empty() const {
     if (options_.resume || options_.overwrite) return {};
     SHERD_TRY(is_empty,
@@ -95,18 +83,22 @@ class ObjectCopier {
                     " contains objects; resume the copy, overwrite, or choose another destination");
   }
 
-  /// An archive may have documents in front, which are copied last.
-  Result<void> announce_documents() {
+  /// The number of bytes, for the progress. An archive may have documents in front, which are copied last.
+  Result<std::uint64_t> survey() {
     ArchiveStore* const archive = archive_of(destination_);
-    if (archive == nullptr) return {};
-    std::uint64_t bytes = 0, count = 0;
-    SHERD_TRY(visit([&](const ListEntry& entry) {
-      if (!is_document_of(formats_, entry.name)) return;
-      bytes += entry.name.size() + entry.size;
-      ++count;
+    std::uint64_t total = 0, bytes = 0, count = 0;
+    if (archive == nullptr && !options_.config.progress) return total;
+    SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      total += entry.size;
+      if (is_document_of(formats_, entry.name)) {
+        bytes += entry.name.size() + entry.size;
+        ++count;
+      }
+      return true;
     }));
-    archive->expect_first(bytes, count);
-    return {};
+    (void)all;
+    if (archive != nullptr) archive->expect_first(bytes, count);
+    return total;
   }
 
   Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {
