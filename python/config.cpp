@@ -9,9 +9,9 @@
 #include <string>
 
 #include "api/process_options.hpp"
+#include "api/registry.hpp"
 #include "python/bindings.hpp"
 #include "python/credentials.hpp"
-#include "remote/connection_options.hpp"
 
 namespace sherd::python {
 namespace {
@@ -192,8 +192,7 @@ const char* member_of_options(std::string_view url) {
 nb::dict public_options(const std::map<std::string, std::string>& options) {
   nb::dict kept;
   for (const auto& [name, value] : options)
-    if (!remote::is_secret_option(name, value))
-      kept[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
+    if (is_public_option(name, value)) kept[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
   return kept;
 }
 

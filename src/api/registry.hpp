@@ -21,12 +21,14 @@ struct OuterObject {
 };
 
 /// One row of the store table: the scheme of its URLs, how a store is opened, and the names of the storage options that
-/// `open` reads from its Config. `in` is nullopt unless the row is a layer: a store inside an object of another one,
-/// which is found by its scheme, a suffix or its first bytes.
+/// `open` reads from its Config: `options` are shown and pickled with their values, `secrets` are not. `in` is nullopt
+/// unless the row is a layer: a store inside an object of another one, which is found by its scheme, a suffix or its
+/// first bytes.
 struct StoreEntry {
   std::string_view scheme;
   Result<std::shared_ptr<Store>> (*open)(const StoreUrl& url, std::optional<OuterObject> in, const Config& config);
   std::span<const std::string_view> options = {};
+  std::span<const std::string_view> secrets = {};
   bool is_read_only = false;
   bool is_layer = false;
   std::span<const std::string_view> suffixes = {};
@@ -41,6 +43,8 @@ struct StoreEntry {
 /// that none of the rows of its name has.
 [[nodiscard]] Result<std::shared_ptr<Store>> open_store(const StoreUrl& url, const Config& config,
                                                         std::span<const StoreEntry> table = store_table());
+/// Whether a storage option may be shown and stored with this value: not those that no row has.
+[[nodiscard]] bool is_public_option(std::string_view name, std::string_view value);
 /// The config for one of two stores to which a caller gives the same options: without those that only `other` has.
 [[nodiscard]] Config config_beside(const StoreUrl& url, const StoreUrl& other, Config config);
 /// The same for nodes: an archive that was made of one node begins in its directory (StoreUrl::Layer::seeks_root).

@@ -98,19 +98,24 @@ const StoreEntry* find_row(Rows table, std::string_view scheme) {
   return row == table.end() ? nullptr : &*row;
 }
 
+bool is_in(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 /// The options of the stores of a name, and the schemes of these for a message.
 struct KnownOptions {
   Words names;
   std::string stores;
 
-  [[nodiscard]] bool has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+  [[nodiscard]] bool has(std::string_view name) const { return is_in(names, name); }
 };
 KnownOptions options_of(Rows table, const StoreUrl& url) {
   KnownOptions known;
   const auto add = [&](std::string_view scheme) {
     const StoreEntry* const row = find_row(table, scheme);
     if (row == nullptr) return;
-    known.names.insert(known.names.end(), row->options.begin(), row->options.end());
+    for (const auto names : {row->options, row->secrets})
+      known.names.insert(known.names.end(), names.begin(), names.end());
     known.stores += (known.stores.empty() ? "'" : " and '") + std::string(scheme) + "'";
   };
   add(url.scheme);
@@ -129,7 +134,7 @@ ProcessOptions& process_options() {
 
 bool is_of_any_store(Rows table, std::string_view name) {
   return std::ranges::any_of(
-      table, [&](const StoreEntry& row) { return std::ranges::find(row.options, name) != row.options.end(); });
+      table, [&](const StoreEntry& row) { return is_in(row.options, name) || is_in(row.secrets, name); });
 }
 
 Config without_others(Rows table, const StoreUrl& url, Config config) {
@@ -147,7 +152,7 @@ Config without_others(Rows table, const StoreUrl& url, Config config) {
 Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config& config) {
   const auto [known, stores] = options_of(table, url);
   for (const auto& [name, value] : config.storage_options) {
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (is_in(known, name)) continue;
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
     return std::move(invalid_argument("'" + name + "' is not a storage option: " + stores + " stores have " +
@@ -160,20 +165,14 @@ Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config
 /// Adds the options of the environment, SHERD_STORE_<NAME>, that the stores of a name have and the caller does not
 /// give.
 Config with_options(Rows table, const StoreUrl& url, Config config) {
-  const auto add = [&](std::string_view scheme) {
-    const StoreEntry* const row = find_row(table, scheme);
-    if (row == nullptr) return;
-    for (const std::string_view name : row->options) {
-      std::string variable = "SHERD_STORE_" + std::string(name);
-      for (char& c : variable)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-      if (const char* const value = std::getenv(variable.c_str()); value != nullptr)
-        config.storage_options.emplace(name, value);
-    }
-  };
   for (const auto& [name, value] : url.options) config.storage_options.emplace(name, value);
-  add(url.scheme);
-  for (const StoreUrl::Layer& layer : url.layers) add(layer.scheme);
+  for (const std::string_view name : options_of(table, url).names) {
+    std::string variable = "SHERD_STORE_" + std::string(name);
+    for (char& c : variable)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (const char* const value = std::getenv(variable.c_str()); value != nullptr)
+      config.storage_options.emplace(name, value);
+  }
   return config;
 }
 
@@ -230,6 +229,12 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
 }
 
 }  // namespace
+
+bool is_public_option(std::string_view name, std::string_view value) {
+  // A URL, such as that of a proxy, may have a password.
+  return value.find('@') == value.npos &&
+         std::ranges::any_of(store_table(), [&](const StoreEntry& row) { return is_in(row.options, name); });
+}
 
 Result<StoreUrl> parse_url(std::string_view text, std::span<const StoreEntry> table) {
   const Words stores = schemes(table, false), layers = schemes(table, true);

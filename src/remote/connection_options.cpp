@@ -71,10 +71,4 @@ Result<Connection> connection_of(const Config& config) {
   return connection;
 }
 
-bool is_secret_option(std::string_view name, std::string_view value) {
-  constexpr std::string_view kSecrets[] = {"headers", "bearer_token", "username", "password", "key", "secret", "token"};
-  // A URL, such as that of a proxy, may have a password.
-  return std::ranges::find(kSecrets, name) != std::end(kSecrets) || value.find('@') != value.npos;
-}
-
 }  // namespace sherd::remote

@@ -19,8 +19,6 @@ namespace sherd::remote {
 [[nodiscard]] std::string option(const Config& config, std::string_view name);
 /// `true` or `false`.
 [[nodiscard]] Result<bool> switch_option(const Config& config, std::string_view name, bool otherwise);
-/// Whether an option must not be stored or shown with this value.
-[[nodiscard]] bool is_secret_option(std::string_view name, std::string_view value);
 /// Of a wrong value, which is not repeated because it may be a secret.
 [[nodiscard]] Error wrong_option(std::string_view name, std::string_view expected);
 

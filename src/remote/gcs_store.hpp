@@ -9,7 +9,8 @@
 
 namespace sherd::remote {
 
-inline constexpr std::string_view kGcsOptions[] = {SHERD_CONNECTION_OPTIONS, "bearer_token", "token", "endpoint"};
+inline constexpr std::string_view kGcsOptions[] = {SHERD_CONNECTION_OPTIONS, "endpoint"};
+inline constexpr std::string_view kGcsSecrets[] = {"bearer_token", "token"};
 
 /// The store of a gs URL.
 [[nodiscard]] Result<std::shared_ptr<Store>> gcs_store(const StoreUrl& url, const Config& config);

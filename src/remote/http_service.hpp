@@ -11,8 +11,8 @@
 
 namespace sherd::remote {
 
-inline constexpr std::string_view kHttpOptions[] = {
-    SHERD_CONNECTION_OPTIONS, "headers", "bearer_token", "username", "password", "netrc"};
+inline constexpr std::string_view kHttpOptions[] = {SHERD_CONNECTION_OPTIONS, "netrc"};
+inline constexpr std::string_view kHttpSecrets[] = {"headers", "bearer_token", "username", "password"};
 
 /// The store of an http or https URL.
 [[nodiscard]] Result<std::shared_ptr<Store>> http_store(const StoreUrl& url, const Config& config);

@@ -11,20 +11,10 @@
 namespace sherd::remote {
 
 /// Those of aws_settings.hpp, too.
-inline constexpr std::string_view kS3Options[] = {SHERD_CONNECTION_OPTIONS,
-                                                  "anonymous",
-                                                  "anon",
-                                                  "key",
-                                                  "secret",
-                                                  "token",
-                                                  "profile",
-                                                  "region",
-                                                  "endpoint",
-                                                  "endpoint_url",
-                                                  "addressing_style",
-                                                  "requester_pays",
-                                                  "part_bytes",
-                                                  "conditional"};
+inline constexpr std::string_view kS3Options[] = {
+    SHERD_CONNECTION_OPTIONS, "anonymous",        "anon",           "profile",    "region",     "endpoint",
+    "endpoint_url",           "addressing_style", "requester_pays", "part_bytes", "conditional"};
+inline constexpr std::string_view kS3Secrets[] = {"key", "secret", "token"};
 
 /// The store of such a URL.
 [[nodiscard]] Result<std::shared_ptr<Store>> s3_store(const StoreUrl& url, const Config& config);

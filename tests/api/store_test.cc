@@ -111,5 +111,15 @@ TEST_F(Names, OfAnObjectInNoStoreAreRefused) {
   EXPECT_THAT(parse_url("a|zip:b").value().layers, ElementsAre(StoreUrl::Layer{.scheme = "zip", .path = "b"}));
 }
 
+TEST(StorageOptions, AreShownOnlyIfARowSaysSoAndTheirValueHasNoPassword) {
+  for (const StoreEntry& row : store_table()) {
+    for (const std::string_view name : row.options) EXPECT_TRUE(is_public_option(name, "7")) << row.scheme << name;
+    for (const std::string_view name : row.secrets) EXPECT_FALSE(is_public_option(name, "7")) << row.scheme << name;
+  }
+  EXPECT_TRUE(is_public_option("proxy", "http://host:3128"));
+  EXPECT_FALSE(is_public_option("proxy", "http://me:password@host:3128"));
+  EXPECT_FALSE(is_public_option("no_row_has_this", "7"));
+}
+
 }  // namespace
 }  // namespace sherd

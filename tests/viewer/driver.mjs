@@ -4,28 +4,33 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
-// Chromium without a graphics card now and then never shows a page; the second attempt is in a new one. Nothing that
-// works takes a twentieth of this.
-const patience = 60_000, attempts = 2;
+// Chromium without a graphics card now and then never shows a page, and then perhaps none any more: each attempt but the
+// first is in a new browser. Nothing that works takes a twentieth of this.
+const patience = 60_000, attempts = 3;
 
 async function attempt(request) {
   const page = await browser.newPage();
-  const late = setTimeout(patience, null, { ref: false }).then(() => ({ late: true }));
-  const looked = look(page, request).catch((error) => ({ thrown: String(error) }));
+  const progress = { waits: "for the page" };
+  const late = setTimeout(patience, null, { ref: false }).then(() => ({ late: progress.waits }));
+  const looked = look(page, request, progress).catch((error) => ({ thrown: String(error) }));
   const first = await Promise.race([looked, late]);
-  await page.close();
+  if (!first.late) await page.close();
   return first;
 }
 
 async function answer(request) {
-  for (let i = 0; i < attempts; ++i) {
+  const waited = [];
+  while (waited.length < attempts) {
     const found = await attempt(request);
     if (!found.late) return found;
+    waited.push(found.late);
+    await browser.close();
+    browser = await launch();
   }
-  return { thrown: "the page is never ready" };
+  return { thrown: `the page is never ready; the attempts waited ${waited.join(", ")}` };
 }
 
-async function look(page, { url, width, height, voxels }) {
+async function look(page, { url, width, height, voxels }, progress) {
   const spoken = [];
   page.on("pageerror", (error) => spoken.push(String(error)));
   page.on("console", (message) => {
@@ -35,8 +40,11 @@ async function look(page, { url, width, height, voxels }) {
   page.setDefaultTimeout(0);
   await page.setViewportSize({ width, height });
   await page.goto(url);
+  progress.waits = "for the sources";
   await page.waitForFunction(() => globalThis.probe?.loaded());
+  progress.waits = "for the chunks";
   const outcome = await page.evaluate(() => probe.outcome());
+  progress.waits = "for the picture";
   const panel = await page.evaluate(() => probe.draw());
   const picture = (await page.screenshot()).toString("base64");
   const errors = [...(await page.evaluate(() => probe.errors())), ...spoken];
@@ -45,19 +53,23 @@ async function look(page, { url, width, height, voxels }) {
   return { outcome, errors, panel, picture, volumes, properties };
 }
 
-const browser = await chromium.launch({
-  executablePath: process.argv[2],
-  args: [
-    "--no-sandbox", // root may not have one
-    "--use-angle=swiftshader", // WebGL without a graphics card
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-  ],
-});
+function launch() {
+  return chromium.launch({
+    executablePath: process.argv[2],
+    args: [
+      "--no-sandbox", // root may not have one
+      "--use-angle=swiftshader", // WebGL without a graphics card
+      "--enable-unsafe-swiftshader",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-quic",
+      "--disable-sync",
+      "--no-first-run",
+    ],
+  });
+}
+
+let browser = await launch();
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(JSON.stringify(await answer(JSON.parse(line))) + "\n");
 }
