@@ -38,15 +38,6 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
   return (std::max(config.memory_budget, used) - used) / std::clamp<std::uint64_t>(cells, 1, threads);
 }
 
-constexpr std::uint64_t kSmallChunkBytes = std::uint64_t{4} << 20;
-
-/// A thread that waits in fsync() uses no core, and a journal commits several waiting calls at once.
-Config with_syncs(Config config) {
-  constexpr unsigned kSyncsAtOnce = 8;
-  if (config.durable && config.threads == 0) config.threads = std::max(thread_count(0), kSyncsAtOnce);
-  return config;
-}
-
 /// One write call: the state shared by all of its chunks.
 class RegionWriter {
  public:
@@ -279,8 +270,7 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   const std::uint64_t written = region.element_count() * state.dtype.size();
   const Config reporting = with_progress(state.config(), done, written);
   Config config = writing_config(state, reporting, cells.size());
-  if (!state.layout.shard && written / std::max<std::uint64_t>(cells.size(), 1) <= kSmallChunkBytes)
-    config = with_syncs(std::move(config));
+  const WriteOrder order(config, state.location.store->traits(), cells.size());
   config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   return retry_limited(config, [&]() -> Result<void> {
@@ -289,7 +279,7 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
     return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
       Shape cell;
       Region part;
-      cells.get(i, cell, part);
+      cells.get(order(i), cell, part);
       SHERD_TRY(writer.write(cell, part));
       done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
       return {};

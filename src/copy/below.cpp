@@ -33,8 +33,10 @@ struct Objects {
 
 /// All objects, info documents last.
 Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& counts) {
+  const StoreTraits traits = all.to.traits();
   const Config waiting =
-      with_requests(config, std::max(all.from.traits().parallel_requests, all.to.traits().parallel_requests));
+      with_writers(with_requests(config, std::max(all.from.traits().parallel_requests, traits.parallel_requests)),
+                   traits, {.bytes = 0});
   struct Listed {
     std::string key;
     std::uint64_t size;
@@ -42,9 +44,10 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   std::vector<Listed> batch, infos;
   Budget writers(config.memory_budget / 2);
   const auto flush = [&](std::vector<Listed>& objects) -> Result<void> {
+    const WriteOrder order(waiting, traits, objects.size());
     SHERD_TRY(parallel_for(objects.size(), waiting, [&](std::size_t i) {
-      const auto& [key, size] = objects[i];
-      const auto share = writers.take(writer_bytes(all.to.traits(), size));
+      const auto& [key, size] = objects[order(i)];
+      const auto share = writers.take(writer_bytes(traits, size));
       return copy_unchanged({all.from, key, all.to, all.new_prefix + key.substr(all.prefix.size())}, all.resume,
                             counts);
     }));

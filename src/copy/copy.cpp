@@ -26,6 +26,7 @@
 #include "node/path.hpp"
 #include "store/archive_of.hpp"
 #include "store/retry.hpp"
+#include "store/with_writers.hpp"
 
 namespace sherd {
 namespace {
@@ -161,8 +162,9 @@ class TreeCopy {
     const auto caller = std::this_thread::get_id();
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
+    const WriteOrder order(shares.config, to.location.store->traits(), task.object_count());
     const auto one = [&](std::size_t i) -> Result<void> {
-      const CellAccess cell = access(to, unravel(task.object(i), count), shape);
+      const CellAccess cell = access(to, unravel(task.object(order(i)), count), shape);
       SHERD_TRY(done, is_done(to, cell));
       if (!done) SHERD_TRY(objects.copy(cell));
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();

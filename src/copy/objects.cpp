@@ -43,7 +43,7 @@ class ObjectCopier {
         destination_(destination),
         formats_(formats),
         options_(options),
-        config_(with_requests(options.config, parallel_requests())),
+        config_(with_writers(with_requests(options.config, parallel_requests()), destination.traits(), {.bytes = 0})),
         window_(
             std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow, kMostWindow)),
         writers_(options.config.memory_budget / 2) {}
@@ -102,7 +102,8 @@ class ObjectCopier {
   }
 
   Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {
-    return parallel_for(keys.size(), config, [&](std::size_t i) { return copy_object(keys[i]); });
+    const WriteOrder order(config, destination_.traits(), keys.size());
+    return parallel_for(keys.size(), config, [&](std::size_t i) { return copy_object(keys[order(i)]); });
   }
 
   Result<std::shared_ptr<ByteSource>> open_source(const std::string& key) {

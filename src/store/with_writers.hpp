@@ -1,4 +1,5 @@
-// The memory that writers of objects hold, as a part of a call's budget.
+// Loops that write objects: how many threads they have, in which order, and the memory that writers hold, as a part of
+// a call's budget.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,20 @@ struct ObjectsToWrite {
 [[nodiscard]] std::uint64_t writer_bytes(const StoreTraits& traits, std::uint64_t bytes) noexcept;
 
 /// The call's configuration for such a loop: at most as many threads as half of the memory budget has room for writers
-/// (always one), and as memory budget what the writers leave.
+/// (always one), and as memory budget what the writers leave. Small files have more threads than there are cores,
+/// unless the caller says how many: most of them wait for the disk.
 [[nodiscard]] Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects = {});
+
+/// The order in which the threads of such a loop write `count` objects, which are neighbours in the order of their
+/// keys.
+class WriteOrder {
+ public:
+  WriteOrder(const Config& config, const StoreTraits& traits, std::uint64_t count) noexcept;
+  /// The number of the object that a thread writes at this place of the loop, below `count`.
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t place) const noexcept;
+
+ private:
+  std::uint64_t lanes_, each_, longer_;
+};
 
 }  // namespace sherd

@@ -1,8 +1,10 @@
-// The memory of writers in the budget: how it is divided, and how many writers calls have open at a time.
+// Loops that write objects: their threads and their order, and the memory of writers in the budget: how it is divided,
+// and how many writers calls have open at a time.
 #include "store/with_writers.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <numeric>
@@ -59,6 +61,46 @@ TEST(WithWriters, ChangesNothingIfNothingIsHeldOrWritten) {
   for (const Config& with : {with_writers(config, {}), with_writers(config, holding(10), {.count = 0})}) {
     EXPECT_EQ(with.threads, 0U);
     EXPECT_EQ(with.memory_budget, 100U);
+  }
+}
+
+StoreTraits files() {
+  StoreTraits traits;
+  traits.amend = AmendCost::at_once;
+  return traits;
+}
+
+TEST(WithWriters, LetsThreadsWaitForSmallFiles) {
+  EXPECT_GE(with_writers({}, files(), {.bytes = 4 * kMiB}).threads, 8U);
+  EXPECT_EQ(with_writers({}, files(), {.bytes = 4 * kMiB + 1}).threads, 0U);
+  EXPECT_EQ(with_writers({}, {}, {.bytes = 1}).threads, 0U);
+  EXPECT_EQ(with_writers({.threads = 3}, files(), {.bytes = 1}).threads, 3U);
+}
+
+std::vector<std::uint64_t> order_of(unsigned threads, std::uint64_t count, const StoreTraits& traits = files()) {
+  const WriteOrder order({.threads = threads}, traits, count);
+  std::vector<std::uint64_t> numbers(count);
+  for (std::uint64_t place = 0; place < count; ++place) numbers[place] = order(place);
+  return numbers;
+}
+
+TEST(WriteOrder, GivesEachThreadARunOfNeighbouringFiles) {
+  EXPECT_EQ(order_of(2, 6), (std::vector<std::uint64_t>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(order_of(4, 6), (std::vector<std::uint64_t>{0, 2, 4, 5, 1, 3}));
+}
+
+TEST(WriteOrder, KeepsMembersOfArchivesInTheirOrder) {
+  EXPECT_EQ(order_of(4, 5, {}), (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(WriteOrder, HasEachObjectOnce) {
+  for (unsigned threads = 1; threads <= 9; ++threads) {
+    for (std::uint64_t count = 0; count <= 40; ++count) {
+      std::vector<std::uint64_t> numbers = order_of(threads, count), all(count);
+      std::ranges::sort(numbers);
+      std::iota(all.begin(), all.end(), std::uint64_t{0});
+      EXPECT_EQ(numbers, all) << threads << " threads";
+    }
   }
 }
 
