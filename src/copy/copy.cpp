@@ -91,28 +91,9 @@ class TreeCopy {
 
   // Makes what does not exist yet, the root's document last.
   Result<void> make(const NodeLocation& root) {
-    for (NodeCopy& node : plan_.nodes) {
-      if (node.document.type != NodeType::array) continue;
-      SHERD_TRY(check_links(location_below(root, node.path), node.document));
-      SHERD_TRY(write_counterpart(location_below(root, node.path), node.document));
-      if (node.fill)  // its writes confirm their document
-        SHERD_TRY(write_documents(*root.store, new_format_.arrays_have_documents() ? node : plan_.nodes.front()));
-      SHERD_TRY(destination, make_array(location_below(root, node.path), node.document));
-      if (node.reduced) {
-        const NodeCopy& finer = plan_.nodes[node.reduced->node];
-        SHERD_TRY(source, make_array(location_below(root, finer.path), finer.document));
-        SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination),
-                                     std::make_shared<CoarserElements>(node.reduced->how)));
-        total_ -= most_bytes(node) - std::min(most_bytes(node), reduced.bytes);
-        SHERD_TRY(copy_objects(reduced));
-      } else if (node.fill) {
-        SHERD_TRY(node.fill(destination, progress_of_fill()));
-        counts_.bytes += most_bytes(node);
-      } else {
-        node.array->destination = std::move(destination);
-        SHERD_TRY(copy_objects(*node.array));
-      }
-    }
+    SHERD_TRY(copy_small_arrays(root));
+    for (NodeCopy& node : plan_.nodes)
+      if (node.document.type == NodeType::array && !is_small(node)) SHERD_TRY(make_elements(root, node));
     for (const auto& [path, source] : plan_.referred)
       SHERD_TRY(copy_below({source_.store, source}, {root.store, join_path(root.path, path)}, options_.resume, counts_,
                            options_.config));
@@ -120,13 +101,77 @@ class TreeCopy {
       SHERD_TRY(
           copy_unchanged({*source_.store, key, *root.store, join_path(root.path, path)}, options_.resume, counts_));
     if (options_.config.progress) options_.config.progress({counts_.bytes, total_});
-    for (auto node = plan_.nodes.rbegin(); node != plan_.nodes.rend(); ++node) {
-      if (node->document.type == NodeType::array && !new_format_.arrays_have_documents()) continue;
-      SHERD_TRY(is_there, has_documents(*root.store, *node));
-      if (is_there) continue;
-      SHERD_TRY(write_documents(*root.store, *node));
+    SHERD_TRY(parallel_for(plan_.nodes.size() - 1, waiting(),
+                           [&](std::size_t i) { return complete(*root.store, plan_.nodes[i + 1]); }));
+    return complete(*root.store, plan_.nodes.front());
+  }
+
+  // A dataset may have thousands of these: they are copied at the same time, because a call for each mostly waits.
+  static bool is_small(const NodeCopy& node) {
+    constexpr std::uint64_t kSmallArray = std::uint64_t{1} << 20, kFewObjects = 16;
+    return node.array && !node.reduced && !node.fill && node.array->object_count() <= kFewObjects &&
+           element_count(node.document.array->shape).value_or(~std::uint64_t{0}) <=
+               kSmallArray / std::max<std::uint64_t>(node.document.array->dtype.size(), 1);
+  }
+
+  Result<void> copy_small_arrays(const NodeLocation& root) {
+    std::vector<NodeCopy*> small;
+    for (NodeCopy& node : plan_.nodes)
+      if (is_small(node)) small.push_back(&node);
+    if (small.size() == 1) return make_elements(root, *small.front());
+    constexpr std::uint64_t kLeastBudget = std::uint64_t{8} << 20;
+    Config config = waiting();
+    config.threads = static_cast<unsigned>(
+        std::clamp<std::uint64_t>(config.memory_budget / kLeastBudget, 1, thread_count(config.threads)));
+    Config each = options_.config;
+    each.memory_budget /= config.threads;
+    each.interrupted = nullptr;  // asked between them, on the caller's thread
+    each.progress = nullptr;
+    return parallel_for(small.size(), with_progress(config, counts_.bytes, total_), [&](std::size_t i) -> Result<void> {
+      SHERD_TRY(destination, begin_array(root, *small[i]));
+      small[i]->array->destination = std::move(destination);
+      return copy_objects(*small[i]->array, each);
+    });
+  }
+
+  Result<Array> begin_array(const NodeLocation& root, const NodeCopy& node) {
+    SHERD_TRY(check_links(location_below(root, node.path), node.document));
+    SHERD_TRY(write_counterpart(location_below(root, node.path), node.document));
+    return make_array(location_below(root, node.path), node.document);
+  }
+
+  Result<void> make_elements(const NodeLocation& root, NodeCopy& node) {
+    if (node.fill)  // its writes confirm their document
+      SHERD_TRY(write_documents(*root.store, new_format_.arrays_have_documents() ? node : plan_.nodes.front()));
+    SHERD_TRY(destination, begin_array(root, node));
+    if (node.reduced) {
+      const NodeCopy& finer = plan_.nodes[node.reduced->node];
+      SHERD_TRY(source, make_array(location_below(root, finer.path), finer.document));
+      SHERD_TRY(reduced, plan_copy(std::move(source), std::move(destination),
+                                   std::make_shared<CoarserElements>(node.reduced->how)));
+      total_ -= most_bytes(node) - std::min(most_bytes(node), reduced.bytes);
+      return copy_objects(reduced, with_progress(options_.config, counts_.bytes, total_));
     }
-    return {};
+    if (node.fill) {
+      SHERD_TRY(node.fill(destination, progress_of_fill()));
+      counts_.bytes += most_bytes(node);
+      return {};
+    }
+    node.array->destination = std::move(destination);
+    return copy_objects(*node.array, with_progress(options_.config, counts_.bytes, total_));
+  }
+
+  // For loops that write small objects.
+  [[nodiscard]] Config waiting() const {
+    const StoreTraits traits = destination_.store->traits();
+    const unsigned parallel = std::max(source_.store->traits().parallel_requests, traits.parallel_requests);
+    return with_writers(with_requests(options_.config, parallel), traits, {.bytes = 0});
+  }
+
+  Result<void> complete(Store& store, const NodeCopy& node) const {
+    if (node.document.type == NodeType::array && !new_format_.arrays_have_documents()) return {};
+    SHERD_TRY(is_there, has_documents(store, node));
+    return is_there ? Result<void>() : write_documents(store, node);
   }
 
   static Result<void> write_documents(Store& store, const NodeCopy& node) {
@@ -152,8 +197,7 @@ class TreeCopy {
 
   // Lanes copy objects one after the other. The hook is polled before each on the caller's thread, which also reports
   // the progress; a call would poll it every 20 ms.
-  Result<void> copy_objects(const ArrayCopy& task) {
-    const Config watched = with_progress(options_.config, counts_.bytes, total_);
+  Result<void> copy_objects(const ArrayCopy& task, const Config& watched) {
     const CopyShares shares = share_memory(task, watched);
     ObjectCopy objects(task, shares, counts_);
     const Array::State& to = task.destination.state();

@@ -101,5 +101,37 @@ TEST_F(LatencyOfTools, ACopyLocatesTheChunksOfManyShardsTogether) {
   EXPECT_EQ(largest, 16) << "all of its shards";
 }
 
+TEST(Copies, OfManySmallArraysHaveSeveralInProgress) {
+  const auto memory = memory_store(), stored = memory_store();
+  create_group(memory, "", {}).value();
+  constexpr int kArrays = 20;
+  for (int i = 0; i < kArrays; ++i) {
+    CreateOptions options{.shape = {4}, .dtype = DType::uint16, .chunks = {2}};
+    auto array = create_array(memory, "g/a" + std::to_string(i), options).value();
+    const std::vector<std::uint16_t> values(4, static_cast<std::uint16_t>(i + 1));
+    array.write(Box{{0}, {4}}, std::span<const std::uint16_t>(values)).value();
+  }
+  const auto slow = std::make_shared<TestStore>(stored);
+  slow->has.parallel_requests = 8;
+  slow->of = Op::commit;
+  std::atomic<int> chunks{0}, documents{0}, under_way{0};
+  slow->before = [&](const Asked& asked) {
+    std::atomic<int>& most = asked.key.ends_with("zarr.json") ? documents : chunks;
+    const int now = ++under_way;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    --under_way;
+  };
+  EXPECT_EQ(copy(memory, slow).value().arrays, 20U);
+  EXPECT_GT(chunks, 4);
+  EXPECT_GT(documents, 4);
+  for (int i = 0; i < kArrays; ++i) {
+    std::vector<std::uint16_t> values(4);
+    open_array(stored, {.path = "g/a" + std::to_string(i)}).value().read(Box{{0}, {4}}, std::span(values)).value();
+    EXPECT_EQ(values, std::vector<std::uint16_t>(4, static_cast<std::uint16_t>(i + 1)));
+  }
+}
+
 }  // namespace
 }  // namespace sherd
