@@ -16,7 +16,9 @@
 //   4. If nothing was committed, remove the side file. Unlock it, close it.
 // Missing directories are created before step 1, each followed by an fsync of its parent, and are removed again if
 // nothing was committed. An existing directory may have been created by another writer who is still waiting for that
-// fsync, so the first writer of a store in a directory syncs its parent, too. Without `durable` there is no fsync.
+// fsync, so the first writer of a store in a directory syncs its parent, too. Neither is done on ext4 and XFS, where
+// the fsyncs of step 3 make the names of all directories durable that were created before. Without `durable` there is
+// no fsync.
 //
 // An amender (amend()) acquires the lock in the same way and then changes the object's own file, if it is a regular
 // file with a single name on a local file system; otherwise it writes a copy as the next version, as above. The steps:

@@ -3,6 +3,8 @@
 // rename in between can lead the walk outside. Directories are also created on such a walk.
 #include "store/file_tree.hpp"
 
+#include <linux/magic.h>
+
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -63,8 +65,18 @@ Error refused_symlink(const std::string& path) {
 
 bool is_absent(int code) noexcept { return code == ENOENT || code == ENOTDIR; }
 
+/// Whether every sync makes all changes of names durable that were made before, by any process: ext4 and XFS write
+/// them to their journals in order.
+bool keeps_names_in_order(int directory) noexcept {
+  struct statfs system{};
+  if (os::fstatfs(directory, system) != 0) return false;
+  const auto type = static_cast<std::uint64_t>(system.f_type);
+  return type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC;
+}
+
 /// Directories are synced to disk by syncing their parent. O_PATH descriptors cannot be synced.
 int sync_walked(int directory) noexcept {
+  if (keeps_names_in_order(directory)) return 0;
   const Fd opened(open_at(directory, ".", kList));
   return opened && os::fsync(opened.get()) == 0 ? 0 : errno;
 }
@@ -241,7 +253,7 @@ Result<void> FileTree::make_missing(std::string_view prefix, MadeDirectory& dire
 /// one below, so only the last entry of an existing path is in doubt. A directory that is a mount point, or below an
 /// unreadable directory, was not created by a writer.
 Result<void> FileTree::sync_entry(const Fd& directory, std::string_view prefix) const {
-  if (!options_.durable) return {};
+  if (!options_.durable || keeps_names_in_order(directory.get())) return {};
   const auto identity = identity_of(directory);
   if (!identity) return system_error("look at", path(prefix), errno);
   if (synced_->contains(*identity)) return {};

@@ -167,9 +167,11 @@ std::uint64_t Tree::hash() const {
     hash = (hash ^ std::hash<std::string>()(text)) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29;
   };
+  std::map<const std::string*, const std::string*> first_names;
   for (const auto& [name, bytes] : files) {
     add(name);
     add(*bytes);
+    add(*first_names.try_emplace(bytes.get(), &name).first->second);  // of a file with two names
   }
   for (const std::string& name : directories) add(name);
   return hash;
@@ -178,11 +180,11 @@ std::uint64_t Tree::hash() const {
 Disk::Disk(const std::string& folder) : root_(inode_of(folder)) { read(root_, folder); }
 
 void Disk::read(ino_t directory, const std::string& path) {
-  Directory& into = directories_[directory];
+  auto& into = names_[directory];
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
     const ino_t inode = inode_of(entry.path().string());
-    into.durable[name] = {name, inode, entry.is_directory()};
+    into[name] = {directory, name, inode, entry.is_directory()};
     open_.push_back(open(entry.path().string()));
     if (entry.is_directory())
       read(inode, entry.path().string());
@@ -194,10 +196,10 @@ void Disk::read(ino_t directory, const std::string& path) {
 void Disk::apply(const Effect& effect) {
   if (effect.kind == Effect::Kind::named) {
     for (const Effect::Name& name : effect.names) {
-      if (name.is_directory) directories_[name.inode];
+      if (name.is_directory) names_[name.inode];
       if (!name.is_directory && name.inode != 0) files_[name.inode];
     }
-    directories_[effect.of].pending.push_back(effect);
+    changes_.push_back({effect.names});
     return;
   }
   if (effect.kind != Effect::Kind::synced) {
@@ -208,28 +210,32 @@ void Disk::apply(const Effect& effect) {
     const Versions versions(file->second.durable, file->second.pending, options_.tears_direct_writes);
     file->second = {versions.bytes(versions.most()), {}};
   }
-  for (auto& [inode, directory] : directories_) {
-    if (inode != effect.of && !options_.names_in_order) continue;
-    for (const Effect& change : directory.pending)
-      for (const Effect::Name& name : change.names) directory.durable[name.name] = name;
-    directory.pending.clear();
+  for (Change& change : changes_) {
+    const auto is_in = [&](const Effect::Name& name) { return name.in == effect.of; };
+    if (options_.names_in_order || std::ranges::any_of(change.names, is_in)) change.is_durable = true;
   }
+  const auto first = std::ranges::find(changes_, false, &Change::is_durable);
+  for (auto change = changes_.begin(); change != first; ++change) set(names_, *change);
+  changes_.erase(changes_.begin(), first);
+}
+
+void Disk::set(Names& names, const Change& change) {
+  for (const Effect::Name& name : change.names) names[name.in][name.name] = name;
 }
 
 std::vector<Disk::Names> Disk::names() const {
-  Choices most;
-  for (const auto& [inode, directory] : directories_) most.resize(most.size() + directory.pending.size(), 1);
   std::vector<Names> all;
+  if (options_.names_in_order) {
+    all.push_back(names_);
+    for (const Change& change : changes_) set(all.emplace_back(all.back()), change);
+    return all;
+  }
+  const Choices most(static_cast<std::size_t>(std::ranges::count(changes_, false, &Change::is_durable)), 1);
   for_choices(most, [&](const Choices& chosen) {
-    Names names;
+    Names& names = all.emplace_back(names_);
     std::size_t i = 0;
-    for (const auto& [inode, directory] : directories_) {
-      auto& entries = names[inode] = directory.durable;
-      for (const Effect& change : directory.pending)
-        if (chosen[i++] != 0)
-          for (const Effect::Name& name : change.names) entries[name.name] = name;
-    }
-    all.push_back(std::move(names));
+    for (const Change& change : changes_)
+      if (change.is_durable || chosen[i++] != 0) set(names, change);
   });
   return all;
 }
@@ -252,9 +258,10 @@ void Disk::cut(const std::function<void(const Tree&)>& visit) const {
 void Disk::cut_files(const Names& names, const std::function<void(const Tree&)>& visit) const {
   Tree tree;
   std::map<ino_t, std::vector<std::string>> paths;
+  std::set<ino_t> above;  // without their order, changes of names may put a directory into itself
   const std::function<void(ino_t, const std::string&)> walk = [&](ino_t directory, const std::string& prefix) {
     const auto entries = names.find(directory);
-    if (entries == names.end()) return;
+    if (entries == names.end() || !above.insert(directory).second) return;
     for (const auto& [name, entry] : entries->second) {
       if (entry.inode == 0) continue;
       if (!entry.is_directory) {
@@ -264,6 +271,7 @@ void Disk::cut_files(const Names& names, const std::function<void(const Tree&)>&
       tree.directories.insert(prefix + name);
       walk(entry.inode, prefix + name + "/");
     }
+    above.erase(directory);
   };
   walk(root_, "");
   Choices most;

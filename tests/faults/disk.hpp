@@ -11,8 +11,10 @@
 //   - A direct write that makes a file longer is the exception on which appending relies: the size is set when all its
 //     bytes are on the disk, so it is there as a whole or not at all. (ext4 and XFS update the size on completion, in a
 //     transaction whose commit flushes the cache of the disk first.)
-//   - Each change of the names of a directory is there or not, independently of all others. A rename is one change.
-//     (Both file systems journal names in order, and with the syncs of files; only `names_in_order` relies on that.)
+//   - Each change of the names of a directory is there or not, independently of all others. A rename is one change, and
+//     so is an exchange, also between two directories: the sync of one of them makes it durable.
+//     (Both file systems journal names in order, and with the syncs of files; only `names_in_order` relies on that:
+//     then a power cut leaves all changes up to some time, and each sync makes those before it durable.)
 //   - What is stored for ever neither vanishes nor changes. Modes and times are not part of the model.
 #pragma once
 
@@ -49,11 +51,11 @@ class Disk {
 
   struct Options {
     bool tears_direct_writes = false;  ///< as tmpfs, btrfs, and ext4 with data=journal
-    bool names_in_order = false;       ///< every sync makes all earlier changes of names durable, as a journal does
+    bool names_in_order = false;  ///< as in a journal: while one change of a name is durable, so are those before it
   };
   void set(Options options) noexcept { options_ = options; }
 
-  [[nodiscard]] bool is_directory(ino_t inode) const { return directories_.contains(inode); }
+  [[nodiscard]] bool is_directory(ino_t inode) const { return names_.contains(inode); }
   void apply(const Effect& effect);
   /// Calls `visit` for the trees that a power cut may leave: all of them if there are at most kEnumerated, otherwise
   /// those that differ in one thing from nothing and from everything, and a random sample. Trees may be visited twice.
@@ -66,13 +68,14 @@ class Disk {
     std::string durable;
     std::vector<Effect> pending;
   };
-  struct Directory {
-    std::map<std::string, Effect::Name> durable;
-    std::vector<Effect> pending;
+  using Names = std::map<ino_t, std::map<std::string, Effect::Name>>;  ///< by directory
+  struct Change {
+    std::vector<Effect::Name> names;
+    bool is_durable = false;
   };
-  using Names = std::map<ino_t, std::map<std::string, Effect::Name>>;
 
   void read(ino_t directory, const std::string& path);
+  static void set(Names& names, const Change& change);
   [[nodiscard]] std::vector<Names> names() const;
   void cut_files(const Names& names, const std::function<void(const Tree&)>& visit) const;
 
@@ -80,7 +83,8 @@ class Disk {
   std::vector<std::shared_ptr<const int>> open_;  // descriptors, by which inodes are not used again
   ino_t root_ = 0;
   std::map<ino_t, File> files_;
-  std::map<ino_t, Directory> directories_;
+  Names names_;
+  std::vector<Change> changes_;  ///< of names_, in their order; the first one is not durable
 };
 
 /// An update, and the disk before it.

@@ -56,32 +56,27 @@ void EffectLog::synced(int fd) { add({Effect::Kind::synced, status_of(fd).st_ino
 Effect::Name EffectLog::keep(int directory, const char* path) {
   const int fd = ::openat(directory, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   const struct stat status = status_of(fd);
+  auto [in, name] = split(directory, path);
   const std::lock_guard hold(mutex_);
   if (!kept_.try_emplace(status.st_ino, fd).second) ::close(fd);
-  return {.name = {}, .inode = status.st_ino, .is_directory = S_ISDIR(status.st_mode)};
+  return {.in = in, .name = std::move(name), .inode = status.st_ino, .is_directory = S_ISDIR(status.st_mode)};
 }
 
-void EffectLog::named(int directory, const char* path) {
-  Effect::Name entry = keep(directory, path);
-  auto [of, name] = split(directory, path);
-  entry.name = std::move(name);
-  add({.kind = Effect::Kind::named, .of = of, .names = {std::move(entry)}});
+void EffectLog::set(std::vector<Effect::Name> names) {
+  add({.kind = Effect::Kind::named, .of = names.front().in, .names = std::move(names)});
 }
+
+void EffectLog::named(int directory, const char* path) { set({keep(directory, path)}); }
 
 void EffectLog::removed(int directory, const char* path) {
-  auto [of, name] = split(directory, path);
-  add({.kind = Effect::Kind::named, .of = of, .names = {{.name = std::move(name)}}});
+  auto [in, name] = split(directory, path);
+  set({{.in = in, .name = std::move(name)}});
 }
 
-void EffectLog::renamed(int from_directory, const char* from, int to_directory, const char* to) {
-  Effect::Name entry = keep(to_directory, to);
-  auto [of, old_name] = split(from_directory, from);
-  auto [into, name] = split(to_directory, to);
-  entry.name = std::move(name);
-  std::vector<Effect::Name> names{std::move(entry)};
-  if (of == into) names.push_back({.name = std::move(old_name)});
-  add({.kind = Effect::Kind::named, .of = into, .names = std::move(names)});
-  if (of != into) removed(from_directory, from);
+void EffectLog::renamed(int from_directory, const char* from, int to_directory, const char* to, bool exchanged) {
+  auto [in, name] = split(from_directory, from);
+  set({keep(to_directory, to),
+       exchanged ? keep(from_directory, from) : Effect::Name{.in = in, .name = std::move(name)}});
 }
 
 }  // namespace sherd::os

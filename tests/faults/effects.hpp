@@ -19,17 +19,18 @@ struct Effect {
     written,   ///< bytes, through the page cache
     appended,  ///< bytes, by one direct write that makes the file longer
     resized,   ///< without bytes
-    named,     ///< names of a directory were set or removed, in one step
+    named,     ///< names in one or two directories were set or removed, in one step
     synced,    ///< a file or a directory
   };
   struct Name {
+    ino_t in = 0;  ///< the directory
     std::string name;
     ino_t inode = 0;  ///< 0: removed
     bool is_directory = false;
     friend bool operator==(const Name&, const Name&) = default;
   };
   Kind kind;
-  ino_t of = 0;
+  ino_t of = 0;              ///< of `named`: the directory of the first name
   std::uint64_t offset = 0;  ///< of the bytes; the new size
   std::string bytes = {};
   std::vector<Name> names = {};
@@ -50,12 +51,14 @@ class EffectLog {
   void synced(int fd);
   void named(int directory, const char* path);
   void removed(int directory, const char* path);
-  void renamed(int from_directory, const char* from, int to_directory, const char* to);
+  /// `exchanged`: both names exist afterwards.
+  void renamed(int from_directory, const char* from, int to_directory, const char* to, bool exchanged);
 
   [[nodiscard]] std::vector<Effect> all() const;
 
  private:
   void add(Effect effect);
+  void set(std::vector<Effect::Name> names);
   Effect::Name keep(int directory, const char* path);
 
   mutable std::mutex mutex_;

@@ -75,7 +75,12 @@ class Faults {
   /// The directory as every run of the operation finds it.
   [[nodiscard]] std::string clean() const { return folder_ / "clean"; }
   /// The directory in which the operation is done.
-  [[nodiscard]] std::string folder() const { return folder_ / "store"; }
+  [[nodiscard]] std::string folder() const { return around() + "/store"; }
+  /// Contains nothing else.
+  [[nodiscard]] std::string around() const { return folder_ / "around"; }
+  /// What recordings are of: folder(), or around() if the operation exchanges folder() itself.
+  [[nodiscard]] std::string recorded() const { return records_around_ ? around() : folder(); }
+  void record_around() noexcept { records_around_ = true; }
 
   /// Runs the operation on a fresh copy of clean(). What it has opened stays open until the simulation ends, so that a
   /// killed writer cannot clean up.
@@ -83,7 +88,7 @@ class Faults {
     copy_tree(clean(), folder());
     auto act = operation_(folder());
     const Simulation simulation(fault);
-    if (shares_blocks_) simulation.share_blocks();
+    prepare(simulation);
     auto error = error_of(act);
     act = nullptr;
     calls_ = simulation.calls();
@@ -91,12 +96,16 @@ class Faults {
   }
   /// Every run finds a file system that can clone files.
   void share_blocks() noexcept { shares_blocks_ = true; }
+  /// Every run finds a file system whose journal has names in order, and every recording such a disk.
+  void keep_names_in_order(bool keeps = true) noexcept { keeps_names_in_order_ = keeps; }
   /// Runs it without a fault. `simulated`: while it runs.
   Recording record(const std::function<void(const Simulation&)>& simulated = {}) {
     copy_tree(clean(), folder());
-    Recording recording{Disk(folder()), {}};
+    Recording recording{Disk(recorded()), {}};
+    recording.disk.set({.names_in_order = keeps_names_in_order_});
     const auto act = operation_(folder());
     const Simulation simulation;
+    prepare(simulation);
     if (simulated) simulated(simulation);
     act();
     recording.effects = simulation.effects();
@@ -106,9 +115,14 @@ class Faults {
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
 
  private:
+  void prepare(const Simulation& simulation) const {
+    if (shares_blocks_) simulation.share_blocks();
+    if (keeps_names_in_order_) simulation.keep_names_in_order();
+  }
+
   TempDir folder_;
   Operation operation_;
-  bool shares_blocks_ = false;
+  bool shares_blocks_ = false, keeps_names_in_order_ = false, records_around_ = false;
   std::vector<Call> calls_;
 };
 

@@ -185,6 +185,8 @@ std::vector<Case> make_cases() {
     add(prefix + "Compacted", kind, Update::append, changes_and_compaction());
     if (kind != Kind::ids) add(prefix + "InPlace", kind, Update::in_place, changes(true)).is_raw = true;
   }
+  add("IndexAtEndRewrittenAsAClone", Kind::index_at_end, Update::rewrite, changes(false)).shares_blocks = true;
+  add("IndexAtStartRewrittenAsAClone", Kind::index_at_start, Update::rewrite, changes(false)).shares_blocks = true;
   add("IndexAtEndInPlaceOrAppended", Kind::index_at_end, Update::in_place, changes(true));
   add("IndexAtStartInPlaceWithSlack", Kind::index_at_start, Update::in_place, changes(true)).slack = {.bytes = 800};
   for (Case& each : all)

@@ -35,8 +35,9 @@ struct Case {
   std::string name;
   Kind kind;
   sherd::Update update;
-  bool is_raw = false;      ///< chunks are not compressed
-  sherd::Slack slack = {};  ///< of the first version
+  bool is_raw = false;         ///< chunks are not compressed
+  bool shares_blocks = false;  ///< the file system can clone files
+  sherd::Slack slack = {};     ///< of the first version
   std::vector<Change> changes;
 
   /// Readers find all of a change or nothing of it, unless it overwrites chunks.

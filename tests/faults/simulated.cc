@@ -31,6 +31,7 @@ struct Running {
   std::shared_ptr<EffectLog> effects;
   std::set<int> direct;  // descriptors whose writes bypass the page cache
   bool shares_blocks = false;
+  bool keeps_names_in_order = false;
 };
 
 constexpr std::size_t kNever = ~std::size_t{0};
@@ -125,6 +126,11 @@ bool shares_blocks() {
   return running && running->shares_blocks;
 }
 
+bool keeps_names_in_order() {
+  const std::lock_guard hold(mutex);
+  return running && running->keeps_names_in_order;
+}
+
 /// The result of a call, whose effect is recorded if it has succeeded.
 template <class Result, class Record>
 Result recorded(Result result, const Record& record) {
@@ -171,6 +177,11 @@ void Simulation::before(std::string name, std::function<void()> act) const {
 void Simulation::share_blocks() const {
   const std::lock_guard hold(mutex);
   running->shares_blocks = true;
+}
+
+void Simulation::keep_names_in_order() const {
+  const std::lock_guard hold(mutex);
+  running->keeps_names_in_order = true;
 }
 
 void Simulation::before(std::size_t number, std::function<void()> act) const {
@@ -265,7 +276,7 @@ ssize_t copy_file_range(int from, std::uint64_t from_offset, int to, std::uint64
 }
 
 int clone(int from, int to) noexcept {
-  return change("clone", [&] {
+  const auto real = [&] {
     struct stat status{};
     if (!shares_blocks() || ::fstat(from, &status) != 0) return (errno = EOPNOTSUPP, -1);
     off64_t read_at = 0;
@@ -274,6 +285,13 @@ int clone(int from, int to) noexcept {
       if (::copy_file_range(from, &read_at, to, &write_at, static_cast<std::size_t>(status.st_size - read_at), 0) <= 0)
         return -1;
     return 0;
+  };
+  return recorded(change("clone", real), [&](EffectLog& log, int) {
+    struct stat status{};
+    if (::fstat(from, &status) != 0) std::abort();
+    std::vector<std::byte> cloned(static_cast<std::size_t>(status.st_size));
+    if (::pread(from, cloned.data(), cloned.size(), 0) < 0) std::abort();
+    log.wrote(to, 0, cloned);
   });
 }
 
@@ -314,7 +332,7 @@ int fstatat(int directory, const char* path, struct stat& status, int flags) noe
 int fstatfs(int fd, struct statfs& status) noexcept {
   return look("fstatfs", [&] {
     const int failed = ::fstatfs(fd, &status);
-    if (status.f_type == TMPFS_MAGIC) status.f_type = EXT4_SUPER_MAGIC;  // tests may run in memory
+    status.f_type = keeps_names_in_order() ? EXT4_SUPER_MAGIC : OVERLAYFS_SUPER_MAGIC;
     return failed;
   });
 }
@@ -357,9 +375,9 @@ int linkat(int from_directory, const char* from, int to_directory, const char* t
 
 int renameat(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) noexcept {
   const auto real = [&] { return ::renameat2(from_directory, from, to_directory, to, flags); };
-  if ((flags & RENAME_EXCHANGE) != 0) return change("exchange", real);
-  return recorded(change("renameat", real),
-                  [&](EffectLog& log, int) { log.renamed(from_directory, from, to_directory, to); });
+  const bool exchanges = (flags & RENAME_EXCHANGE) != 0;
+  return recorded(change(exchanges ? "exchange" : "renameat", real),
+                  [&](EffectLog& log, int) { log.renamed(from_directory, from, to_directory, to, exchanges); });
 }
 
 ssize_t getdents(int fd, std::span<std::byte> into) noexcept {

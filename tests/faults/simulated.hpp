@@ -45,12 +45,14 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] std::vector<Call> calls() const;
-  /// What those that have succeeded have changed. An exchange of two names is not among it.
+  /// What those that have succeeded have changed.
   [[nodiscard]] std::vector<Effect> effects() const;
   /// An action of another process right before the next call with this name.
   void before(std::string name, std::function<void()> act) const;
   /// From now on the file system can clone files.
   void share_blocks() const;
+  /// From now on the file system is one whose journal has the changes of all names in their order, such as ext4.
+  void keep_names_in_order() const;
   /// The same right before the call with this number.
   void before(std::size_t number, std::function<void()> act) const;
 };

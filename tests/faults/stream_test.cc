@@ -81,7 +81,10 @@ class AStream : public testing::Test {
     EXPECT_EQ(expect_whole_flushes(), length + kRows);
   }
 
-  void expect_to_be_continued_after_power_cuts();
+  void expect_to_be_continued_after_power_cuts(bool in_order);
+  void expect_to_be_continued_after_power_cuts() {
+    for (const bool in_order : {true, false}) expect_to_be_continued_after_power_cuts(in_order);
+  }
 
   sherd::Technique technique_ = sherd::Technique::automatic;
   Faults faults_{[this](const std::string& folder) { return begin(folder); }};
@@ -112,7 +115,10 @@ TEST_F(AStream, IsContinuedAfterAKillAtAnyCall) {
   });
 }
 
-void AStream::expect_to_be_continued_after_power_cuts() {
+void AStream::expect_to_be_continued_after_power_cuts(bool in_order) {
+  SCOPED_TRACE(in_order ? "names in order" : "names in any order");
+  faults_.keep_names_in_order(in_order);
+  acknowledged_after_.clear();
   const Recording recording = faults_.record([this](const Simulation& simulation) { simulation_ = &simulation; });
   simulation_ = nullptr;
   ASSERT_EQ(acknowledged_after_.size(), kFlushes);
