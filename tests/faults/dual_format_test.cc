@@ -5,6 +5,7 @@
 
 #include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/faults/power_cuts.hpp"
 
 namespace faults {
 namespace {
@@ -59,6 +60,14 @@ class WriterOfADualFormatArray : public testing::TestWithParam<std::string> {
     }
   }
 
+  void expect_promises(bool is_acknowledged) const {
+    expect_old_or_new();
+    expect_no_error();
+    for (const char* format : {"zarr3", "precomputed"})
+      EXPECT_TRUE(!is_acknowledged || operations::read_dual(faults_.folder(), format) == after_) << format;
+    expect_one_file_after_the_next();
+  }
+
   void expect_old_or_new_after_failures(Fault::Kind kind) {
     for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
       const auto error = faults_.run(fault);
@@ -104,12 +113,24 @@ TEST_P(WriterOfADualFormatArray, LeavesOldOrNewWhenKilledAtAnyCall) {
   });
 }
 
+TEST_P(WriterOfADualFormatArray, LeavesOldOrNewAfterAPowerCut) {
+  expect_after_power_cuts(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
+}
+
+/// Of one shard: the states of several are many.
+class WriterOfADualFormatShard : public WriterOfADualFormatArray {};
+
+TEST_P(WriterOfADualFormatShard, BreaksItsPromisesWithoutSyncs) {
+  expect_syncs_to_matter(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WriterOfADualFormatArray,
                          testing::Values("dual-format-part", "dual-format-volume", "dual-format-shard",
                                          "dual-format-erase"),
                          [](const testing::TestParamInfo<std::string>& operation) {
                            return operation.param.substr(sizeof "dual-format-" - 1);
                          });
+INSTANTIATE_TEST_SUITE_P(All, WriterOfADualFormatShard, testing::Values("dual-format-shard"));
 
 }  // namespace
 }  // namespace faults

@@ -7,6 +7,7 @@
 
 #include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/faults/power_cuts.hpp"
 
 namespace faults {
 namespace {
@@ -43,6 +44,12 @@ class OverwrittenNode : public testing::TestWithParam<std::string> {
     array.read(sherd::Box{{0, 0}, {8, 8}}, std::span(values)).value();
     EXPECT_THAT(values, testing::Each(values.front()));
     return values.front();
+  }
+
+  void expect_promises(bool is_acknowledged) const {
+    const std::uint16_t value = found();
+    EXPECT_TRUE(value == kNew || (!is_acknowledged && value == kOld)) << value;
+    expect_tidy_after_the_next();
   }
 
   void expect_tidy_after_the_next() const {
@@ -84,6 +91,16 @@ TEST_P(OverwrittenNode, IsOldOrNewWhenACallFails) {
     if (error) expect_tidy_after_the_next();
   });
   EXPECT_GT(kept, 0);
+}
+
+TEST_P(OverwrittenNode, IsOldOrNewAfterAPowerCut) {
+  faults_.record_around();
+  expect_after_power_cuts(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
+}
+
+TEST_P(OverwrittenNode, BreaksItsPromisesWithoutSyncs) {
+  faults_.record_around();
+  expect_syncs_to_matter(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
 }
 
 TEST_P(OverwrittenNode, IsReplacedAlsoWhereDirectoriesCannotBeExchanged) {

@@ -5,6 +5,7 @@
 
 #include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/faults/power_cuts.hpp"
 
 namespace faults {
 namespace {
@@ -50,6 +51,14 @@ class RenamedArray : public testing::Test {
     return paths;
   }
 
+  void expect_promises(bool is_acknowledged) const {
+    const std::string found = where();
+    EXPECT_TRUE(found == "new/b" || (!is_acknowledged && found == "a")) << found;
+    if (found != "a") return;
+    sherd::rename(faults_.folder() + "/a", "new/b", {.config = operations::config_of(1)}).value();
+    EXPECT_EQ(where(), "new/b");
+  }
+
   Faults faults_{[](const std::string& folder) {
     return [=] { sherd::rename(folder + "/a", "new/b", {.config = operations::config_of(1)}).value(); };
   }};
@@ -73,6 +82,14 @@ TEST_F(RenamedArray, IsAtOneOfTheTwoPathsWhenACallFails) {
     EXPECT_TRUE(again || again.error().code() == sherd::ErrorCode::not_found) << again.error().text();
     EXPECT_EQ(where(), "new/b");
   });
+}
+
+TEST_F(RenamedArray, IsAtOneOfTheTwoPathsAfterAPowerCut) {
+  expect_after_power_cuts(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
+}
+
+TEST_F(RenamedArray, BreaksItsPromisesWithoutSyncs) {
+  expect_syncs_to_matter(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
 }
 
 TEST_F(RenamedArray, IsRefusedOnAnotherFileSystem) {

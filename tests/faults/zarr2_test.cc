@@ -9,6 +9,7 @@
 #include "sherd/tools.hpp"
 #include "tests/crash/operations.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/faults/power_cuts.hpp"
 
 namespace faults {
 namespace {
@@ -73,6 +74,22 @@ class WriterOfSeveralDocuments : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(is_new || (said->value == 1 && GetParam() != "create")) << said->value;
   }
 
+  void expect_promises(bool is_acknowledged) const {
+    expect_whole(!is_acknowledged);
+    const auto said = said_in(faults_.folder());
+    if (is_acknowledged) {
+      EXPECT_EQ(fs::exists(faults_.folder() + "/.zmetadata"),
+                GetParam() == "consolidate" || GetParam() == "attributes");
+      EXPECT_EQ(said.has_value(), GetParam() != "erase");
+      const bool changes_value = GetParam() == "create" || GetParam() == "attributes";
+      EXPECT_TRUE(!said ||
+                  (said->value == (changes_value ? 2 : 1) && said->length == (GetParam() == "resize" ? 6 : 4)));
+    }
+    const auto lists = sherd::file_store(faults_.folder()).value()->get(".zmetadata").value();
+    EXPECT_TRUE(!lists || sherd::Json::parse(*lists));
+    expect_success_of_the_next();
+  }
+
   void expect_success_of_the_next() const {
     create(faults_.folder(), 3);
     EXPECT_EQ(said_in(faults_.folder())->value, 3);
@@ -106,6 +123,20 @@ TEST_P(WriterOfSeveralDocuments, LeavesWholeNodesWhenACallFails) {
     expect_bytes_are_not_lost_silently(call, error.has_value());
     expect_success_of_the_next();
   });
+}
+
+TEST_P(WriterOfSeveralDocuments, LeavesWholeNodesAfterAPowerCut) {
+  // The members of an erased group are removed in an order that only a journal keeps.
+  const std::set<bool> orders = GetParam() == "erase" ? std::set{true} : std::set{true, false};
+  expect_after_power_cuts(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); }, orders);
+}
+
+TEST_P(WriterOfSeveralDocuments, BreaksItsPromisesWithoutSyncs) {
+  std::set<std::string> needless;
+  if (GetParam() == "erase") needless = {"no syncs of files"};
+  const auto expect = [&](bool is_acknowledged) { expect_promises(is_acknowledged); };
+  faults_.keep_names_in_order(GetParam() == "erase");
+  expect_syncs_to_matter(faults_, expect, Lacking::all_syncs, needless);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WriterOfSeveralDocuments,

@@ -9,6 +9,7 @@
 #include "store/archive_of.hpp"
 #include "store/zip.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/faults/power_cuts.hpp"
 
 namespace faults {
 namespace {
@@ -18,7 +19,8 @@ using sherd::Store;
 using Members = std::map<std::string, std::string>;
 using Seen = std::optional<Members>;
 
-const std::string kLarge(1'500'000, 'l');
+constexpr std::size_t kLargeBytes = 1'500'000;
+std::string large(kLargeBytes, 'l');
 
 std::shared_ptr<Store> opened(const std::string& folder) {
   return sherd::zip_store(sherd::file_store(folder).value(), "a.zip", {}).value();
@@ -42,13 +44,13 @@ void change(Store& store, const std::string& operation) {
   if (operation == "first") archive_of(store)->set_first([](std::string_view key) { return key == "zarr.json"; });
   if (operation == "create" || operation == "first") {
     store.set("zarr.json", "{}").value();
-    store.set("c/0", kLarge).value();
+    store.set("c/0", large).value();
     store.set("c/1", "small").value();
   } else if (operation == "append") {
     store.set("c/2", "appended").value();
   } else {
     store.set("zarr.json", "{\"new\": 1}").value();
-    store.set("c/1", kLarge + "x").value();
+    store.set("c/1", large + "x").value();
     store.erase("c/old").value();
   }
   store.finish().value();
@@ -56,17 +58,17 @@ void change(Store& store, const std::string& operation) {
 
 Members before(const std::string& operation) {
   if (operation == "create" || operation == "first") return {};
-  return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}, {"c/old", "old"}};
+  return {{"zarr.json", "{}"}, {"c/0", large}, {"c/1", "small"}, {"c/old", "old"}};
 }
 
 Members after(const std::string& operation) {
-  if (operation == "create" || operation == "first") return {{"zarr.json", "{}"}, {"c/0", kLarge}, {"c/1", "small"}};
+  if (operation == "create" || operation == "first") return {{"zarr.json", "{}"}, {"c/0", large}, {"c/1", "small"}};
   Members members = before(operation);
   if (operation == "append") {
     members["c/2"] = "appended";
   } else {
     members["zarr.json"] = "{\"new\": 1}";
-    members["c/1"] = kLarge + "x";
+    members["c/1"] = large + "x";
     members.erase("c/old");
   }
   return members;
@@ -145,13 +147,37 @@ TEST_P(WriterOfAnArchive, LeavesTheOldOneOrTheNewOneWhenKilledAtAnyCall) {
 INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArchive, testing::Values("create", "first", "append", "replace"),
                          [](const auto& each) { return each.param; });
 
+/// Members have few sectors, so that all that may be left of them can be looked at.
+class ArchiveOfSmallMembers : public WriterOfAnArchive {
+ protected:
+  ArchiveOfSmallMembers() { large.resize(1200); }
+  ~ArchiveOfSmallMembers() override { large.resize(kLargeBytes, 'l'); }
+
+  void expect_promises(bool is_acknowledged) const {
+    const Seen seen = see(faults_.folder());
+    EXPECT_TRUE(seen == after(GetParam()) || (!is_acknowledged && seen == before_));
+    expect_success_of_the_next(seen);
+  }
+};
+
+TEST_P(ArchiveOfSmallMembers, IsTheOldOneOrTheNewOneAfterAPowerCut) {
+  expect_after_power_cuts(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); });
+}
+
+TEST_P(ArchiveOfSmallMembers, IsSyncedAsOftenAsIsNeeded) {
+  expect_syncs_to_matter(faults_, [&](bool is_acknowledged) { expect_promises(is_acknowledged); }, Lacking::a_sync);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ArchiveOfSmallMembers, testing::Values("create", "first", "append", "replace"),
+                         [](const auto& each) { return each.param; });
+
 TEST(FailedEnd, OfAnArchiveCanBeRepeatedUnlessItWasJustBeingReplaced) {
   std::size_t repeated = 0;
   for (std::size_t at = 0, calls = 1; at < calls; ++at) {
     const TempDir folder;
     const auto store = opened(folder.path());
     store->set("a", "1").value();
-    store->set("b", kLarge).value();
+    store->set("b", large).value();
     std::string failing;
     {
       const Simulation simulation({.kind = Fault::Kind::once, .at = at, .code = ENOSPC});
@@ -161,7 +187,7 @@ TEST(FailedEnd, OfAnArchiveCanBeRepeatedUnlessItWasJustBeingReplaced) {
     if (failing.empty()) continue;
     const bool again = store->finish().has_value();
     EXPECT_TRUE(again || failing != "pwrite");
-    const Members written = {{"a", "1"}, {"b", kLarge}};
+    const Members written = {{"a", "1"}, {"b", large}};
     EXPECT_TRUE(see(folder.path()) == written || (!again && see(folder.path()) == std::nullopt)) << failing;
     repeated += again ? 1 : 0;
   }
@@ -207,18 +233,18 @@ TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {
       std::size_t at = 0;
       {
         const Simulation simulation;
-        writer->write(0, sherd::as_bytes(kLarge)).value();
+        writer->write(0, sherd::as_bytes(large)).value();
         const auto calls = simulation.calls();
         while (calls[at].name != "openat") ++at;
       }
       writer.reset();
       writer = store->write("b").value();
       const Simulation simulation({.kind = Fault::Kind::once, .at = at, .code = code});
-      writer->write(0, sherd::as_bytes(kLarge)).value();
+      writer->write(0, sherd::as_bytes(large)).value();
       writer->commit().value();
     }
     store->finish().value();
-    EXPECT_EQ(see(folder.path())->at("b"), kLarge);
+    EXPECT_EQ(see(folder.path())->at("b"), large);
     EXPECT_EQ(files(folder.path()), std::set<std::string>{"a.zip"});
   }
 }
