@@ -93,10 +93,14 @@ TEST_P(PowerCut, LeavesNewDirectoriesWithWhatIsInThem) {
   // Of those that were there before only the one into which the object is put.
   EXPECT_EQ(std::ranges::count_if(recording.effects, is_of_names), GetParam().kind == golden::Kind::ids ? 1 : 0);
   Judge judge(GetParam(), first, {}, cut_folder());
+  const auto fault_of = [&](const Tree& tree, bool is_acknowledged) { return judge.fault(tree, is_acknowledged); };
   for_each_cut(recording, [&](const Tree& tree, bool is_acknowledged) {
     if (HasFailure()) return;
-    EXPECT_EQ(judge.fault(tree, is_acknowledged), "");
+    EXPECT_EQ(fault_of(tree, is_acknowledged), "");
   });
+  const auto lacking = mutants(recording, fault_of, Lacking::a_sync);
+  EXPECT_EQ(lacking.size(), 2U);
+  for (const Mutant& mutant : lacking) EXPECT_EQ(mutant.fate, Fate::caught) << mutant.name;
 }
 
 /// The power is cut, and again during the next update, which has found something unfinished.
