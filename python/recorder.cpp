@@ -21,6 +21,7 @@ nb::list requests_to(const std::vector<Recorder::Request>& requests) {
 
 nb::dict stats_to(const Recorder::Stats& stats) {
   nb::dict counts;
+  counts["requests"] = stats.requests;
   counts["chunks_decoded"] = stats.chunks_decoded;
   counts["chunks_encoded"] = stats.chunks_encoded;
   counts["chunks_moved"] = stats.chunks_moved;

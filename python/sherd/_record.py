@@ -12,8 +12,9 @@ class Log:
     """The requests of a `with sherd.record()` block; filled in when the block ends.
 
     requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase, move or list.
-    stats: {"chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written", "retries", "round_trips"}:
-        requests that repeated another one, and reads that could begin only after the reply to another.
+    stats: {"requests", "chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written", "retries",
+        "round_trips"}: requests include the parts of large objects, and those that repeated another one; round trips are
+        reads that could begin only after the reply to another.
     """
 
     def __init__(self) -> None:

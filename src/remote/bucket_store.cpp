@@ -107,6 +107,12 @@ class BucketStore final : public RemoteStore, public UploadingStore, public Copy
   [[nodiscard]] bool copies_itself(const ByteSource& from) const override {
     return copy_source(from, *bucket_).has_value();
   }
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                   const Generation& generation) const override {
+    if (!generation.token.starts_with('"')) return nullptr;
+    return std::make_shared<RemoteSource>(
+        server_, key, Version{.etag = generation.token, .modified = {}, .size = size, .is_listed = true}, nullptr);
+  }
   Result<void> wait_for_writers(const std::string& prefix) override {
     return wait_for_holders(*locks_, patience_, prefix);
   }

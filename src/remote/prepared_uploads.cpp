@@ -4,6 +4,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "store/request_count.hpp"
 
 namespace sherd::remote {
 
@@ -25,7 +26,9 @@ std::optional<PreparedUploads::Begun> PreparedUploads::remove(const std::string&
     const std::lock_guard guard(mutex_);
     if (auto node = by_key_.extract(key)) begun = std::move(node.mapped());
   }
-  return begun.valid() ? std::optional(begun.get()) : std::nullopt;
+  if (!begun.valid()) return std::nullopt;
+  ++requests_of_thread().requests;  // of another thread
+  return begun.get();
 }
 
 PreparedUploads::Begun PreparedUploads::take(const std::string& key) {

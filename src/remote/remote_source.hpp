@@ -16,11 +16,12 @@ namespace sherd::remote {
 struct Version {
   std::string etag, modified;
   std::uint64_t size = 0;
+  bool is_listed = false;  ///< a list has shown it: its ETag and size are compared
 
   /// Whether a reply with validators like these is of the same version. Two replies without any are not known to
   /// differ.
   [[nodiscard]] bool is_like(const Version& other) const noexcept {
-    return etag == other.etag && modified == other.modified && size == other.size;
+    return etag == other.etag && size == other.size && (is_listed || modified == other.modified);
   }
   /// Empty without a validator: such an object is never cached across calls.
   [[nodiscard]] Generation generation() const;

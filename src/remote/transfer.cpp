@@ -7,6 +7,7 @@
 #include "base/call.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/request_count.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -71,6 +72,7 @@ Result<void> Transfers::send(Transfer& transfer) {
   transfer.received_ = 0;
   transfer.asked_ = attempt.request.method + " " + without_query(attempt.request.url);
   ++transfer.requests_;
+  ++requests_of_thread().requests;
   SHERD_TRY(transport_->send(attempt.request, transfer, attempt.options));
   under_way_.push_back(&transfer);
   return {};
@@ -83,6 +85,11 @@ void Transfers::end(Transfer& transfer, Result<bool> outcome) {
   transfer.finish(is_named ? std::move(outcome).error().in(transfer.asked_) : std::move(outcome));
 }
 
+void Transfers::count_retry(Transfer& transfer) {
+  ++transfer.retries_;
+  ++requests_of_thread().retries;
+}
+
 void Transfers::retry(Transfer& transfer, Error error, milliseconds least) {
   if (transfer.received_ < kProgressBytes) ++transfer.failures_;
   if (retries_left_ == 0 || transfer.failures_ >= connection_.attempts) {
@@ -90,7 +97,7 @@ void Transfers::retry(Transfer& transfer, Error error, milliseconds least) {
     return end(transfer, std::move(error).in("after " + std::to_string(transfer.requests_) + " requests"));
   }
   --retries_left_;
-  ++transfer.retries_;
+  count_retry(transfer);
   waiting_.push_back({&transfer, Clock::now() + std::max(least, delay_after(transfer.failures_ - 1))});
 }
 
@@ -105,7 +112,7 @@ void Transfers::act_on(Transfer& transfer, Verdict verdict) {
     case Next::elsewhere:
       return start(transfer);
     case Next::again:
-      ++transfer.retries_;
+      count_retry(transfer);
       if (++transfer.failures_ < connection_.attempts) return start(transfer);
       return end(transfer, verdict.error ? *std::move(verdict.error) : io_error("the server refused the request"));
     case Next::later:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +98,10 @@ class CopyingStore {
   virtual ~CopyingStore() = default;
   /// Whether a writer's copy() of the whole object that `from` reads does so.
   [[nodiscard]] virtual bool copies_itself(const ByteSource& from) const = 0;
+  /// The version of an object of this store that a list has shown, without a request. nullptr if the list does not say
+  /// which version it is.
+  [[nodiscard]] virtual std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                           const Generation& generation) const = 0;
 };
 
 using KeyTest = std::function<bool(std::string_view key)>;

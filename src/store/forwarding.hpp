@@ -138,6 +138,12 @@ class ForwardingStore : public Store,
     const auto* const store = dynamic_cast<const CopyingStore*>(store_.get());
     return store != nullptr && store->copies_itself(from);
   }
+  /// Wrappers that show objects as they are override this.
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                   const Generation& generation) const override {
+    static_cast<void>(key), static_cast<void>(size), static_cast<void>(generation);
+    return nullptr;
+  }
   Result<void> visit_uploads(const std::string& prefix, const OnUpload& visit) override {
     auto* const store = dynamic_cast<UploadingStore*>(store_.get());
     return store != nullptr ? store->visit_uploads(prefix, visit) : Result<void>();
@@ -149,6 +155,13 @@ class ForwardingStore : public Store,
   [[nodiscard]] Store& beneath() const noexcept { return *store_; }
 
  protected:
+  /// listed() of the store below.
+  [[nodiscard]] std::shared_ptr<ByteSource> listed_beneath(const std::string& key, std::uint64_t size,
+                                                           const Generation& generation) const {
+    const auto* const store = dynamic_cast<const CopyingStore*>(store_.get());
+    return store != nullptr ? store->listed(key, size, generation) : nullptr;
+  }
+
   /// The object's present version as the wrapper shows it, or nullptr.
   virtual Result<std::shared_ptr<ByteSource>> find(const std::string& key) { return store_->open(key); }
 

@@ -135,6 +135,10 @@ class PrefixedStore final : public ForwardingStore {
       return visit(key.substr(prefix_.size()), since);
     });
   }
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                   const Generation& generation) const override {
+    return check_key(key) ? listed_beneath(prefix_ + key, size, generation) : nullptr;
+  }
   Result<void> erase_all(std::span<const std::string> keys) override {
     std::vector<std::string> beneath;
     beneath.reserve(keys.size());

@@ -1,19 +1,50 @@
 // The store that counts requests. A request to read is one `get`, whether or not it opens its object, and so is a read
-// of an open one; but an object that is opened without reading any of it is counted with its first read. A list is
-// counted once, however many pages it has. A committed object is one `put` of all its bytes, including copied ones:
+// of an open one; but an object that is opened without reading any of it is listed with its first read. A list is
+// one `list`, however many pages it has. A committed object is one `put` of all its bytes, including copied ones:
 // bytes copied inside a store are written, but not read; an amended object is a `put` of the changed bytes. `erase` and
-// `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. Stores around this
-// one count, too. A store that this recorder counts already, below any wrapper, is unchanged, because nodes are opened
-// from handles.
+// `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. If a server is sent
+// more than that, such as pages of a list, the parts of an upload, or a look at a version, this is added to the number
+// of requests. Stores around this one count, too. A store that this recorder counts already, below any wrapper, is
+// unchanged, because nodes are opened from handles.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
+#include "store/request_count.hpp"
 
 namespace sherd {
 namespace {
+
+/// Counts the requests of an operation: those that are named, and what else this thread sends to a server meanwhile.
+class Sending {
+ public:
+  explicit Sending(Recorder& recorder) : recorder_(recorder) {}
+  Sending(const Sending&) = delete;
+  Sending& operator=(const Sending&) = delete;
+  ~Sending() {
+    const RequestCount now = std::exchange(requests_of_thread(), before_);  // they are not those of an operation around
+    const RequestCount sent{now.requests - before_.requests, now.retries - before_.retries};
+    recorder_.repeated(sent.requests - std::min(sent.requests, counted_.requests),
+                       sent.retries - std::min(sent.retries, counted_.retries));
+  }
+
+  void request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length) {
+    recorder_.request(op, key, offset, length);
+    ++counted_.requests;
+  }
+  void repeated(std::uint64_t requests, std::uint64_t retries) {
+    recorder_.repeated(requests, retries);
+    counted_.requests += requests;
+    counted_.retries += retries;
+  }
+
+ private:
+  Recorder& recorder_;
+  const RequestCount before_ = requests_of_thread();
+  RequestCount counted_;
+};
 
 class RecordedSource final : public ForwardingSource {
  public:
@@ -21,7 +52,8 @@ class RecordedSource final : public ForwardingSource {
       : ForwardingSource(std::move(source)), recorder_(std::move(recorder)) {}
 
   Result<void> read(std::span<const RangeRead> ranges) override {
-    for (const auto& range : ranges) recorder_->request("get", name(), range.offset, range.into.size());
+    Sending sending(*recorder_);
+    for (const auto& range : ranges) sending.request("get", name(), range.offset, range.into.size());
     return source_->read(ranges);
   }
 
@@ -32,7 +64,8 @@ class RecordedSource final : public ForwardingSource {
 /// Counts the replies to the requests of a queue.
 class RecordedQueue final : public ReadQueue {
  public:
-  RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder) : queue_(queue), recorder_(recorder) {}
+  RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder)
+      : queue_(queue), recorder_(recorder), sending_(*recorder) {}
 
   ~RecordedQueue() override { recorder_->round_trips(deepest_); }
 
@@ -57,8 +90,8 @@ class RecordedQueue final : public ReadQueue {
   void count(const ReadRequest& request, ReadReply& reply) {
     const bool is_open = !request.of && reply.source && request.length == 0;
     if (!is_open)
-      recorder_->request("get", request.of ? request.of->name() : request.key, reply.offset, reply.bytes.size());
-    recorder_->repeated(reply.requests - 1, reply.retries);
+      sending_.request("get", request.of ? request.of->name() : request.key, reply.offset, reply.bytes.size());
+    sending_.repeated(reply.requests - 1, reply.retries);
     wrap<RecordedSource>(reply, request, recorder_);
   }
 
@@ -69,6 +102,7 @@ class RecordedQueue final : public ReadQueue {
 
   ReadQueue& queue_;
   const std::shared_ptr<Recorder>& recorder_;
+  Sending sending_;
   std::size_t asked_ = 0;
   std::unordered_map<std::size_t, Asked> under_way_;
   // A request that comes after the queue had none depends on a reply since then. If there are several, it is one of
@@ -84,19 +118,22 @@ class RecordedWriter final : public ForwardingWriter {
       : ForwardingWriter(std::move(writer)), key_(std::move(key)), recorder_(std::move(recorder)) {}
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    const Sending sending(*recorder_);
     SHERD_TRY(writer_->write(offset, bytes));
     written_ += bytes.size();
     return {};
   }
   Result<void> copy(ByteSource& from, std::uint64_t from_offset, std::uint64_t length,
                     std::uint64_t to_offset) override {
+    const Sending sending(*recorder_);
     SHERD_TRY(writer_->copy(unwrapped<RecordedSource>(from), from_offset, length, to_offset));
     written_ += length;
     return {};
   }
   Result<void> commit(const Condition& condition) override {
+    Sending sending(*recorder_);
     SHERD_TRY(writer_->commit(condition));
-    recorder_->request("put", key_, 0, written_);
+    sending.request("put", key_, 0, written_);
     return {};
   }
 
@@ -116,23 +153,31 @@ class RecordedStore final : public ForwardingStore {
     return store_->read(recorded);
   }
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    const Sending sending(*recorder_);
     SHERD_TRY(writer, store_->write(key, hints));
     return std::make_unique<RecordedWriter>(std::move(writer), key, recorder_);
   }
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override {
+    Sending sending(*recorder_);
     SHERD_TRY(generation, store_->amend(key, amendment));
     std::uint64_t written = 0;
     for (const auto& bytes : amendment.appended) written += bytes.size();
     for (const auto& each : amendment.overwrites) written += each.bytes.size();
-    recorder_->request("put", key, 0, written);
+    sending.request("put", key, 0, written);
     return generation;
   }
+  Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    const Sending sending(*recorder_);
+    return store_->lock(key);
+  }
   Result<Erased> erase(const std::string& key, const Condition& condition) override {
-    recorder_->request("erase", key, 0, 0);
+    Sending sending(*recorder_);
+    sending.request("erase", key, 0, 0);
     return store_->erase(key, condition);
   }
   Result<void> erase_prefix(const std::string& prefix) override {
-    recorder_->request("erase", prefix, 0, 0);
+    Sending sending(*recorder_);
+    sending.request("erase", prefix, 0, 0);
     return store_->erase_prefix(prefix);
   }
   Result<bool> move_at_once(const std::string& from, const std::string& to) override {
@@ -149,12 +194,19 @@ class RecordedStore final : public ForwardingStore {
     if (exchanged) recorder_->request("move", from, 0, 0);
     return exchanged;
   }
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                   const Generation& generation) const override {
+    auto source = listed_beneath(key, size, generation);
+    return source ? std::make_shared<RecordedSource>(std::move(source), recorder_) : nullptr;
+  }
   Result<void> erase_all(std::span<const std::string> keys) override {
-    for (const std::string& key : keys) recorder_->request("erase", key, 0, 0);
+    Sending sending(*recorder_);
+    for (const std::string& key : keys) sending.request("erase", key, 0, 0);
     return store_->erase_all(keys);
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    recorder_->request("list", prefix, 0, 0);
+    Sending sending(*recorder_);
+    sending.request("list", prefix, 0, 0);
     return store_->visit(prefix, depth, visit);
   }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
