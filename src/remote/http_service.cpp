@@ -1,5 +1,6 @@
 #include "remote/http_service.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -21,6 +22,15 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
+/// A token of RFC 9110.
+bool is_header_name(std::string_view name) {
+  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::ranges::all_of(name, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kOthers.find(c) != kOthers.npos;
+  });
+}
+
 /// Lines such as `X-Api-Key: 123`.
 Result<Headers> parse_headers(const std::string& text) {
   Headers headers;
@@ -28,7 +38,7 @@ Result<Headers> parse_headers(const std::string& text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     const std::size_t colon = line.find(':');
-    if (colon == line.npos || colon == 0 || !is_plain_text(line) || line.substr(0, colon).find(' ') != line.npos)
+    if (colon == line.npos || !is_header_name(line.substr(0, colon)) || !is_plain_text(line))
       return wrong_option("headers", "must be lines such as 'X-Name: value'");
     std::string_view value = line.substr(colon + 1);
     while (value.starts_with(' ')) value.remove_prefix(1);

@@ -15,14 +15,16 @@
 
 #include "base/buffer.hpp"
 #include "base/try.hpp"
+#include "os/calls.hpp"
 #include "remote/address.hpp"
 #include "remote/libraries.hpp"
 
 namespace sherd::remote {
 namespace {
 
-/// Calls that run at the same time have a handle each; more than these are closed afterwards.
-constexpr std::size_t kKeptHandles = 8;
+/// Calls that run at the same time have a handle each. So many connections are kept afterwards in all of them together,
+/// or as many as a call may have under way if its user has asked for more.
+constexpr std::size_t kKeptConnections = 32;
 constexpr long kBufferBytes = 256L << 10;
 /// Bytes per second below which a transfer counts as still.
 constexpr long kStillBytes = 64;
@@ -31,7 +33,19 @@ constexpr std::size_t kMaxHeaderBytes = 256 << 10;
 class Handles;
 Handles* handles = nullptr;  // replaced in a forked child, and never destroyed
 
-/// The stack of libcurl's handles that are not in use, each with its connections.
+/// A handle of libcurl, and how many connections it has.
+struct Handle {
+  Handle(const Curl& functions, CURLM* made) : curl(functions), multi(made) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { curl.curl_multi_cleanup(multi); }
+
+  const Curl& curl;
+  CURLM* const multi;
+  std::size_t connections = 0;
+};
+
+/// The stack of handles that are not in use, each with its connections.
 class Handles {
  public:
   static Handles& get() {
@@ -42,24 +56,33 @@ class Handles {
     static_cast<void>(is_made);
     return *handles;
   }
-  CURLM* take() {
+  /// nullptr if there is none.
+  std::unique_ptr<Handle> take() {
     const std::lock_guard guard(mutex_);
     if (idle_.empty()) return nullptr;
-    CURLM* const multi = idle_.back();
+    auto handle = std::move(idle_.back());
     idle_.pop_back();
-    return multi;
+    return handle;
   }
-  /// False if there are enough.
-  bool give_back(CURLM* multi) {
+  /// Closes those that were unused for longest if there are more connections than `most`.
+  void give_back(std::unique_ptr<Handle> handle, std::size_t most) {
+    if (handle->connections == 0) return;
+    std::vector<std::unique_ptr<Handle>> closed;
     const std::lock_guard guard(mutex_);
-    if (idle_.size() >= kKeptHandles) return false;
-    idle_.push_back(multi);
-    return true;
+    std::size_t count = handle->connections;
+    for (const auto& each : idle_) count += each->connections;
+    auto kept = idle_.begin();
+    for (; kept != idle_.end() && count > most; ++kept) {
+      count -= (*kept)->connections;
+      closed.push_back(std::move(*kept));
+    }
+    idle_.erase(idle_.begin(), kept);
+    idle_.push_back(std::move(handle));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<CURLM*> idle_;
+  std::vector<std::unique_ptr<Handle>> idle_;
 };
 
 struct Wire;
@@ -136,7 +159,8 @@ struct Transport::State {
   const Curl& curl;
   const Connection connection;
   Handles* const home;  // of the process that made this
-  CURLM* multi;
+  std::unique_ptr<Handle> handle;
+  CURLM* const multi = handle->multi;
   Events events = {};
   std::vector<std::unique_ptr<Wire>> under_way = {}, idle = {};
 };
@@ -145,8 +169,8 @@ namespace {
 
 /// A request on a handle of libcurl.
 struct Wire {
-  Wire(const Curl& functions, const Connection& settings, CURL* handle)
-      : curl(functions), connection(settings), easy(handle) {}
+  Wire(const Connection& settings, Handle& of, CURL* made)
+      : curl(of.curl), connection(settings), handle(of), easy(made) {}
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
   ~Wire() {
@@ -156,6 +180,7 @@ struct Wire {
 
   const Curl& curl;
   const Connection& connection;
+  Handle& handle;
   CURL* const easy;
   Exchange* exchange = nullptr;
   curl_slist* headers = nullptr;
@@ -222,7 +247,15 @@ curl_socket_t on_open_socket(void* context, curlsocktype /*purpose*/, curl_socka
     wire.refused_address = true;
     return CURL_SOCKET_BAD;
   }
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (socket >= 0) ++wire.handle.connections;
+  return socket;
+}
+
+/// Connections outlive the requests for which they were opened.
+int on_close_socket(void* context, curl_socket_t socket) {
+  --static_cast<Handle*>(context)->connections;
+  return os::close(socket);
 }
 
 /// If a kept connection ends before the reply begins, libcurl sends the request again. One that changes something may
@@ -256,6 +289,8 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
   set(CURLOPT_WRITEDATA, static_cast<void*>(&wire));
   set(CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
   set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(&wire));
+  set(CURLOPT_CLOSESOCKETFUNCTION, &on_close_socket);
+  set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(&wire.handle));
   if (!connection.proxy.empty()) set(CURLOPT_PROXY, connection.proxy.c_str());
   if (!connection.uses_proxy) set(CURLOPT_NOPROXY, "*");
   if (!connection.ca_bundle.empty()) set(CURLOPT_CAINFO, connection.ca_bundle.c_str());
@@ -287,7 +322,9 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
 
 Error broken_reply(const Wire& wire, CURLcode code) {
   if (code == CURLE_ABORTED_BY_CALLBACK) return io_error("no reply from " + wire.host + ": the connection was closed");
-  const std::string reason = wire.reason[0] != '\0' ? wire.reason : wire.curl.curl_easy_strerror(code);
+  std::string reason = wire.reason[0] != '\0' ? wire.reason : wire.curl.curl_easy_strerror(code);
+  if (code == CURLE_PEER_FAILED_VERIFICATION)
+    reason += "; the storage option ca_bundle names a file with the certificates that are trusted";
   return io_error("no complete reply from " + wire.host + ": " + reason);
 }
 
@@ -329,13 +366,16 @@ void reset(Wire& wire) {
 Result<Transport> Transport::make(const Connection& connection) {
   SHERD_TRY(curl, load_curl());
   Handles& home = Handles::get();
-  CURLM* multi = home.take();
-  if (multi == nullptr) multi = curl->curl_multi_init();
-  if (multi == nullptr) return unavailable("no memory for a connection");
-  curl->curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, std::max<long>(connection.parallel_requests, 4));
-  curl->curl_multi_setopt(multi, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
-  Transport transport(std::unique_ptr<State>(new State{*curl, connection, &home, multi}));
-  transport.state_->events.attach(*curl, multi);
+  std::unique_ptr<Handle> handle = home.take();
+  if (handle == nullptr) {
+    CURLM* const multi = curl->curl_multi_init();
+    if (multi == nullptr) return unavailable("no memory for a connection");
+    handle = std::make_unique<Handle>(*curl, multi);
+  }
+  curl->curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, std::max<long>(connection.parallel_requests, 4));
+  curl->curl_multi_setopt(handle->multi, CURLMOPT_PIPELINING, long{CURLPIPE_NOTHING});
+  Transport transport(std::unique_ptr<State>(new State{*curl, connection, &home, std::move(handle)}));
+  transport.state_->events.attach(*curl, transport.state_->multi);
   return transport;
 }
 
@@ -348,8 +388,11 @@ Transport::~Transport() {
   state_->under_way.clear();
   state_->idle.clear();
   Events::release(state_->curl, state_->multi);
-  if (state_->home != handles) return;  // a forked child: the connections belong to its parent
-  if (!state_->home->give_back(state_->multi)) state_->curl.curl_multi_cleanup(state_->multi);
+  const std::size_t most = std::max<std::size_t>(kKeptConnections, state_->connection.parallel_requests);
+  if (state_->home == handles)
+    state_->home->give_back(std::move(state_->handle), most);
+  else
+    static_cast<void>(state_->handle.release());  // in a forked child: the connections belong to its parent
 }
 
 Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, const Options& options) {
@@ -360,7 +403,7 @@ Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, con
   } else {
     CURL* const easy = state_->curl.curl_easy_init();
     if (easy == nullptr) return unavailable("no memory for a request");
-    wire = std::make_unique<Wire>(state_->curl, state_->connection, easy);
+    wire = std::make_unique<Wire>(state_->connection, *state_->handle, easy);
   }
   wire->exchange = &exchange;
   wire->host = host_of(request.url);

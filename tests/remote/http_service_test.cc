@@ -63,12 +63,14 @@ TEST(HttpService, AsksForItsCredentialsWhenTheyExpire) {
 
 TEST(HttpService, RefusesWrongOptionsByName) {
   const StoreUrl url{.scheme = "http", .host = "127.0.0.1"};
-  for (const auto& [name, value] : Options{{"parallel_requests", "0"},
-                                           {"attempts", "x"},
-                                           {"timeout", "-1"},
-                                           {"missing_status", "200"},
-                                           {"headers", "SECRET without colon"},
-                                           {"netrc", "perhaps"}}) {
+  using Option = std::pair<std::string, std::string>;
+  for (const auto& [name, value] : std::initializer_list<Option>{{"parallel_requests", "0"},
+                                                                 {"attempts", "x"},
+                                                                 {"timeout", "-1"},
+                                                                 {"missing_status", "200"},
+                                                                 {"headers", "SECRET without colon"},
+                                                                 {"headers", R"({"X-Key": "SECRET"})"},
+                                                                 {"netrc", "perhaps"}}) {
     const auto store = http_store(url, {.storage_options = {{name, value}}});
     ASSERT_FALSE(store.has_value()) << name;
     EXPECT_EQ(store.error().code(), ErrorCode::invalid_argument);

@@ -68,6 +68,27 @@ TEST(Transport, AdvancesThoughItMayNotWait) {
   for (const Received& each : replies) EXPECT_EQ(each.size, 4000U);
 }
 
+/// Sends a request over each of so many transports, which exist at the same time.
+void use_at_once(const FaultProxy& proxy, std::size_t count) {
+  std::vector<Transport> transports;
+  Received reply;
+  for (std::size_t i = 0; i < count; ++i) {
+    transports.push_back(Transport::make({}).value());
+    transports.back().send({.url = proxy.url("/b/k")}, reply, {}).value();
+    for (bool is_answered = false; !is_answered;)
+      is_answered = !transports.back().wait(std::chrono::milliseconds(10)).value().empty();
+  }
+}
+
+TEST(Transport, KeepsNoMoreConnectionsThanOneCallHas) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  use_at_once(proxy, 50);
+  EXPECT_EQ(proxy.counts().connections, 50U);
+  use_at_once(proxy, 50);
+  EXPECT_EQ(proxy.counts().connections, 50U + 50U - 32U);
+}
+
 TEST(Transport, IsUsableInAForkedChild) {
   FaultProxy proxy;
   proxy.put("b/k", "x");
