@@ -123,7 +123,9 @@ Result<std::optional<S3Dataset>> s3_dataset(const ParsedUrl& url, const S3Files&
 }
 
 Result<void> place_on_s3(StoreUrl& url) {
-  if (url.fragment.empty() || (url.scheme != "s3" && url.scheme != "https" && url.scheme != "http")) return {};
+  const bool has_host = url.scheme == "s3" && remote::is_aws_host(url.host);
+  if (url.fragment.empty() && !has_host) return {};
+  if (url.scheme != "s3" && url.scheme != "https" && url.scheme != "http") return {};
   const remote::Environment environment = remote::process_environment();
   SHERD_TRY(parsed, read_fragment(url));
   SHERD_TRY(rc, read_rc_files(environment));

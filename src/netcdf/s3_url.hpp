@@ -40,8 +40,8 @@ struct S3Files {
 
 /// nullopt if the URL does not name a dataset on S3; invalid_argument if it names no bucket.
 [[nodiscard]] Result<std::optional<S3Dataset>> s3_dataset(const ParsedUrl& url, const S3Files& files);
-/// Makes a URL with a fragment that names a dataset on S3 that of its bucket, by the files of the user. Leaves any
-/// other.
+/// Makes a URL with a fragment, or with a host of AWS after `s3://`, that names a dataset on S3 that of its bucket, by
+/// the files of the user. Leaves any other.
 [[nodiscard]] Result<void> place_on_s3(StoreUrl& url);
 
 }  // namespace sherd::netcdf

@@ -167,6 +167,33 @@ def test_ncgen_and_nccopy_write_datasets(bucket, command, datasets, server):
         assert command.ok("check", there / f"{name}.zarr", "--json").json["ok"]
 
 
+@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("form", ["s3://s3.us-west-1.amazonaws.com/{bucket}", "s3://s3.us-west-1.amazonaws.com/{bucket}#mode=zarr",
+                                  "s3://{bucket}/rootkey#mode=nczarr,awsprofile=unidata"])
+def test_ncgen_writes_to_the_urls_of_the_documentation(bucket, command, server, form):
+    """Its examples 3 to 5; only the endpoint is another."""
+    there = bucket(server)
+    keys = [f"aws_{name} = {there.environment[f'AWS_{name.upper()}']}\n" for name in ("access_key_id", "secret_access_key")]
+    if "awsprofile" in form:
+        (command.folder / "credentials").write_text("[unidata]\n" + "".join(keys))
+        command.environment["AWS_SHARED_CREDENTIALS_FILE"] = str(command.folder / "credentials")
+    else:
+        command.environment |= there.environment
+    command.environment["AWS_ENDPOINT_URL_S3"] = there.server.url
+    url = form.format(bucket=there.bucket)
+    (command.folder / "dataset.cdl").write_text(CDL)
+    local = "local.zarr" + ("#mode=zarr" if "mode=zarr" in form else "")
+    for dataset in (url, local):
+        command.ok("ncgen", "-4", "-lb", "-o", dataset, "dataset.cdl")
+    assert command.ok("ncdump", url).text.splitlines()[1:] == command.ok("ncdump", local).text.splitlines()[1:]
+    stored = there.server.client().list_objects_v2(Bucket=there.bucket)["Contents"]
+    documents = b"".join(there.server.get(there.bucket, each["Key"]).body for each in stored if each["Key"].endswith((".zgroup", ".zattrs")))
+    assert (b"_nczarr_group" in documents) == ("mode=zarr" not in form), "pure Zarr has no notes of NCZarr"
+    assert all("/rootkey/" in f"/{each['Key']}" for each in stored) == ("rootkey" in form)
+    tagged = [each["Key"] for each in stored if there.server.client().get_object_tagging(Bucket=there.bucket, Key=each["Key"])["TagSet"]]
+    assert tagged == []
+
+
 BLOCK = 7  # rows of a task, which are not those of chunks
 
 
