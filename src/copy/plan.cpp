@@ -187,7 +187,7 @@ class TreePlanner {
     SHERD_TRY(note_side_documents(location, path));
     SHERD_TRY(hidden, hidden_group(location, plan_.nodes[number].document.document));
     if (hidden) left_out_.emplace(path, corrupt(*hidden));
-    SHERD_TRY(members, listed_or_named(members_of(location), location));
+    SHERD_TRY(members, members_at(location));
     for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
     note_missing(number);
     NodeCopy node = std::move(plan_.nodes[number]);
@@ -195,6 +195,16 @@ class TreePlanner {
     note_references(path, node.document.document);
     plan_.nodes[number] = std::move(node);
     return {};
+  }
+
+  /// The members of a group. If they are those that OME-NGFF's metadata name, there may be others.
+  Result<Members> members_at(const NodeLocation& group) {
+    auto listed = members_of(group);
+    const bool is_all = listed.has_value();
+    SHERD_TRY(members, listed_or_named(std::move(listed), group));
+    if (!is_all && !std::exchange(names_members_, true))
+      plan_.warnings.emplace_back("the server lists nothing: only members that OME-NGFF's metadata name are copied");
+    return members;
   }
 
   // OME-NGFF requires labels to have as many levels as their image, and `check` lets only those before 0.5 have others:
@@ -224,7 +234,7 @@ class TreePlanner {
     }
     plan_.warnings.push_back("'" + path + "' has " + made_levels(*image, labels->datasets.size()));
     SHERD_TRY(note_side_documents(location, path));
-    SHERD_TRY(members, listed_or_named(members_of(location), location));
+    SHERD_TRY(members, members_at(location));
     for (const auto& member : members) {
       if (taken.contains(member.first)) continue;
       if (made.contains(member.first))
@@ -469,7 +479,7 @@ class TreePlanner {
   TreePlan plan_;
   std::map<std::string, std::vector<std::string>> axes_;  ///< of the resolutions of images, by path
   std::map<std::string, Error> left_out_;                 ///< nodes that cannot be read, by path
-  bool rank_met_ = false;
+  bool rank_met_ = false, names_members_ = false;
 };
 
 }  // namespace

@@ -81,7 +81,8 @@ TEST_F(NamedMembers, OfOtherGroupsAreUnknown) {
 TEST_F(NamedMembers, AreCopied) {
   image("");
   const auto copied = memory_store();
-  copy(unlisted(memory_), copied, {}).value();
+  const CopyReport report = copy(unlisted(memory_), copied, {}).value();
+  EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("only members that OME-NGFF's metadata name are copied")));
   EXPECT_TRUE(open(copied, {.path = "deep/s1"}));
   EXPECT_FALSE(open(copied, {.path = "unnamed"}));
 }
