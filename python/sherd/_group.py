@@ -260,7 +260,7 @@ class Group:
         return self._handle.appender(members, technique, queue_bytes, threads, auto_flush)
 
     def _along(self, name: str, axis: int | str) -> tuple[Array, int]:
-        array = self[name]
+        array = wrap(self._handle.open(_arguments.text(name, "a name of arrays")))
         if isinstance(array, Group):
             raise InvalidArgument(f"{name!r} is a group", member="arrays")
         if isinstance(axis, str):

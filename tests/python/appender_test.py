@@ -210,7 +210,7 @@ def test_slices_of_a_group_are_checked_by_name(weather):
         with pytest.raises(sherd.Conflict, match="another appender of the array is open"):
             weather["time"].appender()
     assert weather["time"].shape == (0,)
-    for arguments, error in (((["wind"],), KeyError), ((["sky"],), sherd.InvalidArgument), ((["heat"], "y"), sherd.InvalidArgument),
+    for arguments, error in (((["wind"],), sherd.NotFound), ((["sky"],), sherd.InvalidArgument), ((["heat"], "y"), sherd.InvalidArgument),
                              ((["heat"], 3), IndexError), (("heat",), TypeError), (([],), sherd.InvalidArgument),
                              (({"heat": 0, "sky/note": 1},), sherd.InvalidArgument)):
         with pytest.raises(error):
