@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -117,6 +118,24 @@ Result<void> write_confirmed(const Array& array, const Shape& array_shape, const
 
 CellAccess access(const Array::State& state, const Shape& cell, const Shape& array_shape);
 
+/// The look at an array's document beside the last change of a call, in a store without locks. Thread-safe, except
+/// get().
+class LastLook {
+ public:
+  explicit LastLook(const Array::State& state) : state_(state) {}
+  /// All changes have begun or are about to. Where a look costs no latency, it is left to get().
+  void begin();
+  /// More changes follow than have been expected.
+  void forget();
+  /// The shape that begin() has found last or, without it, the one that is found now.
+  Result<Shape> get();
+
+ private:
+  const Array::State& state_;
+  std::mutex mutex_;
+  std::future<Result<Shape>> look_;
+};
+
 /// What is written, and within which bounds. The budget belongs to the call, which may write several regions.
 struct RegionWrite {
   const WriteSource& from;
@@ -130,6 +149,7 @@ struct RegionWrite {
   const Shape* shown = nullptr;
   /// If set, no object is changed before this succeeds. It waits for what is read of the array's document meanwhile.
   const std::function<Result<void>()>* looked = nullptr;
+  LastLook* last_look = nullptr;  ///< if set, begun beside the last change
 
   [[nodiscard]] Result<void> wait_for_look() const { return looked != nullptr ? (*looked)() : Result<void>(); }
 };

@@ -7,7 +7,7 @@
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014). A store without locks cannot keep other writers out, so there a
 // call checks the document once before its first change, while covered chunks are encoded and the indexes of others
-// are read, and once after its last. At the array's end it checks each object.
+// are read, and once beside its last. At the array's end it checks each object.
 #include <algorithm>
 #include <atomic>
 
@@ -45,9 +45,12 @@ class RegionWriter {
       : state_(state),
         config_(config),
         call_(call),
+        cells_(cells),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
-        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {}
+        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {
+    if (call_.last_look != nullptr) call_.last_look->forget();
+  }
 
   Result<void> write(const Shape& cell, const Region& part) const {
     const auto put = [&]() -> Result<void> {
@@ -95,8 +98,20 @@ class RegionWriter {
     return unchanged_since(old.get());
   }
 
-  Result<void> commit(ObjectWriter& object, const Condition& condition) const {
+  /// Called by each attempt to change an object, before the first request that readers could notice.
+  Result<void> begin_change() const {
     SHERD_TRY(call_.wait_for_look());
+    const std::uint64_t count = ++changes_;  // also those that are made again
+    if (call_.last_look == nullptr || count < cells_) return {};
+    if (count == cells_)
+      call_.last_look->begin();
+    else
+      call_.last_look->forget();
+    return {};
+  }
+
+  Result<void> commit(ObjectWriter& object, const Condition& condition) const {
+    SHERD_TRY(begin_change());
     return object.commit(condition);
   }
 
@@ -159,7 +174,7 @@ class RegionWriter {
     SHERD_TRY(old, open_with(store, old_part(at, piece)));
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
-    SHERD_TRY(call_.wait_for_look());
+    SHERD_TRY(begin_change());
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(applied, writer_.update(stored_piece(piece), {store, at.key, old.get(), condition}));
@@ -203,7 +218,7 @@ class RegionWriter {
 
   /// Nothing remains after an update.
   Result<void> erase_rest(const std::string& key, const Condition& condition) const {
-    SHERD_TRY(erase(key, condition));
+    SHERD_TRY(erase_now(key, condition));
     return note_replaced(condition, {});
   }
 
@@ -220,9 +235,13 @@ class RegionWriter {
     return std::span<const std::byte>(to.span());
   }
 
-  /// In an update, an absent object stays absent.
   Result<void> erase(const std::string& key, const Condition& condition) const {
-    SHERD_TRY(call_.wait_for_look());
+    SHERD_TRY(begin_change());
+    return erase_now(key, condition);
+  }
+
+  /// In an update, an absent object stays absent.
+  Result<void> erase_now(const std::string& key, const Condition& condition) const {
     if (condition.kind != Condition::Kind::absent) SHERD_TRY(state_.location.store->erase(key, condition));
     return {};
   }
@@ -230,12 +249,27 @@ class RegionWriter {
   const Array::State& state_;
   const Config& config_;
   const RegionWrite& call_;
+  const std::uint64_t cells_;
+  mutable std::atomic<std::uint64_t> changes_{0};
   mutable ReadBudget reading_;
   const ChunkReader reader_;
   const ChunkWriter writer_;
 };
 
 }  // namespace
+
+void LastLook::begin() {
+  if (state_.location.store->traits().parallel_requests < 2) return;
+  const std::lock_guard hold(mutex_);
+  look_ = begin_beside([this] { return state_.confirm(); });
+}
+
+void LastLook::forget() {
+  const std::lock_guard hold(mutex_);
+  look_ = {};
+}
+
+Result<Shape> LastLook::get() { return look_.valid() ? look_.get() : state_.confirm(); }
 
 Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells) {
   const ChunkLayout& layout = state.layout;
@@ -341,11 +375,16 @@ Result<void> write_confirmed(const Array& array, const Shape& array_shape, const
     const SelectedRegion selected(selection);
     const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
     Budget budget(writing_config(state, state.config(), cells).memory_budget);
-    SHERD_TRY(state.storage->write(
-        state, selected.region(),
-        {.from = {from.data, std::move(strides)}, .budget = budget, .shape = array_shape, .looked = looked}));
-    if (state.location.store->traits().locks) return {};
-    SHERD_TRY(now, state.confirm());
+    const bool looks = !state.location.store->traits().locks;
+    LastLook last_look(state);
+    SHERD_TRY(state.storage->write(state, selected.region(),
+                                   {.from = {from.data, std::move(strides)},
+                                    .budget = budget,
+                                    .shape = array_shape,
+                                    .looked = looked,
+                                    .last_look = looks ? &last_look : nullptr}));
+    if (!looks) return {};
+    SHERD_TRY(now, last_look.get());
     return selection.check(now);
   });
 }

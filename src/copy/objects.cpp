@@ -29,6 +29,13 @@ constexpr std::size_t kBatch = 1024;
 constexpr std::uint64_t kDocumentBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10, kMostWindow = std::uint64_t{8} << 20;
 
+/// An object as the list has shown it.
+struct ListedObject {
+  std::string key;
+  std::uint64_t size = 0;
+  Generation generation;
+};
+
 /// The size of an object, and the checksums of its windows.
 struct Contents {
   std::uint64_t size = 0;
@@ -52,9 +59,10 @@ class ObjectCopier {
     SHERD_TRY(total, survey());
     const std::shared_future<Result<void>> checked = begin_beside([this] { return check_empty(); }).share();
     const Config watched = with_progress(config_, done_, total);
-    std::vector<std::string> batch, documents;
+    std::vector<ListedObject> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      (is_document_of(formats_, entry.name) ? documents : batch).emplace_back(entry.name);
+      (is_document_of(formats_, entry.name) ? documents : batch)
+          .push_back({std::string(entry.name), entry.size, {std::string(entry.generation)}});
       if (batch.size() < kBatch) return true;
       SHERD_TRY(checked.get());
       SHERD_TRY(copy_batch(std::exchange(batch, {}), watched));
@@ -101,29 +109,48 @@ class ObjectCopier {
     return total;
   }
 
-  Result<void> copy_batch(const std::vector<std::string>& keys, const Config& config) {
-    const WriteOrder order(config, destination_.traits(), keys.size());
-    return parallel_for(keys.size(), config, [&](std::size_t i) { return copy_object(keys[order(i)]); });
+  Result<void> copy_batch(const std::vector<ListedObject>& objects, const Config& config) {
+    const WriteOrder order(config, destination_.traits(), objects.size());
+    return parallel_for(objects.size(), config, [&](std::size_t i) { return copy_object(objects[order(i)]); });
   }
 
   Result<std::shared_ptr<ByteSource>> open_source(const std::string& key) {
     return first_bytes_ > 0 ? open_with(source_, {.key = key, .length = first_bytes_}) : source_.open(key);
   }
 
-  Result<void> copy_object(const std::string& key) {
+  [[nodiscard]] bool is_copied_by_server(const ByteSource& from) const {
+    const auto* const store = dynamic_cast<const CopyingStore*>(&destination_);
+    return store != nullptr && store->copies_itself(from);
+  }
+
+  /// The server is told which version the list has shown; if there is another one by now, that is opened.
+  Result<void> copy_object(const ListedObject& object) {
+    const std::string& key = object.key;
+    const auto* const store = dynamic_cast<const CopyingStore*>(&source_);
+    const auto listed = store != nullptr ? store->listed(key, object.size, object.generation) : nullptr;
+    if (listed && is_copied_by_server(*listed)) {
+      auto copied = copy_from(key, *listed);
+      if (copied || copied.error().code() != ErrorCode::conflict) return copied;
+    }
     SHERD_TRY(from, in_store(open_source(key), source_.url()));
     if (from == nullptr) return in_store(Error(conflict("was erased while it was copied").in_key(key)), source_.url());
+    return copy_from(key, *from);
+  }
+
+  Result<void> copy_from(const std::string& key, ByteSource& from) {
     if (options_.resume) {
-      SHERD_TRY(is_there, has_same(key, *from));
+      SHERD_TRY(is_there, has_same(key, from));
       if (is_there) {
         ++skipped_;
         return {};
       }
     }
-    if (const auto* const store = dynamic_cast<const CopyingStore*>(&destination_);
-        store && !from->view() && store->copies_itself(*from))
-      return copy_on_server(key, *from);
-    SHERD_TRY(contents, write(key, *from));
+    return !from.view() && is_copied_by_server(from) ? copy_on_server(key, from) : copy_through(key, from);
+  }
+
+  /// Copies by reading and writing, and reads what was written.
+  Result<void> copy_through(const std::string& key, ByteSource& from) {
+    SHERD_TRY(contents, write(key, from));
     const std::uint64_t first = std::clamp<std::uint64_t>(contents.size, 1, window_);
     SHERD_TRY(to, in_store(open_with(destination_, {.key = key, .length = first}), destination_.url()));
     SHERD_TRY(written, to == nullptr ? Contents{} : in_store(contents_of(*to), destination_.url()));

@@ -200,6 +200,16 @@ Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
   return from_store(location.store->parent(), location);
 }
 
+Result<NodeLocation> with_groups_above(NodeLocation location) {
+  const Format* const format = location.format.get();
+  // Those in its own store are read through that, which may be a wrapper.
+  SHERD_TRY(seen, prefetched_stores(location.store, [&](const std::string& path) {
+              return path.empty() ? std::vector<std::string>() : document_keys({&format, 1}, "");
+            }));
+  location.store = std::move(seen);
+  return location;
+}
+
 namespace {
 
 NodeLocation live(NodeLocation location) {
@@ -209,13 +219,8 @@ NodeLocation live(NodeLocation location) {
 
 /// The same node in the outermost hierarchy around its own, in a snapshot of what is now stored of the groups around
 /// it.
-Result<NodeLocation> seen_from_outermost(NodeLocation location) {
-  const Format* const format = location.format.get();
-  // Those in its own store are read through that, which may be a wrapper.
-  SHERD_TRY(seen, prefetched_stores(location.store, [&](const std::string& path) {
-              return path.empty() ? std::vector<std::string>() : document_keys({&format, 1}, "");
-            }));
-  location.store = std::move(seen);
+Result<NodeLocation> seen_from_outermost(NodeLocation node) {
+  SHERD_TRY(location, with_groups_above(std::move(node)));
   for (bool is_outer = false;; is_outer = true) {
     SHERD_TRY(outer, from_around(location));
     if (!outer) return is_outer ? location : live(std::move(location));  // nothing of its own store was read

@@ -22,6 +22,10 @@ namespace sherd {
 /// The same node in the outermost store around.
 [[nodiscard]] Result<NodeLocation> from_outermost(NodeLocation location);
 
+/// The same node in a snapshot of the groups above the root of its store, which costs one round trip where requests
+/// have latency; from_around() and renew_consolidated() of that node do not read them again.
+[[nodiscard]] Result<NodeLocation> with_groups_above(NodeLocation location);
+
 /// Updates the consolidated metadata of all groups around a node, also above the root of its store, from the documents
 /// of that node, of the groups on the way to it, and of the nodes at `below` (relative paths, groups before members).
 /// Nodes without a document are removed with everything below them. To be called after every change of a document; a

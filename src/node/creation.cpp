@@ -267,11 +267,11 @@ Result<void> store_node(const NodeLocation& location, NodeDocument& node, const 
   SHERD_TRY(versions, create_documents(location, node.document));
   node.versions = std::move(versions);
   SHERD_TRY(write_counterpart(location, node));
-  SHERD_TRY(listed, location.tables.changed(location, MemberChange::made, group));
-  if (listed) {
-    SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
-    if (now) node = *std::move(now);
-  }
+  SHERD_TRY(seen, with_groups_above(location));
+  SHERD_TRY(listed, location.tables.changed(seen, MemberChange::made, group));
+  if (!listed) return renew_consolidated(seen);
+  SHERD_TRY(now, location.format->open(*location.store, location.path, location.config.limits));
+  if (now) node = *std::move(now);
   return renew_consolidated(location);
 }
 

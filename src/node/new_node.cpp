@@ -176,8 +176,9 @@ Result<void> NewNode::commit_in_place() {
 }
 
 Result<void> list_node(const NodeLocation& node, const std::vector<std::string>& below) {
-  SHERD_TRY(node.tables.changed(node, MemberChange::made, nullptr));
-  return renew_consolidated(node, below);
+  SHERD_TRY(seen, with_groups_above(node));
+  SHERD_TRY(listed, node.tables.changed(seen, MemberChange::made, nullptr));
+  return renew_consolidated(listed ? node : seen, below);
 }
 
 Result<Unfinished> find_unfinished(const NodeLocation& destination, std::string_view note) {

@@ -32,6 +32,7 @@ struct Conditions {
   bool on_put = false;       ///< If-None-Match and If-Match of a PUT
   bool on_complete = false;  ///< the same at the end of an upload in parts
   bool on_copy = false;      ///< of a copied object or part: that its source is a certain version
+  bool on_new_copy = false;  ///< If-None-Match of a copied object
   bool is_quoted = true;     ///< If-Match has the ETag as it is, in quotes
 };
 /// Tries it out with an object of its own, unless it is known; once per bucket and process.
@@ -42,8 +43,8 @@ Result<Conditions> conditions_of(const BucketServer& server);
 /// The error of a change of a part of an object in a bucket without conditional requests.
 [[nodiscard]] Error no_conditions(const BucketServer& server);
 
-/// How a change is made conditional.
-enum class Ending : std::uint8_t { put, complete };
+/// The request that a condition is for: a PUT, the end of an upload in parts, the copy of a whole object.
+enum class Ending : std::uint8_t { put, complete, copy };
 /// The headers of a condition. If the server does not compare, `absent` is looked up here, and so is `matches` if the
 /// user has promised a single writer; otherwise `matches` is `unsupported`. `conflict` if what is looked up does not
 /// hold.

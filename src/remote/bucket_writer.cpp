@@ -191,21 +191,26 @@ Result<void> BucketWriter::commit(const Condition& condition) {
   return {};
 }
 
-/// Whether the object is the copy of another, and the server can make it on this condition. Where the end of an upload
-/// has none, one that must be new is sent by a conditional request, if it is small enough.
+/// Whether the object is the copy of another, and the server can make it on this condition. Where neither a copy nor
+/// the end of an upload has one, one that must be new is sent by a conditional request, if it is small enough.
 Result<bool> BucketWriter::may_be_copied(const Condition& condition) {
   if (!copied_ || condition.kind == Condition::Kind::matches) return false;
   if (condition.kind == Condition::Kind::always || copied_->version().size > server_->part_bytes) return true;
   SHERD_TRY(conditions, conditions_of(*server_));
-  return conditions.on_complete || !conditions.on_put;
+  return conditions.on_new_copy || conditions.on_complete || !conditions.on_put;
 }
 
-/// Servers copy objects without conditions; as the only part of an upload, a copy can have one.
+/// Some servers copy objects without conditions only; as the only part of an upload, a copy can have one.
 Result<Generation> BucketWriter::store_copy(const Condition& condition) {
   const CopySource from = *copy_source(*copied_, *server_);
-  SHERD_TRY(headers, condition_headers(*server_, key_, condition, Ending::complete));
-  if (headers.empty()) {
-    SHERD_TRY(stored, copy_object(*server_, key_, from).in_key(copied_->name()));
+  Ending ending = Ending::complete;
+  if (condition.kind == Condition::Kind::absent) {
+    SHERD_TRY(conditions, conditions_of(*server_));
+    if (conditions.on_new_copy) ending = Ending::copy;
+  }
+  SHERD_TRY(headers, condition_headers(*server_, key_, condition, ending));
+  if (headers.empty() || ending == Ending::copy) {
+    SHERD_TRY(stored, copy_object(*server_, key_, from, std::move(headers)).in_key(copied_->name()));
     SHERD_TRY(check_copied(*copied_, *server_));
     return stored;
   }

@@ -4,12 +4,14 @@
 #include <mutex>
 
 #include "base/buffer.hpp"
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "remote/address.hpp"
 #include "remote/aws_settings.hpp"
 #include "remote/bucket_objects.hpp"
 #include "remote/multipart_upload.hpp"
 #include "store/condition.hpp"
+#include "store/request_count.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -38,6 +40,15 @@ class Probe {
     Change change(*server_.service, {"PUT", key_, {}, {{name, value}}, as_bytes(kProbe)});
     return run_change(server_.connection, change);
   }
+  /// Whether the object is not copied onto itself on condition that it does not exist.
+  [[nodiscard]] bool refuses_copy() const {
+    const Headers headers{{"x-amz-copy-source", source_of(server_, key_, {}).path},
+                          {"x-amz-metadata-directive", "REPLACE"},
+                          {"If-None-Match", "*"}};
+    Change change(*server_.service, {"PUT", key_, {}, headers});
+    const auto reply = run_change(server_.connection, change);
+    return reply && reply->status == 412;  // who may write may lack the right to read, which a copy needs
+  }
 
   Result<Conditions> compare() {
     SHERD_TRY(created, put("If-None-Match", "*"));
@@ -60,8 +71,11 @@ class Probe {
   }
 
   Result<void> compare_in_upload(Conditions& conditions) {
+    auto copying = begin_beside([this] { return refuses_copy(); });
     MultipartUpload upload(server_, key_);
     SHERD_TRY(upload.begin());
+    conditions.on_new_copy = copying.get();
+    ++requests_of_thread().requests;  // of another thread
     const CopySource other = source_of(server_, key_, kOtherEtag);
     const MultipartUpload::Part copied{.number = 1, .from = &other, .range = {0, kProbe.size()}};
     const auto sent = upload.send({&copied, 1});
@@ -86,13 +100,25 @@ Known& known() {
   return *all;
 }
 
+bool compares(const Conditions& conditions, Ending ending, Condition::Kind kind) {
+  switch (ending) {
+    case Ending::put:
+      return conditions.on_put;
+    case Ending::complete:
+      return conditions.on_complete;
+    case Ending::copy:
+      return conditions.on_new_copy && kind == Condition::Kind::absent;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Conditions> known_conditions(const BucketServer& server) {
   if (server.conditional == Conditional::no) return Conditions();
   const std::string bucket = server.service->bucket().url();
   if (server.conditional == Conditional::yes || is_aws_host(host_of(bucket)))
-    return Conditions{.on_put = true, .on_complete = true, .on_copy = true};
+    return Conditions{.on_put = true, .on_complete = true, .on_copy = true, .on_new_copy = true};
   const std::lock_guard guard(known().mutex);
   const auto found = known().by_bucket.find(bucket);
   return found == known().by_bucket.end() ? std::nullopt : std::optional(found->second);
@@ -116,7 +142,7 @@ Result<Headers> condition_headers(const BucketServer& server, const std::string&
   using Kind = Condition::Kind;
   if (condition.kind == Kind::always) return Headers();
   SHERD_TRY(conditions, conditions_of(server));
-  if (ending == Ending::put ? conditions.on_put : conditions.on_complete) {
+  if (compares(conditions, ending, condition.kind)) {
     if (condition.kind == Kind::absent) return Headers{{"If-None-Match", "*"}};
     const std::string& etag = condition.generation.token;
     if (!etag.starts_with('"'))

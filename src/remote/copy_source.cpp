@@ -41,9 +41,10 @@ Headers copy_headers(const CopySource& from) {
   return {{"x-amz-copy-source", from.path}, {"x-amz-copy-source-if-match", from.etag}};
 }
 
-Result<Generation> copy_object(const BucketServer& server, const std::string& key, const CopySource& from) {
+Result<Generation> copy_object(const BucketServer& server, const std::string& key, const CopySource& from,
+                               Headers headers) {
   const WriteMarks::Mark mark = server.service->marks().next(key, {});
-  Headers headers = copy_headers(from);
+  for (Header& each : copy_headers(from)) headers.push_back(std::move(each));
   headers.push_back({"x-amz-metadata-directive", "REPLACE"});
   headers.push_back(mark.header);
   return make_version(server, mark, {.method = "PUT", .key = key, .headers = std::move(headers)});

@@ -23,7 +23,9 @@ struct CopySource {
 Result<void> check_copied(const RemoteSource& from, const BucketServer& to);
 /// The headers of a request that copies it.
 [[nodiscard]] Headers copy_headers(const CopySource& from);
-/// Copies an object of the same server, of at most kMaxPart bytes, with one request. `conflict` if it has changed.
-Result<Generation> copy_object(const BucketServer& server, const std::string& key, const CopySource& from);
+/// Copies an object of the same server, of at most kMaxPart bytes, with one request, which has these headers, too.
+/// `conflict` if it has changed, or if a condition does not hold.
+Result<Generation> copy_object(const BucketServer& server, const std::string& key, const CopySource& from,
+                               Headers headers);
 
 }  // namespace sherd::remote

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "shard/uint64.hpp"
@@ -277,6 +280,38 @@ TEST_F(LooksBesideWrites, FindTheShapeThatAnotherHandleHasMade) {
   hooked_->forget();
   EXPECT_EQ(array_.write(Box{{0}, {16}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
   EXPECT_THAT(hooked_->log(Op::commits), testing::IsEmpty());
+}
+
+/// Waits until something happens on another thread.
+void expect_soon(const std::function<bool()>& happens) {
+  for (int i = 0; i < 2000 && !happens(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(happens());
+}
+
+TEST_F(LooksBesideWrites, AreUnderWayWithTheLastChange) {
+  hooked_->has.parallel_requests = 8;
+  hooked_->before = [&](const Asked& asked) {
+    if (asked.op == Op::commit) expect_soon([&] { return hooked_->count(Op::open, "a/zarr.json") >= 2; });
+  };
+  hooked_->forget();
+  array_.write(Box{{0}, {4}}, std::span<const std::uint32_t>(numbers(4))).value();
+  EXPECT_EQ(hooked_->count(Op::open, "a/zarr.json"), 2U) << "before the change, and beside it";
+}
+
+TEST_F(LooksBesideWrites, FindThatTheArrayWasErasedBeforeTheLastChange) {
+  hooked_->has.parallel_requests = 8;
+  std::atomic<bool> is_erased{false};
+  hooked_->before = [&](const Asked& asked) {
+    if (asked.op == Op::write && asked.key == "a/c/1") expect_soon([&] { return is_erased.load(); });
+  };
+  hooked_->after = [&](const Asked& asked) {
+    if (asked.op != Op::commit || asked.key != "a/c/0") return;
+    store_->erase("a/zarr.json").value();
+    is_erased = true;
+  };
+  const auto written = array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8)));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), ErrorCode::conflict);
 }
 
 }  // namespace

@@ -105,6 +105,41 @@ TEST(CopyObjects, ReportsAnObjectThatDoesNotReadBack) {
   EXPECT_EQ(copied.error().key(), "x/readme.txt");
 }
 
+/// A version of an object that is not the present one.
+class SupersededSource final : public ForwardingSource {
+ public:
+  using ForwardingSource::ForwardingSource;
+  Result<void> read(std::span<const RangeRead>) override { return conflict("it was replaced"); }
+};
+
+/// A store that copies objects itself, in the versions that lists have shown.
+class CopyingServer final : public TestStore {
+ public:
+  using TestStore::TestStore;
+
+  [[nodiscard]] bool copies_itself(const ByteSource&) const override { return true; }
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t,
+                                                   const Generation& generation) const override {
+    auto present = store_->open(key).value();
+    if (present->generation().value() == generation) return present;
+    return std::make_shared<SupersededSource>(std::move(present));
+  }
+};
+
+TEST(CopyObjects, CopiesAnObjectThatHasChangedSinceItWasListed) {
+  const auto stored = filled();
+  const auto from = std::make_shared<CopyingServer>(stored);
+  const auto to = std::make_shared<CopyingServer>(memory_store());
+  from->after = [&](const Asked& asked) {
+    if (asked.op == Op::visit) stored->set("large", "changed").value();
+  };
+  from->forget();
+  copy_objects(from, to, kOneThread).value();
+  EXPECT_EQ(to->get("large").value(), "changed");
+  EXPECT_EQ(keys_of(*to), keys_of(*stored));
+  EXPECT_THAT(from->log(Op::open), ElementsAre("large")) << "others are copied as the list has shown them";
+}
+
 TEST(CopyObjects, RefusesACopyIntoItself) {
   const TempDir directory;
   const std::string path = directory / "a.zarr";

@@ -163,4 +163,20 @@ class Erase:
         return "old" if "a/zarr.json" in left else "chunks are left"
 
 
-OPERATIONS = {each.__name__.lower(): each() for each in (Create, Attributes, Resize, Shard, Parts, Part, Appended, Rows, Values, Erase)}
+class Copy:
+    """Objects that the server copies, the document last."""
+
+    def prepare(self, url, options):
+        array_at(f"{url}/a", options, shards=(32, 64))[...] = NEW
+
+    def run(self, url, options):
+        sherd.copy(f"{url}/a", f"{url}/b", raw=True, storage_options=options)
+
+    def state(self, url, options):
+        try:
+            return "new" if (sherd.open_array(f"{url}/b", storage_options=options)[...] == NEW).all() else "wrong"
+        except sherd.NotFound:
+            return "old"
+
+
+OPERATIONS = {each.__name__.lower(): each() for each in (Create, Attributes, Resize, Shard, Parts, Part, Appended, Rows, Values, Erase, Copy)}

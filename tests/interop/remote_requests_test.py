@@ -1,5 +1,11 @@
 """How many requests reading from a server takes, counted by the engine and by the server, and which of them wait for others."""
 
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import sherd
@@ -7,6 +13,7 @@ import xarray
 from archives import zipped
 from servers import through
 
+TESTS = pathlib.Path(__file__).parents[1]
 RAW = {"compressors": None}
 BIG = np.random.default_rng(1).integers(0, 60_000, (128, 128, 256)).astype("uint16")
 
@@ -24,25 +31,31 @@ def folder(tmp_path_factory):
         for i in range(2000):
             group.create_array(f"g{i // 100}_v{i:04}", shape=4, dtype="u1")
         sherd.consolidate_metadata(path / name)
+        for member in group.keys():
+            shutil.rmtree(path / name / member)  # the consolidated metadata describe it
     zipped(path / "large.zarr", path / "large.zip")
     return path
 
 
 class Counted:
-    """The requests of a block: `log` as the engine counts them, `served` as the web server or the proxy does."""
+    """The requests of a block: `log` as the engine counts them, `served` as the web server or the proxy does. Others may use the
+    web server meanwhile, for other buckets."""
 
-    def __init__(self, server):
-        self._server = server
+    def __init__(self, server, bucket):
+        self._server, self._bucket = server, bucket
+
+    def _requests(self):
+        return [each for each in self._server.requests() if self._bucket in each["target"]]
 
     def __enter__(self):
-        self._before = len(self._server.requests())
+        self._before = len(self._requests())
         self._record = sherd.record()
         self.log = self._record.__enter__()
         return self
 
     def __exit__(self, *error):
         self._record.__exit__(*error)
-        self.served = self._server.requests()[self._before:]
+        self.served = self._requests()[self._before:]
 
     def assert_is(self, requests, round_trips=None):
         stats = self.log.stats
@@ -52,11 +65,11 @@ class Counted:
 
 
 class Served:
-    def __init__(self, url, options, server):
-        self.url, self.options, self._server = url, options, server
+    def __init__(self, url, options, server, bucket):
+        self.url, self.options, self._server, self._bucket = url, options, server, bucket
 
     def counted(self):
-        return Counted(self._server)
+        return Counted(self._server, self._bucket)
 
     def open(self, path, format=None):
         return sherd.open(f"{self.url}/{path}", format=format, storage_options=self.options)
@@ -84,10 +97,10 @@ def filled(request, folder, datasets):
 def there(request, filled, fault_proxy):
     server, bucket = filled(request.param)
     if request.param == "nginx":
-        return Served(server.at(bucket), {}, server)
+        return Served(server.at(bucket), {}, server, bucket)
     proxy = fault_proxy(server)
     options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region}
-    return Served(f"s3://{bucket}", options, proxy)
+    return Served(f"s3://{bucket}", options, proxy, bucket)
 
 
 def test_opening_takes_one_request_or_one_round_trip(there):
@@ -202,6 +215,28 @@ def test_as_many_requests_are_under_way_as_the_config_says(fault_proxy, filled):
         sherd.open("s3://b/x", config={"parallel_requests": -1})
     with pytest.raises(sherd.InvalidArgument, match="parallel_requests"):
         sherd.open("s3://b/x", storage_options={"parallel_requests": 0})
+
+
+MANY_CALLS = """
+import os, sys, threading, sherd
+from open_files import open_files
+for _ in range(2):
+    threads = [threading.Thread(target=lambda: sherd.open_array(sys.argv[1], format="zarr3")[...]) for _ in range(12)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+connections = {f"socket:[{line.split()[9]}]" for line in open("/proc/net/tcp").readlines()[1:]}
+print(sum(name in connections for name in open_files(os.getpid())))
+"""
+
+
+def test_a_process_keeps_few_connections_between_calls(filled):
+    server, bucket = filled("nginx")
+    done = subprocess.run([sys.executable, "-c", MANY_CALLS, server.at(bucket) + "/plain.zarr"], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(TESTS)})
+    assert done.returncode == 0, done.stderr
+    assert 1 <= int(done.stdout) <= 32
 
 
 def test_slow_answers_overlap(fault_proxy, filled):
