@@ -11,6 +11,8 @@ namespace sherd::remote {
 namespace {
 
 constexpr unsigned kEqualParts = 1000;
+/// Of a part that is being filled, before it is given all of its memory.
+constexpr std::size_t kGrowingBytes = std::size_t{1} << 20;
 /// What is copied through memory is read in pieces of this size; if all of it must be in memory, in larger ones.
 constexpr std::uint64_t kReadBytes = std::uint64_t{16} << 20, kReadBytesInMemory = std::uint64_t{128} << 20;
 
@@ -75,8 +77,11 @@ Result<void> BucketWriter::fill(const ObjectPart& part, std::uint64_t offset, st
   const std::lock_guard guard(mutex_);
   Filling& to = filling_.try_emplace(part.number, Filling{.part = part}).first->second;
   const std::size_t at = offset - part.begin, before = to.bytes.size();
-  if (at + bytes.size() > before) {
-    SHERD_TRY(to.bytes.grow(at + bytes.size()));
+  if (const std::size_t end = at + bytes.size(); end > before) {
+    // Memory that is not touched costs nothing, unlike a block that grows, which is cleared and copied again and again.
+    if (end > kGrowingBytes && end > to.bytes.capacity() && part.size <= server_->part_bytes)
+      SHERD_TRY(to.bytes.grow(part.size));
+    SHERD_TRY(to.bytes.grow(end));
     if (at > before) std::memset(to.bytes.data() + before, 0, at - before);
   }
   std::memcpy(to.bytes.data() + at, bytes.data(), bytes.size());
