@@ -14,6 +14,7 @@
 #include "base/nearest.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "io/files.hpp"
 #include "netcdf/s3_url.hpp"
 #include "netcdf/url.hpp"
 #include "node/document_keys.hpp"
@@ -41,16 +42,12 @@ Words schemes(Rows table, bool layers) {
   return words;
 }
 
-bool has_suffix_of(const StoreEntry& row, std::string_view path) {
-  return std::ranges::any_of(row.suffixes, [&](std::string_view suffix) { return path.ends_with(suffix); });
-}
-
 /// The row of the store inside the file at `path`, which may not exist yet; nullptr if there is none.
 const StoreEntry* layer_in_file(Rows table, const std::string& path, const struct stat* status) {
   if (status != nullptr && !S_ISREG(status->st_mode)) return nullptr;
   const std::string head = status != nullptr ? first_bytes(path) : std::string();
   for (const StoreEntry& row : table)
-    if (row.is_layer && (has_suffix_of(row, path) || (!head.empty() && row.recognizes(head)))) return &row;
+    if (row.is_layer && (has_suffix(path, row.suffixes) || (!head.empty() && row.recognizes(head)))) return &row;
   return nullptr;
 }
 
@@ -88,7 +85,7 @@ void find_layer(Rows table, StoreUrl& url) {
   for (std::size_t end = 0; end < url.path.size();) {
     end = std::min(url.path.find('/', end + 1), url.path.size());
     for (const StoreEntry& row : table)
-      if (row.is_layer && has_suffix_of(row, std::string_view(url.path).substr(0, end)))
+      if (row.is_layer && has_suffix(std::string_view(url.path).substr(0, end), row.suffixes))
         return set_layer(url, row, end);
   }
 }

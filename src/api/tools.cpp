@@ -207,6 +207,9 @@ Result<CheckReport> check_node(const NodeLocation& location, const CheckOptions&
   SHERD_TRY(nodes, check_nodes(location, options));
   nodes.repaired.insert(nodes.repaired.begin(), before.repaired.begin(), before.repaired.end());
   SHERD_TRY(check_archive(location.store, nodes));
+  if (options.data)
+    for (const std::string& prefix : location.format->contents(location.path))
+      SHERD_TRY(check_members(*location.store, prefix, options.config, nodes));
   SHERD_TRY(check_uploads(location, options.repair.has_value(), nodes));
   return nodes;
 }
@@ -233,7 +236,10 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
     if (location.error().code() != ErrorCode::not_found) return location.error();
     SHERD_TRY(collection, collection_location(std::move(store), options.path, false, options.config));
     SHERD_TRY(found, check_collection(collection, options.data, report));
-    return found ? Result<CheckReport>(std::move(report)) : location.error();
+    if (!found) return location.error();
+    SHERD_TRY(check_archive(collection.store, report));
+    if (options.data) SHERD_TRY(check_members(*collection.store, prefix_of(collection.path), options.config, report));
+    return report;
   });
 }
 
@@ -246,6 +252,7 @@ Result<CheckReport> check(std::string_view url, const CheckOptions& options) {
     SHERD_TRY(location, find_store(url, options.path, options.config, options.format));
     CheckOptions inside = options;
     inside.path = location.path;
+    if (options.repair) begin_whole(*location.store);
     SHERD_TRY(report, check(location.store, inside));
     if (!report.repaired.empty()) SHERD_TRY(finish_whole(location.store));
     return report;
@@ -269,6 +276,7 @@ Result<CompactReport> compact(std::string_view url, const CompactOptions& option
     SHERD_TRY(location, find_store(url, options.path, options.config, options.format));
     CompactOptions inside = options;
     inside.path = location.path;
+    begin_whole(*location.store);
     SHERD_TRY(report, compact(location.store, inside));
     if (report.shards != 0) SHERD_TRY(finish_whole(location.store));
     return report;

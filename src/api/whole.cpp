@@ -1,15 +1,26 @@
 #include "api/whole.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/registry.hpp"
+#include "base/buffer.hpp"
+#include "base/call.hpp"
+#include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "io/files.hpp"
+#include "node/document.hpp"
 #include "sherd/group.hpp"
 #include "store/archive_of.hpp"
 #include "store/key.hpp"
+#include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
@@ -24,10 +35,21 @@ std::string ome_version(const std::shared_ptr<Store>& store) {
   return version != nullptr && version->is_string() ? version->text() : std::string();
 }
 
-/// The archive of an .ozx file; otherwise nullptr.
+/// The store of all members of the archive, some of which a store shows.
+std::shared_ptr<Store> all_of_archive(std::shared_ptr<Store> store) {
+  while (archive_of(*store) == nullptr) {
+    auto above = store->parent();
+    if (!above || !*above) break;
+    store = std::move((*above)->store);
+  }
+  return store;
+}
+
+/// The archive of a store in an .ozx file; otherwise nullptr.
 ArchiveStore* ozx_of(Store& store) {
-  ArchiveStore* const archive = archive_of(store);
-  return archive != nullptr && archive->name().ends_with(".ozx") ? archive : nullptr;
+  ArchiveStore* const archive = archive_around(store);
+  constexpr std::string_view kSuffix[] = {".ozx"};
+  return archive != nullptr && has_suffix(archive->name(), kSuffix) ? archive : nullptr;
 }
 
 }  // namespace
@@ -42,7 +64,7 @@ void begin_whole(Store& store) {
 
 Result<void> finish_whole(const std::shared_ptr<Store>& store) {
   if (ArchiveStore* const archive = ozx_of(*store)) {
-    const std::string version = ome_version(store);
+    const std::string version = ome_version(all_of_archive(store));
     const Json order{Json::Object{{"centralDirectory", Json::Object{{"jsonFirst", true}}}}};
     const Json comment{Json::Object{{"ome", Json::Object{{"version", version}, {"zipFile", order}}}}};
     if (!version.empty()) SHERD_TRY(archive->set_comment(comment.dump()));
@@ -91,6 +113,11 @@ Result<void> check_archive(const std::shared_ptr<Store>& store, CheckReport& rep
     warn("archive_duplicate", duplicates.example,
          "occurs more than once in the zip archive, in which " + std::to_string(duplicates.count) +
              " members are superseded by later ones of the same name");
+  if (const auto too_long = archive->too_long(); too_long.count != 0)
+    warn("archive_name", too_long.example,
+         "begins the name of a member of the zip archive that is longer than keys may be (255 bytes between slashes, "
+         "4096 in all), so the member is not shown, as " +
+             std::to_string(too_long.count) + " are");
   const auto comment = Json::parse(archive->comment());
   const Json* const ome = comment && comment->is_object() ? comment->find("ome") : nullptr;
   const std::string version = ome_version(store);
@@ -106,6 +133,67 @@ Result<void> check_archive(const std::shared_ptr<Store>& store, CheckReport& rep
     warn("archive_order", "",
          std::string("the ") + (order.in_directory ? "archive" : "archive's directory") +
              " does not begin with all documents, breadth first, as OME-NGFF recommends for .ozx files");
+  return {};
+}
+
+namespace {
+
+constexpr std::uint64_t kWindow = std::uint64_t{1} << 20;
+
+Result<void> read_member(Store& store, const std::string& key) {
+  SHERD_TRY(source, store.open(key));
+  if (source == nullptr) return {};  // erased meanwhile
+  SHERD_TRY(size, source->size());
+  ArchivedChecksum checksum(*source);
+  Scratch bytes;
+  for (std::uint64_t offset = 0; offset < size; offset += kWindow) {
+    SHERD_TRY(check_interrupted());
+    SHERD_TRY(read_into(*source, {offset, std::min(kWindow, size - offset)}, *bytes));
+    checksum.add(bytes->span());
+  }
+  return checksum.compare().in_key(key);
+}
+
+}  // namespace
+
+Result<void> check_members(Store& store, const std::string& prefix, const Config& config, CheckReport& report) {
+  if (!is_in_archive(store)) return {};
+  constexpr std::size_t kBatch = 1024;
+  std::set<std::string> reported;
+  for (const Fault& fault : report.faults)
+    if (fault.severity == Fault::Severity::error) reported.insert(fault.key);
+  std::vector<std::string> keys;
+  std::map<std::string, Error> found;
+  std::mutex mutex;
+  const auto check = [&](std::size_t i) -> Result<void> {
+    const auto read = read_member(store, keys[i]);
+    if (read || !is_stored_fault(read.error())) return read;
+    const std::lock_guard guard(mutex);
+    found.emplace(keys[i], read.error());
+    return {};
+  };
+  const auto check_batch = [&] {
+    auto checked = parallel_for(keys.size(), config, check);
+    keys.clear();
+    return checked;
+  };
+  SHERD_TRY(all, store.visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    std::string key = prefix + std::string(entry.name);
+    if (!reported.contains(key)) keys.push_back(std::move(key));
+    if (keys.size() == kBatch) SHERD_TRY(check_batch());
+    return true;
+  }));
+  (void)all;
+  SHERD_TRY(check_batch());
+  for (const auto& [key, error] : found) {
+    const bool is_damaged = error.code() == ErrorCode::corrupt;
+    report.faults.push_back({is_damaged ? Fault::Severity::error : Fault::Severity::warning,
+                             "archive_member",
+                             key,
+                             {},
+                             {},
+                             error.message()});
+  }
   return {};
 }
 

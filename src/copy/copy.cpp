@@ -73,7 +73,7 @@ class TreeCopy {
 
   /// An archive may have documents in front, which are written last.
   void announce_documents() {
-    ArchiveStore* const archive = archive_of(*destination_.store);
+    ArchiveStore* const archive = archive_around(*destination_.store);
     if (archive == nullptr) return;
     std::uint64_t bytes = 0, count = 0;
     for (const NodeCopy& node : plan_.nodes)

@@ -93,7 +93,7 @@ class ObjectCopier {
 
   /// The number of bytes, for the progress. An archive may have documents in front, which are copied last.
   Result<std::uint64_t> survey() {
-    ArchiveStore* const archive = archive_of(destination_);
+    ArchiveStore* const archive = archive_around(destination_);
     std::uint64_t total = 0, bytes = 0, count = 0;
     if (archive == nullptr && !options_.config.progress) return total;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
@@ -218,13 +218,15 @@ class ObjectCopier {
   Result<void> for_each_window(ByteSource& source, std::uint64_t size, const Visit& visit) const {
     const auto whole = source.view();
     Buffer buffer;
+    ArchivedChecksum checksum(source);
     for (std::uint64_t offset = 0; offset < size; offset += window_) {
       const Extent window{offset, std::min(window_, size - offset)};
       if (!whole) SHERD_TRY(read_into(source, window, buffer));
-      SHERD_TRY(
-          visit(offset, whole ? whole->subspan(offset, window.length) : std::span<const std::byte>(buffer.span())));
+      const auto bytes = whole ? whole->subspan(offset, window.length) : std::span<const std::byte>(buffer.span());
+      checksum.add(bytes);
+      SHERD_TRY(visit(offset, bytes));
     }
-    return {};
+    return checksum.compare().in_key(source.name());
   }
 
   Store& source_;

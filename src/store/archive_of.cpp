@@ -1,6 +1,8 @@
 #include "store/archive_of.hpp"
 
+#include "base/checksum.hpp"
 #include "store/forwarding.hpp"
+#include "store/zip_source.hpp"
 
 namespace sherd {
 
@@ -11,9 +13,24 @@ ArchiveStore* archive_of(Store& store) {
   return shows_all ? archive_of(wrapper->beneath()) : nullptr;
 }
 
-bool is_in_archive(Store& store) {
+ArchiveStore* archive_around(Store& store) {
   const auto* const wrapper = dynamic_cast<const ForwardingStore*>(&store);
-  return wrapper != nullptr ? is_in_archive(wrapper->beneath()) : archive_of(store) != nullptr;
+  return wrapper != nullptr ? archive_around(wrapper->beneath()) : dynamic_cast<ArchiveStore*>(&store);
+}
+
+ArchivedChecksum::ArchivedChecksum(const ByteSource& object) noexcept {
+  const ByteSource* source = &object;
+  while (const auto* const wrapper = dynamic_cast<const ForwardingSource*>(source)) source = wrapper->beneath().get();
+  if (const auto* const member = dynamic_cast<const ZipStoredSource*>(source)) expected_ = member->member().crc;
+}
+
+void ArchivedChecksum::add(std::span<const std::byte> bytes) noexcept {
+  if (expected_) found_ = crc32_after(found_, bytes);
+}
+
+Result<void> ArchivedChecksum::compare() const {
+  if (!expected_ || *expected_ == found_) return {};
+  return corrupt("the checksum of the zip archive's member is wrong");
 }
 
 }  // namespace sherd

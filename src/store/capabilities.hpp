@@ -136,6 +136,8 @@ class ArchiveStore {
   };
   /// Those that are superseded by later ones with the same name.
   [[nodiscard]] virtual SomeMembers duplicates() const = 0;
+  /// Those of the present version whose names are longer than keys may be: they are not objects.
+  [[nodiscard]] virtual SomeMembers too_long() const = 0;
   /// Those of the present version that are compressed.
   [[nodiscard]] virtual SomeMembers compressed() const = 0;
   /// Whether there is an archive: a new one is made by Store::finish().

@@ -15,13 +15,18 @@
 namespace sherd {
 namespace {
 
-/// Copies inside the kernel, by reference if the file system shares blocks; returns how many bytes were copied before
-/// this was no longer possible.
+/// Copies inside the kernel, by reference if the file system shares blocks: then only calls that begin with a block
+/// share it, so the bytes before are a call of their own. Returns how many bytes were copied before this was no longer
+/// possible.
 std::uint64_t copy_in_kernel(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
                              std::uint64_t length) {
+  const std::uint64_t in_block = from_offset % kSharedBlock;
+  const bool can_share = in_block == to_offset % kSharedBlock && length > kSharedBlock;
+  const std::uint64_t head = can_share ? (kSharedBlock - in_block) % kSharedBlock : 0;
   std::uint64_t done = 0;
   while (done < length) {
-    const ssize_t count = os::copy_file_range(from, from_offset + done, to, to_offset + done, length - done);
+    const std::uint64_t end = done < head ? head : length;
+    const ssize_t count = os::copy_file_range(from, from_offset + done, to, to_offset + done, end - done);
     if (count <= 0) break;
     done += static_cast<std::uint64_t>(count);
   }

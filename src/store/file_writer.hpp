@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "store/key_locks.hpp"
 
 namespace sherd {
+
+/// The block size of file systems that share blocks between files.
+inline constexpr std::uint64_t kSharedBlock = 4096;
 
 class FileWriter final : public ObjectWriter {
  public:

@@ -115,6 +115,11 @@ class ZipStore final : public Store, public ArchiveStore, public std::enable_sha
     if (archive == nullptr) return {};
     return {archive->directory().duplicates(), archive->directory().duplicate()};
   }
+  [[nodiscard]] SomeMembers too_long() const override {
+    const auto archive = contents_->archive();
+    if (archive == nullptr) return {};
+    return {archive->directory().too_long(), archive->directory().long_name()};
+  }
   [[nodiscard]] SomeMembers compressed() const override {
     SomeMembers found;
     const auto archive = contents_->archive();

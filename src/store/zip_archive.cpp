@@ -13,6 +13,7 @@
 #include "store/read_into.hpp"
 #include "store/reply.hpp"
 #include "store/zip_record.hpp"
+#include "store/zip_remains.hpp"
 
 namespace sherd {
 namespace {
@@ -61,6 +62,14 @@ Result<ReadReply> read_directory(Store& outer, const ReadReply& tail, const Exte
   return read_one(outer, {.of = tail.source, .offset = directory.offset, .length = directory.length});
 }
 
+/// An error of the directory, with what survives.
+Error with_remains(const Error& error, const Store& outer, ByteSource& archive) {
+  const bool is_slow = outer.traits().parallel_requests > 1;
+  const auto remains = error.code() == ErrorCode::corrupt ? describe_zip_remains(archive, is_slow ? 8 : 1000)
+                                                          : Result<std::string>(std::string());
+  return Error(error.code(), error.message() + (remains ? *remains : std::string()));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<ZipArchive>> ZipArchive::open(Store& outer, const std::string& key, const Limits& limits) {
@@ -87,7 +96,7 @@ Result<std::shared_ptr<ZipArchive>> ZipArchive::open(Store& outer, const std::st
   auto archive = opened();
   if (archive) return archive;
   Error error = std::move(archive).error();
-  if (error.key().empty()) return std::move(error).in_key(key);
+  if (error.key().empty()) return with_remains(std::move(error), outer, *tail.source).in_key(key);
   return in_store(std::move(error), url_below(outer.url(), key));  // the key is a member's
 }
 

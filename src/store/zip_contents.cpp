@@ -9,6 +9,7 @@
 #include "base/buffer.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "sherd/json.hpp"
 #include "store/condition.hpp"
 #include "store/key.hpp"
@@ -48,6 +49,15 @@ class ZipSpooledSource final : public ByteSource {
 bool describes_order(const std::string& comment) {
   const auto json = Json::parse(comment);
   return json && json->is_object() && json->find("ome") != nullptr;
+}
+
+/// Why an archive with a member that cannot be read is not changed.
+Error unchangeable(const Error& error) {
+  if (error.code() != ErrorCode::corrupt && error.code() != ErrorCode::unsupported) return error;
+  return Error(error.code(), error.message() +
+                                 "; an archive with such a member is not changed: copy what can be read to a new one "
+                                 "(sherd copy)")
+      .in_key(error.key());
 }
 
 }  // namespace
@@ -172,11 +182,25 @@ Result<void> ZipContents::begin_session() {
     return unsupported("there are " + std::to_string(present->end().shift) +
                        " bytes before the zip archive, such as a program, which a change would lose; copy the archive")
         .in_key(key_);
+  if (const auto readable = present ? check_zip_members(*present) : Result<void>(); !readable)
+    return in_store(unchangeable(readable.error()), url_below(outer_->url(), key_));
   const std::unique_lock guard(mutex_);
   archive_ = std::move(present);
   session_ = std::move(session);
-  if (is_first_) session_->reserve_front(room_);
+  if (is_first_) session_->reserve_front(limit_plus(room_, first_bytes()));
   return {};
+}
+
+/// The room that the members of the old version need that are first, and some to grow: a group lists a new member.
+std::uint64_t ZipContents::first_bytes() const {
+  if (archive_ == nullptr) return 0;
+  std::uint64_t bytes = ZipSession::kMinRoom / 2;
+  for (const ZipMember& member : archive_->directory().members()) {
+    const std::string_view key = archive_->directory().key(member);
+    if (is_first_(key) && member.size <= limits_.metadata_bytes)
+      bytes = limit_plus(bytes, zip_header_bytes(key, member.size) + member.size);
+  }
+  return bytes;
 }
 
 Result<void> ZipContents::accept(const std::string& key, std::shared_ptr<const ZipSpooled> member,

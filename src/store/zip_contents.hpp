@@ -83,6 +83,7 @@ class ZipContents {
 
  private:
   Result<void> begin_session();
+  [[nodiscard]] std::uint64_t first_bytes() const;
   void leave_to_parent();
   Result<void> place_first(ZipSession& session);
   /// Requires the mutex, as do the following.

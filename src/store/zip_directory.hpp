@@ -37,7 +37,7 @@ class ZipDirectory {
   /// contradicts itself: overlapping members, impossible sizes, names that no key can have.
   static Result<ZipDirectory> parse(std::span<const std::byte> bytes, const ZipEnd& end);
 
-  /// The objects, sorted by key; of those with the same name the last one.
+  /// The objects, sorted by key; of those with the same name the last one. Without those whose names are too long.
   [[nodiscard]] std::span<const ZipMember> members() const noexcept { return members_; }
   [[nodiscard]] std::string_view key(const ZipMember& member) const noexcept {
     return std::string_view(names_).substr(member.name_at, member.name_length);
@@ -49,6 +49,9 @@ class ZipDirectory {
   /// A key that several members have, and the number of those that are superseded; 0 if there is none.
   [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
   [[nodiscard]] const std::string& duplicate() const noexcept { return duplicate_; }
+  /// The members whose names are longer than keys may be, and the beginning of one of these names.
+  [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
+  [[nodiscard]] const std::string& long_name() const noexcept { return long_name_; }
   [[nodiscard]] const std::string& comment() const noexcept { return comment_; }
 
  private:
@@ -57,8 +60,8 @@ class ZipDirectory {
 
   std::vector<ZipMember> members_;
   std::string names_;
-  std::uint64_t duplicates_ = 0;
-  std::string duplicate_;
+  std::uint64_t duplicates_ = 0, too_long_ = 0;
+  std::string duplicate_, long_name_;
   std::string comment_;
 };
 

@@ -129,10 +129,7 @@ Result<ZipEnd> find_zip_end(std::span<const std::byte> bytes, std::uint64_t obje
       fault = end.error();
   }
   if (!found && fault) return *std::move(fault);
-  if (!found)
-    return corrupt(
-        "no end record: not a zip archive, or one that was cut short or never finished; complete members of the latter "
-        "can be recovered with `zip -FF ARCHIVE --out NEW`");
+  if (!found) return corrupt("no end record: not a zip archive, or one that was cut short or never finished");
   if (found->directory.length > limits.metadata_bytes)
     return unsupported("the directory of the zip archive has " + std::to_string(found->directory.length) +
                        " bytes; the limit metadata_bytes is " + std::to_string(limits.metadata_bytes));

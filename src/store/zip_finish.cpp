@@ -16,8 +16,7 @@
 namespace sherd {
 namespace {
 
-/// File systems share blocks of this size, in runs that are long enough.
-constexpr std::uint64_t kSharedBlock = 4096;
+/// Shorter runs are copied without sharing blocks.
 constexpr std::uint64_t kLongRun = std::uint64_t{1} << 20;
 
 /// Bytes of the old version that are kept.
@@ -28,7 +27,7 @@ struct Run {
 
 bool is_kept(const ZipRecord& record, const ZipArchive& archive, const ZipChanges& changes,
              const std::optional<std::string>& key) {
-  if (!key) return true;  // a directory
+  if (!key) return true;  // a directory, or another member that is not an object
   const ZipMember* const member = archive.directory().find(*key);
   return member != nullptr && member->header == record.sizes.header && !changes.contains(*key);
 }
@@ -47,8 +46,8 @@ class Kept {
     std::vector<Placed> places;
     SHERD_TRY(
         for_each_zip_record(kept.directory_.span(), archive.end().count, [&](const ZipRecord& record) -> Result<void> {
-          SHERD_TRY(key, zip_key(record));
-          places.push_back({record.sizes.header, is_kept(record, archive, changes, key)});
+          SHERD_TRY(name, zip_key(record));
+          places.push_back({record.sizes.header, is_kept(record, archive, changes, name.key)});
           kept.is_kept_.push_back(places.back().is_kept);
           return {};
         }));

@@ -21,9 +21,9 @@ Result<std::string> with_zip_first(const std::string& directory, std::uint64_t c
   std::vector<Placed> first;
   std::string others;
   SHERD_TRY(for_each_zip_record(as_bytes(directory), count, [&](const ZipRecord& record) -> Result<void> {
-    SHERD_TRY(key, zip_key(record));
-    if (key && is_first(*key))
-      first.push_back({*key, record.bytes});
+    SHERD_TRY(name, zip_key(record));
+    if (name.key && is_first(*name.key))
+      first.push_back({*name.key, record.bytes});
     else
       others.append(reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size());
     return {};
@@ -43,14 +43,14 @@ Result<ArchiveStore::Order> has_zip_first(const ZipArchive& archive, const KeyTe
   std::ptrdiff_t depth = 0;
   std::uint64_t end = 0, others = archive.directory_extent().offset;  // of the first members, and where others begin
   SHERD_TRY(for_each_zip_record(directory.span(), archive.end().count, [&](const ZipRecord& record) -> Result<void> {
-    SHERD_TRY(key, zip_key(record));
+    SHERD_TRY(name, zip_key(record));
     const std::uint64_t at = record.sizes.header;
-    if (!key || !is_first(*key)) {
+    if (!name.key || !is_first(*name.key)) {
       has_others = true;
       others = std::min(others, at);
       return {};
     }
-    const std::ptrdiff_t here = zip_order(*key).first;
+    const std::ptrdiff_t here = zip_order(*name.key).first;
     order.in_directory = order.in_directory && !has_others && here >= depth;
     order.in_file = order.in_file && at >= end;
     depth = here;

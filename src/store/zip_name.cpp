@@ -64,9 +64,22 @@ Error unsafe(std::string_view reason) {
   return corrupt("the zip archive has a member whose name no key can have: " + std::string(reason));
 }
 
+/// Whether a key is longer than keys may be. All else is checked.
+Result<bool> is_too_long(std::string_view key) {
+  bool is_long = key.size() > kMaxKeyBytes;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('/', begin), key.size());
+    const std::string_view segment = key.substr(begin, end - begin);
+    is_long = is_long || segment.size() > kMaxSegmentBytes;
+    SHERD_TRY(check_key(segment.substr(0, kMaxSegmentBytes)));
+    begin = end + 1;
+  }
+  return is_long;
+}
+
 }  // namespace
 
-Result<std::optional<std::string>> zip_key(const ZipRecord& record) {
+Result<ZipKey> zip_key(const ZipRecord& record) {
   SHERD_TRY(name, decoded_name(record).in_key(record.name));
   if (has_backslashes(record.host)) {
     std::ranges::replace(name, '\\', '/');
@@ -76,11 +89,12 @@ Result<std::optional<std::string>> zip_key(const ZipRecord& record) {
   while (key.starts_with("./")) key.remove_prefix(2);  // as in archives by bsdtar
   const bool is_root = key.empty() && !name.empty();
   const bool is_directory = is_root || key.ends_with('/');
-  if (is_root || is_side_file(split_key(key).name)) return std::optional<std::string>();
+  if (is_root || is_side_file(split_key(key).name)) return ZipKey{};
   if (is_directory) key.remove_suffix(1);
-  if (const auto checked = check_key(key); !checked) return unsafe(checked.error().message()).in_key(name);
-  if (is_directory) return std::optional<std::string>();
-  return std::optional(std::string(key));
+  const auto is_long = is_too_long(key);
+  if (!is_long.has_value()) return unsafe(is_long.error().message()).in_key(name);
+  if (is_directory) return ZipKey{};
+  return *is_long ? ZipKey{.is_too_long = true} : ZipKey{.key = std::string(key)};
 }
 
 }  // namespace sherd

@@ -81,8 +81,12 @@ Result<std::string> zip_extra_without(std::span<const std::byte> extra, std::uin
 /// Replaces values that are all ones with those of the zip64 field. Those of a local header have no offset.
 Result<void> extend_zip_sizes(std::span<const std::byte> extra, ZipSizes& sizes);
 
-/// The key of a member; nullopt for directories and for files of Sherd's own, which are not objects. `corrupt` if no
-/// key can have that name, as `..` or an absolute one.
-Result<std::optional<std::string>> zip_key(const ZipRecord& record);
+/// What a member's name says.
+struct ZipKey {
+  std::optional<std::string> key = {};  ///< nullopt: not an object, but a directory or a file of Sherd's own
+  bool is_too_long = false;             ///< not an object either: no key is so long
+};
+/// `corrupt` if no key can have that name for another reason than its length, as `..` or an absolute one.
+Result<ZipKey> zip_key(const ZipRecord& record);
 
 }  // namespace sherd

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/call.hpp"
 #include "base/checksum.hpp"
 #include "base/try.hpp"
 #include "codec/codec.hpp"
@@ -111,6 +112,16 @@ Result<void> ZipDecodedSource::decode(std::span<const std::byte> stored) {
     return corrupt("the checksum of the zip archive's member is wrong").in_key(key_);
   decoded_ = std::move(decoded);
   is_decoded_ = true;
+  return {};
+}
+
+Result<void> check_zip_members(ZipArchive& archive) {
+  for (const ZipMember& member : archive.directory().members()) {
+    const std::string_view key = archive.directory().key(member);
+    SHERD_TRY(check_interrupted());
+    SHERD_TRY(check_readable(member, archive.limits()).in_key(key));
+    SHERD_TRY(archive.locate(member).in_key(key));
+  }
   return {};
 }
 

@@ -62,4 +62,8 @@ class ZipDecodedSource final : public ZipSource {
 /// than deflate and zstd, and compressed members larger than Limits::chunk_bytes.
 Result<std::shared_ptr<ByteSource>> open_zip_member(const std::shared_ptr<ZipArchive>& archive, const std::string& key);
 
+/// Fails for the first object that cannot be read, except for its data: also if its local header contradicts the
+/// directory. Reads the headers that have not been read.
+Result<void> check_zip_members(ZipArchive& archive);
+
 }  // namespace sherd

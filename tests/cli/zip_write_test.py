@@ -224,3 +224,18 @@ def test_documents_of_any_size_are_in_front_of_an_ozx_file(sherd, tmp_path):
         laid_out = in_order_of_bytes(tmp_path / name, has_gaps=True)
         assert laid_out[:3] == ["zarr.json", "0/zarr.json", "1/zarr.json"] and len(laid_out) > 10
         assert sherd.ok("check", name, "--json").json["faults"] == []
+
+
+def test_an_import_to_ozx_has_documents_of_any_size_in_front(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
+    numpy.save(tmp_path / "cells.npy", numpy.arange(64 * 64, dtype="uint32").reshape(64, 64) // 100)
+    notes = ["--attributes", json.dumps({"notes": "n" * 100_000})]
+    sherd.ok("import", "a.npy", "a.ozx", "--axes", "y,x", "--pyramid", "mean:2", "--chunks", "16,16", *notes)
+    assert sherd.ok("check", "a.ozx", "--json").json["faults"] == []
+    for labels in ("cells", "more"):
+        sherd.ok("import", "cells.npy", f"a.ozx/labels/{labels}", "--axes", "y,x", "--pyramid", "mode:2", "--chunks", "16,16", *notes)
+        assert sherd.ok("check", "a.ozx", "--data", "--json").json["faults"] == []
+    laid_out = in_order_of_bytes(tmp_path / "a.ozx", has_gaps=True)
+    documents = [name for name in names(tmp_path / "a.ozx") if name.endswith("zarr.json")]
+    assert sorted(laid_out[: len(documents)]) == documents and sum(len(sherd.ok("attrs", f"a.ozx{at}").text) > 100_000
+                                                                   for at in ("/0", "/labels/cells/0")) == 2

@@ -7,8 +7,10 @@
 #include <filesystem>
 
 #include "sherd/sherd.hpp"
+#include "store/zip.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/test_store.hpp"
+#include "tests/store/zip_bytes.hpp"
 
 namespace sherd {
 namespace {
@@ -138,6 +140,30 @@ TEST(CopyObjects, CopiesAnObjectThatHasChangedSinceItWasListed) {
   EXPECT_EQ(to->get("large").value(), "changed");
   EXPECT_EQ(keys_of(*to), keys_of(*stored));
   EXPECT_THAT(from->log(Op::open), ElementsAre("large")) << "others are copied as the list has shown them";
+}
+
+TEST(CopyObjects, ComparesTheChecksumsOfAnArchive) {
+  const auto outer = memory_store();
+  const std::string data = std::string(3'000'000, 'l');
+  for (const bool is_delayed : {false, true}) {
+    for (const bool is_damaged : {false, true}) {
+      std::string archive = ZipBytes().add({"a", "1"}).add({"large", data}).finish();
+      if (is_damaged) archive[archive.size() / 2] ^= 1;
+      outer->set("a.zip", archive).value();
+      auto from = zip_store(outer, "a.zip", {}).value();
+      if (is_delayed)
+        from = recorded_store(delayed_store(from, std::chrono::microseconds(1), 2), std::make_shared<Recorder>());
+      const TempDir directory;
+      const auto to = file_store(directory.path()).value();
+      const auto copied = copy_objects(from, to, kOneThread);
+      EXPECT_EQ(copied.has_value(), !is_damaged);
+      if (copied) continue;
+      EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
+      EXPECT_EQ(copied.error().key(), "large");
+      EXPECT_THAT(copied.error().text(), HasSubstr("the checksum of the zip archive's member is wrong"));
+      EXPECT_EQ(to->get("large").value(), std::nullopt) << "it is not stored";
+    }
+  }
 }
 
 TEST(CopyObjects, RefusesACopyIntoItself) {

@@ -2,6 +2,8 @@
 // killed. Readers find the old archive or the new one; the next writer succeeds and removes leftovers.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -220,6 +222,29 @@ TEST(FailedEnd, LeavesNothingInTheHolesOfTheNextMember) {
     ++repeated;
   }
   EXPECT_GT(repeated, 0U);
+}
+
+TEST(SharedBlocks, OfTheMembersThatAreKeptAreAskedForFromBlockToBlock) {
+  const TempDir folder;
+  const auto store = opened(folder.path());
+  std::string random(3 << 20, '\0');
+  std::uint32_t state = 1;
+  for (char& c : random) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  store->set("zarr.json", "{}").value();
+  store->set("c/0", random).value();
+  store->finish().value();
+  std::ifstream file(folder / "a.zip", std::ios::binary);
+  const std::string before((std::istreambuf_iterator<char>(file)), {});
+  store->set("zarr.json", "{\"new\": 1}").value();
+  const Simulation simulation;
+  store->finish().value();
+  std::size_t shared = 0;
+  for (const auto& effect : simulation.effects()) {
+    if (effect.bytes.size() <= (1 << 20) || effect.offset % 4096 != 0) continue;
+    EXPECT_EQ(before.find(effect.bytes) % 4096, 0U);
+    shared += effect.bytes.size();
+  }
+  EXPECT_GT(shared, random.size() - 8192);
 }
 
 TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {

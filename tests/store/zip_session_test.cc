@@ -145,7 +145,8 @@ TEST_F(ZipWrite, PutsTheFirstMembersInFrontAsFarAsTheyFit) {
   archive_of(*store)->set_first(is_document);
   store->set("d/json", "new").value();
   store->finish().value();
-  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "d/json", "a/b/json", "c/0", "z/large.json"));
+  EXPECT_THAT(laid_out(), ElementsAre("json", "a/json", "b/json", "d/json", "z/large.json", "a/b/json", "c/0"))
+      << "those that are known have room";
   EXPECT_TRUE(archive_of(*store)->has_first(is_document).value().in_directory);
 
   store->set("e/json", "new").value();
