@@ -2,6 +2,7 @@
 #include "node/erase.hpp"
 #include "api/location.hpp"
 #include "api/members.hpp"
+#include "api/open_hints.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -47,7 +48,7 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
     SHERD_TRY(found, find_erasable(location, formats));
     if (!found) {
       SHERD_TRY(refuse_collection(location));
-      return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+      return nothing_found(location, formats);
     }
     SHERD_TRY(erase_node(*found));
     SHERD_TRY(follow_in_metadata(*found, std::nullopt));

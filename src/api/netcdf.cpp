@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "api/location.hpp"
+#include "api/open_hints.hpp"
 #include "api/registry.hpp"
 #include "api/trace.hpp"
 #include "array/nodes.hpp"
@@ -64,7 +65,7 @@ Result<NodeLocation> location_of(std::shared_ptr<Store> store, const OpenOptions
 Result<void> check_exists(const ParsedUrl& url) {
   const std::string path = file_path_of(url);
   if (path.empty() || os::exists(path.c_str()) || errno == EACCES) return {};
-  return not_found("file or directory does not exist: " + path);
+  return not_found("file or directory does not exist: " + path + tried_path(path));
 }
 
 /// A netCDF file on a server.
@@ -90,8 +91,10 @@ std::invoke_result_t<Open, std::shared_ptr<Store>, const OpenOptions&> in_store_
                                                                                    const Open& open) {
   SHERD_TRY(store, open_existing(parsed.place, options.config));
   options.mode = merged_mode(options.mode, parsed.mode);
-  const std::string name = store->url();
-  return in_store(open(std::move(store), options), name);
+  auto opened = in_store(open(store, options), store->url());
+  if (!opened && opened.error().code() == ErrorCode::not_found)
+    if (auto missing = missing_store(store)) return *std::move(missing);
+  return opened;
 }
 
 /// Whether all dimensions in pure Zarr have names, as those of datasets have.

@@ -2,6 +2,7 @@
 #include "sherd/object_copy.hpp"
 
 #include "api/location.hpp"
+#include "api/open_hints.hpp"
 #include "api/registry.hpp"
 #include "api/whole.hpp"
 #include "base/call.hpp"
@@ -31,7 +32,11 @@ Result<ObjectCopyReport> copy_objects(std::string_view source, std::string_view 
     SHERD_TRY(from, open_store(there, config_beside(there, here, options.config)));
     SHERD_TRY(to, open_store(here, config_beside(here, there, options.config)));
     begin_whole(*to);
-    SHERD_TRY(report, copy_objects(std::move(from), to, options));
+    SHERD_TRY(report, copy_objects(from, to, options));
+    if (report.objects == 0 && report.skipped == 0) {
+      if (auto missing = missing_store(from)) return *std::move(missing);
+      return not_found("no objects at " + from->url());
+    }
     SHERD_TRY(finish_whole(to));
     return report;
   });

@@ -17,6 +17,7 @@
 #include "os/directory.hpp"
 #include "os/fd.hpp"
 #include "store/archive_of.hpp"
+#include "store/key.hpp"
 
 namespace sherd {
 namespace {
@@ -69,6 +70,26 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
   if (!images.empty())
     return "; it contains " + images + " files: make an array of them with 'sherd import DIRECTORY URL'";
   return {};
+}
+
+/// The first node in a directory of an archive.
+std::string hint_at_members(const NodeLocation& location, const std::vector<const Format*>& formats) {
+  if (!is_in_archive(*location.store)) return {};
+  std::string node;
+  const auto is_document = [&](const std::string& key) {
+    const auto opened = location.store->open(key);
+    return opened && *opened != nullptr;
+  };
+  (void)location.store->visit(
+      prefix_of(location.path), ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
+        for (const Format* format : formats)
+          if (entry.is_prefix &&
+              std::ranges::any_of(format->keys(join_path(location.path, entry.name)).documents, is_document))
+            node = entry.name;
+        return node.empty();
+      });
+  if (node.empty()) return {};
+  return "; it contains " + node + ": open " + url_below(location.store->url(), join_path(location.path, node));
 }
 
 /// The error if there is a node of a format that was not requested.
@@ -145,7 +166,57 @@ std::string hint_at_copies(NodeLocation location) {
   return hint;
 }
 
+Error unknown_file(const std::string& path) {
+  std::string names;
+  for (const FileFormat* format : file_formats()) names += (names.empty() ? "" : ", ") + std::string(format->name);
+  return invalid_argument(
+      "'" + path +
+      "' is not a directory; tried\n  a zip archive: it does not begin as one, or have its suffix "
+      "(.zip, .ozx)\n  netCDF, HDF5: it does not begin as these\n  a file to import: it has no suffix of " +
+      names);
+}
+
+/// The documents by which nodes are recognized, a line for each format.
+std::string tried_documents(const NodeLocation& location, const std::vector<const Format*>& formats) {
+  std::string lines = "; tried";
+  for (const Format* format : formats) {
+    std::string keys;
+    for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
+    lines += "\n  " + std::string(format->name()) + ": " + keys;
+  }
+  return lines;
+}
+
+/// Other forms that the name of a missing path has, which do not have a meaning there.
+std::string tried_forms(const std::string& path) {
+  std::string lines;
+  if (path.find('|') != path.npos)
+    lines += "\n  a pipeline: what comes before '|' does not exist, or no layer or format (zip:, zarr3:) after it";
+  if (path.find("::") != path.npos)
+    lines += "\n  a chain: what comes after '::' does not exist, or no layer (zip) before it";
+  if (path.find('#') != path.npos) lines += "\n  a fragment: no mode= comes after '#'";
+  return lines;
+}
+
+Error missing_directory(const std::string& path, const std::string& hint) {
+  return not_found("directory does not exist: " + path + hint + tried_path(path) +
+                   "\n  a zip archive: no part of the path is one, or has its suffix (.zip, .ozx)");
+}
+
 }  // namespace
+
+std::string tried_path(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::path missing = std::filesystem::absolute(path, failed);
+  if (!missing.has_filename()) missing = missing.parent_path();
+  while (missing.has_parent_path() && missing.has_relative_path() && !os::exists(missing.parent_path().c_str()))
+    missing = missing.parent_path();
+  const std::string above = missing.parent_path().string();
+  const bool is_directory = os::is_directory(above.c_str());
+  return "; tried\n  a path: " + above +
+         (is_directory ? " has no '" + missing.filename().string() + "'" : std::string(" is not a directory")) +
+         tried_forms(path);
+}
 
 std::string first_bytes(const std::string& path) {
   std::array<char, 8> head{};
@@ -168,7 +239,7 @@ std::optional<Error> hint_at_file(const std::string& path, FormatTable formats) 
       if (has_suffix(part.string(), format->suffixes))
         return unsupported(part.string() +
                            " is a file, not a directory; make an array of it with 'sherd import FILE URL'");
-    break;
+    return unknown_file(part.string());
   }
   return std::nullopt;
 }
@@ -181,30 +252,33 @@ std::optional<Error> hint_at_source(const std::string& source) {
   return file_error("cannot open", source, errno);
 }
 
+std::optional<Error> missing_store(const std::shared_ptr<Store>& store) {
+  const auto archive = missing_archive(store);
+  const auto path = path_of_store(archive ? *archive : store->url());
+  if (archive) return not_found("zip archive does not exist: " + (path ? *path + tried_path(*path) : *archive));
+  if (!path || os::exists(path->c_str()) || (errno != ENOENT && errno != ENOTDIR)) return std::nullopt;
+  return missing_directory(*path, {});
+}
+
 Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats) {
   const auto directory = directory_of(location);
   const std::string where = directory ? directory->string() : url_below(location.store->url(), location.path);
-  if (const auto archive = missing_archive(location.store)) return not_found("zip archive does not exist: " + *archive);
+  if (missing_archive(location.store)) return *missing_store(location.store);
   if (directory && !os::exists(directory->c_str()) && (errno == ENOENT || errno == ENOTDIR)) {
     if (auto file = hint_at_file(where, location.tables.formats)) return *std::move(file);
-    return not_found("directory does not exist: " + where + hint_at_copies(location));
-  }
-  std::string looked_for;
-  for (const Format* format : formats) {
-    std::string keys;
-    for (const std::string& key : format->keys(location.path).documents) keys += (keys.empty() ? "" : ", ") + key;
-    looked_for += (looked_for.empty() ? "" : ", ") + keys + " (" + std::string(format->name()) + ")";
+    return missing_directory(where, hint_at_copies(location));
   }
   if (directory)
     if (auto other = other_format(location, *directory, formats))
       return in_store(*std::move(other), location.store->url());
-  std::string hint = directory ? hint_at_contents(*directory, formats) : std::string();
+  std::string hint = directory ? hint_at_contents(*directory, formats) : hint_at_members(location, formats);
   hint += hint_at_objects(location);
   hint += hint_at_copies(location);
-  if (hint.empty()) hint = "; looked for " + looked_for;
-  const std::string what =
-      directory ? "directory exists, but contains no array or group" : "no array or group at " + where;
-  return in_store(not_found(what + hint).in_key(formats.front()->likeliest_key(location.path)), location.store->url());
+  const std::string what = directory
+                               ? "directory exists, but contains no array or group (in " + location.store->url() + ")"
+                               : "no array or group at " + where;
+  return not_found(what + hint + tried_documents(location, formats))
+      .in_key(formats.front()->likeliest_key(location.path));
 }
 
 }  // namespace sherd

@@ -1,6 +1,7 @@
 // What exists where no array or group was found: an error that names it and suggests what to do.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@ namespace sherd {
 /// The error for a location without a node: `not_found`, which says whether the directory exists and what was looked
 /// for, or what hint_at_file() says of a file.
 [[nodiscard]] Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats);
+/// The error if the directory or the archive of a store does not exist; nullopt if it does, or if that is unknown.
+[[nodiscard]] std::optional<Error> missing_store(const std::shared_ptr<Store>& store);
+/// `; tried`, and what that was, a line each: why a path and the other forms that its name has lead to nothing.
+[[nodiscard]] std::string tried_path(const std::string& path);
 /// If a path is a regular file or leads through one: `invalid_argument` for a document of a format, `unsupported` for
 /// HDF5, netCDF, ZIP and files that can be imported; otherwise nullopt.
 [[nodiscard]] std::optional<Error> hint_at_file(const std::string& path, FormatTable formats);

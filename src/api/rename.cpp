@@ -1,6 +1,7 @@
 // Renames the node at a URL: finds the hierarchy that contains it, and moves it there as its group would.
 #include "api/location.hpp"
 #include "api/members.hpp"
+#include "api/open_hints.hpp"
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
@@ -38,7 +39,7 @@ Result<void> rename(std::shared_ptr<Store> store, std::string_view to, const Ope
     SHERD_TRY(formats, formats_called(options.format));
     SHERD_TRY(target, target_path(location.path, to));
     SHERD_TRY(found, find_format_of(location, formats));
-    if (!found) return not_found("no node exists here").in_key(formats.front()->likeliest_key(location.path));
+    if (!found) return nothing_found(location, formats);
     SHERD_TRY(move_node(*found, target));
     SHERD_TRY(follow_in_metadata(*found, target));
     return {};

@@ -201,7 +201,8 @@ Result<NodeReader> NodeReader::open(NodeLocation location, bool consolidated) {
   SHERD_TRY(found, reader.read_root());
   if (!found)
     return not_found("no dataset of Zarr or NCZarr is at " + reader.location_.store->url() +
-                     (reader.location_.path.empty() ? "" : ", path " + reader.location_.path));
+                     (reader.location_.path.empty() ? "" : ", path " + reader.location_.path) +
+                     "; tried\n  Zarr v3: zarr.json\n  Zarr v2 and NCZarr: .zgroup, .zmetadata, .nczarr");
   return reader;
 }
 

@@ -45,7 +45,7 @@ TEST_F(OpenHints, NameAnArchiveThatDoesNotExist) {
 
 TEST_F(OpenHints, ListTheDocumentsThatWereLookedFor) {
   create_array(path("a.zip"), {.shape = {1}, .dtype = DType::uint8}).value().store()->finish().value();
-  EXPECT_THAT(opening("a.zip|zip:none").text(), HasSubstr("zarr.json (zarr3), .zarray, .zgroup"));
+  EXPECT_THAT(opening("a.zip|zip:none").text(), HasSubstr("; tried\n  zarr3: zarr.json\n  zarr2: .zarray, .zgroup"));
   std::filesystem::create_directory(path("empty"));
   EXPECT_THAT(opening("empty").text(), HasSubstr("directory exists, but contains no array or group"));
 }

@@ -164,7 +164,7 @@ def test_the_home_directory_is_expanded(sherd, tmp_path):
 def test_paths_are_shown_as_typed(sherd, tmp_path):
     sherd.ok("create", "a/b.zarr/x", "--shape", "4", "--dtype", "uint8")
     for typed, shown in [("none", "none"), ("./none/", "./none"), ("a/../none", "a/../none"), (f"{tmp_path}/none", f"{tmp_path}/none")]:
-        assert sherd("info", typed).stderr == f"sherd: directory does not exist: {shown}\n"
+        assert sherd("info", typed).stderr.startswith(f"sherd: directory does not exist: {shown}; tried\n")
     (tmp_path / "a/b.zarr/x/zarr.json").write_text("{")
     for typed, store in [("a/b.zarr/x", "a/b.zarr/x"), ("a/b.zarr", "a/b.zarr"), (f"{tmp_path}/a/b.zarr", f"file://{tmp_path}/a/b.zarr")]:
         assert sherd("tree", typed).stderr.endswith(f" (in {store})\n")

@@ -72,3 +72,12 @@ def test_a_raw_list_has_every_key(store, tmp_path):
 def test_progress_of_a_raw_copy_ends_at_the_total(store):
     ran = store.ok("copy", "--raw", "a.zarr", "b.zarr", "--progress=always")
     assert "100%" in ran.stderr, ran.stderr
+
+
+def test_a_raw_copy_of_nothing_is_an_error(sherd, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name, says in (("none", "directory does not exist: none; tried\n"), ("none.zip", "zip archive does not exist: none.zip; tried\n"),
+                       ("empty", "no objects at empty\n")):
+        for to in ("b", "b.zip"):
+            ran = sherd("copy", "--raw", name, to)
+            assert ran.code == 3 and says in ran.stderr and not (tmp_path / to).exists(), ran.stderr

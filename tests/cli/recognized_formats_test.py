@@ -87,9 +87,9 @@ def test_a_missing_directory_is_distinguished_from_one_without_a_node(sherd, tmp
     (tmp_path / "empty").mkdir()
     missing, empty = sherd("info", "missing"), sherd("info", "empty")
     assert (missing.code, empty.code) == (3, 3)
-    assert missing.stderr == "sherd: directory does not exist: missing\n"
-    assert "directory exists, but contains no array or group; looked for zarr.json" in empty.stderr
-    assert empty.stderr.count("empty") == 1 and empty.stderr.endswith(" (in empty)\n")
+    assert missing.stderr.startswith(f"sherd: directory does not exist: missing; tried\n  a path: {tmp_path} has no 'missing'\n")
+    assert "directory exists, but contains no array or group (in empty); tried\n  zarr3: zarr.json\n" in empty.stderr
+    assert empty.stderr.count("empty") == 1 and len(empty.stderr.splitlines()) == 5, "a line for each format"
     with pytest.raises(library.NotFound, match="directory does not exist"):
         library.open(tmp_path / "missing")
     with pytest.raises(library.NotFound, match="contains no array or group"):
@@ -110,7 +110,27 @@ def test_where_an_array_is_wanted_an_image_names_a_resolution(sherd, tmp_path, f
 def test_a_file_of_no_known_format_is_not_a_directory(sherd, tmp_path):
     (tmp_path / "file").write_text("text")
     ran = sherd("info", "file")
-    assert ran.code == 2 and "is not a directory" in ran.stderr
+    assert ran.code == 2 and "'file' is not a directory; tried\n  a zip archive: it does not begin as one" in ran.stderr
+    ran = sherd("info", "file/inner")
+    assert ran.code == 2 and "'file' is not a directory; tried\n  a zip archive: " in ran.stderr
+
+
+def test_the_error_of_a_missing_path_lists_what_was_tried(sherd, tmp_path):
+    sherd.ok("create", "a/b.zarr", "--shape", "4", "--dtype", "uint8")
+    for name, lines in [
+            ("a/c/d", ["a path: a has no 'c'", "a zip archive: no part of the path is one, or has its suffix (.zip, .ozx)"]),
+            ("a/c.zip/d", ["a path: a has no 'c.zip'"]),
+            ("none|zap:x", [f"a path: {tmp_path} has no 'none|zap:x'", "a pipeline: what comes before '|' does not exist", "a zip archive: "]),
+            ("no::ne", [f"a path: {tmp_path} has no 'no::ne'", "a chain: what comes after '::' does not exist", "a zip archive: "]),
+            ("none#1", [f"a path: {tmp_path} has no 'none#1'", "a fragment: no mode= comes after '#'", "a zip archive: "])]:
+        for command in ("info", "ncdump"):
+            ran = sherd(command, name)
+            tried = ran.stderr.split("; tried\n")[1].splitlines()
+            expected = [line for line in lines if command == "info" or not line.startswith("a zip archive")]
+            assert ran.code == 3 and len(tried) == len(expected), ran.stderr
+            assert all(line.startswith("  " + start) for line, start in zip(tried, expected)), ran.stderr
+    with pytest.raises(library.NotFound, match="tried\n  a path: .* has no 'none'\n  a zip archive: "):
+        library.open_array(tmp_path / "none")
 
 
 def test_an_array_is_neither_imported_nor_exported_but_copied(sherd):

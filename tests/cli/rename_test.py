@@ -45,7 +45,7 @@ def test_a_group_takes_its_members_along_and_consolidated_metadata_follow(sherd,
 
 
 @pytest.mark.parametrize("url, new, code, message", [
-    ("s.zarr/raw/a", "b", 6, "exists here already"), ("s.zarr/raw/zz", "b", 3, "no node exists here"),
+    ("s.zarr/raw/a", "b", 6, "exists here already"), ("s.zarr/raw/zz", "b", 3, "directory does not exist: s.zarr/raw/zz; tried"),
     ("s.zarr/raw", "/raw/x", 2, "inside it"), ("s.zarr", "t.zarr", 2, "with mv"), ("s.zarr/raw/a", "b/c", 6, "has no members"),
     ("s.zarr/raw/a", "../c", 2, "'..'"), ("s.zarr/raw/a", "file:///tmp/c", 2, "not a URL"),
     ("s.zarr/raw/a", "__c", 2, "__c"),
