@@ -31,14 +31,23 @@ void read_members(std::string_view archive, const ZipDirectory& directory) {
   }
 }
 
+/// The error says what is left of the archive.
+int expect_refused(std::string_view archive) {
+  const auto memory = memory_store();
+  memory->set("a", archive).value();
+  if (zip_store(memory, "a", {})) std::abort();
+  return 0;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto archive = std::as_bytes(std::span(data, size));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto end = find_zip_end(archive.last(std::min(size, kZipTailBytes)), size, {});
-  if (!end) return 0;
+  if (!end) return expect_refused(text);
   const auto directory = ZipDirectory::parse(archive.subspan(end->directory.offset, end->directory.length), *end);
-  if (!directory) return 0;
+  if (!directory) return expect_refused(text);
   std::uint64_t bytes = 0;
   for (const ZipMember& member : directory->members()) {
     if (member.header > size || member.stored > size - member.header) std::abort();
@@ -46,6 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes += member.stored;
   }
   if (bytes > size) std::abort();
-  read_members({reinterpret_cast<const char*>(data), size}, *directory);
+  read_members(text, *directory);
   return 0;
 }

@@ -182,7 +182,7 @@ Result<std::shared_ptr<Store>> zip_store(std::shared_ptr<Store> outer, std::stri
   SHERD_TRY(archive, ZipArchive::open(*outer, key, config.limits));
   auto place = place_of(*outer, key, config);
   if (archive == nullptr && !place)
-    return not_found("there is no zip archive here, and one can be made only in the local file system").in_key(key);
+    return not_found("zip archive does not exist; one can be made only in the local file system").in_key(key);
   std::string url = url_below(outer->url(), key) + "|zip:";
   auto contents =
       std::make_shared<ZipContents>(outer, std::move(key), config.limits, std::move(archive), std::move(place));

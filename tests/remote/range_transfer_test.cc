@@ -109,11 +109,14 @@ TEST(RangeTransfer, UsesASmallObjectOfAServerWithoutRanges) {
   const auto store = store_at(proxy);
   EXPECT_EQ(read(*store, {.key = "k", .length = 3, .from_end = true}).text, "789");
   EXPECT_EQ(read(*store, {.key = "k", .offset = 2, .length = 3}).text, "234");
-  const auto source = store->open("k").value();
-  std::string into(4, ' ');
-  const RangeRead range{6, std::as_writable_bytes(std::span(into))};
-  ASSERT_TRUE(source->read({&range, 1}));
-  EXPECT_EQ(into, "6789");
+  for (const auto& source : {store->open("k").value(), read(*store, {.key = "k", .length = 1}).source}) {
+    std::string into(4, ' ');
+    const RangeRead range{6, std::as_writable_bytes(std::span(into))};
+    ASSERT_TRUE(source->read({&range, 1}));
+    EXPECT_EQ(into, "6789");
+    const RangeRead beyond{7, std::as_writable_bytes(std::span(into))};
+    EXPECT_FALSE(source->read({&beyond, 1}));
+  }
 }
 
 TEST(RangeTransfer, SaysThatAServerHasNoRangesOfALargeObject) {

@@ -67,6 +67,18 @@ TEST(ZipRemains, AreCountedWithBoundedWork) {
   EXPECT_THAT(remains(large.finish(), 3), HasSubstr("; at least 3 members"));
 }
 
+TEST(ZipRemains, AreFoundBehindGaps) {
+  for (const std::size_t gap : {1U, 4095U, 65'530U, 65'536U, 100'000U}) {
+    ZipBytes bytes;
+    bytes.add({.name = "a", .data = "1", .after = std::string(gap, '\0')}).add({"b", "2"});
+    EXPECT_THAT(remains(bytes.finish()), HasSubstr("; 2 members")) << gap;
+  }
+  ZipBytes far;
+  far.add({.name = "a", .data = "1", .after = std::string(200'000, '\0')}).add({"b", "2"});
+  EXPECT_THAT(remains(far.finish()), HasSubstr("; 1 member at"));
+  EXPECT_EQ(remains("program" + far.finish()), "");
+}
+
 TEST(ZipRemains, EndWhereTheSizeOfAMemberFollowsIt) {
   const ZipPiece piped{.name = "b", .data = "1234", .flags = 8};
   EXPECT_THAT(remains(ZipBytes().add({"a", "1"}).add(piped).finish()), HasSubstr("; at least 1 member at"));
