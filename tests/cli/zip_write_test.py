@@ -239,3 +239,14 @@ def test_an_import_to_ozx_has_documents_of_any_size_in_front(sherd, tmp_path):
     documents = [name for name in names(tmp_path / "a.ozx") if name.endswith("zarr.json")]
     assert sorted(laid_out[: len(documents)]) == documents and sum(len(sherd.ok("attrs", f"a.ozx{at}").text) > 100_000
                                                                    for at in ("/0", "/labels/cells/0")) == 2
+
+
+def test_compact_keeps_the_order_of_an_ozx_file(sherd, tmp_path):
+    numpy.save(tmp_path / "a.npy", numpy.arange(64 * 64, dtype="uint16").reshape(64, 64))
+    sherd.ok("import", "a.npy", "a.zarr", "--axes", "y,x", "--pyramid", "mean:1", "--chunks", "16,16", "--shards", "64,64")
+    shard = tmp_path / "a.zarr/0/c/0/0"
+    whole, index = shard.read_bytes(), 16 * 16 + 4
+    shard.write_bytes(whole[:-index] + bytes(3000) + whole[-index:])
+    sherd.ok("copy", "--raw", "a.zarr", "a.ozx")
+    assert sherd.ok("compact", "a.ozx", "--json").json == {"reclaimed": 3000, "shards": 1}
+    assert sherd.ok("check", "a.ozx", "--data", "--json").json["faults"] == []
