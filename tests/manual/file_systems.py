@@ -1,5 +1,5 @@
 """Shards are appended to on the file systems where an append is seen as a whole, and rewritten on others, and --stats says why.
-By hand, as it mounts file systems:
+Changes of zip archives share blocks where the file system can. By hand, as it mounts file systems:
 
     pytest tests/manual/file_systems.py     as root, with e2fsprogs, xfsprogs and btrfs-progs, after script/build
 """
@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
+import numpy
 import pytest
 
 SHERD = pathlib.Path(os.environ.get("SHERD_BIN", pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/sherd"))
@@ -67,3 +68,24 @@ def test_shards_are_appended_to_only_where_readers_see_whole_appends(mounted, in
     assert (shard.stat().st_ino == before) == (expected == "append")
     assert sherd("read", array).stdout.endswith(b"\2" * 8 + b"\1" * 56)
     sherd("check", "--data", array)
+
+
+def used(folder):
+    os.sync()
+    status = os.statvfs(folder)
+    return (status.f_blocks - status.f_bfree) * status.f_frsize
+
+
+def test_a_change_of_an_archive_shares_the_blocks_of_what_it_keeps(mounted, request):
+    """The attributes are the first members, so what is kept does not begin at a block."""
+    if request.node.callspec.params["mounted"] not in ("xfs", "btrfs"):
+        pytest.skip("it does not share blocks")
+    folder, _ = mounted
+    numpy.save(folder / "x.npy", numpy.random.default_rng(1).integers(0, 256, (8, 8 << 20), "u1"))
+    sherd("import", folder / "x.npy", folder / "a.zip/x", "--chunks", f"1,{1 << 20}", "--shards", f"1,{8 << 20}", "--codec", "bytes")
+    before = used(folder)
+    with open(folder / "a.zip", "rb"):  # a reader of the old version keeps its blocks
+        sherd("attrs", folder / "a.zip", "changed=1")
+        sherd("attrs", folder / "a.zip/x", "changed=1")
+        assert used(folder) - before < 4 << 20
+    sherd("check", "--data", folder / "a.zip")
