@@ -140,10 +140,11 @@ namespace {
 
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 20;
 
-Result<void> read_member(Store& store, const std::string& key) {
+Result<void> read_member(Store& store, const std::string& key, Budget& budget) {
   SHERD_TRY(source, store.open(key));
   if (source == nullptr) return {};  // erased meanwhile
   SHERD_TRY(size, source->size());
+  const auto share = budget.take(size);  // a compressed member is decoded as a whole
   ArchivedChecksum checksum(*source);
   Scratch bytes;
   for (std::uint64_t offset = 0; offset < size; offset += kWindow) {
@@ -165,8 +166,9 @@ Result<void> check_members(Store& store, const std::string& prefix, const Config
   std::vector<std::string> keys;
   std::map<std::string, Error> found;
   std::mutex mutex;
+  Budget budget(config.memory_budget);
   const auto check = [&](std::size_t i) -> Result<void> {
-    const auto read = read_member(store, keys[i]);
+    const auto read = read_member(store, keys[i], budget);
     if (read || !is_stored_fault(read.error())) return read;
     const std::lock_guard guard(mutex);
     found.emplace(keys[i], read.error());

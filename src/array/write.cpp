@@ -99,11 +99,11 @@ class RegionWriter {
   }
 
   /// Called by each attempt to change an object, before the first request that readers could notice.
-  Result<void> begin_change() const {
+  Result<void> begin_change(bool looks_later = false) const {
     SHERD_TRY(call_.wait_for_look());
     const std::uint64_t count = ++changes_;  // also those that are made again
     if (call_.last_look == nullptr || count < cells_) return {};
-    if (count == cells_)
+    if (count == cells_ && !looks_later)
       call_.last_look->begin();
     else
       call_.last_look->forget();
@@ -174,7 +174,8 @@ class RegionWriter {
     SHERD_TRY(old, open_with(store, old_part(at, piece)));
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
-    SHERD_TRY(begin_change());
+    // A new array has no object to compare with, either, so the second look follows.
+    SHERD_TRY(begin_change(old == nullptr));
     piece.has_object = !can_erase(condition);
     if (is_plain_shard()) {
       SHERD_TRY(applied, writer_.update(stored_piece(piece), {store, at.key, old.get(), condition}));

@@ -4,7 +4,7 @@
 //   2. The copy is begun next to the destination (node/new_node.hpp): a note there identifies what is being copied.
 //   3. Objects are made, each visible only when it is complete. One that exists is done. Collections of Neuroglancer's
 //      objects, to which a group may refer, are copied unchanged.
-//   4. Documents are written, those of members before their group's.
+//   4. Documents are written, that of the root last.
 //   5. The result is moved to the destination, and the note is erased.
 // A resumed copy compares its plan with the note, and makes what is missing.
 #include "copy/copy.hpp"
@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "array/nodes.hpp"
+#include "base/checked.hpp"
+#include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "copy/below.hpp"
@@ -119,19 +121,29 @@ class TreeCopy {
     for (NodeCopy& node : plan_.nodes)
       if (is_small(node)) small.push_back(&node);
     if (small.size() == 1) return make_elements(root, *small.front());
-    constexpr std::uint64_t kLeastBudget = std::uint64_t{8} << 20;
-    Config config = waiting();
-    config.threads = static_cast<unsigned>(
-        std::clamp<std::uint64_t>(config.memory_budget / kLeastBudget, 1, thread_count(config.threads)));
-    Config each = options_.config;
-    each.memory_budget /= config.threads;
-    each.interrupted = nullptr;  // asked between them, on the caller's thread
-    each.progress = nullptr;
+    const Config config = waiting();
+    Budget budget(config.memory_budget);
     return parallel_for(small.size(), with_progress(config, counts_.bytes, total_), [&](std::size_t i) -> Result<void> {
+      ArrayCopy& task = *small[i]->array;
       SHERD_TRY(destination, begin_array(root, *small[i]));
-      small[i]->array->destination = std::move(destination);
-      return copy_objects(*small[i]->array, each);
+      task.destination = std::move(destination);
+      Config each = options_.config;
+      each.memory_budget = memory_of(task);
+      each.interrupted = nullptr;  // asked between them, on the caller's thread
+      each.progress = nullptr;
+      const auto share = budget.take(each.memory_budget);
+      return copy_objects(task, each);
     });
+  }
+
+  // What a small array takes, whose chunks may be large. How much variable-length elements take is not known.
+  [[nodiscard]] std::uint64_t memory_of(const ArrayCopy& task) const {
+    constexpr std::uint64_t kLeast = std::uint64_t{8} << 20, kChunks = 4;
+    const Array::State &from = task.source.state(), &to = task.destination.state();
+    if (from.dtype.is_variable()) return options_.config.memory_budget;
+    const std::uint64_t leaf = std::max(leaf_bytes(from), leaf_bytes(to));
+    return std::clamp(checked_mul(kChunks, leaf).value_or(~std::uint64_t{0}), kLeast,
+                      std::max(kLeast, options_.config.memory_budget));
   }
 
   Result<Array> begin_array(const NodeLocation& root, const NodeCopy& node) {

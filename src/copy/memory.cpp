@@ -10,14 +10,14 @@
 
 namespace sherd {
 
+std::uint64_t leaf_bytes(const Array::State& state) {
+  const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
+  return chunk_bytes(state.layout, state.layout.shard ? state.layout.leaf_shape(shape) : shape);
+}
+
 CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   const Array::State& from = task.source.state();
   const Array::State& to = task.destination.state();
-  const auto leaf_bytes = [](const Array::State& state) {
-    const Shape shape = state.grid.cell_shape(Shape(state.grid.axes().size(), 0));
-    if (!state.layout.shard) return chunk_bytes(state.layout, shape);
-    return chunk_bytes(state.layout, state.layout.leaf_shape(shape));
-  };
   constexpr std::uint64_t kMin = std::uint64_t{1} << 20;
   const std::uint64_t finer = task.map ? task.map->most() : 0;  // elements from which one is computed
   const std::uint64_t leaf = std::max({leaf_bytes(from), leaf_bytes(to) * (1 + finer), kMin});

@@ -31,6 +31,8 @@ struct CopyShares {
   std::uint64_t reading = 0;    ///< the budget of one read
 };
 CopyShares share_memory(const ArrayCopy& task, const Config& config);
+/// The decoded size of a chunk without chunks inside, without what variable-length elements refer to.
+[[nodiscard]] std::uint64_t leaf_bytes(const Array::State& state);
 
 /// Stored chunks of a source, and where they go.
 struct SourceLeaf {

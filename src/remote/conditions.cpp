@@ -117,8 +117,9 @@ bool compares(const Conditions& conditions, Ending ending, Condition::Kind kind)
 std::optional<Conditions> known_conditions(const BucketServer& server) {
   if (server.conditional == Conditional::no) return Conditions();
   const std::string bucket = server.service->bucket().url();
-  if (server.conditional == Conditional::yes || is_aws_host(host_of(bucket)))
-    return Conditions{.on_put = true, .on_complete = true, .on_copy = true, .on_new_copy = true};
+  // Of the servers that compare on other requests, few do when they copy.
+  if (const bool is_aws = is_aws_host(host_of(bucket)); is_aws || server.conditional == Conditional::yes)
+    return Conditions{.on_put = true, .on_complete = true, .on_copy = true, .on_new_copy = is_aws};
   const std::lock_guard guard(known().mutex);
   const auto found = known().by_bucket.find(bucket);
   return found == known().by_bucket.end() ? std::nullopt : std::optional(found->second);

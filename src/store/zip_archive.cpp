@@ -64,9 +64,9 @@ Result<ReadReply> read_directory(Store& outer, const ReadReply& tail, const Exte
 
 /// An error of the directory, with what survives.
 Error with_remains(const Error& error, const Store& outer, ByteSource& archive) {
+  if (error.code() != ErrorCode::corrupt) return error;
   const bool is_slow = outer.traits().parallel_requests > 1;
-  const auto remains = error.code() == ErrorCode::corrupt ? describe_zip_remains(archive, is_slow ? 8 : 1000)
-                                                          : Result<std::string>(std::string());
+  const auto remains = describe_zip_remains(archive, is_slow ? 8 : 100);
   return Error(error.code(), error.message() + (remains ? *remains : std::string()));
 }
 

@@ -14,9 +14,6 @@
 namespace sherd {
 namespace {
 
-/// So much of a name that is too long for a key identifies the member.
-constexpr std::size_t kShownName = 100;
-
 /// The bytes of a member that are certainly in front of its data.
 std::uint64_t least_room(const ZipMember& member) noexcept { return kZipLocalBytes + member.stored_name_length; }
 
@@ -52,7 +49,7 @@ Result<ZipDirectory> ZipDirectory::parse(std::span<const std::byte> bytes, const
     const auto add = [&](const ZipRecord& record) -> Result<void> {
       SHERD_TRY(name, zip_key(record));
       const auto& key = name.key;
-      if (name.is_too_long && directory.too_long_++ == 0) directory.long_name_ = record.name.substr(0, kShownName);
+      if (!name.too_long.empty() && directory.too_long_++ == 0) directory.long_name_ = name.too_long;
       SHERD_TRY(member, member_of(record, end).in_key(record.name));
       if (directory.names_.size() > std::numeric_limits<std::uint32_t>::max() - record.bytes.size() * 3)
         return unsupported("the names in the zip archive are longer than 4 GiB");

@@ -77,6 +77,14 @@ Result<bool> is_too_long(std::string_view key) {
   return is_long;
 }
 
+/// As much as is shown of a name, without a part of a character.
+std::string beginning_of(std::string_view name) {
+  constexpr std::size_t kShown = 100;
+  std::size_t end = std::min(name.size(), kShown);
+  while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return std::string(name.substr(0, end));
+}
+
 }  // namespace
 
 Result<ZipKey> zip_key(const ZipRecord& record) {
@@ -94,7 +102,7 @@ Result<ZipKey> zip_key(const ZipRecord& record) {
   const auto is_long = is_too_long(key);
   if (!is_long.has_value()) return unsafe(is_long.error().message()).in_key(name);
   if (is_directory) return ZipKey{};
-  return *is_long ? ZipKey{.is_too_long = true} : ZipKey{.key = std::string(key)};
+  return *is_long ? ZipKey{.too_long = beginning_of(key)} : ZipKey{.key = std::string(key)};
 }
 
 }  // namespace sherd

@@ -84,7 +84,7 @@ Result<void> extend_zip_sizes(std::span<const std::byte> extra, ZipSizes& sizes)
 /// What a member's name says.
 struct ZipKey {
   std::optional<std::string> key = {};  ///< nullopt: not an object, but a directory or a file of Sherd's own
-  bool is_too_long = false;             ///< not an object either: no key is so long
+  std::string too_long = {};            ///< not an object either, as no key is so long: the beginning of the name
 };
 /// `corrupt` if no key can have that name for another reason than its length, as `..` or an absolute one.
 Result<ZipKey> zip_key(const ZipRecord& record);

@@ -18,6 +18,21 @@ TEST(CopyMemory, DoesNotGrowWithTheNumberOfObjects) {
   const CopyOptions options{.chunks = Shape{32, 64, 64}, .shards = Shape(), .codecs = std::vector<Json>{Json("blosc")}};
   EXPECT_LE(growth_of_copy(folder / "a", folder / "b", options, 512), 44U);
 }
+
+// Such as the coordinates of a dataset whose dimension has no end yet: few elements, in a chunk for many.
+TEST(CopyMemory, HoldsOneLargeChunkOfSmallArraysAtATime) {
+  const TempDir folder;
+  Group group = create_group(folder / "from").value();
+  const CreateOptions few{.shape = {4},
+                          .dtype = DType::uint8,
+                          .chunks = {std::uint64_t{48} << 20},
+                          .codecs = std::vector<Json>{Json("zstd:1")}};
+  const std::vector<std::uint8_t> values(4, 1);
+  for (const char* const name : {"a", "b", "c", "d", "e", "f"})
+    group.create_array(name, few).value().write(Box{{0}, {4}}, std::span<const std::uint8_t>(values)).value();
+  const CopyOptions options{.codecs = std::vector<Json>{Json("gzip:1")}};
+  EXPECT_LE(growth_of_copy(folder / "from", folder / "to", options, 6), 160U);
+}
 #endif
 
 }  // namespace

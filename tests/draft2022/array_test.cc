@@ -302,8 +302,8 @@ TEST(DraftDocuments, WithoutAnEntryPointAreNotFound) {
   for (const std::string format : {"", "draft2022"}) {
     const auto nothing = open(store, {.path = "a", .format = format});
     EXPECT_EQ(nothing.error().code(), ErrorCode::not_found);
-    EXPECT_NE(nothing.error().text().find("meta/root/a.array.json, meta/root/a.group.json (draft2022)"),
-              std::string::npos);
+    for (const char* const key : {"meta/root/a.array.json", "meta/root/a.group.json"})
+      EXPECT_NE(nothing.error().text().find(key), std::string::npos) << nothing.error().text();
   }
   store->set("meta/root/a.array.json", kArray).value();
   const auto node = open(store, {.path = "a"});
