@@ -104,6 +104,15 @@ Part part_of(std::string_view text) {
   return part;
 }
 
+/// Whether a text is a path although it looks like more: it exists, or is below something that does.
+bool is_existing_path(std::string_view text) {
+  if (os::exists(std::string(text).c_str())) return true;
+  const std::size_t sign = std::min({text.find('|'), text.find("::"), text.find('#')});
+  for (std::size_t end = text.find('/', sign); end < text.size(); end = text.find('/', end + 1))
+    if (os::exists(std::string(text.substr(0, end)).c_str())) return true;
+  return false;
+}
+
 class Parser {
  public:
   explicit Parser(const UrlWords& words) : words_(words) {}
@@ -112,7 +121,7 @@ class Parser {
     if (text.empty()) return invalid_argument("the path of a store is empty");
     if (text.find('\0') != text.npos) return invalid_argument("the path of a store contains a NUL byte");
     StoreUrl url{.shown = std::string(text)};
-    if (os::exists(url.shown.c_str())) {
+    if (is_existing_path(text)) {
       SHERD_TRY(set_path(text, url));
       return url;
     }
@@ -127,7 +136,7 @@ class Parser {
  private:
   /// A name without a fragment.
   Result<void> parse_name(std::string_view text, StoreUrl& url) {  // NOLINT(misc-no-recursion): text gets shorter
-    if (os::exists(std::string(text).c_str())) return set_path(text, url);
+    if (is_existing_path(text)) return set_path(text, url);
     if (const std::size_t colons = text.find("::"); colons != text.npos) {
       SHERD_TRY(is_chain, parse_chain(text.substr(0, colons), text.substr(colons + 2), url));
       if (is_chain) return {};

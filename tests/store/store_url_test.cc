@@ -122,6 +122,10 @@ TEST(StoreUrl, IsThatOfAnExistingPathWhateverItLooksLike) {
     EXPECT_EQ(parse(name).path, name);
     EXPECT_THAT(parse(name).layers, IsEmpty());
   }
+  for (const char* below : {"a.zip|zip:/n", "zip::a/n/m", "a#mode=zarr/n", "a.zip|zip:/n#x"}) {
+    EXPECT_EQ(parse(below).path, below);
+    EXPECT_THAT(parse(below).layers, IsEmpty());
+  }
   EXPECT_EQ(parse("a.zip|zip:|zip:x").path, "a.zip|zip:");
   EXPECT_EQ(parse("a#mod=zarr#mode=zarr").path, "a#mod=zarr");
   std::filesystem::current_path(before);
