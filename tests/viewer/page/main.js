@@ -10,12 +10,20 @@ import { setupDefaultViewer } from "neuroglancer/unstable/ui/default_viewer_setu
 import { DATA_TYPE_ARRAY_CONSTRUCTOR, DataType } from "neuroglancer/unstable/util/data_type.js";
 import { MessageSeverity } from "neuroglancer/unstable/util/message_list.js";
 
+const asked = JSON.parse(decodeURIComponent(location.hash.slice(2)));
 const viewer = setupDefaultViewer();
 const layers = () => viewer.layerManager.managedLayers.map(({ layer }) => layer);
 const sources = () => layers().flatMap((layer) => layer?.dataSources ?? []);
 
-// Whether every source of every layer is known, or was refused.
+// Whether every source of every layer is known, or was refused. On a busy machine the viewer may lose the layers of its URL
+// while its panels are made, and then offers a new one.
 function loaded() {
+  const names = viewer.layerManager.managedLayers.map(({ name }) => name);
+  if (!asked.layers.every(({ name }) => names.includes(name))) {
+    viewer.state.reset();
+    viewer.state.restoreState(asked);
+    return false;
+  }
   return layers().length > 0 && layers().every(Boolean) && sources().every(({ loadState }) => loadState);
 }
 
