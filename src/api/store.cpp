@@ -90,6 +90,15 @@ void find_layer(Rows table, StoreUrl& url) {
   }
 }
 
+/// A fragment says that the path is that of an archive, but it may also lead through one.
+void enter_archive_in_path(Rows table, StoreUrl& url) {
+  StoreUrl through = url;
+  through.layers.clear();
+  through.has_all_layers = false;
+  find_layer(table, through);
+  if (!through.layers.empty()) url = std::move(through);
+}
+
 const StoreEntry* find_row(Rows table, std::string_view scheme) {
   const auto row = std::ranges::find(table, scheme, &StoreEntry::scheme);
   return row == table.end() ? nullptr : &*row;
@@ -237,7 +246,9 @@ Result<StoreUrl> parse_url(std::string_view text, std::span<const StoreEntry> ta
   const Words stores = schemes(table, false), layers = schemes(table, true);
   SHERD_TRY(url, parse_store_url(text, {stores, layers, kFormatWords, netcdf::is_url_fragment}));
   SHERD_TRY(netcdf::place_on_s3(url));
+  const bool has_layers = !url.layers.empty();
   SHERD_TRY(netcdf::apply_fragment(url));
+  if (!has_layers && !url.layers.empty()) enter_archive_in_path(table, url);
   find_layer(table, url);
   return url;
 }

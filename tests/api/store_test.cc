@@ -111,6 +111,14 @@ TEST_F(Names, OfAnObjectInNoStoreAreRefused) {
   EXPECT_THAT(parse_url("a|zip:b").value().layers, ElementsAre(StoreUrl::Layer{.scheme = "zip", .path = "b"}));
 }
 
+TEST_F(Names, WithAFragmentMayLeadThroughAnArchive) {
+  put("b.bin", ZipBytes().add({"a", "1"}).finish());
+  EXPECT_EQ(meaning("a.zip/x/y#mode=nczarr,zip"), "/a.zip x/y");
+  EXPECT_EQ(meaning("b.bin/x#mode=zarr,zip"), "/b.bin x");
+  EXPECT_EQ(meaning("a.zip#mode=zip"), "/a.zip ");
+  EXPECT_EQ(meaning("new.bin#mode=zip"), "/new.bin ");
+}
+
 TEST(StorageOptions, AreShownOnlyIfARowSaysSoAndTheirValueHasNoPassword) {
   for (const StoreEntry& row : store_table()) {
     for (const std::string_view name : row.options) EXPECT_TRUE(is_public_option(name, "7")) << row.scheme << name;
