@@ -118,12 +118,8 @@ std::string hint_at_objects(const NodeLocation& location) {
 
 /// The name of the archive that contains the store; nullopt if that archive exists, or there is none around the store.
 std::optional<std::string> missing_archive(std::shared_ptr<Store> store) {
-  while (archive_of(*store) == nullptr) {
-    auto above = store->parent();
-    if (!above || !*above) return std::nullopt;
-    store = std::move((*above)->store);
-  }
-  if (archive_of(*store)->exists()) return std::nullopt;
+  store = whole_archive(std::move(store));
+  if (!store || archive_of(*store)->exists()) return std::nullopt;
   return store->url().substr(0, store->url().rfind("|zip:"));
 }
 

@@ -35,16 +35,6 @@ std::string ome_version(const std::shared_ptr<Store>& store) {
   return version != nullptr && version->is_string() ? version->text() : std::string();
 }
 
-/// The store of all members of the archive, some of which a store shows.
-std::shared_ptr<Store> all_of_archive(std::shared_ptr<Store> store) {
-  while (archive_of(*store) == nullptr) {
-    auto above = store->parent();
-    if (!above || !*above) break;
-    store = std::move((*above)->store);
-  }
-  return store;
-}
-
 /// The archive of a store in an .ozx file; otherwise nullptr.
 ArchiveStore* ozx_of(Store& store) {
   ArchiveStore* const archive = archive_around(store);
@@ -64,7 +54,8 @@ void begin_whole(Store& store) {
 
 Result<void> finish_whole(const std::shared_ptr<Store>& store) {
   if (ArchiveStore* const archive = ozx_of(*store)) {
-    const std::string version = ome_version(all_of_archive(store));
+    const auto whole = whole_archive(store);
+    const std::string version = whole ? ome_version(whole) : std::string();
     const Json order{Json::Object{{"centralDirectory", Json::Object{{"jsonFirst", true}}}}};
     const Json comment{Json::Object{{"ome", Json::Object{{"version", version}, {"zipFile", order}}}}};
     if (!version.empty()) SHERD_TRY(archive->set_comment(comment.dump()));

@@ -34,9 +34,7 @@ struct Objects {
 /// All objects, info documents last.
 Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& counts) {
   const StoreTraits traits = all.to.traits();
-  const Config waiting =
-      with_writers(with_requests(config, std::max(all.from.traits().parallel_requests, traits.parallel_requests)),
-                   traits, {.bytes = 0});
+  const Config waiting = with_copies(config, all.from.traits(), traits);
   struct Listed {
     std::string key;
     std::uint64_t size;

@@ -175,9 +175,7 @@ class TreeCopy {
 
   // For loops that write small objects.
   [[nodiscard]] Config waiting() const {
-    const StoreTraits traits = destination_.store->traits();
-    const unsigned parallel = std::max(source_.store->traits().parallel_requests, traits.parallel_requests);
-    return with_writers(with_requests(options_.config, parallel), traits, {.bytes = 0});
+    return with_copies(options_.config, source_.store->traits(), destination_.store->traits());
   }
 
   Result<void> complete(Store& store, const NodeCopy& node) const {

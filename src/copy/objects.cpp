@@ -50,7 +50,7 @@ class ObjectCopier {
         destination_(destination),
         formats_(formats),
         options_(options),
-        config_(with_writers(with_requests(options.config, parallel_requests()), destination.traits(), {.bytes = 0})),
+        config_(with_copies(options.config, source.traits(), destination.traits())),
         window_(
             std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow, kMostWindow)),
         writers_(options.config.memory_budget / 2) {}
@@ -78,10 +78,6 @@ class ObjectCopier {
   }
 
  private:
-  [[nodiscard]] unsigned parallel_requests() const {
-    return std::max(source_.traits().parallel_requests, destination_.traits().parallel_requests);
-  }
-
   Result<void> check_empty() const {
     if (options_.resume || options_.overwrite) return {};
     SHERD_TRY(is_empty,

@@ -18,6 +18,15 @@ ArchiveStore* archive_around(Store& store) {
   return wrapper != nullptr ? archive_around(wrapper->beneath()) : dynamic_cast<ArchiveStore*>(&store);
 }
 
+std::shared_ptr<Store> whole_archive(std::shared_ptr<Store> store) {
+  while (archive_of(*store) == nullptr) {
+    auto above = store->parent();
+    if (!above || !*above) return nullptr;
+    store = std::move((*above)->store);
+  }
+  return store;
+}
+
 ArchivedChecksum::ArchivedChecksum(const ByteSource& object) noexcept {
   const ByteSource* source = &object;
   while (const auto* const wrapper = dynamic_cast<const ForwardingSource*>(source)) source = wrapper->beneath().get();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -16,6 +17,10 @@ namespace sherd {
 
 /// The archive some or all of whose members a store shows; otherwise nullptr.
 [[nodiscard]] ArchiveStore* archive_around(Store& store);
+
+/// The store of that whole archive, found from a store that shows all or some of its members; nullptr if parents lead
+/// to none.
+[[nodiscard]] std::shared_ptr<Store> whole_archive(std::shared_ptr<Store> store);
 
 /// Whether a store shows members of an archive: without Store::finish(), what is written into it is lost.
 [[nodiscard]] inline bool is_in_archive(Store& store) { return archive_around(store) != nullptr; }

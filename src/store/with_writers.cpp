@@ -34,6 +34,10 @@ Config with_writers(const Config& config, const StoreTraits& traits, const Objec
   return result;
 }
 
+Config with_copies(const Config& config, const StoreTraits& from, const StoreTraits& to) {
+  return with_writers(with_requests(config, std::max(from.parallel_requests, to.parallel_requests)), to, {.bytes = 0});
+}
+
 // Each of `lanes_` threads has a run of neighbours, and the first runs are longer by one. A file system makes and
 // renames the files of a directory one at a time, so threads in the same one would wait for each other. In an archive,
 // what is written one after the other is stored side by side, and read together.

@@ -22,6 +22,9 @@ struct ObjectsToWrite {
 /// unless the caller says how many: most of them wait for the disk.
 [[nodiscard]] Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects = {});
 
+/// The call's configuration for a loop that copies objects of any size, which takes the memory of each by itself.
+[[nodiscard]] Config with_copies(const Config& config, const StoreTraits& from, const StoreTraits& to);
+
 /// The order in which the threads of such a loop write `count` objects, which are neighbours in the order of their
 /// keys.
 class WriteOrder {

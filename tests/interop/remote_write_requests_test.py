@@ -194,7 +194,7 @@ def test_objects_are_copied_between_buckets_by_the_server(bucket):
 
 
 def test_a_copy_between_buckets_takes_a_request_per_object(request, fault_proxy):
-    """Where the server copies on condition that there is no such object. The documents follow the chunks."""
+    """SeaweedFS makes a copy only if the object does not exist yet. The documents are copied after the chunks."""
     server = request.getfixturevalue("seaweedfs")
     bucket = Bucket(server, fault_proxy(server))
     array = bucket.create("a.zarr", shape=(512, 512), dtype="u2", chunks=(128, 256), **RAW)
