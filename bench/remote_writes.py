@@ -157,11 +157,12 @@ def make(folder, size):
 
 
 def run(chosen, commands, process, settle, log):
-    """Measures the chosen cells; returns the results. chosen: cells, peers, folder, size, rounds."""
+    """Measures the chosen cells; returns the results. chosen: cells, peers, folder, size, rounds, and the proxy's fault by
+    the name of each condition."""
     import servers
 
     make(chosen.folder, chosen.size)
-    results = {"conditions": {}, "requests": {}}
+    results = {"conditions": {name: {} for name in chosen.conditions}, "requests": {}}
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(servers.start("seaweedfs"))
         proxy = stack.enter_context(servers.fault_proxy(server))
@@ -169,9 +170,11 @@ def run(chosen, commands, process, settle, log):
         contest.prepare(chosen.cells)
         results["versions"] = contest.start(commands, process)
         stack.callback(contest.close)
-        proxy.set({"delay": 20})
         for cell in chosen.cells:
-            log(CELLS[cell][0])
-            results["requests"][cell] = contest.check(cell)
-            results["conditions"][cell] = contest.measure(cell, chosen.rounds, settle)
+            for number, (name, fault) in enumerate(chosen.conditions.items()):
+                proxy.set(fault)
+                log(CELLS[cell][0], name)
+                if number == 0:
+                    results["requests"][cell] = contest.check(cell)
+                results["conditions"][name][cell] = contest.measure(cell, chosen.rounds, settle)
     return results

@@ -25,6 +25,7 @@ struct Fault {
   milliseconds delay{0};
   milliseconds tail{0};          ///< every `tail_every`-th request waits so long instead
   std::uint64_t tail_every = 0;  ///< 0: none does
+  std::uint64_t rate = 0;        ///< bytes per second of all bodies together, in each direction; 0: no limit
   bool silent = false;           ///< there is never a reply
   bool unheard = false;          ///< the connection is reset, and the server behind the proxy is not asked
   bool lost = false;             ///< it is reset after that server has carried out the request, without a reply

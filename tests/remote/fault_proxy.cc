@@ -197,9 +197,15 @@ void FaultProxy::close_request(std::uint64_t round_trip) {
 bool FaultProxy::serve_request(Connection& connection, const ServedRequest& request) {
   const auto [count, round_trip, faults] = begin(request);
   std::chrono::milliseconds delay{0};
-  for (const Fault& each : faults) delay += each.delay;
+  std::uint64_t rate = 0;
+  for (const Fault& each : faults) {
+    delay += each.delay;
+    if (each.rate != 0) rate = each.rate;
+  }
   Sending sending{.client = connection.client, .wait = [this](auto time) { return wait(time); }};
-  bool goes_on = delay.count() == 0 || wait(delay);
+  if (rate != 0) sending.pass = [this, rate](std::uint64_t bytes) { return pass(replies_free_, bytes, rate); };
+  bool goes_on = rate == 0 || pass(requests_free_, request.body.size(), rate);
+  goes_on = goes_on && (delay.count() == 0 || wait(delay));
   if (goes_on && std::ranges::any_of(faults, &Fault::silent)) {
     wait_for_end(connection.client);
     goes_on = false;
@@ -295,6 +301,13 @@ void FaultProxy::track(Connection& connection, Socket&& upstream) {
 bool FaultProxy::wait(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return !ending_.wait_for(lock, time, [this] { return ends_; });
+}
+
+bool FaultProxy::pass(Clock::time_point& free, std::uint64_t bytes, std::uint64_t rate) {
+  const std::chrono::duration<double> time(static_cast<double>(bytes) / static_cast<double>(rate));
+  std::unique_lock lock(mutex_);
+  free = std::max(free, Clock::now()) + std::chrono::duration_cast<Clock::duration>(time);
+  return !ending_.wait_until(lock, Clock::time_point(free), [this] { return ends_; });
 }
 
 void FaultProxy::add(Fault fault) {

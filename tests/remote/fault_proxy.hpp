@@ -1,6 +1,7 @@
 // A server on loopback that answers as it should, except where a Fault says otherwise.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -94,6 +95,10 @@ class FaultProxy {
   bool ask_upstream(Connection& connection, const ServedRequest& request);
   /// False if the proxy ends first.
   bool wait(std::chrono::milliseconds time);
+  using Clock = std::chrono::steady_clock;
+  /// Waits until so many more bytes have passed a link whose earlier bytes will have passed at `free`. False if the
+  /// proxy ends first.
+  bool pass(Clock::time_point& free, std::uint64_t bytes, std::uint64_t rate);
   void track(Connection& connection, Socket&& upstream);
 
   std::uint16_t port_ = 0, upstream_;
@@ -106,6 +111,7 @@ class FaultProxy {
   std::vector<ActiveFault> faults_;
   ProxyCounts counts_;
   std::uint64_t ended_round_trips_ = 0;  ///< of requests that have been answered
+  Clock::time_point requests_free_{}, replies_free_{};
   std::vector<ServedRequest> requests_;
   std::list<std::unique_ptr<Connection>> connections_;
   std::thread acceptor_;

@@ -201,6 +201,17 @@ TEST(FaultProxy, DelaysAndDrips) {
   EXPECT_GE(time_of("/k?drip"), milliseconds(60));
 }
 
+TEST(FaultProxy, BodiesOfAllConnectionsShareALink) {
+  FaultProxy proxy;
+  proxy.put("k", std::string(20'000, 'x'));
+  proxy.add({.rate = 1'000'000});
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread other([&] { Client(proxy).get("/k"); });
+  Client(proxy).get("/k");
+  other.join();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
+}
+
 TEST(FaultProxy, RecordsRequests) {
   FaultProxy proxy;
   proxy.set_hook([&](const ServedRequest& request) -> std::optional<ServedReply> {

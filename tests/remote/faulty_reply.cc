@@ -135,6 +135,7 @@ bool Sending::send_piece(std::string_view piece, const Manner& manner) {
   while (!piece.empty()) {
     const std::string_view next = piece.substr(0, manner.drip != 0 ? manner.drip : piece.size());
     if (manner.drip != 0 && !wait(manner.drip_every)) return false;
+    if (pass && !pass(next.size())) return false;
     char size[32];
     if (manner.chunked &&
         !client.send({size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%zx\r\n", next.size()))}, true))

@@ -26,6 +26,7 @@ struct Sending {
   Socket& client;
   Socket* source = nullptr;
   std::function<bool(std::chrono::milliseconds)> wait;  ///< false: stop
+  std::function<bool(std::uint64_t)> pass = {};         ///< waits until so many bytes may be sent; false: stop
   std::uint64_t sent = 0;                               ///< bytes of the body so far
   bool is_source_clean = true;                          ///< all of the reply has been read from it
 

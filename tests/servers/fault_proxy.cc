@@ -76,6 +76,7 @@ bool set(Fault& fault, const std::string& name, const Json& value) {
       {"delay", set_member<&Fault::delay>},
       {"tail", set_member<&Fault::tail>},
       {"tail_every", set_member<&Fault::tail_every>},
+      {"rate", set_member<&Fault::rate>},
       {"silent", set_member<&Fault::silent>},
       {"unheard", set_member<&Fault::unheard>},
       {"lost", set_member<&Fault::lost>},
