@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "base/endian.hpp"
 #include "base/limits.hpp"
 #include "base/try.hpp"
 #include "shard/choose.hpp"
@@ -17,6 +16,8 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kEncodeBatchBytes = std::uint64_t{1} << 20;  // decoded
+// Smaller chunks of a batch are combined, so that a batch is written by one call.
+constexpr std::uint64_t kViewedBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kReservedBytes = std::uint64_t{64} << 20;
 
 Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
@@ -118,15 +119,34 @@ Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional
   if (!config_.write_empty_chunks && !stored.has_object &&
       all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data()))
     return false;
-  SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
+  if (data == scratch->data() && layout.chain.raw_word_size() != 0) {
+    if (!layout.chain.is_native(scratch->span())) layout.chain.to_native(scratch->span(), scratch->span());
+    std::swap(*scratch, to);
+  } else {
+    SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
+  }
   if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
   return true;
+}
+
+std::optional<std::span<const std::byte>> ChunkWriter::as_stored(const WritePiece& stored) const {
+  const ChunkLayout& layout = stored.layout;
+  if (layout.shard || layout.chain.raw_word_size() != 1) return std::nullopt;
+  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
+  if (bytes < kViewedBytes) return std::nullopt;
+  const std::size_t size = layout.dtype.size();
+  const std::byte* data = dense_target(stored.part, stored.shape, chunk_strides(stored.shape, size), stored.from);
+  if (data == nullptr || !layout.chain.is_native({data, bytes})) return std::nullopt;
+  if (!config_.write_empty_chunks && !stored.has_object &&
+      all_equal(layout.dtype, data, bytes / size, layout.fill.bytes().data()))
+    return std::nullopt;
+  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+  return std::span(data, bytes);
 }
 
 Result<bool> ChunkWriter::to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const {
   const ChunkLayout& layout = stored.layout;
   const std::size_t element = layout.dtype.size();
-  const std::size_t word = layout.chain.raw_word_size();
   const auto strides = chunk_strides(stored.shape, element);
   const auto gather = [&](std::uint64_t number, Buffer& block) -> Result<void> {
     SHERD_TRY(block.resize(blocks.bytes()));
@@ -147,7 +167,7 @@ Result<bool> ChunkWriter::to_raw_object(const WritePiece& stored, const Blocks& 
   SHERD_TRY(parallel_for(blocks.count(), config_, [&](std::size_t i) -> Result<void> {
     Scratch block;
     SHERD_TRY(gather(i, *block));
-    if (word > 1) swap_words(block->span(), word);
+    if (!layout.chain.is_native(block->span())) layout.chain.to_native(block->span(), block->span());
     return to.write(i * blocks.bytes(), block->span());
   }));
   if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
@@ -349,6 +369,10 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     for (std::size_t i = 0; i < before.chunks.size(); ++i) {
       const SlotPlan& slot = slots[i];
       const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
+      if (const auto bytes = as_stored(inner)) {
+        batch.add(slot.slot, *bytes);
+        continue;
+      }
       SHERD_TRY(stores, to_memory(inner, before.chunks[i], *encoded).in_slot(slot.slot));
       SHERD_TRY(batch.add(slot.slot, *encoded, stores));
     }

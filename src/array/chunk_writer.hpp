@@ -92,6 +92,8 @@ class ChunkWriter {
                                 Buffer& to) const;
   Result<bool> shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                Buffer& to) const;
+  /// The caller's own memory if it contains all of a chunk that is not small as it is stored.
+  [[nodiscard]] std::optional<std::span<const std::byte>> as_stored(const WritePiece& stored) const;
   /// All elements of a chunk after the write, dense in stored order; may be the caller's own memory.
   Result<const std::byte*> elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                     Buffer& scratch, VarBytesArena& arena) const;

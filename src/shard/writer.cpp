@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <memory>
 
 #include "base/checked.hpp"
 #include "base/pool.hpp"
@@ -125,9 +126,13 @@ std::vector<ShardWriter::Placed> ShardWriter::place(const EncodedBatch& batch) {
     has_puts_ = true;
     const std::uint64_t offset = allocate(chunk.slot, chunk.length);
     update_.index.set(chunk.slot, {offset, chunk.length});
-    const auto bytes = batch.bytes->span().subspan(at, chunk.length);
-    at += chunk.length;
-    if (!placed.empty() && placed.back().offset + placed.back().bytes.size() == offset)
+    std::span<const std::byte> bytes(chunk.viewed, chunk.length);
+    if (chunk.viewed == nullptr) {
+      bytes = batch.bytes->span().subspan(at, chunk.length);
+      at += chunk.length;
+    }
+    if (!placed.empty() && placed.back().offset + placed.back().bytes.size() == offset &&
+        std::to_address(placed.back().bytes.end()) == bytes.data())
       placed.back().bytes = {placed.back().bytes.data(), placed.back().bytes.size() + bytes.size()};
     else
       placed.push_back({offset, bytes});

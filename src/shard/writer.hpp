@@ -31,10 +31,15 @@ struct EncodedBatch {
   struct Chunk {
     std::uint64_t slot;
     std::uint64_t length;
-    bool present;  ///< false: equal to the fill value, not stored
+    bool present;                       ///< false: equal to the fill value, not stored
+    const std::byte* viewed = nullptr;  ///< where its bytes are, if they are not in `bytes`
   };
   /// Adds a chunk; may exchange its buffer for another one.
   Result<void> add(std::uint64_t slot, Buffer& encoded, bool present);
+  /// Adds a chunk whose bytes stay where they are until they are written.
+  void add(std::uint64_t slot, std::span<const std::byte> viewed) {
+    chunks.push_back({slot, viewed.size(), true, viewed.data()});
+  }
   Scratch bytes;
   std::vector<Chunk> chunks;
 };
