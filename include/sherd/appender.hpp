@@ -37,7 +37,7 @@ struct AppenderOptions {
   std::size_t axis = 0;                        ///< of Array::appender()
   Technique technique = Technique::automatic;  ///< coordinates of a group are always stored by `automatic`
   /// The bytes of slices that may wait to be stored, of all arrays together. At least one row of chunks of each;
-  /// rounded down to whole rows of shards, or of chunks if two rows of shards do not fit. 0: two rows of shards, at
+  /// rounded down to whole rows of shards, or of chunks if two rows of shards do not fit. 0: three rows of shards, at
   /// least 64 MiB and at most Config::memory_budget. Half of the bytes for elements of variable length are for their
   /// contents; a slice with longer contents waits until the queue is empty.
   std::uint64_t queue_bytes = 0;
@@ -54,7 +54,7 @@ struct AppendedArray {
 };
 
 /// Appends slices to an array, or as many slices to each of several arrays of a group. append() copies slices into a
-/// queue, and a thread of the appender stores them: rows of whole shards as soon as they are complete, others when
+/// queue, and threads of the appender store them: rows of whole shards as soon as they are complete, others when
 /// flush() or close() is called or the queue is full. A slice has the shape of its array without the axis.
 ///
 /// A flush stores elements first and then the shape that contains them, each durably if Config::durable is set. So at

@@ -136,6 +136,17 @@ class LastLook {
   std::future<Result<Shape>> look_;
 };
 
+/// The shapes from one to another.
+struct ShapeRange {
+  Shape first, last;
+  [[nodiscard]] bool contains(const Shape& shape) const {
+    if (shape.size() != first.size()) return false;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] < first[d] || shape[d] > last[d]) return false;
+    return true;
+  }
+};
+
 /// What is written, and within which bounds. The budget belongs to the call, which may write several regions.
 struct RegionWrite {
   const WriteSource& from;
@@ -144,9 +155,9 @@ struct RegionWrite {
   /// If set, the array may be smaller now, and this writes beyond its end. Records each version that was replaced and
   /// its replacement (empty if nothing remained). For one chunk only.
   std::vector<std::pair<Generation, Generation>>* replaced = nullptr;
-  /// If set, the array ends before the region, at this shape, and grows over it later. A lasting `conflict` if the
-  /// stored shape is another one.
-  const Shape* shown = nullptr;
+  /// If set, the array ends before the region, and grows over it later. A lasting `conflict` if the stored shape is not
+  /// one of these.
+  const ShapeRange* shown = nullptr;
   /// If set, no object is changed before this succeeds. It waits for what is read of the array's document meanwhile.
   const std::function<Result<void>()>* looked = nullptr;
   LastLook* last_look = nullptr;  ///< if set, begun beside the last change

@@ -281,12 +281,14 @@ Result<void> write_beyond(const Array& array, const Shape& shown, const Shape& g
   const Array::State& state = array.state();
   return as_call(state.config(), [&]() -> Result<void> {
     SHERD_TRY(shape, state.confirm(Array::State::Confirmed::attributes));
-    if (shape != shown) return resized_error(state);
+    ShapeRange expected{shown, shown};
+    for (std::size_t d = 0; d < shown.size(); ++d) expected.last[d] = std::max(shown[d], where.origin[d]);
+    if (!expected.contains(shape)) return resized_error(state);
     const SelectedRegion selected{Selection(where)};
     const std::uint64_t cells = Cells(selected.region(), state.grid.axes()).size();
     Budget budget(writing_config(state, state.config(), cells).memory_budget);
     const WriteSource source{from.data, from.strides};
-    return state.storage->write(state, selected.region(), {source, budget, grown, nullptr, &shown});
+    return state.storage->write(state, selected.region(), {source, budget, grown, nullptr, &expected});
   });
 }
 

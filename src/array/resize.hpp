@@ -18,8 +18,9 @@ Result<std::unique_ptr<StoreLock>> lock_shape(const Array& array);
 /// Whether the array could have this shape; changes nothing.
 Result<void> check_resize(const Array& array, const Shape& to);
 /// Writes elements beyond the end of an array of the shape `shown`; they become visible when it grows over them.
-/// `from` has the shape of the box, and the array's type. A lasting `conflict` if the array does not have that shape.
-/// Chunks are kept up to the shape `grown`, which contains the box.
+/// `from` has the shape of the box, and the array's type. A lasting `conflict` if the array does not have that shape,
+/// or one that has grown since then but not over the box. Chunks are kept up to the shape `grown`, which contains the
+/// box.
 Result<void> write_beyond(const Array& array, const Shape& shown, const Shape& grown, const Box& where,
                           const ConstAnyView& from);
 

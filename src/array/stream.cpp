@@ -51,7 +51,10 @@ Result<std::unique_ptr<Appender::State>> Appender::State::plan(std::span<const S
 
 Appender::State::State(std::span<const StreamMember> members, std::vector<StreamPlan> plans,
                        const AppenderOptions& options, const Config& for_calls)
-    : config(for_calls), auto_flush(options.auto_flush), process(::getpid()) {
+    : config(for_calls),
+      auto_flush(options.auto_flush),
+      has_two_threads(thread_count(options.threads != 0 ? options.threads : for_calls.threads) > 1),
+      process(::getpid()) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     queues.emplace_back(members[i], std::move(plans[i]), options.threads, cancelled);
     StreamQueue* const queue = &queues.back();
@@ -231,13 +234,26 @@ void Appender::State::work() {
     if (!begun) failure = std::move(begun).error();
     changed.notify_all();
   }
-  if (!failure)
-    while (step()) {
-    }
+  if (!failure) store_all();
   locks.clear();
   const Hold hold(mutex);
   ended = true;
   changed.notify_all();
+}
+
+void Appender::State::store_all() {
+  const auto run_all = [this](bool shows) {
+    while (step(shows)) {
+    }
+  };
+  std::thread second;
+  try {
+    if (has_two_threads) second = std::thread(run_all, false);
+  } catch (const std::exception&) {
+    // The first thread stores everything.
+  }
+  run_all(true);
+  if (second.joinable()) second.join();
 }
 
 Result<Appender::State::Locks> Appender::State::hold_shapes() const {
@@ -276,48 +292,52 @@ Result<void> Appender::State::begin_work() {
   }
   if (is_extended) SHERD_TRY(announce());
   begin = accepted = shown = longest;
-  for (StreamQueue& queue : queues) queue.written = longest;
+  for (StreamQueue& queue : queues) queue.begin_at(longest);
   return {};
 }
 
-Appender::State::Step Appender::State::next_step() {
+Appender::State::Step Appender::State::next_step(bool shows) {
   const std::uint64_t flush = closing ? accepted : wanted;
   const std::uint64_t row = widest->plan().object;
   std::uint64_t stored = accepted;
-  for (const StreamQueue& queue : queues) stored = std::min(stored, queue.written);
-  if (flush > shown && stored >= flush) return {nullptr, flush, shown};
-  if (flush <= shown && auto_flush && floor_to(stored, row) > shown) return {nullptr, floor_to(stored, row), shown};
+  for (const StreamQueue& queue : queues) stored = std::min(stored, queue.written());
+  if (flush > shown && stored >= flush) return shows ? Step{nullptr, {shown, flush}, shown} : Step();
   std::uint64_t until = flush;
   if (flush <= shown && auto_flush) until = floor_to(accepted, row);
+  if (flush <= shown && auto_flush && shows && floor_to(stored, row) > shown)
+    return {nullptr, {shown, floor_to(stored, row)}, shown};
   Step next;
   for (StreamQueue& queue : queues) {  // the one that is furthest behind
-    const std::uint64_t end = queue.next_end(accepted, until);
-    if (end > queue.written && (next.written == nullptr || queue.written < next.written->written))
-      next = {&queue, end, shown};
+    const StreamQueue::Slices slices = queue.next(accepted, until);
+    if (slices.end > slices.first && (next.queue == nullptr || slices.first < next.slices.first))
+      next = {&queue, slices, shown};
   }
   return next;
 }
 
 /// Returns false at the end of the stream.
-bool Appender::State::step() {
+bool Appender::State::step(bool shows) {
   Step next;
+  Result<void> done;
   {
     Hold hold(mutex);
     changed.wait(hold, [&] {
-      next = next_step();
-      return !next.is_empty() || (closing && !filling);
+      next = next_step(shows);
+      return failure || !next.is_empty() || (closing && !filling && shown == accepted);
     });
+    if (failure || next.is_empty()) return false;
+    if (next.queue != nullptr) done = caught([&] { return next.queue->begin_write(next.slices); });
   }
-  if (next.is_empty()) return false;
-  auto done = caught([&] { return run(next); });
+  if (done) done = caught([&] { return run(next); });
   const Hold hold(mutex);
   if (!done) {
-    failure = std::move(done).error().in("the stream ended at length " + std::to_string(shown) + ", with " +
-                                         std::to_string(accepted - shown) + " slices that are not stored");
-  } else if (next.written != nullptr) {
-    next.written->free_before(next.end);
+    if (!failure)
+      failure = std::move(done).error().in("the stream ended at length " + std::to_string(shown) + ", with " +
+                                           std::to_string(accepted - shown) + " slices that are not stored");
+  } else if (next.queue != nullptr) {
+    next.queue->end_write(next.slices);
   } else {
-    shown = next.end;
+    shown = next.slices.end;
     ++flushes;
   }
   changed.notify_all();
@@ -325,8 +345,8 @@ bool Appender::State::step() {
 }
 
 Result<void> Appender::State::run(const Step& step) const {
-  if (step.written != nullptr) return step.written->write(step.end, step.shown);
-  for (const StreamQueue* queue : shown_in_order) SHERD_TRY(queue->show(step.shown, step.end));
+  if (step.queue != nullptr) return step.queue->write(step.slices, step.shown);
+  for (const StreamQueue* queue : shown_in_order) SHERD_TRY(queue->show(step.slices.first, step.slices.end));
   return announce();
 }
 
@@ -355,7 +375,7 @@ std::uint64_t Appender::State::estimate_memory() const {
     kept += queue.plan().queue_bytes() + index_bytes(queue.array(), queue.plan());
     encoding = std::max(encoding, encoding_bytes(queue.array(), queue.plan()));  // of one array at a time
   }
-  return kept + encoding;
+  return kept + (has_two_threads ? 2 : 1) * encoding;
 }
 
 }  // namespace sherd

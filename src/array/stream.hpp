@@ -1,7 +1,8 @@
-// A stream of slices: queues, one for each array, and a thread that empties them (array/stream_queue.hpp).
-// The thread stores the oldest slices by writes beyond the arrays' ends, one array after the other, and shows them by
-// changes of shape once all of a flush are stored: those of coordinates last, so that no array is shorter than its
-// coordinate. It holds the locks of all shapes from beginning to end. If it is killed between two of these changes, the
+// A stream of slices: queues, one for each array, and threads that empty them (array/stream_queue.hpp).
+// They store the oldest slices by writes beyond the arrays' ends: two at a time, of different arrays or of different
+// rows of shards, so that one is encoded while the other waits for the store. The first thread shows slices by changes
+// of shape once all of a flush are stored: those of coordinates last, so that no array is shorter than its coordinate.
+// It holds the locks of all shapes from beginning to end. If it is killed between two of these changes, the
 // slices are stored in all arrays; so the next stream gives all of them the length of the longest.
 #pragma once
 
@@ -41,7 +42,7 @@ struct Appender::State {
 
   std::atomic<bool> cancelled{false};
   const Config config;  ///< of calls
-  const bool auto_flush;
+  const bool auto_flush, has_two_threads;
   std::optional<Array> caller = {};        ///< whose handle gets the new shape
   std::optional<NodeLocation> group = {};  ///< of several arrays
   std::deque<StreamQueue> queues;          ///< in the order of the caller; they do not move
@@ -74,16 +75,19 @@ struct Appender::State {
 
   using Locks = std::vector<std::unique_ptr<StoreLock>>;
   void work();
+  void store_all();
   [[nodiscard]] Result<Locks> hold_shapes() const;
   Result<void> begin_work();
-  /// What the thread does next: write slices of an array up to `end`, or show all arrays up to there.
+  /// What a thread does next: write slices of an array, or show all arrays up to `slices.end`.
   struct Step {
-    StreamQueue* written = nullptr;
-    std::uint64_t end = 0, shown = 0;
-    [[nodiscard]] bool is_empty() const noexcept { return written == nullptr && end == shown; }
+    StreamQueue* queue = nullptr;
+    StreamQueue::Slices slices;  ///< all arrays are shown up to `first`
+    std::uint64_t shown = 0;     ///< the length of the arrays when the step begins
+    [[nodiscard]] bool is_empty() const noexcept { return slices.first == slices.end; }
   };
-  [[nodiscard]] Step next_step();
-  bool step();
+  /// The thread that holds the locks shows slices; any of them writes.
+  [[nodiscard]] Step next_step(bool shows);
+  bool step(bool shows);
   [[nodiscard]] Result<void> run(const Step& step) const;
   [[nodiscard]] Result<void> announce() const;
 };

@@ -60,11 +60,11 @@ Result<StreamPlan> plan_stream(const StreamMember& streamed) {
   return plan;
 }
 
-/// Two rows of shards of each array, within bounds.
+/// Three rows of shards of each array, within bounds: two are stored while the third fills.
 std::uint64_t default_bytes(std::span<const StreamPlan> plans, std::uint64_t rows, std::uint64_t budget) {
   std::uint64_t shards = 0;
   for (const StreamPlan& plan : plans)
-    shards = checked_add(shards, checked_mul(2 * plan.place_bytes(), plan.object).value_or(budget)).value_or(budget);
+    shards = checked_add(shards, checked_mul(3 * plan.place_bytes(), plan.object).value_or(budget)).value_or(budget);
   return std::max(std::min(std::max(shards, kMinQueueBytes), budget), 2 * rows);
 }
 

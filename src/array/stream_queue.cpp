@@ -32,7 +32,7 @@ StreamQueue::StreamQueue(const StreamMember& streamed, StreamPlan made, unsigned
       completing_(streamed.array.with_config(completing_config(target_.config(), technique_))) {}
 
 std::uint64_t StreamQueue::queued_bytes(std::uint64_t accepted) const noexcept {
-  return (accepted - written) * plan_.slice_bytes + text_bytes_;
+  return (accepted - written_) * plan_.slice_bytes + text_bytes_;
 }
 
 void StreamQueue::release() noexcept {
@@ -58,12 +58,12 @@ Result<ConstAnyView> StreamQueue::fitted(const ConstAnyView& slices) const {
 std::uint64_t StreamQueue::room_for(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count,
                                     std::uint64_t accepted) const {
   const std::uint64_t room =
-      std::min({count, plan_.capacity - (accepted - written), plan_.capacity - accepted % plan_.capacity});
+      std::min({count, plan_.capacity - (accepted - written_), plan_.capacity - accepted % plan_.capacity});
   if (!plan_.is_variable) return room;
   std::uint64_t used = text_bytes_;
   for (std::uint64_t i = 0; i < room; ++i) {
     used += varlen_bytes(rows_of(plan_.shape, plan_.axis, first + i, 1), {slices.data, slices.strides});
-    if (used > plan_.text_bytes() && accepted + i != written) return i;
+    if (used > plan_.text_bytes() && accepted + i != written_) return i;
   }
   return room;
 }
@@ -86,23 +86,41 @@ void StreamQueue::accept(StreamText text) {
   texts_.push_back(std::move(text));
 }
 
-void StreamQueue::free_before(std::uint64_t end) {
-  written = end;
-  starved = false;
-  for (; !texts_.empty() && texts_.front().end <= end; texts_.pop_front()) text_bytes_ -= texts_.front().bytes.size();
+Result<void> StreamQueue::begin_write(const Slices& slices) {
+  under_way_.emplace(slices.first, Write{slices.end});
+  return {};
 }
 
-std::uint64_t StreamQueue::next_end(std::uint64_t accepted, std::uint64_t until) const {
-  std::uint64_t end = until > written ? until : floor_to(accepted, plan_.object);
-  if (end <= written && (starved || accepted - written == plan_.capacity)) end = floor_to(accepted, plan_.chunk);
-  if (end <= written && starved) end = accepted;
-  if (end <= written) return written;
-  end = std::min(end, floor_to(written, plan_.capacity) + plan_.capacity);  // where the ring begins again
-  if (written % plan_.object != 0) end = std::min(end, floor_to(written, plan_.object) + plan_.object);
+void StreamQueue::end_write(const Slices& slices) {
+  under_way_.at(slices.first).is_stored = true;
+  for (; !under_way_.empty() && under_way_.begin()->second.is_stored; under_way_.erase(under_way_.begin())) {
+    written_ = under_way_.begin()->second.end;
+    starved = false;
+  }
+  for (; !texts_.empty() && texts_.front().end <= written_; texts_.pop_front())
+    text_bytes_ -= texts_.front().bytes.size();
+}
+
+StreamQueue::Slices StreamQueue::next(std::uint64_t accepted, std::uint64_t until) const {
+  const std::uint64_t first = is_idle() ? written_ : under_way_.rbegin()->second.end;
+  // A row of shards is changed by one write at a time.
+  if (!is_idle() && first % plan_.object != 0) return {};
+  return {first, next_end(first, accepted, until)};
+}
+
+std::uint64_t StreamQueue::next_end(std::uint64_t first, std::uint64_t accepted, std::uint64_t until) const {
+  std::uint64_t end = until > first ? until : floor_to(accepted, plan_.object);
+  if (is_idle()) {  // otherwise there will be room
+    if (end <= first && (starved || accepted - first == plan_.capacity)) end = floor_to(accepted, plan_.chunk);
+    if (end <= first && starved) end = accepted;
+  }
+  if (end <= first) return first;
+  end = std::min(end, floor_to(first, plan_.capacity) + plan_.capacity);  // where the ring begins again
+  if (first % plan_.object != 0) end = std::min(end, floor_to(first, plan_.object) + plan_.object);
   // At most half of the queue, so that it fills again meanwhile.
-  const std::uint64_t half = written + plan_.capacity / 2;
+  const std::uint64_t half = first + plan_.capacity / 2;
   for (const std::uint64_t unit : {plan_.object, plan_.chunk})
-    if (end > half && floor_to(half, unit) > written) end = floor_to(half, unit);
+    if (end > half && floor_to(half, unit) > first) end = floor_to(half, unit);
   return end;
 }
 
@@ -113,27 +131,28 @@ Box StreamQueue::box_of(std::uint64_t first, std::uint64_t count) const {
 }
 
 /// If a row of shards begins with this write and is not filled by it: stores zeros at the places of all its chunks.
-Result<void> StreamQueue::reserve(std::uint64_t end, std::uint64_t shown) const {
-  const std::uint64_t row = floor_to(end, plan_.object);
-  if (end == row || written > row) return {};
+Result<void> StreamQueue::reserve(const Slices& slices, std::uint64_t shown) const {
+  const std::uint64_t row = floor_to(slices.end, plan_.object);
+  if (slices.end == row || slices.first > row) return {};
   const Box where = box_of(row, plan_.object);
   const std::vector<std::byte> zero(target_.dtype().size());
   const ConstAnyView zeros{zero.data(), target_.dtype(), where.shape, std::vector<std::int64_t>(where.shape.size(), 0)};
   return write_beyond(target_, plan_.with_length(shown), plan_.with_length(row + plan_.object), where, zeros);
 }
 
-Result<void> StreamQueue::write(std::uint64_t end, std::uint64_t shown) const {
-  const bool completes = written % plan_.object != 0 && end % plan_.object == 0;
+Result<void> StreamQueue::write(const Slices& slices, std::uint64_t shown) const {
+  const auto& [first, end] = slices;
+  const bool completes = first % plan_.object != 0 && end % plan_.object == 0;
   std::uint64_t grown = end;
   if (technique_ == Technique::preallocated) {
-    SHERD_TRY(reserve(end, shown));
+    SHERD_TRY(reserve(slices, shown));
     grown = ceil_div(end, plan_.object) * plan_.object;  // so that the zeros beyond are kept
   }
-  const Box where = box_of(written, end - written);
-  const ConstAnyView slices{ring_.data() + written % plan_.capacity * plan_.slice_bytes, target_.dtype(), where.shape,
-                            plan_.strides(target_.dtype().size())};
+  const Box where = box_of(first, end - first);
+  const ConstAnyView view{ring_.data() + first % plan_.capacity * plan_.slice_bytes, target_.dtype(), where.shape,
+                          plan_.strides(target_.dtype().size())};
   return write_beyond(completes ? completing_ : target_, plan_.with_length(shown), plan_.with_length(grown), where,
-                      slices);
+                      view);
 }
 
 Result<void> StreamQueue::show(std::uint64_t from, std::uint64_t to) const {

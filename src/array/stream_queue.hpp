@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 
 #include "array/stream_plan.hpp"
 #include "base/buffer.hpp"
@@ -19,8 +20,8 @@ struct StreamText {
   Buffer bytes;
 };
 
-/// All lengths are numbers of slices of the array. The appender's mutex guards `written` and functions that are not
-/// said to be called without it.
+/// All lengths are numbers of slices of the array. The appender's mutex guards functions that are not said to be called
+/// without it.
 class StreamQueue {
  public:
   StreamQueue(const StreamMember& streamed, StreamPlan made, unsigned threads, const std::atomic<bool>& cancelled);
@@ -43,21 +44,36 @@ class StreamQueue {
   Result<StreamText> copy(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count, std::uint64_t to);
   void accept(StreamText text);
 
-  /// Where the next write ends; `written` if there is nothing to write. `until` is where the present flush ends.
-  [[nodiscard]] std::uint64_t next_end(std::uint64_t accepted, std::uint64_t until) const;
-  /// Stores slices [written, end) beyond the end of the array, whose length is `shown`. Without the mutex, on the
-  /// appender's thread.
-  [[nodiscard]] Result<void> write(std::uint64_t end, std::uint64_t shown) const;
-  /// Slices up to `end` are written.
-  void free_before(std::uint64_t end);
+  /// Slices of this array that are written together.
+  struct Slices {
+    std::uint64_t first = 0, end = 0;
+  };
+  /// What is written next; empty if there is nothing, or if it must wait for a write that is under way. `until` is
+  /// where the present flush ends.
+  [[nodiscard]] Slices next(std::uint64_t accepted, std::uint64_t until) const;
+  Result<void> begin_write(const Slices& slices);
+  /// Stores the slices beyond the end of the array, whose length was `shown` when the write began. Without the mutex;
+  /// several threads at a time.
+  [[nodiscard]] Result<void> write(const Slices& slices, std::uint64_t shown) const;
+  /// The room of slices is free once all slices before them are stored, too.
+  void end_write(const Slices& slices);
+  [[nodiscard]] bool is_idle() const noexcept { return under_way_.empty(); }
+  /// Slices before it were in the store before.
+  void begin_at(std::uint64_t length) noexcept { written_ = length; }
+  /// Slices before it are in the store.
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
   /// Changes the length of the array. Without the mutex, on the appender's thread.
   [[nodiscard]] Result<void> show(std::uint64_t from, std::uint64_t to) const;
 
-  std::uint64_t written = 0;  ///< slices before it are in the store
-  bool starved = false;       ///< a caller waits for room
+  bool starved = false;  ///< a caller waits for room
 
  private:
-  [[nodiscard]] Result<void> reserve(std::uint64_t end, std::uint64_t shown) const;
+  struct Write {
+    std::uint64_t end = 0;
+    bool is_stored = false;
+  };
+  [[nodiscard]] std::uint64_t next_end(std::uint64_t first, std::uint64_t accepted, std::uint64_t until) const;
+  [[nodiscard]] Result<void> reserve(const Slices& slices, std::uint64_t shown) const;
   [[nodiscard]] Box box_of(std::uint64_t first, std::uint64_t count) const;
 
   const StreamPlan plan_;
@@ -66,6 +82,8 @@ class StreamQueue {
   Buffer ring_;
   std::deque<StreamText> texts_;
   std::uint64_t text_bytes_ = 0;  ///< of texts_
+  std::uint64_t written_ = 0;
+  std::map<std::uint64_t, Write> under_way_;  ///< by their first slices; each begins where the one before ends
 };
 
 }  // namespace sherd

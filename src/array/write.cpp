@@ -80,7 +80,7 @@ class RegionWriter {
   Result<void> confirm(const CellAccess& at, const Region& part) const {
     if (at.valid == at.shape && !state_.location.store->traits().locks && call_.shown == nullptr) return {};
     SHERD_TRY(shape, state_.confirm());
-    if (call_.shown != nullptr) return shape == *call_.shown ? Result<void>() : resized_error(state_);
+    if (call_.shown != nullptr) return call_.shown->contains(shape) ? Result<void>() : resized_error(state_);
     if (shape == call_.shape) return {};
     if (call_.replaced == nullptr) SHERD_TRY(check_inside(state_, at.cell, part, shape));
     const Shape valid = state_.valid_shape(at.cell, shape);

@@ -304,7 +304,7 @@ TEST(Appender, EstimatesItsMemoryFromItsQueueAndThreads) {
   options.shards = {16, 1024, 1024};
   const Array array = create_array(memory_store(), "", options).value();
   const Appender::Stats by_default = array.appender({.threads = 2}).value().stats();
-  EXPECT_EQ(by_default.queue_bytes, std::uint64_t{64} << 20);  // two rows of shards
+  EXPECT_EQ(by_default.queue_bytes, std::uint64_t{96} << 20);  // three rows of shards
   const Appender small = array.appender({.queue_bytes = 5U << 20, .threads = 2}).value();
   EXPECT_EQ(small.stats().queue_bytes, 4U << 20);
   EXPECT_GT(small.estimate_memory(), small.stats().queue_bytes + 256U * 16U);
