@@ -1,5 +1,6 @@
 // One loop nest for every copy: dimensions are ordered so that the destination is written forwards, and merged if both
-// sides are contiguous; the innermost loop is specialised by element size. Lists use offset tables.
+// sides are contiguous; the innermost loop is specialised by element size. Lists use offset tables, and so do axes
+// before them.
 #include "array/strided.hpp"
 
 #include <algorithm>
@@ -232,8 +233,8 @@ bool is_streamed(std::size_t size, std::span<const Axis> axes) {
          is_wide(axes[0]);
 }
 
-// Orders, merges, copies.
-void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from, std::byte* to) {
+// Orders axes so that the destination is written forwards, and merges those that are contiguous on both sides.
+void order_and_merge(std::vector<Axis>& axes) {
   std::erase_if(axes, [](const Axis& axis) { return axis.count == 1; });
   std::stable_sort(axes.begin(), axes.end(),
                    [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
@@ -245,6 +246,10 @@ void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from
     outer = {outer.count * inner.count, inner.from, inner.to};
     axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(d));
   }
+}
+
+void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from, std::byte* to) {
+  order_and_merge(axes);
   const std::size_t rank = axes.size();
   if (rank >= 2 && std::abs(axes[rank - 1].from) > std::abs(axes[rank - 2].from) && axes[rank - 2].from != 0) {
     // The source's fastest dimension goes next to the innermost one, and the two are copied in tiles.
@@ -261,18 +266,39 @@ void copy_affine(std::size_t size, std::vector<Axis> axes, const std::byte* from
   end_streams();
 }
 
+/// The offsets of an axis in bytes.
 struct Offsets {
   std::vector<std::int64_t> from, to;
 };
 
-void copy_listed(std::size_t size, std::span<const Offsets> axes, const std::byte* from, std::byte* to) {
-  if (axes.empty()) {
-    std::memcpy(to, from, size);
-    return;
+template <std::size_t N>
+void copy_elements(const Offsets& axis, const std::byte* from, std::byte* to) {
+  for (std::size_t i = 0; i < axis.from.size(); ++i) std::memcpy(to + axis.to[i], from + axis.from[i], N);
+}
+
+void copy_elements(std::size_t size, const Offsets& axis, const std::byte* from, std::byte* to) {
+  switch (size) {
+    case 1:
+      return copy_elements<1>(axis, from, to);
+    case 2:
+      return copy_elements<2>(axis, from, to);
+    case 4:
+      return copy_elements<4>(axis, from, to);
+    case 8:
+      return copy_elements<8>(axis, from, to);
+    default:
+      for (std::size_t i = 0; i < axis.from.size(); ++i) std::memcpy(to + axis.to[i], from + axis.from[i], size);
   }
+}
+
+// `rest` are the axes after the last one that is a list.
+void copy_listed(std::size_t size, std::span<const Offsets> axes, std::span<const Axis> rest, const std::byte* from,
+                 std::byte* to) {
+  if (axes.empty()) return copy_nest(size, rest, from, to);
   const Offsets& axis = axes.front();
+  if (axes.size() == 1 && rest.empty()) return copy_elements(size, axis, from, to);
   for (std::size_t i = 0; i < axis.from.size(); ++i)
-    copy_listed(size, axes.subspan(1), from + axis.from[i], to + axis.to[i]);
+    copy_listed(size, axes.subspan(1), rest, from + axis.from[i], to + axis.to[i]);
 }
 
 void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
@@ -290,25 +316,31 @@ void copy_points(std::size_t size, const std::byte* chunk, std::span<const std::
   }
 }
 
+Offsets offsets_of(const AxisPart& axis, std::int64_t stride, std::int64_t memory_stride, bool out) {
+  Offsets table;
+  table.from.resize(axis.count);
+  table.to.resize(axis.count);
+  for (std::uint64_t i = 0; i < axis.count; ++i) {
+    table.from[i] = static_cast<std::int64_t>(axis.coordinate(i)) * stride;
+    table.to[i] = static_cast<std::int64_t>(axis.position(i)) * memory_stride;
+  }
+  if (!out) std::swap(table.from, table.to);
+  return table;
+}
+
 // `out`: chunk -> memory, otherwise memory -> chunk. Both are mutable, but only the destination is written.
 void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
                std::byte* memory, std::span<const std::int64_t> memory_strides, bool out) {
   if (part.points) return copy_points(size, chunk, strides, part, memory, memory_strides[0], out);
-  const bool listed =
-      std::any_of(part.axes.begin(), part.axes.end(), [](const AxisPart& axis) { return axis.is_list(); });
-  std::vector<Axis> axes;
+  std::size_t listed = part.axes.size();
+  while (listed > 0 && !part.axes[listed - 1].is_list()) --listed;
   std::vector<Offsets> offsets;
+  std::vector<Axis> axes;
   for (std::size_t d = 0; d < part.axes.size(); ++d) {
     const AxisPart& axis = part.axes[d];
     if (axis.count == 0) return;
-    if (listed) {
-      Offsets table;
-      for (std::uint64_t i = 0; i < axis.count; ++i) {
-        table.from.push_back(static_cast<std::int64_t>(axis.coordinate(i)) * strides[d]);
-        table.to.push_back(static_cast<std::int64_t>(axis.position(i)) * memory_strides[d]);
-      }
-      if (!out) std::swap(table.from, table.to);
-      offsets.push_back(std::move(table));
+    if (d < listed) {
+      offsets.push_back(offsets_of(axis, strides[d], memory_strides[d], out));
       continue;
     }
     chunk += axis.start * strides[d];
@@ -318,10 +350,9 @@ void copy_part(std::size_t size, std::byte* chunk, std::span<const std::int64_t>
   }
   const std::byte* from = out ? chunk : memory;
   std::byte* to = out ? memory : chunk;
-  if (listed)
-    copy_listed(size, offsets, from, to);
-  else
-    copy_affine(size, std::move(axes), from, to);
+  if (listed == 0) return copy_affine(size, std::move(axes), from, to);
+  order_and_merge(axes);
+  copy_listed(size, offsets, axes, from, to);
 }
 
 template <class Word>

@@ -143,6 +143,21 @@ TEST(StridedCopy, OfListsAgreesWithElementByElement) {
   }
 }
 
+TEST(StridedCopy, OfAListForAnyDimensionAgreesWithElementByElement) {
+  const std::vector<std::uint64_t> rows{0, 2, 2, 4}, positions{2, 0, 3, 1};
+  const AxisPart list{.count = rows.size(), .coordinates = rows.data(), .positions = positions.data()};
+  for (const std::size_t size : {1U, 2U, 3U, 8U, 16U})
+    for (const bool backwards : {false, true})
+      for (std::size_t listed = 0; listed < 8; ++listed) {
+        Case made{.size = size, .chunk = {5, 6, 7}};
+        for (std::size_t d = 0; d < 3; ++d)
+          made.part.axes.push_back((listed >> d & 1) != 0 ? list : AxisPart{.start = 1, .count = 4, .first = 1});
+        lay_out(made, {5, 5, 5}, backwards ? std::vector<std::size_t>{2, 0, 1} : numbers(3), 0, backwards);
+        SCOPED_TRACE("size " + std::to_string(size) + ", lists " + std::to_string(listed));
+        made.expect_copies();
+      }
+}
+
 TEST(StridedCopy, OfPointsAgreesWithElementByElement) {
   const std::vector<std::uint64_t> x{4, 0, 2}, y{6, 1, 1}, positions{1, 2, 0};
   for (const std::size_t size : {2U, 3U, 16U}) {
