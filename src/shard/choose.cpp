@@ -31,6 +31,8 @@ constexpr std::uint64_t kMaxAtOnce = std::uint64_t{16} << 20;
 /// Until the index is whole again, the copy of it must stay where readers look for it, at the end.
 constexpr std::string_view kTornIndex = "the index at the beginning is written in part";
 
+constexpr std::string_view kWasteful = "more than max_unused would be dead";
+
 /// The bytes of the old object to which an appended version does not refer.
 std::uint64_t unused_if_appended(const Choice& choice) {
   const ShardIndex& index = *choice.old.index;
@@ -68,7 +70,7 @@ std::string_view append_obstacle(const Choice& choice) {
   }
   const std::uint64_t most = old.appending.alignment != 0 ? kMaxAtOnce : ~std::uint64_t{0};
   if (change.put_bytes > std::min(most, config.memory_budget / 4)) return "the change is large";
-  if (choice.is_wasteful(unused_if_appended(choice))) return "more than max_unused would be dead";
+  if (choice.is_wasteful(unused_if_appended(choice))) return kWasteful;
   return {};
 }
 
@@ -85,12 +87,14 @@ std::string_view in_place_obstacle(const Choice& choice) {
   return {};
 }
 
-// A writer that holds bytes in memory needs them from front to end, and chunks would go into gaps.
+// A writer that holds bytes in memory needs them from front to end, and chunks would go into gaps. Dead bytes that keep
+// the next updates from being appended are removed.
 std::string_view offsets_obstacle(const Choice& choice) {
   const bool is_complete = !choice.old.unused;
   const bool fits = is_complete && choice.traits.writer_bytes == 0 && !choice.old.overlaps_index &&
                     !choice.is_wasteful(choice.unused);
-  return fits ? std::string_view() : "the shard becomes dense";
+  const bool prevents_appends = fits && choice.is_wasteful(2 * choice.unused) && append_obstacle(choice) == kWasteful;
+  return fits && !prevents_appends ? std::string_view() : "the shard becomes dense";
 }
 
 std::string_view no_obstacle(const Choice&) { return {}; }

@@ -89,7 +89,7 @@ class FileAmender {
       if (!amendment.overwrites.empty() && os::set_direct(object_.get(), false) != 0)
         return failed("open for buffered writes");
       for (const auto& [offset, bytes] : amendment.overwrites) SHERD_TRY(put(offset, bytes));
-      if (durable_ && os::fdatasync(object_.get()) != 0) return failed("sync");
+      SHERD_TRY(sync());
       struct stat status{};
       if (os::fstat(object_.get(), status) != 0) return failed("look at");
       return generation_of(status);
@@ -132,9 +132,10 @@ class FileAmender {
     return {};
   }
 
-  /// After a failed fsync the pages may be marked as written although they are not, so it is never repeated.
+  /// Of the metadata only the size must be durable: a time that is lost costs a journal's commit less. After a failed
+  /// sync the pages may be marked as written although they are not, so it is never repeated.
   Result<void> sync() {
-    if (durable_ && os::fsync(object_.get()) != 0) return failed("sync");
+    if (durable_ && os::fdatasync(object_.get()) != 0) return failed("sync");
     return {};
   }
 

@@ -174,6 +174,24 @@ TEST(ChosenRewrite, IsDenseAboveTheShareOfDeadBytes) {
   EXPECT_EQ(choose(config, {}, old, {}), kDense);
 }
 
+// Without its 200 dead bytes, the next changes of a shard can be appended.
+TEST(ChosenRewrite, IsDenseWhereDeadBytesPreventAppends) {
+  ShardIndex index(1, 1000);
+  index.set(0, {0, 700});
+  const OldShard old{.index = std::make_shared<const ShardIndex>(std::move(index)),
+                     .index_bytes = {{900, 100}},
+                     .appending = {.alignment = 4096}};
+  const std::vector<std::uint64_t> slots = {0};
+  const StoreTraits traits{.amend = AmendCost::at_once};
+  Config config;
+  config.max_unused = 0.5;
+  EXPECT_EQ(choose(config, traits, old, {.slots = slots}), kKeep);
+  config.max_unused = 0.3;
+  EXPECT_EQ(choose(config, traits, old, {.slots = slots}), kDense);
+  config.update = Update::rewrite;
+  EXPECT_EQ(choose(config, traits, old, {.slots = slots}), kKeep);
+}
+
 // A hostile index may have an entry of any length; it counts as unused, as nothing of it is kept.
 TEST(ChosenRewrite, DoesNotOverflowWithEntriesOfAnyLength) {
   ShardIndex index(2, 1000);
