@@ -16,8 +16,6 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kEncodeBatchBytes = std::uint64_t{1} << 20;  // decoded
-// Smaller chunks of a batch are combined, so that a batch is written by one call.
-constexpr std::uint64_t kViewedBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kReservedBytes = std::uint64_t{64} << 20;
 
 Shape inner_valid(const Shape& valid, const Shape& cell, const Shape& inner) {
@@ -43,6 +41,11 @@ struct ChunkWriter::SlotPlans {
   std::vector<SlotPlan> slots;  ///< in the order of writing
   std::uint64_t slot_bytes;     ///< average decoded bytes of a slot, with the variable-length bytes written now
 };
+
+/// What is written of an inner chunk.
+WritePiece ChunkWriter::piece_of(const WritePiece& stored, const SlotPlan& slot) {
+  return {*stored.layout.shard->inner, slot.shape, slot.valid, slot.part, stored.from};
+}
 
 WritePiece stored_piece(const WritePiece& piece) {
   const auto& chain = piece.layout.chain;
@@ -133,14 +136,13 @@ std::optional<std::span<const std::byte>> ChunkWriter::as_stored(const WritePiec
   const ChunkLayout& layout = stored.layout;
   if (layout.shard || layout.chain.raw_word_size() != 1) return std::nullopt;
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
-  if (bytes < kViewedBytes) return std::nullopt;
+  if (bytes < EncodedBatch::kLargeBytes) return std::nullopt;
   const std::size_t size = layout.dtype.size();
   const std::byte* data = dense_target(stored.part, stored.shape, chunk_strides(stored.shape, size), stored.from);
   if (data == nullptr || !layout.chain.is_native({data, bytes})) return std::nullopt;
   if (!config_.write_empty_chunks && !stored.has_object &&
       all_equal(layout.dtype, data, bytes / size, layout.fill.bytes().data()))
     return std::nullopt;
-  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
   return std::span(data, bytes);
 }
 
@@ -313,7 +315,10 @@ Result<void> ChunkWriter::put_slots(const WritePiece& stored, const SlotPlans& p
   const std::span<const SlotPlan> slots(plans.slots);
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kEncodeBatchBytes / plans.slot_bytes));
   const std::size_t count = (slots.size() + batch - 1) / batch;
-  return writer.put(count, config_, [&](std::size_t i) {
+  Config config = config_;
+  // Threads that write to one file wait for each other, and here they would do nothing else.
+  if (!slots.empty() && as_stored(piece_of(stored, slots.front()))) config.threads = 1;
+  return writer.put(count, config, [&](std::size_t i) {
     return encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
   });
 }
@@ -361,16 +366,16 @@ Result<ChunkWriter::OldChunks> ChunkWriter::read_old_chunks(const WritePiece& st
 
 Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::span<const SlotPlan> slots,
                                                const OldVersion* old) const {
-  const ShardLayout& shard = *stored.layout.shard;
   EncodedBatch batch;
   Scratch encoded;
   while (!slots.empty()) {
     SHERD_TRY(before, read_old_chunks(stored, slots, old));
     for (std::size_t i = 0; i < before.chunks.size(); ++i) {
       const SlotPlan& slot = slots[i];
-      const WritePiece inner{*shard.inner, slot.shape, slot.valid, slot.part, stored.from};
+      const WritePiece inner = piece_of(stored, slot);
       if (const auto bytes = as_stored(inner)) {
         batch.add(slot.slot, *bytes);
+        if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
         continue;
       }
       SHERD_TRY(stores, to_memory(inner, before.chunks[i], *encoded).in_slot(slot.slot));

@@ -69,6 +69,7 @@ class ChunkWriter {
   };
   /// Its chunks that are only partly overwritten, which are read together.
   struct OldChunks;
+  [[nodiscard]] static WritePiece piece_of(const WritePiece& stored, const SlotPlan& slot);
   /// The parts of the plan point into `cells`.
   SlotPlans plan_slots(const WritePiece& stored, const Cells& cells) const;
   Result<void> put_slots(const WritePiece& stored, const SlotPlans& slots, const OldVersion* old,

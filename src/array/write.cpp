@@ -125,7 +125,7 @@ class RegionWriter {
     piece.has_object = !can_erase(condition);
     const bool is_conditional = condition.kind == Condition::Kind::matches;
     if (is_plain_shard()) {
-      SHERD_TRY(object, store.write(at.key, {.is_conditional = is_conditional}));
+      SHERD_TRY(object, store.write(at.key, {.size = expected_size(piece), .is_conditional = is_conditional}));
       SHERD_TRY(confirm(at, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
       return present ? commit(*object, condition) : erase(at.key, condition);
@@ -149,6 +149,13 @@ class RegionWriter {
     SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(object->write(0, encoded->span()));
     return commit(*object, condition);
+  }
+
+  /// Of a shard that is written as a whole; 0 if its chunks are compressed.
+  [[nodiscard]] std::uint64_t expected_size(const WritePiece& piece) const {
+    const ChunkLayout& inner = *piece.layout.shard->inner;
+    if (inner.shard || inner.chain.raw_word_size() == 0) return 0;
+    return chunk_bytes(piece.layout, piece.shape) + first_index_bytes(piece.layout, piece.shape, config_.limits);
   }
 
   // Most chunks with only the fill value were never stored, and a lock costs more than everything else.

@@ -74,7 +74,7 @@ class BucketStore final : public RemoteStore, public UploadingStore, public Copy
       SHERD_TRY(conditions, conditions_of(*bucket_).in_key(key));
       is_single = conditions.on_put && !conditions.on_complete;
     }
-    return std::make_unique<BucketWriter>(bucket_, key, is_single, std::move(hold));
+    return std::make_unique<BucketWriter>(bucket_, key, is_single, hints.size, std::move(hold));
   }
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {

@@ -33,10 +33,11 @@ Result<ObjectPart> part_at(std::uint64_t offset, std::uint64_t part_bytes) {
 }
 
 BucketWriter::BucketWriter(std::shared_ptr<const BucketServer> server, std::string key, bool is_single,
-                           std::shared_ptr<KeyHold> hold)
+                           std::uint64_t expected_size, std::shared_ptr<KeyHold> hold)
     : server_(std::move(server)),
       key_(std::move(key)),
       part_bytes_(is_single ? kMaxPart : server_->part_bytes),
+      expected_size_(expected_size),
       hold_(std::move(hold), key_),
       upload_(*server_, key_) {}
 
@@ -79,6 +80,8 @@ Result<void> BucketWriter::fill(const ObjectPart& part, std::uint64_t offset, st
   const std::size_t at = offset - part.begin, before = to.bytes.size();
   if (const std::size_t end = at + bytes.size(); end > before) {
     // Memory that is not touched costs nothing, unlike a block that grows, which is cleared and copied again and again.
+    if (end > to.bytes.capacity() && end <= expected_size_ && expected_size_ <= server_->part_bytes)
+      SHERD_TRY(to.bytes.grow(expected_size_));
     if (end > kGrowingBytes && end > to.bytes.capacity() && part.size <= server_->part_bytes)
       SHERD_TRY(to.bytes.grow(part.size));
     SHERD_TRY(to.bytes.grow(end));

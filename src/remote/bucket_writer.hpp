@@ -34,7 +34,7 @@ struct ObjectPart {
 class BucketWriter final : public ObjectWriter {
  public:
   /// `is_single`: the object is stored by one request, however large it is, and is in memory until then.
-  BucketWriter(std::shared_ptr<const BucketServer> server, std::string key, bool is_single,
+  BucketWriter(std::shared_ptr<const BucketServer> server, std::string key, bool is_single, std::uint64_t expected_size,
                std::shared_ptr<KeyHold> hold);
 
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
@@ -67,6 +67,7 @@ class BucketWriter final : public ObjectWriter {
   const std::shared_ptr<const BucketServer> server_;
   const std::string key_;
   const std::uint64_t part_bytes_;
+  const std::uint64_t expected_size_;  ///< 0 if unknown
   WriterHold hold_;
   MultipartUpload upload_;
   Generation committed_;

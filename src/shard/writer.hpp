@@ -34,13 +34,16 @@ struct EncodedBatch {
     bool present;                       ///< false: equal to the fill value, not stored
     const std::byte* viewed = nullptr;  ///< where its bytes are, if they are not in `bytes`
   };
+  /// Smaller chunks are combined, so that they are written by one call.
+  static constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
   /// Adds a chunk; may exchange its buffer for another one.
   Result<void> add(std::uint64_t slot, Buffer& encoded, bool present);
   /// Adds a chunk whose bytes stay where they are until they are written.
   void add(std::uint64_t slot, std::span<const std::byte> viewed) {
     chunks.push_back({slot, viewed.size(), true, viewed.data()});
   }
-  Scratch bytes;
+  Scratch bytes;               ///< of small chunks
+  std::vector<Scratch> large;  ///< each of one chunk
   std::vector<Chunk> chunks;
 };
 
