@@ -40,7 +40,7 @@ Result<void> ChunkStorage::read(const CellsRead& call) const {
 }
 
 Result<void> ChunkStorage::read_each(const CellsRead& call) const {
-  return parallel_for(call.cells.size(), call.config, [&](std::size_t i) -> Result<void> {
+  return parallel_for_files(call.cells.size(), call.config, [&](std::size_t i) -> Result<void> {
     const CellRead cell = call.cell(i);
     SHERD_TRY(read_cell(call, cell));
     call.count(cell.piece);

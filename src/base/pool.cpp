@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +24,7 @@ namespace sherd {
 namespace {
 
 struct Team {
-  unsigned limit;
+  std::atomic<unsigned> limit;
   unsigned active = 1;  // guarded by the pool's mutex
 };
 
@@ -35,7 +36,7 @@ struct Loop {
   const std::function<Result<void>(std::size_t)>* body;
   Team* team;
   Call* call;
-  unsigned helpers = 0;  // maximum that may join, which can be fewer than the team allows; set before they are called
+  unsigned helpers = 0;  // maximum that may join, which can be fewer than the team allows; guarded by the pool's mutex
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;  // guards the three below
@@ -107,6 +108,15 @@ class Pool {
       ready_.notify_one();
     else
       ready_.notify_all();
+  }
+
+  /// Lets more helpers join a loop that has been entered.
+  void add_helpers(Loop& loop, unsigned helpers) {
+    const std::lock_guard hold(mutex_);
+    loop.helpers = helpers;
+    loop.team->limit = helpers + 1;
+    while (threads_ < helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
+    ready_.notify_all();
   }
 
   /// To be called when the loop has one more iteration.
@@ -201,21 +211,53 @@ void run(Loop& loop, const Config& config) {
   while (loop.step()) loop.poll(config);
 }
 
+/// Whether this thread has waited more than it has computed since this was made. Asked again and again, it is not sure
+/// before some time has passed.
+class Waiting {
+ public:
+  [[nodiscard]] bool prevails() const noexcept {
+    const auto passed = Clock::now() - begin_;
+    return passed >= kSure && 2 * (cpu_time() - cpu_) < passed;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kSure{2};
+  static Clock::duration cpu_time() noexcept {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+  const Clock::time_point begin_ = Clock::now();
+  const Clock::duration cpu_ = cpu_time();
+};
+
 Result<void> run_for(Call& call, std::size_t count, const Config& config,
-                     const std::function<Result<void>(std::size_t)>& body) {
+                     const std::function<Result<void>(std::size_t)>& body, unsigned while_waiting = 0) {
   const Call::Hooks hooks(call, config);
   Team own{thread_count(config.threads)};
   Team* const team = current_team != nullptr ? current_team : &own;
-  const unsigned limit = std::min(team->limit, thread_count(config.threads));
+  const unsigned limit = std::min(team->limit.load(), thread_count(config.threads));
   Loop loop(count, body, *team, call);
   loop.helpers = static_cast<unsigned>(std::min<std::size_t>(count, limit)) - 1;
-  if (loop.helpers == 0) {
+  const auto most = static_cast<unsigned>(std::min<std::size_t>(count, while_waiting));
+  const bool gets_help = team == &own && most > limit;
+  if (loop.helpers == 0 && !gets_help) {
     run(loop, config);
     return finish(loop);
   }
   Team* const outer = std::exchange(current_team, team);
   Pool& pool = Pool::get();
   pool.enter(loop);
+  if (gets_help) {
+    const Waiting waiting;
+    bool goes_on = true;
+    while (goes_on && !waiting.prevails()) {
+      goes_on = loop.step();
+      loop.poll(config);
+    }
+    if (goes_on) pool.add_helpers(loop, most - 1);
+  }
   run(loop, config);
   pool.leave(loop, config);
   current_team = outer;
@@ -275,7 +317,7 @@ struct Tasks::Shared {
 
 Tasks::Tasks(const Config& config) : shared_(std::make_unique<Shared>(config)) {
   Loop& loop = shared_->loop;
-  loop.helpers = std::min(shared_->team->limit, thread_count(config.threads) + 1) - 1;
+  loop.helpers = std::min(shared_->team->limit.load(), thread_count(config.threads) + 1) - 1;
   if (loop.helpers > 0) Pool::get().enter(loop);
 }
 
@@ -310,17 +352,31 @@ unsigned thread_count(unsigned wanted) noexcept {
   return wanted != 0 ? wanted : cores;
 }
 
-Result<void> parallel_for(std::size_t count, const Config& config,
-                          const std::function<Result<void>(std::size_t)>& body) {
+namespace {
+
+Result<void> run_as_call(std::size_t count, const Config& config, const std::function<Result<void>(std::size_t)>& body,
+                         unsigned while_waiting) {
   if (count == 0) return {};
-  if (Call* const call = Call::current()) return run_for(*call, count, config, body);
+  if (Call* const call = Call::current()) return run_for(*call, count, config, body, while_waiting);
   Call call(config);
   auto done = [&] {
     const Call::Working working(call, true);
-    return run_for(call, count, config, body);
+    return run_for(call, count, config, body, while_waiting);
   }();
   if (const auto thrown = call.take_thrown()) std::rethrow_exception(thrown);
   return done;
+}
+
+}  // namespace
+
+Result<void> parallel_for(std::size_t count, const Config& config,
+                          const std::function<Result<void>(std::size_t)>& body) {
+  return run_as_call(count, config, body, 0);
+}
+
+Result<void> parallel_for_files(std::size_t count, const Config& config,
+                                const std::function<Result<void>(std::size_t)>& body) {
+  return run_as_call(count, config, body, config.threads == 0 ? kWaitingThreads : 0);
 }
 
 namespace {

@@ -27,6 +27,13 @@ namespace sherd {
 Result<void> parallel_for(std::size_t count, const Config& config,
                           const std::function<Result<void>(std::size_t)>& body);
 
+/// So many threads wait for files at a time, if there are fewer cores.
+inline constexpr unsigned kWaitingThreads = 8;
+/// The same, for iterations that read files: once the calling thread has waited for most of its time, as many threads
+/// join, unless the caller has said how many.
+Result<void> parallel_for_files(std::size_t count, const Config& config,
+                                const std::function<Result<void>(std::size_t)>& body);
+
 /// Work that is added while other work runs, for a thread that mostly waits. Up to `config.threads` other threads run
 /// the tasks, in a nested loop at most as many as the outer loop has; this thread helps whenever it has nothing else to
 /// do. Created, used and destroyed by one thread, in a loop or call; tasks may add tasks. After the first failure no

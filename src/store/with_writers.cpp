@@ -11,8 +11,6 @@ namespace {
 bool are_files(const StoreTraits& traits) noexcept { return traits.amend == AmendCost::at_once; }
 
 constexpr std::uint64_t kSmallObjectBytes = std::uint64_t{4} << 20;
-/// A journal commits the syncs of several files at once, and a file system without syncs waits for it, too.
-constexpr unsigned kWaitingThreads = 8;
 
 }  // namespace
 
@@ -23,6 +21,7 @@ std::uint64_t writer_bytes(const StoreTraits& traits, std::uint64_t bytes) noexc
 Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects) {
   Config result = config;
   if (are_files(traits) && objects.bytes <= kSmallObjectBytes && config.threads == 0)
+    // A journal commits the syncs of several files at once, and a file system without syncs waits for it, too.
     result.threads = std::max(thread_count(0), kWaitingThreads);
   const std::uint64_t each = writer_bytes(traits, objects.bytes);
   if (each == 0 || objects.count == 0) return result;

@@ -55,6 +55,23 @@ TEST(ParallelFor, RunsEachIterationOnce) {
   }
 }
 
+TEST(ParallelForFiles, HasMoreThreadsWhileItWaits) {
+  const auto most_inside = [](unsigned count) {
+    Crowd crowd;
+    EXPECT_TRUE(parallel_for_files(100, threads(count), [&](std::size_t) -> Result<void> {
+      crowd.enter();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      crowd.leave();
+      return {};
+    }));
+    return crowd.most();
+  };
+  const unsigned most = most_inside(0);
+  EXPECT_GE(most, std::min(thread_count(0) + 1, kWaitingThreads));
+  EXPECT_LE(most, std::max(thread_count(0), kWaitingThreads));
+  EXPECT_LE(most_inside(2), 2U) << "the caller says how many";
+}
+
 TEST(ParallelFor, RunsLoopsInsideLoopsOfManyCallersAtOnce) {
   constexpr std::size_t kCallers = 6, kOuter = 9, kMiddle = 7, kInner = 11;
   std::vector<std::vector<int>> runs(kCallers, std::vector<int>(kOuter * kMiddle * kInner, 0));
