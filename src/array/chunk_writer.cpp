@@ -290,8 +290,9 @@ ShardWriter::Empty if_empty(const WritePiece& stored) {
   return stored.has_object ? ShardWriter::Empty::stored : ShardWriter::Empty::absent;
 }
 
+// A version in memory is always dense, because a shard inside a shard has a maximum size.
 Result<bool> ChunkWriter::to_object(const WritePiece& stored, ByteSource* old, ObjectWriter& to) const {
-  SHERD_TRY(made, make_version(stored, old, {},
+  SHERD_TRY(made, make_version(stored, old, {.writer_bytes = 1},
                                [&](const IndexCoding& coding, ShardUpdate update, std::size_t window,
                                    const auto& put) -> Result<AppliedUpdate> {
                                  ShardWriter writer(coding, std::move(update), window);

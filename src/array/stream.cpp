@@ -129,6 +129,7 @@ Result<void> Appender::State::copy(Hold& hold, std::span<const ConstAnyView> sli
     texts.push_back(std::move(text));
   }
   hold.lock();
+  if (failure) return *failure;
   for (std::size_t i = 0; i < queues.size(); ++i) queues[i].accept(std::move(texts[i]));
   accepted += count;
   changed.notify_all();
@@ -159,7 +160,14 @@ Result<void> Appender::State::take(Hold& hold, std::span<const ConstAnyView> sli
   return {};
 }
 
+/// The threads of a process are not in its children.
+Result<void> Appender::State::check_process() const {
+  if (process == ::getpid()) return {};
+  return unsupported("the appender belongs to the process that this one was forked from; open another one");
+}
+
 Result<void> Appender::State::append(std::span<const ConstAnyView> slices, const Deadline& deadline) {
+  SHERD_TRY(check_process());
   SHERD_TRY(views, fitted(slices));
   const std::uint64_t count = views.front().shape[queues.front().plan().axis];
   Hold hold(mutex);
@@ -176,6 +184,7 @@ Result<void> Appender::State::append(std::span<const ConstAnyView> slices, const
 }
 
 Result<void> Appender::State::flush() {
+  SHERD_TRY(check_process());
   {
     Hold hold(mutex);
     const std::uint64_t end = accepted;
@@ -188,6 +197,7 @@ Result<void> Appender::State::flush() {
 }
 
 Result<void> Appender::State::close() {
+  SHERD_TRY(check_process());
   {
     Hold hold(mutex);
     closing = true;

@@ -68,7 +68,8 @@ struct Appender::State {
   template <class Done>
   Result<bool> wait(Hold& hold, const Deadline& deadline, const Done& done);
   [[nodiscard]] Result<std::vector<ConstAnyView>> fitted(std::span<const ConstAnyView> slices) const;
-  Result<void> check_open() const;
+  [[nodiscard]] Result<void> check_process() const;
+  [[nodiscard]] Result<void> check_open() const;
   [[nodiscard]] std::uint64_t room_for(std::span<const ConstAnyView> slices, std::uint64_t first, std::uint64_t count);
   Result<void> take(Hold& hold, std::span<const ConstAnyView> slices, std::uint64_t count, const Deadline& deadline);
   Result<void> copy(Hold& hold, std::span<const ConstAnyView> slices, std::uint64_t first, std::uint64_t count);

@@ -58,6 +58,7 @@ Result<void> EncodedBatch::add(std::uint64_t slot, Buffer& encoded, bool present
 ShardWriter::ShardWriter(const IndexCoding& coding, ShardUpdate update, std::size_t window)
     : coding_(coding),
       window_(std::max<std::size_t>(1, window)),
+      used_(update.end),
       update_(std::move(update)),
       gaps_(std::move(update_.gaps)) {}
 

@@ -100,8 +100,8 @@ class ShardWriter {
   std::map<std::size_t, EncodedBatch> waiting_;
   bool has_puts_ = false;
   bool index_changes_ = false;
-  std::uint64_t used_ = 0;  // the end of the last chunk, before its slack
-  ShardUpdate update_;      // its index and its end grow with each chunk
+  std::uint64_t used_;  // the end of the last chunk, before its slack
+  ShardUpdate update_;  // its index and its end grow with each chunk
   Gaps gaps_;
 };
 

@@ -166,5 +166,48 @@ TEST_P(UpdatedShard, WithSlackHasRoomForLongerChunks) {
   EXPECT_EQ(faults(), 0U);
 }
 
+// Nothing is put behind the last chunk, so nothing may be written there for its slack.
+TEST(AShardWithSlack, KeepsItsLastChunkWhenAnotherIsErased) {
+  for (const Update update : {Update::automatic, Update::rewrite, Update::append, Update::in_place}) {
+    CreateOptions options{.shape = {8}, .dtype = DType::uint8, .chunks = {2}, .shards = {8}};
+    options.codecs = std::vector<Json>{};
+    options.index_location = IndexLocation::start;
+    options.config.update = update;
+    options.config.slack.bytes = 100;
+    options.config.max_unused = 0;
+    const Array array = create_array(memory_store(), "", options).value();
+    std::vector<std::uint8_t> values{1, 2, 3, 4, 5, 6, 7, 8};
+    array.write(Box{{0}, {8}}, std::span<const std::uint8_t>(values)).value();
+    const std::vector<std::uint8_t> nothing{0, 0};
+    array.write(Box{{4}, {2}}, std::span(nothing)).value();
+    array.read(Box{{0}, {8}}, std::span(values)).value();
+    EXPECT_THAT(values, testing::ElementsAre(1, 2, 3, 4, 0, 0, 7, 8));
+  }
+}
+
+// An inner shard is limited to twice the size of its chunks, so its dead bytes must not remain.
+TEST(AShardInAShard, StaysWritable) {
+  const auto sharding = [](std::uint64_t rows, std::uint64_t columns, const Json& inside) {
+    return Json::parse(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [)" + std::to_string(rows) +
+                       ", " + std::to_string(columns) + R"(], "codecs": [)" + inside.dump() +
+                       R"(], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})")
+        .value();
+  };
+  const Json bytes = Json::parse(R"({"name": "bytes", "configuration": {"endian": "little"}})").value();
+  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint16, .chunks = {64, 64}};
+  options.codecs = std::vector<Json>{sharding(32, 64, sharding(16, 32, bytes))};
+  const Array array = create_array(memory_store(), "", options).value();
+  std::vector<std::uint16_t> expected(64 * 64, 0);
+  for (std::uint16_t i = 1; i < 200; ++i) {
+    const std::uint64_t at = i * 7919U % expected.size();
+    expected[at] = i;
+    const auto written = array.write(Box{{at / 64, at % 64}, {1, 1}}, std::span<const std::uint16_t>(&expected[at], 1));
+    ASSERT_TRUE(written) << "write " << i << ": " << written.error().text();
+  }
+  std::vector<std::uint16_t> values(expected.size());
+  array.read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+  EXPECT_EQ(values, expected);
+}
+
 }  // namespace
 }  // namespace sherd

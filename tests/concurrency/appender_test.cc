@@ -1,6 +1,8 @@
 // One appender that many threads use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <set>
@@ -53,6 +55,28 @@ TEST(SharedAppender, KeepsTheSlicesOfEachCallTogether) {
     seen.insert(call.front());
   }
   EXPECT_EQ(seen.size(), kThreads * kCalls);
+}
+
+TEST(SharedAppender, IsRefusedInAChildOfItsProcess) {
+  const auto store = memory_store();
+  Array array = create_array(store, "", {.shape = {0}, .dtype = DType::uint8, .chunks = {4}}).value();
+  Appender appender = array.appender().value();
+  const std::uint8_t value = 1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto refused = [](const Result<void>& done) {
+      return !done && done.error().code() == ErrorCode::unsupported;
+    };
+    const bool all =
+        refused(appender.append(std::span(&value, 1))) && refused(appender.flush()) && refused(appender.close());
+    ::_exit(all ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  appender.append(std::span(&value, 1)).value();
+  appender.close().value();
+  EXPECT_EQ(array.shape(), Shape{1});
 }
 
 TEST(SharedAppender, MayBeClosedByEveryThread) {
