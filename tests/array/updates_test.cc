@@ -187,26 +187,28 @@ TEST(AShardWithSlack, KeepsItsLastChunkWhenAnotherIsErased) {
 
 // An inner shard is limited to twice the size of its chunks, so its dead bytes must not remain.
 TEST(AShardInAShard, StaysWritable) {
-  const auto sharding = [](std::uint64_t rows, std::uint64_t columns, const Json& inside) {
-    return Json::parse(R"({"name": "sharding_indexed", "configuration": {"chunk_shape": [)" + std::to_string(rows) +
-                       ", " + std::to_string(columns) + R"(], "codecs": [)" + inside.dump() +
-                       R"(], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}})")
-        .value();
-  };
   const Json bytes = Json::parse(R"({"name": "bytes", "configuration": {"endian": "little"}})").value();
-  CreateOptions options{.shape = {64, 64}, .dtype = DType::uint16, .chunks = {64, 64}};
-  options.codecs = std::vector<Json>{sharding(32, 64, sharding(16, 32, bytes))};
+  const Json index = Json::Array{bytes, Json::Object{{"name", "crc32c"}}};
+  const auto sharding = [&](std::uint64_t rows, std::uint64_t columns, const Json& inside) {
+    const Json chunk = Json::Array{rows, columns};
+    const Json::Object how{{"chunk_shape", chunk}, {"codecs", Json::Array{inside}}, {"index_codecs", index}};
+    return Json(Json::Object{{"name", "sharding_indexed"}, {"configuration", how}});
+  };
+  CreateOptions options{.shape = {512, 512}, .dtype = DType::uint16, .chunks = {512, 512}};
+  options.codecs = std::vector<Json>{sharding(256, 512, sharding(128, 256, bytes))};
   const Array array = create_array(memory_store(), "", options).value();
-  std::vector<std::uint16_t> expected(64 * 64, 0);
-  for (std::uint16_t i = 1; i < 200; ++i) {
-    const std::uint64_t at = i * 7919U % expected.size();
-    expected[at] = i;
-    const auto written = array.write(Box{{at / 64, at % 64}, {1, 1}}, std::span<const std::uint16_t>(&expected[at], 1));
-    ASSERT_TRUE(written) << "write " << i << ": " << written.error().text();
+  std::vector<std::uint16_t> expected(512 * 512, 0);
+  std::uint16_t number = 0;
+  // Two of the four chunks of the first inner shard, then all of them, and then the second inner shard.
+  for (const std::uint64_t row : {0, 0, 127, 127, 500}) {
+    const std::vector<std::uint16_t> four(4, ++number);
+    const auto written = array.write(Box{{row, 255}, {2, 2}}, std::span(four));
+    ASSERT_TRUE(written) << "write " << number << ": " << written.error().text();
+    for (const std::uint64_t at : {row * 512 + 255, row * 512 + 767}) expected[at] = expected[at + 1] = number;
   }
   std::vector<std::uint16_t> values(expected.size());
-  array.read(Box{{0, 0}, {64, 64}}, std::span(values)).value();
-  EXPECT_EQ(values, expected);
+  array.read(Box{{0, 0}, {512, 512}}, std::span(values)).value();
+  EXPECT_TRUE(values == expected);
 }
 
 }  // namespace
