@@ -39,7 +39,8 @@ class Sherd(Arrays):
         import sherd
 
         self.sherd, self.place, self.version = sherd, place, f"sherd {sherd.__version__}"
-        self.options = {"endpoint": place["endpoint"], "region": place["region"], "key": place["key"], "secret": place["secret"]}
+        self.options = {"endpoint": place["endpoint"], "region": place["region"], "key": place["key"], "secret": place["secret"],
+                        "conditional": "yes"}  # one process writes
 
     def _open(self, name):
         url = f"s3://{self.place['bucket']}/sherd/{name}"

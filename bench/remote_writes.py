@@ -1,6 +1,6 @@
 """The cells of remote.py that write, what they write, and how it is measured and compared.
 
-SeaweedFS runs on loopback behind the proxy, because it honours conditions at the end of uploads, as S3 does. Each peer has
+SeaweedFS runs on loopback behind the proxy, because it compares conditions at the end of uploads, as S3 does. Each peer has
 arrays of its own, which exist before the first call; a call opens one and changes it.
 """
 

@@ -74,7 +74,8 @@ Result<std::optional<Generation>> find_version(const BucketServer& server, const
   }
   if (!upload.empty()) {
     SHERD_TRY(is_left, has_upload(server, key, upload));
-    return is_left ? std::optional<Generation>() : std::optional(Generation());
+    // It has ended, or another program has aborted it. Versions that follow it have its id, or that of an upload.
+    return is_left || found == Found::nothing ? std::optional<Generation>() : std::optional(Generation());
   }
   if (found == Found::unknown) return io_error("an upload of another writer has followed");
   return found == Found::later_version ? std::optional(Generation()) : std::nullopt;
@@ -116,13 +117,16 @@ Result<Generation> make_version(const BucketServer& server, const WriteMarks::Ma
   Change change(*server.service, std::move(request));
   SHERD_TRY(run(server.connection, change));
   auto reply = change.take();
+  bool is_unclear = change.may_have_landed();
   if (reply && is_success(*reply)) {
     std::string etag = header_value(reply->headers, "ETag");
     etag = quoted_etag(etag.empty() ? text_in_reply(reply->body, "ETag") : etag);
     server.service->marks().saw(key, {{"ETag", etag}, mark.header});
-    return Generation{etag};
+    if (upload.empty() || !etag.empty()) return Generation{etag};
+    is_unclear = true;
+    reply = io_error("the server's reply to the end of an upload in parts does not name the object");
   }
-  if (change.may_have_landed()) {
+  if (is_unclear) {
     auto stored = find_version(server, key, mark.id, upload);
     if (!stored)
       return (reply ? std::move(stored).error() : std::move(reply).error())

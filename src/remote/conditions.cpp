@@ -1,17 +1,19 @@
 // Which conditions an endpoint honours is not told by any request, and servers that ignore a condition answer as if it
-// held. So an object of our own is created, replaced and uploaded on conditions that hold and that do not.
+// held. So an object of our own is created, replaced and copied on conditions that hold and that do not. What a server
+// does when two writers come at the same moment cannot be tried out. Conditions at the end of uploads in parts are
+// therefore used only where they are documented (AWS) or promised (conditional=yes): SeaweedFS 4.48 compares there, but
+// lets both of two writers win in 29 of 100 races, and in none of 220 where they PUT.
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "base/buffer.hpp"
-#include "base/call.hpp"
 #include "base/try.hpp"
 #include "remote/address.hpp"
 #include "remote/aws_settings.hpp"
 #include "remote/bucket_objects.hpp"
-#include "remote/multipart_upload.hpp"
+#include "remote/copy_source.hpp"
 #include "store/condition.hpp"
-#include "store/request_count.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -40,22 +42,24 @@ class Probe {
     Change change(*server_.service, {"PUT", key_, {}, {{name, value}}, as_bytes(kProbe)});
     return run_change(server_.connection, change);
   }
-  /// Whether the object is not copied onto itself on condition that it does not exist.
-  [[nodiscard]] bool refuses_copy() const {
-    const Headers headers{{"x-amz-copy-source", source_of(server_, key_, {}).path},
-                          {"x-amz-metadata-directive", "REPLACE"},
-                          {"If-None-Match", "*"}};
-    Change change(*server_.service, {"PUT", key_, {}, headers});
-    const auto reply = run_change(server_.connection, change);
-    return reply && reply->status == 412;  // who may write may lack the right to read, which a copy needs
+  /// The ETag of the object, which must be new; nullopt if the server does not compare.
+  Result<std::optional<std::string>> create() {
+    SHERD_TRY(created, put("If-None-Match", "*"));
+    if (created.status == 403) return refusal(created);
+    if (created.status != 412 && !is_success(created)) return std::optional<std::string>();
+    std::string etag = header_value(created.headers, "ETag");
+    if (created.status == 412) {  // by an earlier attempt, whose reply was lost
+      SHERD_TRY(present, head_object(server_, key_));
+      if (present) etag = header_value(*present, "ETag");
+    }
+    return etag.empty() ? std::optional<std::string>() : std::optional(std::move(etag));
   }
 
   Result<Conditions> compare() {
-    SHERD_TRY(created, put("If-None-Match", "*"));
-    if (!is_success(created)) return Conditions();
-    const std::string* const etag = find_header(created.headers, "ETag");
+    SHERD_TRY(etag, create());
+    if (!etag) return Conditions();
     SHERD_TRY(again, put("If-None-Match", "*"));
-    if (again.status != 412 || etag == nullptr) return Conditions();
+    if (again.status != 412) return Conditions();
     SHERD_TRY(other, put("If-Match", kOtherEtag));
     if (other.status != 412) return Conditions();
     Conditions conditions{.on_put = true};
@@ -66,25 +70,23 @@ class Probe {
       conditions.is_quoted = false;
     }
     if (!conditions.on_put) return Conditions();
-    SHERD_TRY(compare_in_upload(conditions));
+    compare_copies(conditions);
     return conditions;
   }
 
-  Result<void> compare_in_upload(Conditions& conditions) {
-    auto copying = begin_beside([this] { return refuses_copy(); });
-    MultipartUpload upload(server_, key_);
-    SHERD_TRY(upload.begin());
-    conditions.on_new_copy = copying.get();
-    ++requests_of_thread().requests;  // of another thread
-    const CopySource other = source_of(server_, key_, kOtherEtag);
-    const MultipartUpload::Part copied{.number = 1, .from = &other, .range = {0, kProbe.size()}};
-    const auto sent = upload.send({&copied, 1});
-    conditions.on_copy = !sent && sent.error().code() == ErrorCode::conflict;
-    const MultipartUpload::Part part{.number = 1, .bytes = as_bytes(kProbe)};
-    SHERD_TRY(upload.send({&part, 1}));
-    SHERD_TRY(reply, upload.try_to_end({{"If-Match", kOtherEtag}}));
-    conditions.on_complete = reply.status == 412;
-    return {};
+  /// Of the object onto itself. Who may write may lack the right to read, which a copy needs.
+  void compare_copies(Conditions& conditions) const {
+    std::vector<ObjectRequest> requests;
+    for (const Header& condition : {Header{"If-None-Match", "*"}, Header{"x-amz-copy-source-if-match", kOtherEtag}})
+      requests.push_back({.method = "PUT",
+                          .key = key_,
+                          .headers = {{"x-amz-copy-source", source_of(server_, key_, {}).path},
+                                      {"x-amz-metadata-directive", "REPLACE"},
+                                      condition}});
+    const auto replies = run_together(server_, std::move(requests));
+    if (!replies) return;
+    conditions.on_new_copy = (*replies)[0].status == 412;
+    conditions.on_copy = (*replies)[1].status == 412;
   }
 
   const BucketServer& server_;

@@ -101,28 +101,18 @@ Result<void> MultipartUpload::send(std::span<const Part> parts) {
   return {};
 }
 
-ObjectRequest MultipartUpload::end_request(Headers headers, const std::string& document) const {
-  return {.method = "POST",
-          .key = key_,
-          .query = "uploadId=" + encode_query(id_),
-          .headers = std::move(headers),
-          .payload = as_bytes(document)};
-}
-
 Result<Generation> MultipartUpload::end(const Condition& condition) {
   SHERD_TRY(headers, condition_headers(server_, key_, condition, Ending::complete));
   const std::string document = complete_document(etags_);
-  auto stored = make_version(server_, mark_, end_request(std::move(headers), document), id_);
+  auto stored = make_version(server_, mark_,
+                             {.method = "POST",
+                              .key = key_,
+                              .query = "uploadId=" + encode_query(id_),
+                              .headers = std::move(headers),
+                              .payload = as_bytes(document)},
+                             id_);
   has_ended_ = stored.has_value();
   return stored;
-}
-
-Result<HttpReply> MultipartUpload::try_to_end(Headers headers) {
-  const std::string document = complete_document(etags_);
-  Change change(*server_.service, end_request(std::move(headers), document));
-  SHERD_TRY(reply, run_change(server_.connection, change));
-  has_ended_ = is_success(reply);
-  return reply;
 }
 
 }  // namespace sherd::remote

@@ -41,12 +41,9 @@ class MultipartUpload {
   Result<void> send(std::span<const Part> parts);
   /// Makes the object visible.
   Result<Generation> end(const Condition& condition);
-  /// The reply to an attempt to do so on other conditions. The upload is aborted if it is refused.
-  Result<HttpReply> try_to_end(Headers headers);
 
  private:
   [[nodiscard]] ObjectRequest part_request(const Part& part) const;
-  [[nodiscard]] ObjectRequest end_request(Headers headers, const std::string& document) const;
 
   const BucketServer& server_;
   const std::string key_;

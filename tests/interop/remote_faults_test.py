@@ -13,6 +13,8 @@ BUSY = {"status": 503, "body": "<Error><Code>SlowDown</Code></Error>", "headers"
 FAULTS = {"busy": BUSY, "unheard": {"unheard": True}, "lost": {"lost": True}}
 # Which of them are tried: once, and for ever. Servers differ little in the others.
 TRIED = {"seaweedfs": (FAULTS, FAULTS), "radosgw": (["lost"], ["busy"])}
+# One writer at a time may rely on SeaweedFS's conditions at the end of uploads.
+CONDITIONAL = {"seaweedfs": "yes", "radosgw": "probe"}
 # States in the middle of an operation that changes several objects, which a failure may leave.
 BETWEEN = {"rows": "lengthened", "erase": "chunks are left"}
 
@@ -22,7 +24,7 @@ class Bench:
         self.operation, self.proxy, self.made = OPERATIONS[operation], proxy, 0
         self.bucket = server.create_bucket()
         self.direct = {"key": server.key, "secret": server.secret, "endpoint": server.url, "region": server.region,
-                       "part_bytes": 5 << 20}
+                       "part_bytes": 5 << 20, "conditional": CONDITIONAL[server.name]}
         self.client = server.client()
 
     def run(self, fault=None, attempts=4):
@@ -43,6 +45,10 @@ class Bench:
 
     def uploads(self):
         return self.client.list_multipart_uploads(Bucket=self.bucket).get("Uploads", [])
+
+
+def methods_of(proxy):
+    return [each["method"] for each in proxy.requests()]
 
 
 def places(kind, methods):
@@ -79,7 +85,7 @@ def test_a_write_whose_reply_was_lost_is_not_made_again_after_another_one(reques
     """Rows of 8 KiB: 8 MiB are amended by the server, others are sent again."""
     server = request.getfixturevalue(name)
     url = f"s3://{server.create_bucket()}/a.zarr"
-    options = {"key": server.key, "secret": server.secret, "endpoint": server.url, "region": server.region}
+    options = {"key": server.key, "secret": server.secret, "endpoint": server.url, "region": server.region, "conditional": CONDITIONAL[name]}
     other = sherd.create_array(url, shape=(rows, 4096), dtype="u2", chunks=(4, 4096), shards=(rows, 4096), compressors=None,
                                storage_options=options)
     other[...] = 1
@@ -88,13 +94,15 @@ def test_a_write_whose_reply_was_lost_is_not_made_again_after_another_one(reques
     array[:4] = 2  # tries out which conditions the server compares
     proxy.reset()
     array[:4] = 3
-    stored = max(i for i, each in enumerate(proxy.requests()) if each["method"] in ("PUT", "POST"))
-    # What stores the object is carried out, and its reply lost; whatever comes after that waits.
-    proxy.set({"skip": stored, "times": 1, "lost": True}, {"skip": stored + 1, "delay": 3000})
+    method = "POST" if rows == 1024 else "PUT"
+    count = methods_of(proxy).count(method)
+    # What stores the object is carried out, and its reply lost; it waits when it is made again.
+    proxy.set({"method": method, "skip": count - 1, "times": 1, "lost": True}, {"method": method, "skip": count, "delay": 3000},
+              {"method": "HEAD", "delay": 3000})
     proxy.reset()
     writer = threading.Thread(target=array.__setitem__, args=(slice(0, 4), 4))
     writer.start()
-    while len(proxy.requests()) < stored + 2:
+    while methods_of(proxy).count(method) <= count:
         pass
     assert (other[:4] == 4).all()
     other[:4] = 5
@@ -103,3 +111,50 @@ def test_a_write_whose_reply_was_lost_is_not_made_again_after_another_one(reques
     expected = np.ones((rows, 4096), "u2")
     expected[:4] = 5
     np.testing.assert_array_equal(other[...], expected)
+
+
+def test_a_lost_reply_while_conditions_are_tried_out_changes_nothing(request, fault_proxy):
+    server = request.getfixturevalue("seaweedfs")
+    url = f"s3://{server.create_bucket()}/a.zarr"
+    proxy = fault_proxy(server)
+    options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region}
+    array = sherd.create_array(url, shape=(64, 64), dtype="u2", chunks=(8, 8), shards=(64, 64), storage_options=options | {"conditional": "no"})
+    array = sherd.open_array(url, mode="r+", storage_options=options)
+    proxy.set({"method": "PUT", "target": ".sherd-probe", "times": 1, "lost": True})
+    array[3:5] = 1
+    proxy.set()
+    array[5:7] = 2
+    assert array[...].sum() == 64 * 6
+
+
+def follows_an_end(requests):
+    """Whether there is a request after the first that ends an upload."""
+    return any(each["method"] == "POST" and "uploadId" in each["target"] for each in requests[:-1])
+
+
+def test_an_upload_that_was_aborted_meanwhile_is_made_again(request, fault_proxy):
+    """Its end does not reach the server, which is noticed after another program has aborted it."""
+    server = request.getfixturevalue("seaweedfs")
+    bucket = server.create_bucket()
+    proxy = fault_proxy(server)
+    options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region, "part_bytes": 5 << 20}
+    array = sherd.create_array(f"s3://{bucket}/a.zarr", shape=(2048, 4096), dtype="u2", chunks=(2048, 4096), compressors=None,
+                               storage_options=options)
+    proxy.set({"method": "POST", "target": "uploadId", "times": 1, "unheard": True}, {"target": "uploadId", "method": "POST", "skip": 1, "delay": 3000},
+              {"target": "/a.zarr/c/0/0", "method": "HEAD", "delay": 3000})
+    proxy.reset()
+    writer = threading.Thread(target=array.__setitem__, args=(..., 2))
+    writer.start()
+    while not follows_an_end(proxy.requests()):
+        pass
+    client = server.client()
+    for upload in client.list_multipart_uploads(Bucket=bucket)["Uploads"]:
+        client.abort_multipart_upload(Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"])
+    writer.join()
+    proxy.set()
+    assert (array[...] == 2).all()
+    proxy.set({"method": "POST", "target": "uploadId", "status": 200})
+    with pytest.raises(sherd.Io, match="the end of an upload in parts does not name the object"):
+        array[...] = 3
+    proxy.set()
+    assert (array[...] == 2).all()

@@ -13,11 +13,12 @@ RAW = {"compressors": None}
 
 
 class Bucket:
-    def __init__(self, server, proxy):
+    def __init__(self, server, proxy, **more):
         self.server, self.proxy = server, proxy
         self.name = server.create_bucket()
         self.url = f"s3://{self.name}"
-        self.options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region}
+        self.options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region,
+                        **more}
         sherd.create_array(f"{self.url}/first.zarr", shape=4, dtype="u1", storage_options=self.options)[1:3] = 1  # it has been tried out
 
     def requests_of(self, action):
@@ -122,7 +123,7 @@ def test_a_part_of_a_large_shard_takes_three_dependent_round_trips(request, faul
     """Its upload begins while the index is read; its parts are sent together; it ends. Elements of a chunk that is not covered are
     read before it can be sent, which is the fourth."""
     server = request.getfixturevalue("seaweedfs")
-    bucket = Bucket(server, fault_proxy(server))
+    bucket = Bucket(server, fault_proxy(server), conditional="yes")
     data = RNG.integers(0, 60_000, (1024, 4096)).astype("u2")
     array = bucket.create("large.zarr", shape=data.shape, dtype="u2", chunks=(16, 512), shards=data.shape, **RAW)
     array[...] = data
@@ -136,7 +137,7 @@ def test_a_part_of_a_large_shard_takes_three_dependent_round_trips(request, faul
 
 def test_uploads_are_not_begun_for_shards_that_turn_out_to_be_small(request, fault_proxy):
     server = request.getfixturevalue("seaweedfs")
-    bucket = Bucket(server, fault_proxy(server))
+    bucket = Bucket(server, fault_proxy(server), conditional="yes")
     array = bucket.create("sparse.zarr", shape=(1024, 4096), dtype="u2", chunks=(16, 512), shards=(1024, 4096), **RAW)
     array[:16, :512] = 1  # 16 KiB of 8 MiB
     begun = []
@@ -168,7 +169,7 @@ def test_an_import_takes_as_many_round_trips_in_every_format(bucket, tmp_path):
 
 def test_a_chunk_is_exchanged_in_a_large_shard_without_sending_the_shard(request, fault_proxy):
     server = request.getfixturevalue("seaweedfs")
-    bucket = Bucket(server, fault_proxy(server))
+    bucket = Bucket(server, fault_proxy(server), conditional="yes")
     data = RNG.integers(0, 60_000, (256, 256, 256)).astype("u2")
     array = bucket.create("large.zarr", shape=data.shape, dtype="u2", chunks=(16, 32, 16), shards=data.shape, **RAW)
     array[...] = data

@@ -46,6 +46,15 @@ class Chunks:
     replaces = 64
 
 
+class LargeShard(Chunks):
+    """Inner chunks of one shard of 8 MiB, which other writers could send in parts."""
+
+    @staticmethod
+    def create(url, options):
+        sherd.create_array(url, shape=(64 * ROWS, 32 * WIDTH), dtype="u4", chunks=(ROWS, 32 * WIDTH), shards=(64 * ROWS, 32 * WIDTH),
+                           compressors=None, storage_options=options)[...] = 0
+
+
 class Voxels:
     """Chunks of a volume of labels in one shard, whose chunks are found by their ids."""
 
@@ -143,7 +152,7 @@ class Rows:
     replaces = 0
 
 
-KINDS = {each.__name__.lower(): each for each in (Chunks, Voxels, Attributes, Values, Rows)}
+KINDS = {each.__name__.lower(): each for each in (Chunks, LargeShard, Voxels, Attributes, Values, Rows)}
 
 
 def expected(kind, counts):
