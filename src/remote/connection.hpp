@@ -18,7 +18,6 @@ struct Connection {
   std::string proxy = {};  ///< URL; empty: that of the environment
   bool uses_proxy = true;
   std::string ca_bundle = {};               ///< file of certificates; empty: those of the system
-  std::string netrc = {};                   ///< file of passwords by host; empty: none
   std::vector<long> missing_statuses = {};  ///< that mean, like 404, that an object does not exist
 };
 

@@ -27,6 +27,7 @@ struct HttpRequest {
   std::string method = "GET";
   std::string url = {};
   Headers headers = {};
+  std::string netrc = {};  ///< file whose password for the host is sent; empty: none
   std::string body = {};
   std::span<const std::byte> payload = {};  ///< sent instead of `body`; must outlive the exchange
 };

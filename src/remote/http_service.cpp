@@ -66,12 +66,14 @@ Result<Headers> user_headers(const StoreUrl& url, const Config& config) {
 
 class HttpService final : public Service {
  public:
-  HttpService(std::string url, std::string base, std::string query, Headers headers, const Config& config)
+  HttpService(std::string url, std::string base, std::string query, Headers headers, std::string netrc,
+              const Config& config)
       : url_(std::move(url)),
         base_(std::move(base)),
         origin_(origin_of(base_)),
         query_(std::move(query)),
         headers_(std::move(headers)),
+        netrc_(std::move(netrc)),
         credentials_(config.credentials ? std::make_shared<CredentialCache>(config.credentials) : nullptr) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
@@ -83,6 +85,7 @@ class HttpService final : public Service {
     const Origin origin = origin_of(request.url);
     addressed.is_trusted = origin.host == origin_.host;
     if (origin != origin_) return addressed;
+    request.netrc = netrc_;
     request.headers.insert(request.headers.end(), headers_.begin(), headers_.end());
     if (credentials_) {
       SHERD_TRY(given, credentials_->get());
@@ -125,6 +128,7 @@ class HttpService final : public Service {
   Origin origin_;
   std::string query_;
   Headers headers_;
+  std::string netrc_;
   std::shared_ptr<CredentialCache> credentials_;  ///< nullptr: none
 };
 
@@ -136,13 +140,14 @@ Result<std::shared_ptr<Store>> http_store(const StoreUrl& url, const Config& con
   SHERD_TRY(headers, user_headers(url, config));
   const bool is_authorized = find_header(headers, "Authorization") != nullptr || config.credentials;
   SHERD_TRY(uses_netrc, switch_option(config, "netrc", !is_authorized));
-  if (const char* const home = std::getenv("HOME"); home != nullptr && uses_netrc)
-    connection.netrc = std::string(home) + "/.netrc";
+  const char* const home = std::getenv("HOME");
+  std::string netrc = uses_netrc && home != nullptr ? std::string(home) + "/.netrc" : std::string();
   std::string path = url.path;
   while (path.ends_with('/')) path.pop_back();
   std::string base = url.scheme + "://" + url.host + (url.port.empty() ? "" : ":" + url.port) + path;
   const std::string query = url.query.empty() ? "" : "?" + url.query;
-  return remote_store(std::make_shared<HttpService>(base, base, query, std::move(headers), config), connection);
+  return remote_store(std::make_shared<HttpService>(base, base, query, std::move(headers), std::move(netrc), config),
+                      connection);
 }
 
 }  // namespace sherd::remote

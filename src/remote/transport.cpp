@@ -294,9 +294,9 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
   if (!connection.proxy.empty()) set(CURLOPT_PROXY, connection.proxy.c_str());
   if (!connection.uses_proxy) set(CURLOPT_NOPROXY, "*");
   if (!connection.ca_bundle.empty()) set(CURLOPT_CAINFO, connection.ca_bundle.c_str());
-  if (!connection.netrc.empty()) {
+  if (!request.netrc.empty()) {
     set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
-    set(CURLOPT_NETRC_FILE, connection.netrc.c_str());
+    set(CURLOPT_NETRC_FILE, request.netrc.c_str());
   }
   if (options.decodes) set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
   if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <thread>
 
 #include "tests/remote/http_reads.hpp"
+#include "tests/remote/scoped_variable.hpp"
+#include "tests/store/temp_dir.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -24,6 +27,19 @@ TEST(HttpService, FollowsARedirectWithoutItsSecrets) {
   const std::vector<ServedRequest> elsewhere = second.requests();
   ASSERT_EQ(elsewhere.size(), 1U);
   for (const Header& header : elsewhere[0].headers) EXPECT_THAT(header.value, Not(HasSubstr("SECRET")));
+}
+
+TEST(HttpService, SendsPasswordsOfNetrcOnlyToTheServerOfItsUrl) {
+  const TempDir home;
+  std::ofstream(home / ".netrc") << "machine 127.0.0.1 login me password pw\n";
+  const ScopedVariable variable("HOME", home.path());
+  FaultProxy first, second;
+  second.put("b/k", "x");
+  first.add(redirect("http://127.0.0.1:" + std::to_string(second.port()) + "{target}"));
+  const auto store = store_at(first, "/b", {{"netrc", "true"}});
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(header_value(first.requests().at(0).headers, "Authorization"), "Basic bWU6cHc=");
+  EXPECT_EQ(header_value(second.requests().at(0).headers, "Authorization"), "");
 }
 
 TEST(HttpService, SendsItsQueryWithEachKeyAndShowsItNowhere) {
