@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace sherd::remote {
 namespace {
@@ -19,16 +21,24 @@ Reach reach_of_v4(std::uint32_t address) {
   return address >> 16 == 0xA9FE ? Reach::link_local : Reach::elsewhere;
 }
 
-Reach reach_of(const sockaddr& address) {
-  if (address.sa_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, &address, sizeof v4);
-    return reach_of_v4(ntohl(v4.sin_addr.s_addr));
-  }
-  if (address.sa_family != AF_INET6) return Reach::elsewhere;
-  sockaddr_in6 v6{};
-  std::memcpy(&v6, &address, sizeof v6);
-  const std::uint8_t* const bytes = v6.sin6_addr.s6_addr;
+/// An address in its IPv6 form; nullopt for a name.
+std::optional<in6_addr> parsed(const std::string& ip) {
+  in6_addr v6{};
+  in_addr v4{};
+  if (inet_pton(AF_INET6, ip.c_str(), &v6) == 1) return v6;
+  if (inet_pton(AF_INET, ip.c_str(), &v4) != 1) return std::nullopt;
+  v6.s6_addr[10] = v6.s6_addr[11] = 0xFF;
+  std::memcpy(v6.s6_addr + 12, &v4, 4);
+  return v6;
+}
+
+/// Names are elsewhere until they are resolved, except those that always mean this machine.
+Reach reach_of(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host == "localhost" || host.ends_with(".localhost")) return Reach::loopback;
+  const auto address = parsed(std::string(host));
+  if (!address) return Reach::elsewhere;
+  const std::uint8_t* const bytes = address->s6_addr;
   constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
   if (std::equal(bytes, bytes + 12, kMapped)) {
     std::uint32_t v4 = 0;
@@ -41,11 +51,9 @@ Reach reach_of(const sockaddr& address) {
   return is_metadata || (bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80) ? Reach::link_local : Reach::elsewhere;
 }
 
-bool is_literal(std::string_view host) {
-  in6_addr v6{};
-  in_addr v4{};
-  const std::string text(host);
-  return inet_pton(AF_INET, text.c_str(), &v4) == 1 || inet_pton(AF_INET6, text.c_str(), &v6) == 1;
+bool is_same_address(std::string_view a, std::string_view b) {
+  const auto first = parsed(std::string(a)), second = parsed(std::string(b));
+  return first && second && std::memcmp(&*first, &*second, sizeof *first) == 0;
 }
 
 }  // namespace
@@ -92,14 +100,29 @@ Result<std::string> redirected(std::string_view url, std::string_view location) 
 
 std::string host_of(std::string_view url) { return origin_of(url).host; }
 
-bool may_connect(const sockaddr& address, std::string_view host, bool is_trusted) {
+Peer peer_of(const sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address.sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    return {text.data(), ntohs(v4.sin_port)};
+  }
+  if (address.sa_family != AF_INET6) return {};
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address, sizeof v6);
+  inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+  return {text.data(), ntohs(v6.sin6_port)};
+}
+
+bool may_connect(std::string_view address, std::string_view host, bool is_trusted) {
   switch (reach_of(address)) {
     case Reach::elsewhere:
       return true;
     case Reach::loopback:
       return is_trusted;
     case Reach::link_local:
-      return is_trusted && is_literal(host);
+      return is_trusted && is_same_address(address, host);
   }
   return false;
 }

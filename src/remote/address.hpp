@@ -25,7 +25,16 @@ struct Origin {
 /// other protocols, and from https to http.
 [[nodiscard]] Result<std::string> redirected(std::string_view url, std::string_view location);
 
+/// The other end of a connection. Empty for an address that is not of IP.
+struct Peer {
+  std::string ip = {};
+  int port = 0;
+  friend bool operator==(const Peer&, const Peer&) = default;
+};
+[[nodiscard]] Peer peer_of(const sockaddr& address);
+
 /// Whether a connection to `address` is allowed for a request to `host`; `is_trusted`: the user named that host.
-[[nodiscard]] bool may_connect(const sockaddr& address, std::string_view host, bool is_trusted);
+/// `address` may also be a host: a name is allowed unless it always means this machine.
+[[nodiscard]] bool may_connect(std::string_view address, std::string_view host, bool is_trusted);
 
 }  // namespace sherd::remote

@@ -18,6 +18,7 @@
 #include "os/calls.hpp"
 #include "remote/address.hpp"
 #include "remote/libraries.hpp"
+#include "remote/proxy.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -185,8 +186,8 @@ struct Wire {
   Exchange* exchange = nullptr;
   curl_slist* headers = nullptr;
   std::string request_body;
-  std::string host;
-  bool is_trusted = true;
+  std::string host, proxy;
+  bool is_trusted = true, is_change = false;
   HttpHead head;
   std::size_t header_bytes = 0;
   bool has_ended_itself = false, refused_address = false;
@@ -240,13 +241,15 @@ std::size_t on_body(char* data, std::size_t /*one*/, std::size_t size, void* con
 }
 
 /// Redirects, and names that resolve to them, must not lead to services of this machine or its provider.
+bool is_allowed(Wire& wire, const Peer& peer) {
+  const bool is_allowed = may_connect(peer.ip, wire.host, wire.is_trusted) || is_proxy(peer, wire.proxy);
+  wire.refused_address = wire.refused_address || !is_allowed;
+  return is_allowed;
+}
+
 curl_socket_t on_open_socket(void* context, curlsocktype /*purpose*/, curl_sockaddr* address) {
   Wire& wire = *static_cast<Wire*>(context);
-  const bool is_allowed = may_connect(address->addr, wire.host, wire.is_trusted);
-  if (!is_allowed && wire.connection.proxy.empty()) {
-    wire.refused_address = true;
-    return CURL_SOCKET_BAD;
-  }
+  if (!is_allowed(wire, peer_of(address->addr))) return CURL_SOCKET_BAD;
   const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (socket >= 0) ++wire.handle.connections;
   return socket;
@@ -258,11 +261,13 @@ int on_close_socket(void* context, curl_socket_t socket) {
   return os::close(socket);
 }
 
-/// If a kept connection ends before the reply begins, libcurl sends the request again. One that changes something may
-/// have been carried out by then, so its owner has to know that this is another attempt.
-int on_sending(void* context, char* /*ip*/, char* /*local_ip*/, int /*port*/, int /*local_port*/) {
+/// A kept connection was opened for another request, whose host the user may have named. If it ends before the reply
+/// begins, libcurl sends the request again. One that changes something may have been carried out by then, so its owner
+/// has to know that this is another attempt.
+int on_sending(void* context, char* ip, char* /*local_ip*/, int port, int /*local_port*/) {
   Wire& wire = *static_cast<Wire*>(context);
-  return std::exchange(wire.was_sent, true) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  if (!is_allowed(wire, {ip, port})) return CURL_PREREQFUNC_ABORT;
+  return std::exchange(wire.was_sent, wire.is_change) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& options) {
@@ -291,6 +296,8 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
   set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(&wire));
   set(CURLOPT_CLOSESOCKETFUNCTION, &on_close_socket);
   set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(&wire.handle));
+  set(CURLOPT_PREREQFUNCTION, &on_sending);
+  set(CURLOPT_PREREQDATA, static_cast<void*>(&wire));
   if (!connection.proxy.empty()) set(CURLOPT_PROXY, connection.proxy.c_str());
   if (!connection.uses_proxy) set(CURLOPT_NOPROXY, "*");
   if (!connection.ca_bundle.empty()) set(CURLOPT_CAINFO, connection.ca_bundle.c_str());
@@ -300,15 +307,14 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
   }
   if (options.decodes) set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
   if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
-  if (request.method != "GET" && request.method != "HEAD") {
+  wire.is_change = request.method != "GET" && request.method != "HEAD";
+  if (wire.is_change) {
     wire.request_body = request.body;
     const auto sent = request.payload.empty() ? as_bytes(wire.request_body) : request.payload;
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent.size()));
     set(CURLOPT_POSTFIELDS, reinterpret_cast<const char*>(sent.data()));
     set(CURLOPT_UPLOAD_BUFFERSIZE, kBufferBytes);
-    set(CURLOPT_PREREQFUNCTION, &on_sending);
-    set(CURLOPT_PREREQDATA, static_cast<void*>(&wire));
     wire.headers = wire.curl.curl_slist_append(wire.headers, "Expect:");
     if (find_header(request.headers, "Content-Type") == nullptr)  // that of a form
       wire.headers = wire.curl.curl_slist_append(wire.headers, "Content-Type:");
@@ -318,6 +324,11 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
     wire.headers = wire.curl.curl_slist_append(wire.headers, line.c_str());
   }
   set(CURLOPT_HTTPHEADER, wire.headers);
+}
+
+Error refused(const std::string& host) {
+  return io_error("refused to connect to " + host +
+                  ": it is an address of this machine or network that the URL does not name");
 }
 
 Error broken_reply(const Wire& wire, CURLcode code) {
@@ -340,10 +351,11 @@ Ended outcome_of(Wire& wire, CURLcode code) {
   Ended ended{.exchange = wire.exchange};
   if (wire.failure)
     ended.failure = *std::move(wire.failure);
+  else if (code == CURLE_OK || wire.has_ended_itself)
+    return ended;
   else if (wire.refused_address)
-    ended.failure = io_error("refused to connect to " + wire.host +
-                             ": it is an address of this machine or network that the URL does not name");
-  else if (code != CURLE_OK && !wire.has_ended_itself)
+    ended.failure = refused(wire.host);
+  else
     (is_lasting(code) ? ended.failure : ended.broken) = broken_reply(wire, code);
   return ended;
 }
@@ -396,6 +408,8 @@ Transport::~Transport() {
 }
 
 Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, const Options& options) {
+  const Origin origin = origin_of(request.url);
+  if (!may_connect(origin.host, origin.host, options.is_trusted)) return refused(origin.host);  // before a proxy has it
   std::unique_ptr<Wire> wire;
   if (!state_->idle.empty()) {
     wire = std::move(state_->idle.back());
@@ -406,7 +420,8 @@ Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, con
     wire = std::make_unique<Wire>(state_->connection, *state_->handle, easy);
   }
   wire->exchange = &exchange;
-  wire->host = host_of(request.url);
+  wire->host = origin.host;
+  wire->proxy = proxy_for(state_->connection, origin.scheme);
   wire->is_trusted = options.is_trusted;
   set_up(*wire, request, options);
   const CURLMcode code = state_->curl.curl_multi_add_handle(state_->multi, wire->easy);

@@ -5,21 +5,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "src/remote/proxy.hpp"
+
 namespace sherd::remote {
 namespace {
-
-bool may_connect_to(const std::string& address, const std::string& host, bool is_trusted) {
-  sockaddr_storage storage{};
-  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
-  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
-  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-  } else {
-    EXPECT_EQ(inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr), 1) << address;
-    v6.sin6_family = AF_INET6;
-  }
-  return may_connect(reinterpret_cast<const sockaddr&>(storage), host, is_trusted);
-}
 
 TEST(Address, HasSchemeHostAndPort) {
   EXPECT_EQ(origin_of("HTTPS://User:pw@Example.org:8443/a?b#c"), (Origin{"https", "example.org", "8443"}));
@@ -31,22 +20,49 @@ TEST(Address, HasSchemeHostAndPort) {
 
 TEST(Address, OfThisMachineNeedsAHostThatTheUserNamed) {
   for (const char* const address : {"127.0.0.1", "127.9.9.9", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1"}) {
-    EXPECT_TRUE(may_connect_to(address, "localhost", true)) << address;
-    EXPECT_FALSE(may_connect_to(address, "evil.example", false)) << address;
+    EXPECT_TRUE(may_connect(address, "localhost", true)) << address;
+    EXPECT_FALSE(may_connect(address, "evil.example", false)) << address;
   }
 }
 
 TEST(Address, OfTheProvidersMetadataMustBeWrittenOut) {
   for (const char* const address : {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "fd00:ec2::254"}) {
-    EXPECT_FALSE(may_connect_to(address, "rebound.example", true)) << address;
-    EXPECT_FALSE(may_connect_to(address, address, false)) << address;
-    EXPECT_TRUE(may_connect_to(address, address, true)) << address;
+    EXPECT_FALSE(may_connect(address, "rebound.example", true)) << address;
+    EXPECT_FALSE(may_connect(address, address, false)) << address;
+    EXPECT_TRUE(may_connect(address, address, true)) << address;
   }
+}
+
+TEST(Address, MayBeTheNameOfThisMachine) {
+  for (const char* const name : {"localhost", "localhost.", "a.localhost", "127.0.0.1."}) {
+    EXPECT_FALSE(may_connect(name, name, false)) << name;
+    EXPECT_TRUE(may_connect(name, name, true)) << name;
+  }
+  EXPECT_TRUE(may_connect("localhost.example", "localhost.example", false));
+}
+
+TEST(Address, OfAConnectionIsThatOfTheSocket) {
+  sockaddr_in v4{.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x7F000001)}, .sin_zero = {}};
+  EXPECT_EQ(peer_of(reinterpret_cast<const sockaddr&>(v4)), (Peer{"127.0.0.1", 80}));
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(81);
+  v6.sin6_addr.s6_addr[15] = 1;
+  EXPECT_EQ(peer_of(reinterpret_cast<const sockaddr&>(v6)), (Peer{"::1", 81}));
+}
+
+TEST(Address, OfTheProxyIsTheOneThatTheUserNamed) {
+  EXPECT_TRUE(is_proxy({"127.0.0.1", 3128}, "http://me:pw@localhost:3128"));
+  EXPECT_TRUE(is_proxy({"::1", 1080}, "[::1]"));
+  EXPECT_TRUE(is_proxy({"127.0.0.1", 443}, "https://proxy.example/"));
+  EXPECT_FALSE(is_proxy({"127.0.0.1", 80}, "http://127.0.0.1:3128"));
+  EXPECT_FALSE(is_proxy({"169.254.169.254", 80}, "http://proxy.example:80"));
+  EXPECT_FALSE(is_proxy({"127.0.0.1", 80}, ""));
 }
 
 TEST(Address, ElsewhereIsAllowed) {
   for (const char* const address : {"10.1.2.3", "93.184.216.34", "2001:db8::1"})
-    EXPECT_TRUE(may_connect_to(address, "example.org", false)) << address;
+    EXPECT_TRUE(may_connect(address, "example.org", false)) << address;
 }
 
 TEST(Address, OfARedirectIsResolved) {

@@ -5,6 +5,7 @@
 
 #include "src/remote/transport.hpp"
 #include "tests/remote/http_reads.hpp"
+#include "tests/remote/scoped_variable.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -33,6 +34,34 @@ TEST(Transport, RefusesRedirectsToOtherProtocolsAndInwards) {
   EXPECT_EQ(proxy.counts().requests, 6U);
 }
 
+std::shared_ptr<Store> store_through(const Options& options) {
+  Options all = {{"netrc", "false"}};
+  all.insert(options.begin(), options.end());
+  return http_store({.scheme = "http", .host = "server.example", .path = "/b"}, {.storage_options = all}).value();
+}
+
+TEST(Transport, RefusesAnAddressOfThisMachineBehindAProxyWithoutAsking) {
+  FaultProxy proxy;
+  for (const char* const host : {"127.0.0.1", "localhost", "[::1]", "169.254.169.254"}) {
+    proxy.set({redirect(std::string("http://") + host + "/secret")});
+    proxy.reset_counts();
+    const Outcome outcome = read(*store_through({{"proxy", proxy.url()}}), {.key = "k"});
+    EXPECT_THAT(outcome.text, HasSubstr("refused to connect")) << host;
+    EXPECT_EQ(proxy.counts().requests, 1U) << host;
+  }
+}
+
+TEST(Transport, FollowsARedirectThroughAProxyOfThisMachine) {
+  FaultProxy proxy;
+  proxy.set_hook([](const ServedRequest& request) -> std::optional<ServedReply> {
+    if (request.url == "http://elsewhere.example/k") return reply_of(200, "x");
+    return reply_of(302, "", {{"Location", "http://elsewhere.example/k"}});
+  });
+  EXPECT_EQ(read(*store_through({{"proxy", proxy.url()}}), {.key = "k"}).text, "x");
+  const ScopedVariable variable("http_proxy", proxy.url());
+  EXPECT_EQ(read(*store_through({}), {.key = "k"}).text, "x");
+}
+
 TEST(Transport, GivesUpAServerThatIsStill) {
   FaultProxy proxy;
   proxy.put("b/k", digits(4000));
@@ -57,6 +86,26 @@ class Received final : public Exchange {
   Result<bool> body(std::span<const std::byte> bytes) override { return size += bytes.size(), true; }
   std::size_t size = 0;
 };
+
+/// The end of the only exchange.
+Ended end_of(Transport& transport) {
+  std::vector<Ended> ended;
+  while (ended.empty()) ended = transport.wait(std::chrono::milliseconds(10)).value();
+  return std::move(ended.front());
+}
+
+TEST(Transport, RefusesAnAddressOfThisMachineOverAKeptConnection) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  auto transport = Transport::make({}).value();
+  Received reply;
+  const HttpRequest request{.url = "http://127.1:" + std::to_string(proxy.port()) + "/b/k"};
+  transport.send(request, reply, {}).value();
+  EXPECT_FALSE(end_of(transport).failure);
+  transport.send(request, reply, {.is_trusted = false}).value();
+  EXPECT_THAT(end_of(transport).failure.value().text(), HasSubstr("refused to connect"));
+  EXPECT_EQ(proxy.counts().requests, 1U);
+}
 
 TEST(Transport, AdvancesThoughItMayNotWait) {
   FaultProxy proxy;
