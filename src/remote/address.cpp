@@ -1,5 +1,4 @@
 #include "remote/address.hpp"
-#include "base/text.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -9,7 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "remote/libraries.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -79,23 +83,21 @@ Origin origin_of(std::string_view url) {
 }
 
 Result<std::string> redirected(std::string_view url, std::string_view location) {
-  const Origin from = origin_of(url);
-  const std::size_t authority = url.find("://") + 3;
-  const std::size_t path = std::min(url.find_first_of("/?#", authority), url.size());
-  std::string target(location);
-  if (location.starts_with("//")) {
-    target = from.scheme + ":" + target;
-  } else if (location.starts_with('/')) {
-    target = std::string(url.substr(0, path)) + target;
-  } else if (location.find("://") == location.npos) {
-    const std::string_view before = url.substr(0, url.find_first_of("?#"));
-    const std::size_t slash = before.rfind('/');
-    target = std::string(slash < path ? url.substr(0, path) : before.substr(0, slash)) + "/" + target;
-  }
-  const std::string scheme = origin_of(target).scheme;
-  if (scheme == from.scheme || (scheme == "https" && from.scheme == "http")) return target;
-  return io_error("the server redirects from " + from.scheme + " to " + (scheme.empty() ? "no URL" : scheme) +
-                  ", which is refused");
+  SHERD_TRY(curl, load_curl());
+  const std::unique_ptr<CURLU, decltype(curl->curl_url_cleanup)> parts(curl->curl_url(), curl->curl_url_cleanup);
+  constexpr unsigned kFlags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE;
+  for (const std::string& each : {std::string(url), std::string(location)})
+    if (curl->curl_url_set(parts.get(), CURLUPART_URL, each.c_str(), kFlags) != CURLUE_OK)
+      return io_error("the server redirects to what is not a URL");
+  for (const CURLUPart unsent : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT})
+    curl->curl_url_set(parts.get(), unsent, nullptr, 0);
+  char* text = nullptr;
+  if (curl->curl_url_get(parts.get(), CURLUPART_URL, &text, 0) != CURLUE_OK)
+    return io_error("the server redirects to what is not a URL");
+  const std::unique_ptr<char, decltype(curl->curl_free)> owner(text, curl->curl_free);
+  const std::string from = origin_of(url).scheme, to = origin_of(text).scheme;
+  if (to == from || (to == "https" && from == "http")) return std::string(text);
+  return io_error("the server redirects from " + from + " to " + to + ", which is refused");
 }
 
 std::string host_of(std::string_view url) { return origin_of(url).host; }

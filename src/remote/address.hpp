@@ -21,8 +21,8 @@ struct Origin {
 [[nodiscard]] Origin origin_of(std::string_view url);
 [[nodiscard]] std::string host_of(std::string_view url);
 
-/// The URL to which a server that answered for `url` redirects: an absolute URL, or one relative to `url`. An error for
-/// other protocols, and from https to http.
+/// The URL to which a server that answered for `url` redirects: an absolute URL, or one relative to `url`, without user
+/// and password. An error for other protocols, and from https to http.
 [[nodiscard]] Result<std::string> redirected(std::string_view url, std::string_view location);
 
 /// The other end of a connection. Empty for an address that is not of IP.

@@ -16,7 +16,8 @@ namespace sherd::remote {
   f(curl_global_init) f(curl_easy_init) f(curl_easy_cleanup) f(curl_easy_reset) f(curl_easy_setopt)                \
       f(curl_easy_getinfo) f(curl_easy_strerror) f(curl_multi_init) f(curl_multi_cleanup) f(curl_multi_add_handle) \
           f(curl_multi_remove_handle) f(curl_multi_socket_action) f(curl_multi_info_read) f(curl_multi_setopt)     \
-              f(curl_multi_strerror) f(curl_slist_append) f(curl_slist_free_all) f(curl_getdate)
+              f(curl_multi_strerror) f(curl_slist_append) f(curl_slist_free_all) f(curl_getdate) f(curl_url)       \
+                  f(curl_url_cleanup) f(curl_url_get) f(curl_url_set) f(curl_free)
 
 /// The functions of libcurl, under their own names.
 struct Curl {

@@ -72,7 +72,18 @@ TEST(Address, OfARedirectIsResolved) {
   EXPECT_EQ(redirected(from, "/z?q").value(), "https://a.example:8443/z?q");
   EXPECT_EQ(redirected(from, "z").value(), "https://a.example:8443/x/z");
   EXPECT_EQ(redirected("http://a.example", "z").value(), "http://a.example/z");
+  EXPECT_EQ(redirected(from, "?x=1").value(), "https://a.example:8443/x/y?x=1");
+  EXPECT_EQ(redirected(from, "z?next=http://b.example/c").value(),
+            "https://a.example:8443/x/z?next=http://b.example/c");
+  EXPECT_EQ(redirected(from, "../z/k").value(), "https://a.example:8443/z/k");
+  EXPECT_EQ(redirected(from, "/a b%20c?d e").value(), "https://a.example:8443/a%20b%20c?d+e");
   EXPECT_EQ(redirected("http://a.example/", "https://a.example/").value(), "https://a.example/");
+}
+
+TEST(Address, OfARedirectIsNormalAndHasNoUser) {
+  EXPECT_EQ(redirected("http://a.example/", "http://me:pw@b.example/x#f").value(), "http://b.example/x");
+  EXPECT_EQ(redirected("http://a.example/", "http://0x7f.1/x").value(), "http://127.0.0.1/x");
+  EXPECT_EQ(redirected("http://a.example/", "http://[::1").error().code(), ErrorCode::io);
 }
 
 TEST(Address, OfARedirectNeverHasAnotherProtocol) {
