@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "remote/http.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -42,6 +43,12 @@ std::string option(const Config& config, std::string_view name) {
 
 Error wrong_option(std::string_view name, std::string_view expected) {
   return invalid_argument(std::string(expected)).in_member("storage_options." + std::string(name));
+}
+
+Result<std::string> header_option(const Config& config, std::string_view name) {
+  std::string text = option(config, name);
+  if (!is_header_text(text)) return wrong_option(name, "must be one line of text");
+  return text;
 }
 
 Result<bool> switch_option(const Config& config, std::string_view name, bool otherwise) {

@@ -17,6 +17,8 @@ namespace sherd::remote {
 
 /// The value of an option; empty if it is not given.
 [[nodiscard]] std::string option(const Config& config, std::string_view name);
+/// One that is sent in a header.
+[[nodiscard]] Result<std::string> header_option(const Config& config, std::string_view name);
 /// `true` or `false`.
 [[nodiscard]] Result<bool> switch_option(const Config& config, std::string_view name, bool otherwise);
 /// Of a wrong value, which is not repeated because it may be a secret.

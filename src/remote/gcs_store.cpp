@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "remote/aws_reply.hpp"
+#include "remote/aws_settings.hpp"
 #include "remote/bucket_service.hpp"
 #include "remote/bucket_url.hpp"
 #include "remote/credential_cache.hpp"
@@ -27,6 +29,7 @@ class GcsBucket final : public Bucket {
     std::string token = token_;
     if (credentials_) {
       SHERD_TRY(given, credentials_->get());
+      SHERD_TRY(check_credentials(given));
       token = given.bearer_token;
     }
     if (!token.empty()) request.headers.push_back({"Authorization", "Bearer " + token});
@@ -44,13 +47,14 @@ class GcsBucket final : public Bucket {
 };
 
 /// The endpoint that the user names, that of an emulator, or Google's.
-std::string endpoint_of(const Config& config) {
+Result<std::string> endpoint_of(const Config& config) {
+  constexpr const char* kVariable = "STORAGE_EMULATOR_HOST";
   std::string endpoint = option(config, "endpoint");
-  if (const char* const emulator = std::getenv("STORAGE_EMULATOR_HOST"); endpoint.empty() && emulator != nullptr)
-    endpoint = emulator;
-  if (endpoint.empty()) return "https://storage.googleapis.com";
-  while (endpoint.ends_with('/')) endpoint.pop_back();
-  return endpoint.find("://") == endpoint.npos ? "http://" + endpoint : endpoint;
+  const char* const emulator = endpoint.empty() ? std::getenv(kVariable) : nullptr;
+  if (emulator != nullptr) endpoint = emulator;
+  if (endpoint.empty()) return std::string("https://storage.googleapis.com");
+  if (endpoint.find("://") == endpoint.npos) endpoint.insert(0, "http://");
+  return normal_endpoint(endpoint, emulator != nullptr ? kVariable : "option endpoint");
 }
 
 }  // namespace
@@ -58,11 +62,11 @@ std::string endpoint_of(const Config& config) {
 Result<std::shared_ptr<Store>> gcs_store(const StoreUrl& url, const Config& config) {
   SHERD_TRY(place, bucket_place(url));
   SHERD_TRY(connection, connection_of(config));
-  std::string token = option(config, "bearer_token");
-  if (token.empty()) token = option(config, "token");
+  SHERD_TRY(endpoint, endpoint_of(config));
+  SHERD_TRY(token, header_option(config, option(config, "bearer_token").empty() ? "token" : "bearer_token"));
   if (token == "anon") token.clear();  // as in fsspec
-  auto bucket = std::make_shared<GcsBucket>(endpoint_of(config) + "/" + place.bucket, place.bucket, std::move(token),
-                                            config.credentials);
+  auto bucket =
+      std::make_shared<GcsBucket>(endpoint + "/" + place.bucket, place.bucket, std::move(token), config.credentials);
   return remote_store(std::make_shared<BucketService>(std::move(bucket), place.shown, place.prefix), connection);
 }
 

@@ -18,4 +18,8 @@ std::string header_value(const Headers& headers, std::string_view name) {
   return value != nullptr ? *value : std::string();
 }
 
+bool is_header_text(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 || c == '\t'; });
+}
+
 }  // namespace sherd::remote

@@ -22,6 +22,9 @@ using Headers = std::vector<Header>;
 /// The same value; empty if there is none.
 [[nodiscard]] std::string header_value(const Headers& headers, std::string_view name);
 
+/// Whether a text can be in the value of a header: it is one line, without control characters.
+[[nodiscard]] bool is_header_text(std::string_view text);
+
 /// A request as it is sent. The URL is encoded already.
 struct HttpRequest {
   std::string method = "GET";

@@ -9,18 +9,13 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "remote/address.hpp"
+#include "remote/aws_reply.hpp"
 #include "remote/aws_signature.hpp"
 #include "remote/credential_cache.hpp"
 #include "remote/remote_store.hpp"
 
 namespace sherd::remote {
 namespace {
-
-bool is_plain_text(std::string_view text) {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') return false;
-  return true;
-}
 
 /// A token of RFC 9110.
 bool is_header_name(std::string_view name) {
@@ -38,7 +33,7 @@ Result<Headers> parse_headers(const std::string& text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     const std::size_t colon = line.find(':');
-    if (colon == line.npos || !is_header_name(line.substr(0, colon)) || !is_plain_text(line))
+    if (colon == line.npos || !is_header_name(line.substr(0, colon)) || !is_header_text(line))
       return wrong_option("headers", "must be lines such as 'X-Name: value'");
     std::string_view value = line.substr(colon + 1);
     while (value.starts_with(' ')) value.remove_prefix(1);
@@ -49,8 +44,8 @@ Result<Headers> parse_headers(const std::string& text) {
 
 Result<Headers> user_headers(const StoreUrl& url, const Config& config) {
   SHERD_TRY(headers, parse_headers(option(config, "headers")));
+  SHERD_TRY(token, header_option(config, "bearer_token"));
   std::string user = option(config, "username"), password = option(config, "password");
-  const std::string token = option(config, "bearer_token");
   if (!url.userinfo.empty() && user.empty()) {
     SHERD_TRY(decoded, percent_decode(url.userinfo));
     const std::size_t colon = decoded.find(':');
@@ -58,7 +53,6 @@ Result<Headers> user_headers(const StoreUrl& url, const Config& config) {
     if (colon != decoded.npos) password = decoded.substr(colon + 1);
   }
   if (!token.empty() && !user.empty()) return wrong_option("bearer_token", "cannot be used together with a user name");
-  if (!is_plain_text(token)) return wrong_option("bearer_token", "must be one line of text");
   if (!token.empty()) headers.push_back({"Authorization", "Bearer " + token});
   if (!user.empty()) headers.push_back({"Authorization", "Basic " + encode_base64(user + ":" + password)});
   return headers;
@@ -89,6 +83,7 @@ class HttpService final : public Service {
     request.headers.insert(request.headers.end(), headers_.begin(), headers_.end());
     if (credentials_) {
       SHERD_TRY(given, credentials_->get());
+      SHERD_TRY(check_credentials(given));
       if (!given.bearer_token.empty()) request.headers.push_back({"Authorization", "Bearer " + given.bearer_token});
     }
     return addressed;

@@ -331,20 +331,31 @@ Error refused(const std::string& host) {
                   ": it is an address of this machine or network that the URL does not name");
 }
 
+/// Whether libcurl cannot use the URL of the proxy. Its text then has the URL, perhaps with a password, or the
+/// beginning of it.
+bool blames_proxy(const Wire& wire) {
+  constexpr std::size_t kCompared = 100;
+  return !wire.proxy.empty() &&
+         std::string_view(wire.reason).find("'" + wire.proxy.substr(0, kCompared)) != std::string_view::npos;
+}
+
 Error broken_reply(const Wire& wire, CURLcode code) {
   if (code == CURLE_ABORTED_BY_CALLBACK) return io_error("no reply from " + wire.host + ": the connection was closed");
   std::string reason = wire.reason[0] != '\0' ? wire.reason : wire.curl.curl_easy_strerror(code);
+  if (blames_proxy(wire))
+    reason =
+        "the URL of the proxy cannot be used; write http://HOST:PORT in the storage option proxy or in the environment";
   if (code == CURLE_PEER_FAILED_VERIFICATION)
     reason += "; the storage option ca_bundle names a file with the certificates that are trusted";
   return io_error("no complete reply from " + wire.host + ": " + reason);
 }
 
 /// Failures that another attempt would meet again.
-bool is_lasting(CURLcode code) {
+bool is_lasting(const Wire& wire, CURLcode code) {
   constexpr CURLcode kinds[] = {
       CURLE_URL_MALFORMAT, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,      CURLE_SSL_CACERT_BADFILE,
       CURLE_OUT_OF_MEMORY, CURLE_COULDNT_RESOLVE_HOST,     CURLE_BAD_CONTENT_ENCODING, CURLE_COULDNT_RESOLVE_PROXY};
-  return std::ranges::find(kinds, code) != std::end(kinds);
+  return std::ranges::find(kinds, code) != std::end(kinds) || blames_proxy(wire);
 }
 
 Ended outcome_of(Wire& wire, CURLcode code) {
@@ -356,7 +367,7 @@ Ended outcome_of(Wire& wire, CURLcode code) {
   else if (wire.refused_address)
     ended.failure = refused(wire.host);
   else
-    (is_lasting(code) ? ended.failure : ended.broken) = broken_reply(wire, code);
+    (is_lasting(wire, code) ? ended.failure : ended.broken) = broken_reply(wire, code);
   return ended;
 }
 

@@ -51,6 +51,19 @@ TEST(Transport, RefusesAnAddressOfThisMachineBehindAProxyWithoutAsking) {
   }
 }
 
+TEST(Transport, DoesNotRepeatTheUrlOfAProxyThatCannotBeUsed) {
+  const std::string query(300, 'q');
+  for (const std::string& proxy : {std::string("http://me:SECRET@h:port"), std::string("ftp://me:SECRET@h:21"),
+                                   std::string("me:SECRET"), "ftp://me:SECRET@h/?" + query}) {
+    const std::string option = read(*store_through({{"proxy", proxy}}), {.key = "k"}).text;
+    const ScopedVariable variable("http_proxy", proxy);
+    for (const std::string& text : {option, read(*store_through({}), {.key = "k"}).text}) {
+      EXPECT_THAT(text, HasSubstr("the URL of the proxy cannot be used")) << proxy;
+      EXPECT_THAT(text, testing::Not(HasSubstr("SECRET"))) << proxy;
+    }
+  }
+}
+
 TEST(Transport, FollowsARedirectThroughAProxyOfThisMachine) {
   FaultProxy proxy;
   proxy.set_hook([](const ServedRequest& request) -> std::optional<ServedReply> {
