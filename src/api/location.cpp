@@ -14,7 +14,9 @@
 #include "node/presence.hpp"
 #include "node/stores_above.hpp"
 #include "store/archive_of.hpp"
+#include "store/capabilities.hpp"
 #include "store/file_options.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -31,6 +33,10 @@ Result<bool> is_apart(const NodeLocation& group, const std::string& path) {
   const auto is_other = [&](const ListEntry& entry) { return !entry.is_prefix || entry.name != path.substr(0, slash); };
   SHERD_TRY(is_new, group.store->visit("", ListDepth::children, is_other));
   if (is_new) return false;
+  // Where nothing is renamed, there are no directories that a user has made.
+  const bool has_directories = renaming(*group.store, "") != nullptr;
+  SHERD_TRY(nothing, has_directories ? false : lists_nothing(*group.store, path.substr(0, slash + 1)));
+  if (nothing) return false;
   SHERD_TRY(members, group.format->members(*group.store, "", group.config.limits, {}));
   return members.empty();
 }

@@ -21,6 +21,7 @@
 #include "node/path.hpp"
 #include "node/presence.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 namespace {
@@ -248,9 +249,7 @@ Result<std::vector<std::pair<std::string, std::string>>> find_dangling(const Ima
     const auto path = path_below("", link.second);
     bool is_there = false;
     if (whole && path && !path->empty()) {
-      const std::string prefix = prefix_of(join_path(source.path, *path));
-      const auto first = [](const ListEntry&) { return false; };
-      SHERD_TRY(is_empty, source.store->visit(prefix, ListDepth::children, first));
+      SHERD_TRY(is_empty, lists_nothing(*source.store, prefix_of(join_path(source.path, *path))));
       is_there = !is_empty;
     }
     if (!is_there) dangling.push_back(link);

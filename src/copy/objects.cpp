@@ -17,6 +17,7 @@
 #include "node/document_keys.hpp"
 #include "store/archive_of.hpp"
 #include "store/capabilities.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 #include "store/read_into.hpp"
 #include "store/with_writers.hpp"
@@ -80,8 +81,7 @@ class ObjectCopier {
  private:
   Result<void> check_empty() const {
     if (options_.resume || options_.overwrite) return {};
-    SHERD_TRY(is_empty,
-              destination_.visit("", ListDepth::children, [](const ListEntry&) -> Result<bool> { return false; }));
+    SHERD_TRY(is_empty, lists_nothing(destination_, ""));
     if (is_empty) return {};
     return conflict("the destination " + destination_.url() +
                     " contains objects; resume the copy, overwrite, or choose another destination");

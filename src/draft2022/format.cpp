@@ -59,8 +59,10 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
 Result<bool> has_documents(Store& store) {
   if (!store.traits().can_list) return false;
   SHERD_TRY(listing, store.list_dir("meta/"));
-  return std::ranges::find(listing.prefixes, "root") != listing.prefixes.end() ||
-         std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); });
+  if (std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); }))
+    return true;
+  SHERD_TRY(nothing, lists_nothing(store, "meta/root/"));
+  return !nothing;
 }
 
 /// Whether this is a node of Zarr v3, whose hierarchy may have members called `meta` and `data`.
@@ -319,7 +321,9 @@ Result<std::vector<std::pair<std::string, NodeType>>> Draft2022::members(Store& 
   SHERD_TRY(listing, store.list_dir(prefix));
   std::map<std::string, NodeType> found;
   for (const std::string& name : listing.prefixes) {
-    if (check_name(name)) found.emplace(name, NodeType::group);
+    if (!check_name(name)) continue;
+    SHERD_TRY(nothing, lists_nothing(store, prefix + name + "/"));
+    if (!nothing) found.emplace(name, NodeType::group);
   }
   std::vector<std::pair<std::string, NodeType>> nodes;
   std::vector<std::string> keys;

@@ -132,8 +132,7 @@ Result<Collection::State::Prepared> Collection::State::prepare(Location location
   for (const CollectionPart& part : state->parts())
     if (!part.sharding.is_null())
       SHERD_TRY(Uint64Sharding::parse_given(part.sharding).in_member("sharding").in_member(part.name));
-  const auto none = [](const ListEntry&) { return false; };
-  SHERD_TRY(is_empty, location.store->visit(prefix_of(location.path), ListDepth::children, none));
+  SHERD_TRY(is_empty, lists_nothing(*location.store, prefix_of(location.path)));
   if (!is_empty && !overwrite)
     return conflict("there is already something here; overwrite it or choose another path").in_key(state->info_key());
   if (!is_empty) {

@@ -74,7 +74,7 @@ std::string note_key(const NodeLocation& location) { return staging_prefix(locat
 Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
   if (!location.store->traits().can_list || renaming(*location.store, "") == nullptr) return {};
   const std::string prefix = staging_prefix(location);
-  SHERD_TRY(nothing, lists_nothing(*location.store, prefix));
+  SHERD_TRY(nothing, lists_nothing(*location.store, prefix, ListDepth::children));
   if (nothing) return {};
   SHERD_TRY(taken, lock_node(location));
   lock = std::move(taken);

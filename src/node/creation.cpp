@@ -45,13 +45,14 @@ Result<bool> is_group(const NodeLocation& location) {
   return node && !node->implicit;
 }
 
-/// Whether there are objects other than documents where those of a node would be.
+/// Whether there are objects other than documents where those of a node would be. A prefix does not say so: some
+/// servers list the directories of erased objects.
 Result<bool> has_contents(const NodeLocation& location) {
   const NodeKeys keys = location.format->keys(location.path);
   for (const std::string& prefix : keys.contents) {
     SHERD_TRY(only_documents,
-              location.store->visit(prefix, ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-                return is_ours(entry.name) || (!entry.is_prefix && keys.is_document(prefix + std::string(entry.name)));
+              location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+                return is_ours(entry.name) || keys.is_document(prefix + std::string(entry.name));
               }));
     if (!only_documents) return true;
   }

@@ -109,7 +109,7 @@ Result<void> move_at_once(const NodeLocation& location, RenamingStore& renames, 
   // A conflict: a writer is active, and the store cannot move its lock.
   SHERD_TRY(moved, retry_limited(location.config, [&] { return renames.move_at_once(from, to); }));
   if (moved) return {};
-  SHERD_TRY(free, lists_nothing(store, to));
+  SHERD_TRY(free, lists_nothing(store, to, ListDepth::children));
   const auto file = store.open(to.substr(0, to.size() - 1));
   if (free && (!file || *file == nullptr)) return cannot_move(location);
   return conflict("there are objects at this path; remove them or choose another path").in_key(to);

@@ -199,12 +199,12 @@ Result<Unfinished> find_unfinished(const NodeLocation& destination, std::string_
     SHERD_TRY(identity, identity_below(destination, prefix));
     return !destination.path.empty() && identity != claim->note ? Unfinished::in_place : Unfinished::beside;
   }
-  SHERD_TRY(moved, lists_nothing(*destination.store, prefix, ListDepth::all));
+  SHERD_TRY(moved, lists_nothing(*destination.store, prefix));
   return moved ? Unfinished::in_place : Unfinished::beside;
 }
 
 Result<void> erase_left(const NodeLocation& destination) {
-  SHERD_TRY(nothing, lists_nothing(*destination.store, staging_prefix(destination)));
+  SHERD_TRY(nothing, lists_nothing(*destination.store, staging_prefix(destination), ListDepth::children));
   if (nothing) return {};
   SHERD_TRY(lock, lock_node(destination));
   return destination.store->erase_prefix(staging_prefix(destination));

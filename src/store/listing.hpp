@@ -17,8 +17,9 @@ inline constexpr std::size_t kListPage = 1000;
 /// before those of its subdirectories, whose names are kept in memory meanwhile.
 Result<bool> visit_levels(Store& store, const std::string& prefix, const OnEntry& visit);
 
-/// Whether visit() finds nothing below `prefix`.
-Result<bool> lists_nothing(Store& store, const std::string& prefix, ListDepth depth = ListDepth::children);
+/// Whether visit() finds nothing below `prefix`. Only ListDepth::all shows that there are no objects: some servers list
+/// the directories of erased objects as prefixes for ever.
+Result<bool> lists_nothing(Store& store, const std::string& prefix, ListDepth depth = ListDepth::all);
 
 /// Erases the objects directly below `prefix`, possibly millions, except those whose keys are kept. Returns the names
 /// of the prefixes there.

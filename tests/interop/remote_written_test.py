@@ -41,6 +41,20 @@ def large_shard(there):
 
 
 @pytest.mark.parametrize("server", SERVERS)
+def test_an_erased_path_is_free_again(bucket, command, server, tmp_path):
+    there = bucket(server)  # SeaweedFS lists the directories of erased objects
+    command.environment |= there.environment
+    group = sherd.create_group(there / "g.zarr", storage_options=there.options)
+    (tmp_path / "x.cdl").write_text(CDL)
+    for _ in range(2):
+        group.create_array("m/a", shape=(8,), dtype="u1", chunks=(4,))[...] = 1
+        del group["m"]
+        assert list(group) == []
+        command.ok("ncgen", "-o", there / "nc.zarr", tmp_path / "x.cdl")
+        command.ok("rm", "--recursive", there / "nc.zarr")
+
+
+@pytest.mark.parametrize("server", SERVERS)
 def test_a_small_change_of_a_large_shard_transfers_little(bucket, fault_proxy, server):
     there = bucket(server)
     values = large_shard(there)

@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/try.hpp"
 #include "sherd/sherd.hpp"
+#include "store/forwarding.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/round_trips.hpp"
 #include "tests/store/test_store.hpp"
@@ -24,6 +29,51 @@ TEST(Creation, OfAnArrayInAGroupTakesFourDependentRequests) {
     store->forget();
     group.create_array("a", {.shape = {8}, .dtype = DType::uint8, .chunks = {4}}).value();
     EXPECT_EQ(store->count(), std::string(format) == "zarr2" ? 5U : 4U) << format << ", whose .zattrs follow .zarray";
+  }
+}
+
+/// Lists the directories of all objects that it has ever had, as SeaweedFS does.
+class DirectoriesStay final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override {
+    for (std::size_t end = key.find('/'); end != key.npos; end = key.find('/', end + 1))
+      directories_.insert(key.substr(0, end));
+    return store_->write(key, hints);
+  }
+  [[nodiscard]] bool can_move_to(const std::string&) const override { return false; }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    SHERD_TRY(more, store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
+      return entry.is_prefix ? Result<bool>(true) : visit(entry);
+    }));
+    if (!more || depth == ListDepth::all) return more;
+    for (const std::string& each : directories_) {
+      if (!each.starts_with(prefix) || each.find('/', prefix.size()) != each.npos) continue;
+      SHERD_TRY(again, visit({.name = std::string_view(each).substr(prefix.size()), .is_prefix = true}));
+      if (!again) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::set<std::string> directories_;
+};
+
+TEST(Creation, TakesNoDirectoryOfErasedObjectsForSomething) {
+  for (const char* format : {"zarr3", "zarr2", "draft2022"}) {
+    SCOPED_TRACE(format);
+    const auto store = std::make_shared<DirectoriesStay>(lockless());
+    Group group = create_group(store, "", {}, false, {}, format).value();
+    const CreateOptions options{.shape = {8}, .dtype = DType::uint8, .chunks = {4}};
+    for (int i = 0; i < 2; ++i) {
+      auto array = group.create_array("m/a", options);
+      ASSERT_TRUE(array) << array.error().text();
+      const std::vector<std::uint8_t> elements(8, 1);
+      array->write(Box{{0}, {8}}, std::span(elements)).value();
+      group.erase("m").value();
+      EXPECT_TRUE(group.members().value().empty());
+    }
   }
 }
 
