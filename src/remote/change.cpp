@@ -22,9 +22,11 @@ long status_of(std::string_view code) {
 
 /// The permission that a request needs, by the name that policies use.
 std::string_view permission(const ObjectRequest& request) {
+  const bool is_upload = request.query.find("uploadId=") != std::string::npos;
+  if (request.method == "GET" && is_upload) return "s3:ListMultipartUploadParts";
   if (request.method == "HEAD" || request.method == "GET")
     return request.key.empty() ? "s3:ListBucketMultipartUploads" : "s3:GetObject";
-  if (request.method == "DELETE") return request.query.empty() ? "s3:DeleteObject" : "s3:AbortMultipartUpload";
+  if (request.method == "DELETE") return is_upload ? "s3:AbortMultipartUpload" : "s3:DeleteObject";
   return request.query == "delete" ? "s3:DeleteObject" : "s3:PutObject";
 }
 
@@ -75,8 +77,13 @@ Verdict Change::complete() {
   Verdict verdict = service_.judge(reply_, Access::change);
   using Next = Verdict::Next;
   if (verdict.next == Next::again || verdict.next == Next::later || error.code == "NoSuchBucket") return verdict;
+  // Another request was under way, and may fail: only a repetition tells whether there is an object. A change of a
+  // version that was read is planned again instead.
+  const bool is_undecided = error.code == "ConditionalRequestConflict" && request_.method == "PUT" &&
+                            find_header(request_.headers, "If-None-Match") != nullptr;
+  if (is_undecided) return {.next = Next::later, .error = refusal(reply_)};
   if (is_answer) return {.next = Next::done};
-  if (verdict.error && verdict.error->is_denied())
+  if (verdict.error && verdict.error->is_denied() && (error.code.empty() || error.code == "AccessDenied"))
     verdict.error =
         io_error(verdict.error->message() + "; it needs the permission " + std::string(permission(request_))).denied();
   return verdict;

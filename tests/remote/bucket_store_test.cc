@@ -86,6 +86,30 @@ TEST(BucketStore, NamesThePermissionThatAChangeNeeds) {
   EXPECT_THAT(store->erase("k").error().text(), HasSubstr("s3:DeleteObject"));
 }
 
+TEST(BucketStore, NamesThePermissionToFindOutWhetherAnUploadHasEnded) {
+  FaultProxy proxy;
+  proxy.set({{.method = "POST", .times = 1, .status = 200, .body = "<X><UploadId>u</UploadId></X>"},
+             {.method = "POST", .skip = 1, .times = 1, .unheard = true},
+             {.method = "GET", .status = 403, .body = error_document("AccessDenied")}});
+  const auto stored = bucket_at(proxy, {{"conditional", "no"}, {"part_bytes", "5242880"}})
+                          ->set("k", std::string(std::size_t{6} << 20, 'x'));
+  ASSERT_FALSE(stored.has_value());
+  EXPECT_THAT(stored.error().text(), HasSubstr("s3:ListMultipartUploadParts"));
+}
+
+TEST(BucketStore, CreatesAnObjectAgainIfAnotherRequestWasUnderWay) {
+  FaultProxy proxy;
+  const auto store = bucket_at(proxy, {{"conditional", "yes"}});
+  const Fault conflict{
+      .method = "PUT", .times = 1, .status = 409, .body = error_document("ConditionalRequestConflict")};
+  proxy.set({conflict});
+  store->set("k", "x", Condition::absent()).value();
+  EXPECT_EQ(proxy.counts().requests, 2U);
+  proxy.set({conflict});
+  EXPECT_EQ(store->set("k", "y", Condition::matches({"\"v1\""})).error().code(), ErrorCode::conflict)
+      << "is planned again";
+}
+
 TEST(BucketStore, NamesTheRequestAndWhatToDoAboutItsRefusal) {
   FaultProxy proxy;
   const auto store = bucket_at(proxy);
@@ -109,6 +133,7 @@ TEST(BucketStore, NamesTheRequestAndWhatToDoAboutItsRefusal) {
       EXPECT_THAT(text, HasSubstr(code));
       EXPECT_THAT(text, HasSubstr(expected));
       EXPECT_THAT(text, Not(HasSubstr("list-type"))) << "a query may have a signature";
+      EXPECT_EQ(text.find("permission") != text.npos, code == "AccessDenied") << text;
     }
   }
 }
