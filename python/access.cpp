@@ -2,6 +2,7 @@
 // (any strides), otherwise through NumPy's own conversion. The GIL is released in every engine call.
 #include "python/access.hpp"
 
+#include <chrono>
 #include <string>
 
 #include "array/array_state.hpp"
@@ -9,6 +10,7 @@
 #include "python/bindings.hpp"
 #include "python/numpy.hpp"
 #include "python/objects.hpp"
+#include "store/retry.hpp"
 
 namespace sherd::python {
 namespace {
@@ -164,15 +166,15 @@ auto with_view(const BoundArray& self, nb::handle value, const Shape& shape, F&&
   return use(std::as_const(view));
 }
 
-/// Writes with an index made for an array of this shape.
-void write_for(const BoundArray& self, const Shape& shape, const Index& index, nb::handle value) {
+/// Writes with an index made for an array of this shape; nullptr: for any shape that contains it.
+void write_for(const BoundArray& self, const Shape* shape, const Index& index, nb::handle value) {
   const bool flattened = index.selection.is_points() && index.shape.size() != 1;
   const nb::object flat =
       flattened ? broadcast(as_elements(value, self.array.dtype(), self.numpy_dtype()), index.shape).attr("reshape")(-1)
                 : nb::borrow(value);
   const Shape selected = engine_shape(index);
   with_view(self, flat, selected, [&](const AnyView& view) {
-    call(*self.array.store(), [&] { return write_selected(self.array, &shape, index.selection, constant(view)); });
+    call(*self.array.store(), [&] { return write_selected(self.array, shape, index.selection, constant(view)); });
   });
 }
 
@@ -183,6 +185,17 @@ bool was_resized(const Array& array, const Shape& shape) {
   const WithoutGil released;
   const auto now = as_call(array.config(), [&] { return array.state().confirm(); });
   return now && *now != shape;
+}
+
+/// Whether an index that was made for `shape` selects the same elements of an array that is larger.
+bool fits_larger(const MakeIndex& make, const Index& index, Shape shape) {
+  for (std::uint64_t& length : shape) ++length;
+  try {
+    const Index larger = make(shape);
+    return larger.shape == index.shape && larger.selection.axes() == index.selection.axes();
+  } catch (...) {
+    return false;  // a mask
+  }
 }
 
 }  // namespace
@@ -247,15 +260,19 @@ nb::list read_many(const BoundArray& self, nb::handle selections, nb::handle out
   return results;
 }
 
-void write(const BoundArray& self, const MakeIndex& index, nb::handle value) {
-  const Shape shape = self.array.shape();
-  try {
-    return write_for(self, shape, index(shape), value);
-  } catch (...) {
-    if (!was_resized(self.array, shape)) throw;
+void write(const BoundArray& self, const MakeIndex& make, nb::handle value) {
+  const auto since = std::chrono::steady_clock::now();
+  for (bool is_first = true;; is_first = false) {
+    const Shape shape = self.array.shape();
+    try {
+      const Index made = make(shape);
+      return write_for(self, is_first || !fits_larger(make, made, shape) ? &shape : nullptr, made, value);
+    } catch (const nb::python_error&) {
+      throw;  // such as KeyboardInterrupt
+    } catch (...) {
+      if (!was_resized(self.array, shape) || !check_patience(self.array.config(), since)) throw;
+    }
   }
-  const Shape now = self.array.shape();
-  write_for(self, now, index(now), value);
 }
 
 Elements::Elements(const BoundArray& self, nb::handle value)

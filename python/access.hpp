@@ -33,8 +33,9 @@ class BoundArray {
 /// A function that makes the index that a key selects in an array of a given shape.
 using MakeIndex = std::function<Index(const Shape&)>;
 /// Writes a value that can be broadcast to the index's shape, as in NumPy assignment. The index is made for the array's
-/// current shape: negative indices and open slices depend on it, and another handle may have changed it.
-void write(const BoundArray& self, const MakeIndex& index, nanobind::handle value);
+/// current shape: negative indices and open slices depend on it. If another handle changes the shape meanwhile, it is
+/// made again, until Config::lock_timeout has passed.
+void write(const BoundArray& self, const MakeIndex& make, nanobind::handle value);
 /// A value as elements of the array's type. It refers to the value's memory if that has them; texts are those that the
 /// value had when this was made.
 class Elements {

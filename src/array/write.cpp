@@ -336,7 +336,8 @@ Result<void> Array::write(const Selection& selection, const ConstAnyView& from) 
 namespace {
 
 Error resized_meanwhile(const Shape& now) {
-  return invalid_argument("the array was resized in the meantime, to " + to_string(now));
+  return invalid_argument("the array was resized in the meantime, to " + to_string(now) +
+                          "; try again when its other writers have ended, or raise lock_timeout");
 }
 
 /// A look at the array's document costs a round trip, in which chunks are encoded and old ones read.

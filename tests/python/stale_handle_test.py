@@ -1,5 +1,7 @@
 """Handles of arrays that another handle has changed, erased or replaced since they were opened."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,28 @@ def test_a_key_selects_what_it_would_in_a_handle_opened_now(stale, length, write
     other[:] = 0
     write(other, length)
     assert found == other[:].tolist() and found[-1] != 0
+
+
+def test_writes_go_on_while_another_handle_resizes(stale):
+    array, other = stale
+    ended = threading.Event()
+
+    def resize():
+        while not ended.is_set():
+            for length in range(10, 20):
+                other.resize((length,))
+
+    thread = threading.Thread(target=resize)
+    thread.start()
+    try:
+        for i in range(200):
+            array[3:6] = i
+            array[-2:] = i
+            array[:] = i
+            assert array[3:6].tolist() == [i] * 3
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_an_erased_array_is_a_conflict_and_its_path_can_be_used_again(stale, tmp_path):
