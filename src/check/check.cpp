@@ -222,12 +222,13 @@ class TreeCheck {
 
   // One finding if anything is below a prefix that igneous does not keep there.
   Result<void> foreign_objects_below(const std::string& prefix, const std::string& message) {
-    SHERD_TRY(nothing, store_.visit(prefix, ListDepth::all, [&](const ListEntry& entry) {
+    const auto nothing = store_.visit(prefix, ListDepth::all, [&](const ListEntry& entry) {
       const std::string_view above = parent_path(std::string_view(prefix).substr(0, prefix.size() - 1));
       const std::string name = prefix.substr(prefix_of(above).size()) + std::string(entry.name);
       return is_volume() && neuroglancer::is_beside_scales(name);
-    }));
-    return nothing ? Result<void>{} : report_foreign(prefix, message);
+    });
+    if (!nothing.has_value()) return add_unlisted(nothing.error(), prefix, report_);
+    return *nothing ? Result<void>{} : report_foreign(prefix, message);
   }
 
   [[nodiscard]] bool has_counterpart(const std::string& path, const NodeDocument& document) const {
@@ -255,11 +256,10 @@ class TreeCheck {
     const bool mixed = referred_.contains(group.path);  // with an array's chunks, which are checked with the array
     std::set<std::string> names;
     for (const std::string& prefix : keys.contents) {
-      auto listing = store_.list_dir(prefix);
-      Findings unreadable(prefix);
+      const auto listing = store_.list_dir(prefix);
       if (!listing) {
-        SHERD_TRY(unreadable.failed(std::move(listing).error(), "unreadable", {}));
-        merge(unreadable);
+        expect_nothing_below(group);
+        SHERD_TRY(add_unlisted(listing.error(), prefix, report_));
         continue;
       }
       for (const std::string& name : listing->prefixes) {
@@ -283,16 +283,6 @@ class TreeCheck {
     return {};
   }
 
-  // The format to which a key belongs: a directory may contain a node of each, and opening it finds the first.
-  [[nodiscard]] std::string format_of(const std::string& key) const {
-    std::string path(split_key(key).prefix);
-    if (!path.empty()) path.pop_back();
-    for (const Format* other : root_.tables.formats) {
-      if (other->name() != format_.name() && other->keys(path).is_document(key)) return std::string(other->name());
-    }
-    return {};
-  }
-
   Result<void> report_foreign(const std::string& key, const std::string& message) {
     Findings findings(key);
     if (is_backup(key)) {
@@ -304,7 +294,7 @@ class TreeCheck {
     if (!opened && opened.error().code() == ErrorCode::io) {  // for example a link to a former location of chunks
       SHERD_TRY(findings.failed(opened.error(), "unreadable", {}));
     } else {
-      const std::string other = format_of(key);
+      const std::string other = other_format_of(root_, key);
       findings.warning("foreign_object", {},
                        other.empty() ? message
                                      : "a document of the format " + other + ", where the node is opened as " +
@@ -354,6 +344,15 @@ class TreeCheck {
       listing->unseen.erase(member.path.substr(listing->prefix.size()));
   }
 
+  // What is below a group that cannot be listed is unknown, not missing.
+  void expect_nothing_below(const Member& group) {
+    lists_.forget(group.path);
+    for (Listing* listing = group.listing; listing != nullptr; listing = listing->around)
+      std::erase_if(listing->unseen, [&](const auto& entry) {
+        return (listing->prefix + entry.first).starts_with(prefix_of(group.path));
+      });
+  }
+
   // Checks what is below an array: chunks.
   Result<void> contents(const Array& array) {
     const Array::State& state = array.state();
@@ -373,7 +372,6 @@ class TreeCheck {
   Result<void> chunks(const Array::State& state) {
     const Shape count = state.grid.count(state.shape());
     const NodeKeys keys = format_.keys(state.location.path);
-    Findings foreign(state.prefix);
     std::vector<Stored> batch;
     Result<void> outcome;
     Store& store = store_of(state);
@@ -413,10 +411,7 @@ class TreeCheck {
     const auto listed = for_all_stored(store, state.prefix, visit);
     if (outcome) outcome = objects(state, batch);
     if (!outcome) return outcome;
-    if (listed) return {};
-    SHERD_TRY(foreign.failed(listed.error(), "unreadable", {}));
-    merge(foreign);
-    return {};
+    return listed ? Result<void>() : add_unlisted(listed.error(), state.prefix, report_);
   }
 
   // A scale may have chunks of several shapes; the array is stored in chunks of the first shape.

@@ -38,4 +38,12 @@ void check_documents(const NodeLocation& location, const NodeDocument& node,
   merge(findings);
 }
 
+std::string other_format_of(const NodeLocation& root, const std::string& key) {
+  std::string path(split_key(key).prefix);
+  if (!path.empty()) path.pop_back();
+  for (const Format* other : root.tables.formats)
+    if (other->name() != root.format->name() && other->keys(path).is_document(key)) return std::string(other->name());
+  return {};
+}
+
 }  // namespace sherd

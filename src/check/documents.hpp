@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "check/findings.hpp"
 #include "node/format.hpp"
@@ -12,5 +13,8 @@ namespace sherd {
 /// Reports irregularities in the documents of a node that can be read nevertheless.
 void check_documents(const NodeLocation& location, const NodeDocument& node,
                      const std::function<void(Findings&)>& merge);
+/// The format to which a key belongs, if it is another one than the node's: a directory may contain a node of each, and
+/// opening it finds the first. Otherwise empty.
+[[nodiscard]] std::string other_format_of(const NodeLocation& root, const std::string& key);
 
 }  // namespace sherd

@@ -53,6 +53,13 @@ Result<void> add_unreadable(const Error& error, const std::string& key, CheckRep
   return {};
 }
 
+Result<void> add_unlisted(const Error& error, const std::string& prefix, CheckReport& report) {
+  Findings findings(prefix);
+  SHERD_TRY(findings.failed(error, "unreadable", {}));
+  add_findings(report, findings);
+  return {};
+}
+
 void Findings::add(Fault::Severity severity, std::string_view code, const FaultLocation& at,
                    const std::string& message) {
   const std::lock_guard hold(mutex_);

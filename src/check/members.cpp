@@ -129,6 +129,10 @@ void MemberLists::met(const std::string& path, const NodeDocument* node) {
   }
 }
 
+void MemberLists::forget(const std::string& path) {
+  if (const auto found = lists_.find(path); found != lists_.end()) found->second->unmet.clear();
+}
+
 // A group that is left out is one that a killed writer had not finished: nothing of the dataset is missing.
 void MemberLists::end(CheckReport& report) {
   for (auto& [path, list] : lists_) {

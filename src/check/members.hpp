@@ -24,6 +24,8 @@ class MemberLists {
   void begin(const std::string& path, const Json& group);
   /// A node that is stored at `path`; nullptr if its document is damaged, which is a separate fault.
   void met(const std::string& path, const NodeDocument* node);
+  /// The members of a group are not known: none is missing.
+  void forget(const std::string& path);
   /// Adds the findings to the report, after all nodes.
   void end(CheckReport& report);
 

@@ -12,6 +12,7 @@
 #include "sherd/sherd.hpp"
 #include "sherd/tools.hpp"
 #include "tests/check/check_testing.hpp"
+#include "tests/store/unlisted.hpp"
 
 namespace sherd {
 namespace {
@@ -155,6 +156,15 @@ std::string stale(const std::shared_ptr<Store>& store, Fault::Severity severity 
   }
   EXPECT_THAT(keys, ::testing::UnorderedElementsAre("zarr.json", "g/zarr.json"));
   return report.faults.empty() ? "" : report.faults.front().message;
+}
+
+TEST(Check, NothingIsMissingWhereListsAreDenied) {
+  for (const char* below : {"", "g/"}) {
+    const CheckReport report = checked(std::make_shared<DeniedListsStore>(consolidated_store(), below));
+    EXPECT_EQ(only(report).code, "unreadable");
+    EXPECT_EQ(only(report).key, below);
+    EXPECT_THAT(only(report).message, ::testing::HasSubstr("does not allow"));
+  }
 }
 
 TEST(Check, ConsolidatedMetadataThatDiffersFromADocumentIsStale) {

@@ -34,4 +34,20 @@ inline std::shared_ptr<Store> unlisted(std::shared_ptr<Store> store) {
   return std::make_shared<UnlistedStore>(std::move(store));
 }
 
+/// A store whose server refuses to list objects below some prefixes.
+class DeniedListsStore final : public ForwardingStore {
+ public:
+  explicit DeniedListsStore(std::shared_ptr<Store> store, std::string below = "")
+      : ForwardingStore(std::move(store)), below_(std::move(below)) {}
+
+  Result<void> read(ReadQueue& queue) override { return store_->read(queue); }
+  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
+    if (prefix.starts_with(below_)) return io_error("the server does not allow this").denied();
+    return store_->visit(prefix, depth, visit);
+  }
+
+ private:
+  const std::string below_;
+};
+
 }  // namespace sherd
