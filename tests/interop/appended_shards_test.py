@@ -83,6 +83,30 @@ def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update,
     assert len(seen) > 10, "the writer has done its work meanwhile"
 
 
+def test_zarr_python_finds_a_chunk_or_reports_that_its_index_changed(on_disk):
+    """It looks at the size of the file, and then reads to the end, for the index; it opens the file again for the chunk."""
+    where = str(on_disk / "a.zarr")
+    make(where)
+    array = zarr.open_array(where, mode="r")
+    with subprocess.Popen([sys.executable, "-c", WRITER, where, "auto"], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "begun\n"
+        try:
+            seen = set()
+            for number in range(READS):
+                row = number % (SIDE // CHUNK) * CHUNK
+                try:
+                    chunk = array[row:row + CHUNK, CHUNK:2 * CHUNK]
+                except ValueError as error:
+                    assert "checksum" in str(error)
+                    continue
+                assert (chunk == chunk[0, 0]).all() and chunk[0, 0] > 0
+                seen.add(int(chunk[0, 0]))
+            assert writer.poll() is None and len(seen) > 1
+        finally:
+            writer.kill()
+
+
+
 @pytest.mark.parametrize("index_location", ["end", "start"])
 @pytest.mark.parametrize("options", [{}, {"compressors": None}], ids=["zstd", "raw"])
 @pytest.mark.parametrize("update", ["append", "in_place"])
