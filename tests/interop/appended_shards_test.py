@@ -19,8 +19,8 @@ READS = int(os.environ.get("SHERD_HOT_READS", "200"))
 
 WRITER = """
 import itertools, sys, sherd
-where, update = sys.argv[1:]
-array = sherd.open_array(where, mode="r+", config={"update": update, "durable": False, "max_unused": 0.98, "threads": 1})
+where, update, max_unused = sys.argv[1:]
+array = sherd.open_array(where, mode="r+", config={"update": update, "durable": False, "max_unused": float(max_unused), "threads": 1})
 print("begun", flush=True)
 for value in itertools.count(2):
     for row in range(0, 512, 64):
@@ -69,7 +69,7 @@ def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update,
     where = str(on_disk / "a.zarr")
     make(where, index_location=index_location)
     read = READERS[reader](where)
-    with subprocess.Popen([sys.executable, "-c", WRITER, where, update], stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen([sys.executable, "-c", WRITER, where, update, "0.98"], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout.readline() == "begun\n"
         try:
             seen = set()
@@ -84,11 +84,12 @@ def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update,
 
 
 def test_zarr_python_finds_a_chunk_or_reports_that_its_index_changed(on_disk):
-    """It looks at the size of the file, and then reads to the end, for the index; it opens the file again for the chunk."""
+    """It looks at the size of the file, and then reads to the end, for the index; it opens the file again for the chunk. Without
+    dense rewrites, which docs/writing.md describes, it then finds the chunk."""
     where = str(on_disk / "a.zarr")
     make(where)
     array = zarr.open_array(where, mode="r")
-    with subprocess.Popen([sys.executable, "-c", WRITER, where, "auto"], stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen([sys.executable, "-c", WRITER, where, "auto", "1"], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout.readline() == "begun\n"
         try:
             seen = set()
