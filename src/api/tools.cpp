@@ -194,7 +194,7 @@ Result<void> remove_leftovers(const NodeLocation& location, CheckReport& report)
   if (store == nullptr) return {};
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(store->remove_leftovers(prefix, [&](const std::string& key) -> Result<void> {
-      report.repaired.push_back({"side_file_removed", key, "was left by a writer that was killed"});
+      report.repaired.push_back({"side_file_removed", key, "is held by no writer"});
       return {};
     }));
   return {};
