@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "os/fd.hpp"
 #include "os/interrupted.hpp"
@@ -56,10 +57,10 @@ Result<std::string> Child::output(const ProcessLimits& limits) {
   const SteadyClock::time_point deadline = SteadyClock::now() + limits.time;
   std::string text;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
-    if (left <= 0) return too_slow(limits);
+    SHERD_TRY(check_interrupted());
+    if (SteadyClock::now() >= deadline) return too_slow(limits);
     pollfd waiting{.fd = output_.get(), .events = POLLIN, .revents = 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(left));
+    const int ready = poll(&waiting, 1, static_cast<int>(kBetweenPolls.count()));
     if (ready < 0 && errno != EINTR) return system_error("wait for", name_, errno);
     if (ready <= 0) continue;
     std::array<char, 4096> buffer;
@@ -79,6 +80,7 @@ Result<void> Child::wait_for_end(SteadyClock::time_point deadline, const Process
     int status = 0;
     const pid_t ended = os::repeat_interrupted([&] { return waitpid(process_, &status, WNOHANG); });
     if (ended == 0) {
+      SHERD_TRY(check_interrupted());
       if (SteadyClock::now() >= deadline) return too_slow(limits);
       std::this_thread::sleep_for(kPollPause);
       continue;

@@ -23,7 +23,7 @@ struct ProcessLimits {
   std::size_t bytes = std::size_t{64} << 10;
 };
 /// The stdout of a program, which is found by PATH. `io` if it cannot be started or fails, `unsupported` beyond a
-/// limit, which ends it; no text of the command but its first word is in an error.
+/// limit, which ends it, as does an interrupt of the call; no text of the command but its first word is in an error.
 [[nodiscard]] Result<std::string> run_process(const std::vector<std::string>& words, const ProcessLimits& limits = {});
 
 }  // namespace sherd::remote

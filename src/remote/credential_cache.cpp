@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/call.hpp"
+#include "base/try.hpp"
+
 namespace sherd::remote {
 namespace {
 
@@ -45,7 +48,12 @@ Result<Credentials> CredentialCache::get() {
     }
     if (is_valid()) break;
     const std::uint64_t before = attempts_;
-    done_.wait(lock, [&] { return attempts_ != before; });
+    while (attempts_ == before) {
+      done_.wait_for(lock, kBetweenPolls);
+      lock.unlock();
+      SHERD_TRY(check_interrupted());
+      lock.lock();
+    }
     if (failure_) return *failure_;
   }
   return *current_;
@@ -64,7 +72,7 @@ Result<Credentials> CredentialCache::store(Result<Credentials> fresh) {
     ask_at_ = now + kPause;
     return *current_;
   }
-  failure_ = fresh.error();
+  if (fresh.error().code() != ErrorCode::unavailable) failure_ = fresh.error();  // an interrupt is that of one call
   return fresh;
 }
 

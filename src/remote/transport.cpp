@@ -278,6 +278,7 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_QUICK_EXIT, 1L);  // the end of a request does not wait for a name that is still being resolved
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_BUFFERSIZE, kBufferBytes);

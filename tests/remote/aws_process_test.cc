@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/base/call.hpp"
+
 namespace sherd::remote {
 namespace {
 
@@ -70,6 +72,16 @@ TEST(Process, ThatClosesItsOutputIsWaitedForUntilItsTime) {
   EXPECT_EQ(run_process({"sh", "-c", "echo a; exec >&-; sleep 0.05"}).value(), "a\n");
   const auto late = run_process({"sh", "-c", "exec >&-; exec sleep 600"}, {.time = std::chrono::milliseconds(200)});
   EXPECT_EQ(late.error().code(), ErrorCode::unsupported);
+}
+
+TEST(Process, IsKilledWhenTheCallIsInterrupted) {
+  for (const char* const command : {"exec sleep 600", "exec >&-; exec sleep 600"}) {
+    int polls = 0;
+    const Config config{.interrupted = [&] { return ++polls > 3; }};
+    const auto output = as_call(config, [&] { return run_process({"sh", "-c", command}); });
+    EXPECT_EQ(output.error().code(), ErrorCode::unavailable) << command;
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+  }
 }
 
 TEST(Process, WithTooMuchOutputIsKilled) {

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "src/base/call.hpp"
+
 namespace sherd::remote {
 namespace {
 
@@ -141,6 +143,42 @@ TEST(CredentialCache, CanBeAskedAgainAfterItsSourceThrew) {
   });
   EXPECT_THROW((void)cache.get(), std::runtime_error);
   EXPECT_EQ(cache.get()->key_id, "k");
+}
+
+TEST(CredentialCache, IsAskedByAnotherCallAfterAnInterrupt) {
+  std::latch arrived(2);
+  std::atomic<int> asked = 0;
+  CredentialCache cache([&]() -> Result<Credentials> {
+    arrived.wait();
+    if (++asked == 1) return unavailable("interrupted");
+    return Credentials{.key_id = "k", .secret_key = "s"};
+  });
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&] {
+        arrived.count_down();
+        right += cache.get().has_value();
+      });
+    }
+  }
+  EXPECT_EQ(right, 1);
+}
+
+TEST(CredentialCache, EndsAWaitForAnotherThreadWhenTheCallIsInterrupted) {
+  std::latch is_asking(1), may_answer(1);
+  CredentialCache cache([&]() -> Result<Credentials> {
+    is_asking.count_down();
+    may_answer.wait();
+    return Credentials{.key_id = "k", .secret_key = "s"};
+  });
+  std::jthread asking([&] { EXPECT_EQ(cache.get()->key_id, "k"); });
+  is_asking.wait();
+  int polls = 0;
+  const Config config{.interrupted = [&] { return ++polls > 3; }};
+  EXPECT_EQ(as_call(config, [&] { return cache.get(); }).error().code(), ErrorCode::unavailable);
+  may_answer.count_down();
 }
 
 TEST(CredentialCache, OfAForkedChildDoesNotWaitForItsParent) {
