@@ -16,6 +16,8 @@ namespace {
 
 /// Of a page of a list.
 constexpr std::uint64_t kMaxPageBytes = std::uint64_t{16} << 20;
+/// So many pages in a row may be empty: a server that passes over erased objects sends some.
+constexpr unsigned kMaxEmptyPages = 100;
 /// While there is a free slot, the queue is asked again after this time.
 constexpr std::chrono::milliseconds kBetweenAsks{2};
 constexpr std::uint64_t kTailReadBytes = std::uint64_t{256} << 10;
@@ -150,9 +152,12 @@ Result<bool> RemoteStore::visit(const std::string& prefix, ListDepth depth, cons
   SHERD_TRY(check_prefix(prefix));
   if (!server_->service->can_list()) return cannot_list(*this);
   Progress last;
+  unsigned empty_pages = 0;
   for (std::string from;;) {
     SHERD_TRY(page, this->page(prefix, depth, from));
-    const Progress before = std::exchange(last, progress_of(page));
+    const bool is_empty = page.objects.empty() && page.prefixes.empty();
+    const Progress before = is_empty ? last : std::exchange(last, progress_of(page));
+    empty_pages = is_empty ? empty_pages + 1 : 0;
     for (const ListPage::Object& object : page.objects) {
       if (!object.key.starts_with(prefix) || object.key.size() == prefix.size() || object.key.ends_with('/')) continue;
       SHERD_TRY(more, visit({.name = std::string_view(object.key).substr(prefix.size()),
@@ -169,7 +174,7 @@ Result<bool> RemoteStore::visit(const std::string& prefix, ListDepth depth, cons
     }
     if (page.next.empty()) return true;
     // Lists are in order, so one that never ends has the same names again, even if its tokens are new.
-    if (page.next == from || !last.is_beyond(before))
+    if (page.next == from || (is_empty ? empty_pages > kMaxEmptyPages : !last.is_beyond(before)))
       return io_error("the server's list does not advance").in_key(prefix);
     from = std::move(page.next);
   }

@@ -324,16 +324,34 @@ TEST(BucketStore, EndsAListThatNeverEnds) {
   ASSERT_FALSE(all.has_value());
   EXPECT_THAT(all.error().text(), HasSubstr("does not advance"));
   EXPECT_LE(proxy.counts().requests, 10U);
-  for (const char* const same : {"<Contents><Key>a</Key><Size>1</Size></Contents>", ""}) {
+  using Page = std::pair<std::string, unsigned>;
+  for (const auto& [same, most] : {Page("<Contents><Key>a</Key><Size>1</Size></Contents>", 2), Page("", 101)}) {
     proxy.reset_counts();
     proxy.set({{.status = 200,
                 .body = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t{count}"
                         "</NextContinuationToken>" +
-                        std::string(same) + "</ListBucketResult>"}});
+                        same + "</ListBucketResult>"}});
     EXPECT_THAT(store->visit("", ListDepth::all, [](const ListEntry&) { return true; }).error().text(),
                 HasSubstr("does not advance"));
-    EXPECT_LE(proxy.counts().requests, 2U);
+    EXPECT_LE(proxy.counts().requests, most);
   }
+}
+
+TEST(BucketStore, ListsBeyondEmptyPages) {
+  FaultProxy proxy;
+  unsigned pages = 0;
+  proxy.set_hook([&](const ServedRequest&) -> std::optional<ServedReply> {
+    const std::string key = "<Contents><Key>p/k" + std::to_string(pages) + "</Key><Size>1</Size></Contents>";
+    const std::string more =
+        "<IsTruncated>true</IsTruncated><NextContinuationToken>t" + std::to_string(pages) + "</NextContinuationToken>";
+    ++pages;
+    return reply_of(
+        200, "<ListBucketResult>" + (pages < 9 ? more : "") + (pages % 3 == 0 ? key : "") + "</ListBucketResult>");
+  });
+  std::vector<std::string> names;
+  const auto add = [&](const ListEntry& entry) { return names.emplace_back(entry.name), true; };
+  EXPECT_TRUE(bucket_at(proxy)->visit("", ListDepth::all, add).value());
+  EXPECT_EQ(names, (std::vector<std::string>{"k2", "k5", "k8"}));
 }
 
 TEST(BucketStore, RefusesAListOfOtherKeysAndWhatIsNoList) {
