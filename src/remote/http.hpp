@@ -1,8 +1,10 @@
 // HTTP messages as values.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,8 @@ using Headers = std::vector<Header>;
 /// The same value; empty if there is none.
 [[nodiscard]] std::string header_value(const Headers& headers, std::string_view name);
 
+/// The time in a header such as Date; nullopt if there is none.
+[[nodiscard]] std::optional<std::chrono::sys_seconds> header_date(const Headers& headers, std::string_view name);
 /// Whether a text can be in the value of a header: it is one line, without control characters.
 [[nodiscard]] bool is_header_text(std::string_view text);
 

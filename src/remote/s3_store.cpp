@@ -14,7 +14,6 @@
 #include "remote/bucket_store.hpp"
 #include "remote/bucket_url.hpp"
 #include "remote/credential_cache.hpp"
-#include "remote/libraries.hpp"
 #include "remote/multipart_upload.hpp"
 
 namespace sherd::remote {
@@ -23,14 +22,6 @@ namespace {
 constexpr std::uint64_t kMaxDocument = std::uint64_t{1} << 20;
 
 using Clock = std::chrono::system_clock;
-
-/// The time in a header `Date`; nullopt if there is none.
-std::optional<Clock::time_point> date_of(const Headers& headers) {
-  const std::string* const text = find_header(headers, "Date");
-  const auto curl = load_curl();
-  const time_t seconds = text != nullptr && curl ? (*curl)->curl_getdate(text->c_str(), nullptr) : -1;
-  return seconds >= 0 ? std::optional(Clock::from_time_t(seconds)) : std::nullopt;
-}
 
 /// Of the bytes that are sent, which TLS protects without it.
 Result<std::string> hash_of(const HttpRequest& request) {
@@ -79,7 +70,7 @@ class S3Bucket final : public Bucket {
       settings_.region = region;
       return true;
     }
-    if (const auto date = date_of(reply.headers); date && code == "RequestTimeTooSkewed") {
+    if (const auto date = header_date(reply.headers, "Date"); date && code == "RequestTimeTooSkewed") {
       skew_ = *date - Clock::now();
       return true;
     }

@@ -31,10 +31,15 @@ std::string without_query(std::string_view url) { return std::string(url.substr(
 }  // namespace
 
 milliseconds retry_after(const Headers& headers) {
-  const std::string* const text = find_header(headers, "Retry-After");
-  const auto seconds = text != nullptr ? parse_number<unsigned>(*text) : std::nullopt;
-  if (!seconds) return milliseconds(0);  // also for a date, so that the delay is that of the attempts
-  return std::min<milliseconds>(std::chrono::seconds(*seconds), kLongestAsked);
+  constexpr const char* kName = "Retry-After";
+  milliseconds asked{0};
+  if (const auto seconds = parse_number<unsigned>(header_value(headers, kName))) {
+    asked = std::chrono::seconds(*seconds);
+  } else if (const auto date = header_date(headers, kName)) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    asked = *date - header_date(headers, "Date").value_or(now);
+  }
+  return std::clamp(asked, milliseconds(0), kLongestAsked);
 }
 
 Result<bool> Transfer::head(HttpHead head) {

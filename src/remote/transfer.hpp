@@ -123,7 +123,8 @@ Result<void> run(const Connection& connection, Transfer& transfer);
 Result<HttpReply> fetch(const Connection& connection, const std::function<Result<HttpRequest>()>& make,
                         const std::function<Verdict(const HttpReply&)>& judge, std::uint64_t max_bytes);
 
-/// The delay that a server asks for in seconds, at most one minute; zero if it does not, or names a date.
+/// The delay that a server asks for, in seconds or up to a date by its own clock; at most one minute, zero if it does
+/// not ask.
 [[nodiscard]] std::chrono::milliseconds retry_after(const Headers& headers);
 
 }  // namespace sherd::remote

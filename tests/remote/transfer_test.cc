@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/call.hpp"
+#include "src/remote/transfer.hpp"
 #include "tests/remote/http_reads.hpp"
 
 namespace sherd::remote {
@@ -19,6 +20,22 @@ TEST(Transfer, AsksABusyServerAgain) {
     EXPECT_EQ(outcome.retries, 2U) << status;
     EXPECT_EQ(outcome.requests, 3U) << status;
   }
+}
+
+TEST(Transfer, WaitsAsLongAsTheServerAsks) {
+  using std::chrono::milliseconds;
+  const auto delay = [](const std::string& after, const std::string& date) {
+    return retry_after({{"Retry-After", after}, {"Date", date}});
+  };
+  const std::string now = "Mon, 30 Nov 2026 00:00:00 GMT";
+  EXPECT_EQ(delay("7", now), milliseconds(7000));
+  EXPECT_EQ(delay("Mon, 30 Nov 2026 00:00:07 GMT", now), milliseconds(7000));
+  EXPECT_EQ(delay("Mon, 30 Nov 2026 00:00:07 GMT", ""), milliseconds(0)) << "it is past";
+  EXPECT_EQ(delay("Sun, 29 Nov 2026 00:00:00 GMT", now), milliseconds(0));
+  for (const char* const far : {"4000000000", "Tue, 30 Nov 2027 00:00:00 GMT", "Tue, 30 Nov 9999 00:00:00 GMT"})
+    EXPECT_EQ(delay(far, now), milliseconds(60'000)) << far;
+  for (const char* const wrong : {"", "soon", "-7", "99999999999"})
+    EXPECT_EQ(delay(wrong, now), milliseconds(0)) << wrong;
 }
 
 TEST(Transfer, GivesUpAfterItsAttempts) {
