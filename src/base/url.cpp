@@ -16,12 +16,13 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-std::string percent_encode(std::string_view path) {
-  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=:@";
+constexpr std::string_view kPathCharacters = "-._~/!$&'()*+,;=:@";
+
+std::string percent_encode(std::string_view path, std::string_view plain = kPathCharacters) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string encoded;
   for (const char c : path) {
-    if (is_letter(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos) {
+    if (is_letter(c) || is_digit(c) || plain.find(c) != std::string_view::npos) {
       encoded.push_back(c);
     } else {
       const auto byte = static_cast<unsigned char>(c);
@@ -66,6 +67,8 @@ Result<std::string> percent_decode(std::string_view text) {
   }
   return decoded;
 }
+
+std::string escape_invalid(std::string_view text) { return percent_encode(text, std::string(kPathCharacters) + "?%"); }
 
 std::string scheme_of(std::string_view text) {
   const std::size_t colon = text.find(':');

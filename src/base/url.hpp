@@ -19,6 +19,8 @@ namespace sherd {
 [[nodiscard]] bool is_anonymous(std::string_view store_url);
 /// Replaces each `%XX` once. invalid_argument for a `%` without two hexadecimal digits.
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text);
+/// Escapes what the path or the query of a URL may not contain. Escapes stay as they are.
+[[nodiscard]] std::string escape_invalid(std::string_view text);
 /// The path of a plain path (unchanged) or of a file URL (percent-decoded once). invalid_argument for other text.
 [[nodiscard]] Result<std::string> file_path(std::string_view text);
 /// The path of a store's URL if it is a store of files, and not inside one.

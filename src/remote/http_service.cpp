@@ -139,8 +139,8 @@ Result<std::shared_ptr<Store>> http_store(const StoreUrl& url, const Config& con
   std::string netrc = uses_netrc && home != nullptr ? std::string(home) + "/.netrc" : std::string();
   std::string path = url.path;
   while (path.ends_with('/')) path.pop_back();
-  std::string base = url.scheme + "://" + url.host + (url.port.empty() ? "" : ":" + url.port) + path;
-  const std::string query = url.query.empty() ? "" : "?" + url.query;
+  std::string base = url.scheme + "://" + url.host + (url.port.empty() ? "" : ":" + url.port) + escape_invalid(path);
+  const std::string query = url.query.empty() ? "" : "?" + escape_invalid(url.query);
   return remote_store(std::make_shared<HttpService>(base, base, query, std::move(headers), std::move(netrc), config),
                       connection);
 }

@@ -57,6 +57,15 @@ TEST(HttpService, SendsItsQueryWithEachKeyAndShowsItNowhere) {
   EXPECT_THAT(read(*store, {.key = "k"}).text, Not(testing::AnyOf(HasSubstr("SECRET"), HasSubstr("pw"))));
 }
 
+TEST(HttpService, EscapesWhatAUrlMayNotContain) {
+  FaultProxy proxy;
+  proxy.put("b c/ü%/k", "x");
+  const auto store = store_at(proxy, "/b c/\u00fc%25");
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.requests().at(0).url, "/b%20c/%C3%BC%25/k");
+  EXPECT_EQ(store->url(), proxy.url("/b%20c/%C3%BC%25"));
+}
+
 TEST(HttpService, AsksForItsCredentialsWhenTheyExpire) {
   FaultProxy proxy;
   proxy.put("b/k", "x");
