@@ -10,6 +10,7 @@
 #include "cli/hierarchy.hpp"
 #include "cli/options.hpp"
 #include "cli/values.hpp"
+#include "store/listing.hpp"
 
 namespace sherd::cli {
 namespace {
@@ -61,16 +62,23 @@ struct Info {
     }
     SHERD_TRY(node, std::move(opened));
     std::optional<Totals> totals;
-    const auto& store = std::visit([](const auto& each) -> decltype(auto) { return each.store(); }, node);
-    if (counts(*store)) SHERD_TRY(at(url, add_node(node, totals.emplace())));
-    SHERD_TRY(print(session, node, totals));
+    const auto [store, path] = std::visit([](const auto& each) { return std::pair(each.store(), each.path()); }, node);
+    SHERD_TRY(unlisted, at(url, unlisted_at(*store, path)));
+    if (!no_stored && !unlisted) SHERD_TRY(at(url, add_node(node, totals.emplace())));
+    SHERD_TRY(print(session, node, totals, no_stored ? std::nullopt : unlisted));
     SHERD_TRY(at(url, note_hidden_group(session, node)));
     if (totals && totals->failure) return at(url, Result<int>(*totals->failure));
     return 0;
   }
 
-  /// Where keys cannot be listed, each chunk would be a request.
-  [[nodiscard]] bool counts(const Store& store) const { return !no_stored && store.traits().can_list; }
+  /// Why keys cannot be listed. Then stored objects are not counted, as each chunk would be a request.
+  static Result<std::optional<Error>> unlisted_at(Store& store, const std::string& path) {
+    auto listed =
+        store.visit(path.empty() ? path : path + "/", ListDepth::children, [](const ListEntry&) { return false; });
+    if (listed.has_value()) return std::optional<Error>();
+    if (!is_unlisted(listed.error())) return std::move(listed).error();
+    return std::optional(std::move(listed).error());
+  }
 
   /// Whether an object exists.
   Result<bool> show_collection(Session& session) const {
@@ -78,7 +86,8 @@ struct Info {
     SHERD_TRY(location, collection_location(store, "", false, session.config()));
     SHERD_TRY(found, neuroglancer::Collection::State::find(std::move(location)));
     if (!found) return false;
-    const bool counts = this->counts(*store);
+    SHERD_TRY(unlisted, unlisted_at(*store, ""));
+    const bool counts = !no_stored && !unlisted;
     SHERD_TRY(parts, count_parts(**found, counts));
     Array::Stored stored;
     if (counts)
@@ -105,7 +114,8 @@ struct Info {
     return session.out().write(print_table(rows));
   }
 
-  Result<void> print(Session& session, const Node& node, const std::optional<Totals>& totals) const {
+  Result<void> print(Session& session, const Node& node, const std::optional<Totals>& totals,
+                     const std::optional<Error>& unlisted) const {
     if (session.json()) {
       Json json = describe(node);
       if (totals)
@@ -116,12 +126,13 @@ struct Info {
     if (const auto* group = std::get_if<Group>(&node)) {
       const auto members = group->members();
       if (members) rows.push_back({"members", std::to_string(members->size())});
-      if (!members && group->store()->traits().can_list) return at(url, Result<void>(members.error()));
+      if (!members && !is_unlisted(members.error())) return at(url, Result<void>(members.error()));
     }
     if (totals)
       rows.push_back({"stored",
                       print_count(totals->stored.objects, "object") + ", " + print_bytes(totals->stored.bytes),
                       ratio_text(*totals)});
+    if (unlisted) rows.push_back({"stored", "not counted: " + unlisted->message()});
     return write_rows(session, std::move(rows));
   }
 };

@@ -23,6 +23,7 @@
 #include "store/archive_of.hpp"
 #include "store/capabilities.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 
@@ -182,8 +183,7 @@ Result<void> check_uploads(const NodeLocation& location, bool repairs, CheckRepo
   };
   for (const std::string& prefix : location.format->contents(location.path)) {
     auto listed = store->visit_uploads(prefix, warn);
-    const bool is_unknown = !listed && (listed.error().is_denied() || listed.error().code() == ErrorCode::unsupported);
-    if (!listed && !is_unknown) return listed;
+    if (!listed && !is_unlisted(listed.error())) return listed;
   }
   return {};
 }

@@ -237,9 +237,7 @@ Result<Members> listed_members(const Group& group) {
   const NodeLocation& location = group.state().location;
   const KnownNodes& known = group.state().known;
   if (known.by_path != nullptr && trusts_consolidated(*location.store)) return known.members();
-  if (!location.store->traits().can_list) return members_of(location);
-  return location.format->members(*location.store, location.path, location.config.limits,
-                                  [&](const std::string& name) { return known.type(name); });
+  return members_of(location, [&](const std::string& name) { return known.type(name); });
 }
 
 Result<Node> Group::open(std::string_view path) const {

@@ -67,15 +67,18 @@ Result<void> ChunkStorage::read_together(const CellsRead& call) const {
 
 Result<void> ChunkStorage::list(const Array::State& array, const Shape& shape, const OnStored& visit) const {
   return as_call(array.config(), [&]() -> Result<void> {
-    if (!objects_->traits().can_list) return ask_for_each(*objects_, array, shape, visit);
-    SHERD_TRY(objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    bool has_begun = false;
+    auto listed = objects_->visit(array.prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      has_begun = true;
       SHERD_TRY(check_interrupted());
       const auto cell = array.grid.parse_key(entry.name);
       const std::string key = array.prefix + std::string(entry.name);
       SHERD_TRY(cell ? visit(*cell, key, entry.size).in_key(key) : check_reachable(array, key));
       return true;
-    }));
-    return {};
+    });
+    if (listed.has_value()) return {};
+    if (!has_begun && is_unlisted(listed.error())) return ask_for_each(*objects_, array, shape, visit);
+    return std::move(listed).error();
   });
 }
 

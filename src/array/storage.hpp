@@ -38,8 +38,8 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
   /// Stores encoded chunks, replacing existing ones. Chunks that share an object are stored by one update of
   /// it.
   virtual Result<void> put(std::span<const EncodedChunk> chunks) const;
-  /// Calls `visit` for every stored chunk of the array, in any order. Lists the store; a store that cannot list is
-  /// asked for each chunk of an array of this shape.
+  /// Calls `visit` for every stored chunk of the array, in any order. Lists the store; a store that cannot list or
+  /// does not allow it is asked for each chunk of an array of this shape.
   Result<void> list(const Array::State& array, const Shape& shape, const OnStored& visit) const;
   /// Erases stored chunks, given by their keys, whatever their version.
   Result<void> erase(const Array::State& array, std::span<const std::string> keys) const;

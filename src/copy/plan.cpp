@@ -139,7 +139,7 @@ class TreePlanner {
 
   // A part of an array is copied for its elements only.
   Result<void> warn_of_foreign_objects() {
-    if (asks_for_cutout(options_) || !source_.store->traits().can_list) return {};
+    if (asks_for_cutout(options_)) return {};
     SHERD_TRY(foreign, foreign_objects(source_));
     if (foreign.count == 1)
       plan_.warnings.push_back(foreign.first + " belongs to no node and was left out");

@@ -57,9 +57,9 @@ Result<std::optional<std::string>> parse_entry_point(const Json& document) {
 
 /// Whether metadata documents of a hierarchy are stored here, with or without an entry point.
 Result<bool> has_documents(Store& store) {
-  if (!store.traits().can_list) return false;
-  SHERD_TRY(listing, store.list_dir("meta/"));
-  if (std::ranges::any_of(listing.objects, [](const auto& object) { return object.name.starts_with("root."); }))
+  const auto listing = store.list_dir("meta/");
+  if (!listing) return is_unlisted(listing.error()) ? Result<bool>(false) : Result<bool>(listing.error());
+  if (std::ranges::any_of(listing->objects, [](const auto& object) { return object.name.starts_with("root."); }))
     return true;
   SHERD_TRY(nothing, lists_nothing(store, "meta/root/"));
   return !nothing;
@@ -208,7 +208,7 @@ Result<std::optional<NodeDocument>> Draft2022::open(Store& store, const std::str
     }
     return std::optional(*std::move(node));
   }
-  if (has_entry_point_ && store.traits().can_list) SHERD_TRY(check_suffix(store, path));
+  if (has_entry_point_) SHERD_TRY(check_suffix(store, path));
   return implicit_group(store, path);
 }
 
@@ -218,9 +218,10 @@ Result<void> Draft2022::check_suffix(Store& store, const std::string& path) cons
   const KeyParts parts = split_key(key);
   const std::string name(
       parts.name.substr(0, parts.name.size() - suffix_.size() - type_suffix(NodeType::array).size()));
-  SHERD_TRY(listing, store.list_dir(std::string(parts.prefix)));
+  const auto listing = store.list_dir(std::string(parts.prefix));
+  if (!listing) return is_unlisted(listing.error()) ? Result<void>() : listing.error();
   std::string other;
-  for (const auto& object : listing.objects) {
+  for (const auto& object : listing->objects) {
     if (node_of(object.name)) return {};
     const bool is_named = object.name.starts_with(name + ".array") || object.name.starts_with(name + ".group");
     if (is_named) other = object.name;
@@ -235,9 +236,9 @@ Result<void> Draft2022::check_suffix(Store& store, const std::string& path) cons
 Result<std::optional<NodeDocument>> Draft2022::implicit_group(Store& store, const std::string& path) const {
   if (!has_entry_point_) return std::optional<NodeDocument>();
   if (!path.empty()) {
-    if (!store.traits().can_list) return std::optional<NodeDocument>();
-    SHERD_TRY(nothing, lists_nothing(store, meta_prefix(path)));
-    if (nothing) return std::optional<NodeDocument>();
+    const auto nothing = lists_nothing(store, meta_prefix(path));
+    if (!nothing.has_value() && !is_unlisted(nothing.error())) return nothing.error();
+    if (!nothing.has_value() || *nothing) return std::optional<NodeDocument>();
   }
   NodeDocument node;
   SHERD_TRY(document, group_document(Json()));

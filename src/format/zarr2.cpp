@@ -18,6 +18,7 @@
 #include "node/format.hpp"
 #include "node/grid.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -146,12 +147,12 @@ Result<void> find_separator(Store& store, const std::string& prefix, ArraySpec& 
   ArraySpec nested = array;
   nested.keys.separator = '/';
   const ChunkGrid slashes(nested);
-  if (store.traits().can_list) {
-    SHERD_TRY(store.visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      if (slashes.parse_key(entry.name)) keys.separator = '/';
-      return keys.separator != '/' && !dots.parse_key(entry.name);
-    }));
-  } else {
+  const auto listed = store.visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    if (slashes.parse_key(entry.name)) keys.separator = '/';
+    return keys.separator != '/' && !dots.parse_key(entry.name);
+  });
+  if (!listed.has_value()) {
+    if (!is_unlisted(listed.error())) return listed.error();
     SHERD_TRY(other, store.open(prefix + slashes.key(Shape(array.shape.size(), 0))));
     if (other != nullptr) keys.separator = '/';
   }

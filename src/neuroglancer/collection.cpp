@@ -39,14 +39,14 @@ Result<std::optional<CollectionInfo>> parse_info(const Json& document) {
 }
 
 Result<bool> holds_manifests(Store& store, const std::string& path) {
-  if (!store.traits().can_list) return false;
-  SHERD_TRY(none, store.visit(prefix_of(path), ListDepth::children, [](const ListEntry& entry) -> Result<bool> {
+  auto none = store.visit(prefix_of(path), ListDepth::children, [](const ListEntry& entry) -> Result<bool> {
     std::string_view name = plain_name(entry.name);
     if (entry.is_prefix || !name.ends_with(kManifestSuffix)) return true;
     name.remove_suffix(kManifestSuffix.size());
     return !parse_id(name).has_value();
-  }));
-  return !none;
+  });
+  if (none.has_value()) return !*none;
+  return is_unlisted(none.error()) ? Result<bool>(false) : std::move(none).error();
 }
 
 /// Everything except the info, which is replaced.

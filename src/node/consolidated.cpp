@@ -15,6 +15,7 @@
 #include "node/path.hpp"
 #include "node/presence.hpp"
 #include "store/capabilities.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -285,11 +286,13 @@ Result<Entries> listed_below(const NodeLocation& group) {
       .in_key(group.format->likeliest_key(group.path));
 }
 
-Result<Members> members_of(const NodeLocation& group) {
-  if (group.store->traits().can_list) return group.format->members(*group.store, group.path, group.config.limits, {});
+Result<Members> members_of(const NodeLocation& group, const Format::KnownType& known) {
+  auto listed = group.format->members(*group.store, group.path, group.config.limits, known);
   const auto* consolidation = capability<Consolidation>(*group.format);
-  if (consolidation == nullptr) return group.format->members(*group.store, group.path, group.config.limits, {});
-  SHERD_TRY(entries, listed_below(group));
+  if (listed || consolidation == nullptr || !is_unlisted(listed.error())) return listed;
+  const auto described = listed_below(group);
+  if (!described && listed.error().is_denied()) return listed;
+  SHERD_TRY(entries, described);
   Members members;
   for (const auto& [path, document] : entries) {
     if (path.find('/') != path.npos) continue;

@@ -48,7 +48,7 @@ Result<Consolidation::Entries> listed_below(const NodeLocation& group);
 
 using Members = std::vector<std::pair<std::string, NodeType>>;
 /// The members of a group, sorted by name: those in the store or, if it cannot list, those from listed_below().
-Result<Members> members_of(const NodeLocation& group);
+Result<Members> members_of(const NodeLocation& group, const Format::KnownType& known = {});
 
 /// Removes a node and everything below it from the consolidated metadata of all groups around it. Call this before
 /// erasing the node: a kill then leaves a node that is not listed, instead of a listed one that does not exist.

@@ -18,6 +18,7 @@
 #include "node/presence.hpp"
 #include "node/storage_kind.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 
 namespace sherd {
 
@@ -235,10 +236,12 @@ Error foreign_object_error(const std::string& key) {
 
 Result<ForeignObjects> foreign_objects(const NodeLocation& location) {
   ForeignObjects objects;
-  SHERD_TRY(Walk(location, false).for_foreign(location, [&](const std::string& key, const Step& step) -> Result<void> {
-    if (step.is_readable && objects.count++ == 0) objects.first = key;
-    return {};
-  }));
+  auto walked =
+      Walk(location, false).for_foreign(location, [&](const std::string& key, const Step& step) -> Result<void> {
+        if (step.is_readable && objects.count++ == 0) objects.first = key;
+        return {};
+      });
+  if (!walked && !is_unlisted(walked.error())) return std::move(walked).error();
   return objects;
 }
 

@@ -12,7 +12,8 @@ namespace sherd {
 /// format) nor to a member. Without a node, objects belong to it that are named like its chunks; if a process was
 /// killed while it made or erased a node there, also documents and objects named like chunks at any path below.
 Result<void> refuse_foreign_objects(const NodeLocation& location);
-/// Objects below the node at `location` that belong neither to it, nor to a member, nor to a collection.
+/// Objects below the node at `location` that belong neither to it, nor to a member, nor to a collection. None are found
+/// where objects cannot be listed.
 struct ForeignObjects {
   std::uint64_t count = 0;
   std::string first = {};  ///< the key of one

@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "node/path.hpp"
 #include "ome/ome.hpp"
+#include "store/listing.hpp"
 #include "store/prefetched.hpp"
 
 namespace sherd {
@@ -96,7 +97,7 @@ Result<Members> existing(const NodeLocation& group, const std::vector<std::strin
 }  // namespace
 
 Result<Members> listed_or_named(Result<Members> listed, const NodeLocation& group) {
-  if (listed || (listed.error().code() != ErrorCode::unsupported && !listed.error().is_denied())) return listed;
+  if (listed || !is_unlisted(listed.error())) return listed;
   std::string path;  // from the group whose metadata are read
   for (std::optional<NodeLocation> at = group; at;) {
     const auto node = open_node(*at);

@@ -21,6 +21,10 @@ namespace {
 
 constexpr std::uint64_t kMaxDocument = std::uint64_t{1} << 20;
 
+/// Without s3:ListBucket, what does not exist is denied.
+constexpr const char* kMissing =
+    "; the storage option missing_status=403 is for buckets that do not allow their objects to be listed";
+
 using Clock = std::chrono::system_clock;
 
 /// Of the bytes that are sent, which TLS protects without it.
@@ -83,11 +87,11 @@ class S3Bucket final : public Bucket {
   }
 
   [[nodiscard]] std::string hint(Access access) const override {
-    if (!credentials_) return "the request was anonymous";
+    if (!credentials_) return std::string("the request was anonymous") + (access == Access::read ? kMissing : "");
     if (access == Access::change) return "the request was signed";
     if (access == Access::list) return "it needs the permission s3:ListBucket";
-    return "it needs the permission s3:GetObject, and s3:ListBucket for objects that do not exist; the storage option "
-           "missing_status=403 is for buckets without the latter";
+    return std::string("it needs the permission s3:GetObject, and s3:ListBucket for objects that do not exist") +
+           kMissing;
   }
 
  private:

@@ -34,6 +34,8 @@ Result<bool> lists_nothing(Store& store, const std::string& prefix, ListDepth de
 
 Error cannot_list(const Store& store) { return unsupported("the store " + store.url() + " cannot list its objects"); }
 
+bool is_unlisted(const Error& error) { return error.code() == ErrorCode::unsupported || error.is_denied(); }
+
 Result<std::vector<std::string>> erase_objects(Store& store, const std::string& prefix,
                                                const std::function<bool(const std::string& key)>& is_kept) {
   std::vector<std::string> objects, prefixes;

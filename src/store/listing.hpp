@@ -28,5 +28,8 @@ Result<std::vector<std::string>> erase_objects(Store& store, const std::string& 
 
 /// The error of visit() in a store that cannot list.
 [[nodiscard]] Error cannot_list(const Store& store);
+/// Whether visit() failed because the store cannot list its objects or a server does not allow it. Then objects are
+/// asked for by their keys.
+[[nodiscard]] bool is_unlisted(const Error& error);
 
 }  // namespace sherd

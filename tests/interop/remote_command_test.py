@@ -183,3 +183,16 @@ def test_an_interrupt_ends_a_copy_from_a_slow_server(command, datasets, fault_pr
     assert copy.wait() == 128 + number  # the server would never end it
     assert copy.stderr.read().splitlines()[-1] == b"sherd: interrupted"
     assert not list((command.folder / "x.zarr").rglob("zarr.json"))
+
+
+def test_nodes_are_read_from_a_bucket_that_denies_lists(command, datasets, fault_proxy):
+    proxy = fault_proxy(None, {"target": "list-type", "status": 403})
+    for path in (datasets / "three.zarr").rglob("*"):
+        if path.is_file():
+            proxy.put(f"b/{path.relative_to(datasets)}", path.read_bytes())
+    command.environment |= {"AWS_ENDPOINT_URL": proxy.url, "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "SK"}
+    for path in ("three.zarr", "three.zarr/sharded"):
+        assert "not counted" in command.ok("info", f"s3://b/{path}").text
+        assert "stored" not in command.ok("info", f"s3://b/{path}", "--json").json
+    command.ok("copy", "s3://b/three.zarr/sharded", "sharded.zarr")
+    assert command.ok("read", "sharded.zarr", "--format", "raw").stdout == VALUES.tobytes()

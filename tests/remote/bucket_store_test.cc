@@ -306,6 +306,8 @@ TEST(BucketStore, TakesOnlyAMissingKeyForAbsence) {
   ASSERT_FALSE(denied.has_value());
   EXPECT_TRUE(denied.error().is_denied());
   EXPECT_THAT(denied.error().text(), HasSubstr("missing_status=403"));
+  EXPECT_THAT(bucket_at(proxy, {{"anonymous", "true"}, {"key", ""}, {"secret", ""}})->get("k").error().text(),
+              HasSubstr("missing_status=403"));
   EXPECT_FALSE(bucket_at(proxy, {{"missing_status", "403"}})->get("k").value().has_value());
   proxy.set({{.status = 404, .body = error_document("NoSuchBucket")}});
   const auto bucket = bucket_at(proxy)->get("k");
