@@ -12,6 +12,11 @@ namespace sherd::remote {
 namespace {
 
 constexpr std::chrono::minutes kMargin{5}, kPause{1};
+constexpr std::chrono::seconds kKeptFailure{3};
+
+bool are_same(const std::optional<Credentials>& a, const Credentials& b) {
+  return a && a->key_id == b.key_id && a->session_token == b.session_token && a->bearer_token == b.bearer_token;
+}
 
 }  // namespace
 
@@ -40,6 +45,7 @@ class CredentialCache::Asking {
 Result<Credentials> CredentialCache::get() {
   std::unique_lock lock(mutex_);
   while (!current_ || clock_() >= ask_at_) {
+    if (failure_ && clock_() < failed_until_) return *failure_;
     if (asking_ != ::getpid()) {
       const Asking asking(*this, lock);
       Result<Credentials> fresh = source_();
@@ -73,16 +79,16 @@ Result<Credentials> CredentialCache::store(Result<Credentials> fresh) {
     return *current_;
   }
   if (fresh.error().code() != ErrorCode::unavailable) failure_ = fresh.error();  // an interrupt is that of one call
+  failed_until_ = now + kKeptFailure;
   return fresh;
 }
 
-void CredentialCache::refused(const Credentials& credentials) {
+bool CredentialCache::refused(const Credentials& credentials) {
   const std::lock_guard lock(mutex_);
-  // Another thread may have replaced them already.
-  const bool is_current = current_ && current_->key_id == credentials.key_id &&
-                          current_->session_token == credentials.session_token &&
-                          current_->bearer_token == credentials.bearer_token;
-  if (is_current) current_.reset();
+  if (!are_same(current_, credentials)) return true;  // another thread may have replaced them already
+  const bool is_first = !are_same(refused_, credentials);
+  refused_ = std::exchange(current_, std::nullopt);
+  return is_first;
 }
 
 }  // namespace sherd::remote

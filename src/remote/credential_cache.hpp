@@ -2,7 +2,8 @@
 //
 // Five minutes before they expire, one thread asks for new ones, and the others go on with those that they have; after
 // the expiry the others wait. If asking fails while the old ones are valid, they are used and it is tried again after a
-// minute. All threads that wait for one attempt get its result.
+// minute. All threads that wait for one attempt get its result. A failure without valid credentials is returned for a
+// few seconds without asking again, since one call makes several requests.
 #pragma once
 
 #include <chrono>
@@ -28,8 +29,9 @@ class CredentialCache {
       : source_(std::move(source)), clock_(std::move(clock)) {}
 
   [[nodiscard]] Result<Credentials> get();
-  /// A server has refused these as expired or unknown: the next get() asks for new ones.
-  void refused(const Credentials& credentials);
+  /// A server has refused these as expired or unknown: the next get() asks for new ones. False if asking has returned
+  /// the same ones that were refused before, so that the request will not succeed.
+  bool refused(const Credentials& credentials);
 
  private:
   class Asking;
@@ -42,11 +44,12 @@ class CredentialCache {
   Clock clock_;
   std::mutex mutex_;
   std::condition_variable done_;
-  std::optional<Credentials> current_;
+  std::optional<Credentials> current_, refused_;
   Time ask_at_ = {};              ///< when new ones are asked for
   pid_t asking_ = 0;              ///< the process of the thread that is asking; a child of fork() does not have it
   std::uint64_t attempts_ = 0;    ///< that have ended
   std::optional<Error> failure_;  ///< of the last attempt
+  Time failed_until_ = {};        ///< until when it is returned without asking
 };
 
 }  // namespace sherd::remote

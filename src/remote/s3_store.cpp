@@ -80,8 +80,7 @@ class S3Bucket final : public Bucket {
     }
     if (credentials_ && (code == "ExpiredToken" || code == "TokenRefreshRequired")) {
       // Of requests that were under way together, only the first reply refuses the credentials that are used now.
-      if (reply.token == used_.session_token) credentials_->refused(used_);
-      return true;
+      return reply.token != used_.session_token || credentials_->refused(used_);
     }
     return false;
   }

@@ -262,6 +262,16 @@ TEST(BucketStore, AsksForNewCredentialsIfTheyHaveExpired) {
   EXPECT_THAT(value.error().text(), HasSubstr("ExpiredToken"));
 }
 
+TEST(BucketStore, FailsAtOnceIfExpiredCredentialsCannotBeReplaced) {
+  FaultProxy proxy;
+  proxy.set({{.status = 400, .body = error_document("ExpiredToken")}});
+  const auto store = bucket_at(proxy, {{"token", "T"}, {"attempts", "6"}});
+  EXPECT_THAT(store->get("k").error().text(), HasSubstr("get new credentials"));
+  EXPECT_EQ(proxy.counts().requests, 2U);
+  EXPECT_FALSE(store->get("k"));
+  EXPECT_EQ(proxy.counts().requests, 3U);
+}
+
 TEST(BucketStore, AsksOnceForCredentialsThatManyRequestsFoundExpired) {
   constexpr std::size_t kRequests = 16;
   FaultProxy proxy;

@@ -68,7 +68,18 @@ TEST(CredentialCache, UsesTheOldOnesUntilTheyExpireIfAskingFails) {
   asked.now += minutes(3);
   EXPECT_EQ(asked.cache.get().error().message(), "failure 4");
   asked.is_failing = false;
+  asked.now += seconds(4);
   EXPECT_EQ(asked.cache.get()->key_id, "5");
+}
+
+TEST(CredentialCache, ReturnsAFailureForAFewSecondsWithoutAskingAgain) {
+  Asked asked;
+  asked.is_failing = true;
+  EXPECT_EQ(asked.cache.get().error().message(), "failure 1");
+  asked.now += seconds(2);
+  EXPECT_EQ(asked.cache.get().error().message(), "failure 1");
+  asked.now += seconds(2);
+  EXPECT_EQ(asked.cache.get().error().message(), "failure 2");
 }
 
 TEST(CredentialCache, DoesNotAskAgainAtOnceForCredentialsThatHaveExpired) {
@@ -83,10 +94,20 @@ TEST(CredentialCache, DoesNotAskAgainAtOnceForCredentialsThatHaveExpired) {
 TEST(CredentialCache, AsksAgainForRefusedCredentialsOnce) {
   Asked asked;
   const Credentials first = asked.cache.get().value();
-  asked.cache.refused(first);
+  EXPECT_TRUE(asked.cache.refused(first));
   EXPECT_EQ(asked.cache.get()->key_id, "2");
-  asked.cache.refused(first);
+  EXPECT_TRUE(asked.cache.refused(first)) << "of a request that was under way";
   EXPECT_EQ(asked.cache.get()->key_id, "2");
+}
+
+TEST(CredentialCache, SaysThatRefusedCredentialsWereNotReplaced) {
+  Asked asked;
+  const Credentials first = asked.cache.get().value();
+  EXPECT_TRUE(asked.cache.refused(first));
+  asked.count = 0;
+  EXPECT_EQ(asked.cache.get()->key_id, first.key_id);
+  EXPECT_FALSE(asked.cache.refused(first));
+  EXPECT_EQ(asked.cache.get()->key_id, "2") << "a file may have changed since";
 }
 
 TEST(CredentialCache, IsAskedByOneThreadForAll) {
