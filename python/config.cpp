@@ -168,17 +168,36 @@ nb::object get_storage_options(const Config& config) {
     options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
   return options;
 }
+/// What replaces the options of fsspec and gcsfs that are dicts.
+constexpr std::pair<std::string_view, std::string_view> kInsteadOfDicts[] = {
+    {"client_kwargs",
+     "options have names of their own, such as endpoint_url, region, verify as ca_bundle, and headers"},
+    {"config_kwargs", "options have names of their own, such as addressing_style, proxy, timeout and attempts"},
+    {"s3_additional_kwargs", "the option requester_pays is the one that Sherd has"},
+    {"token", "service accounts are not supported: give an OAuth access token, or a callback as `credentials`"},
+};
+
+// The value may be secret.
+Exception wrong_option(const std::string& name, nb::handle option) {
+  std::string message = "option '" + name + "' cannot be a " + Py_TYPE(option.ptr())->tp_name;
+  if (const auto* const found =
+          std::ranges::find(kInsteadOfDicts, name, &std::pair<std::string_view, std::string_view>::first);
+      found != std::end(kInsteadOfDicts))
+    return Exception(invalid_argument(message + ": " + std::string(found->second)));
+  return Exception(invalid_argument(message + "; it must be a str, a number, True or False"));
+}
+
 // True and False become what the stores expect, a dict of headers becomes lines; everything else is converted by str().
-std::string option_text(nb::handle option) {
+std::string option_text(const std::string& name, nb::handle option) {
   if (PyBool_Check(option.ptr())) return option.ptr() == Py_True ? "true" : "false";
-  if (PyDict_Check(option.ptr())) {
+  if (PyDict_Check(option.ptr()) && name == "headers") {
     std::string lines;
-    for (const auto& [name, value] : nb::borrow<nb::dict>(option))
-      lines += text_of(name, "a header's name") + ": " + text_of(value, "a header's value") + "\n";
+    for (const auto& [header, value] : nb::borrow<nb::dict>(option))
+      lines += text_of(header, "a header's name") + ": " + text_of(value, "a header's value") + "\n";
     return lines;
   }
   const bool is_plain = PyUnicode_Check(option.ptr()) || PyLong_Check(option.ptr()) || PyFloat_Check(option.ptr());
-  if (!is_plain) throw wrong_value(option, "a str, a number, True or False, or a dict of headers");
+  if (!is_plain) throw wrong_option(name, option);
   return nb::cast<std::string>(nb::str(option));
 }
 
@@ -205,7 +224,7 @@ void set_storage_options(Config& config, nb::handle value) {
     if (name == "credentials")
       credentials = credentials_from(option);
     else if (!option.is_none())
-      options.insert_or_assign(name, option_text(option));
+      options.insert_or_assign(name, option_text(name, option));
   }
   config.storage_options = std::move(options);
   config.credentials = std::move(credentials);

@@ -46,15 +46,43 @@ class GcsBucket final : public Bucket {
   const std::shared_ptr<CredentialCache> credentials_;  ///< nullptr: none
 };
 
+/// Of two names of an option, the one that the user has written.
+Result<std::string> name_in_use(const Config& config, const std::string& name, const std::string& other) {
+  if (option(config, other).empty()) return name;
+  if (option(config, name).empty()) return other;
+  return invalid_argument("options " + name + " and " + other + " mean the same; leave one of them out");
+}
+
 /// The endpoint that the user names, that of an emulator, or Google's.
 Result<std::string> endpoint_of(const Config& config) {
   constexpr const char* kVariable = "STORAGE_EMULATOR_HOST";
-  std::string endpoint = option(config, "endpoint");
+  SHERD_TRY(name, name_in_use(config, "endpoint", "endpoint_url"));
+  std::string endpoint = option(config, name);
   const char* const emulator = endpoint.empty() ? std::getenv(kVariable) : nullptr;
   if (emulator != nullptr) endpoint = emulator;
   if (endpoint.empty()) return std::string("https://storage.googleapis.com");
   if (endpoint.find("://") == endpoint.npos) endpoint.insert(0, "http://");
-  return normal_endpoint(endpoint, emulator != nullptr ? kVariable : "option endpoint");
+  return normal_endpoint(endpoint, emulator != nullptr ? kVariable : "option " + name);
+}
+
+/// A token that is sent; empty: requests are anonymous.
+Result<std::string> token_of(const Config& config) {
+  SHERD_TRY(anonymous, name_in_use(config, "anonymous", "anon"));
+  SHERD_TRY(is_anonymous, switch_option(config, anonymous, false));
+  SHERD_TRY(name, name_in_use(config, "bearer_token", "token"));
+  SHERD_TRY(token, header_option(config, name));
+  if (token == "anon") token.clear();  // as in fsspec
+  if (is_anonymous && (!token.empty() || config.credentials))
+    return invalid_argument("option " + anonymous + " cannot be combined with a token or credentials");
+  const bool is_method = token == "google_default" || token == "cache" || token == "cloud" || token == "browser";
+  const bool is_key =
+      token.find('{') != token.npos || token.ends_with(".json") || token.starts_with('/') || token.starts_with('~');
+  if (is_method || is_key)
+    return wrong_option(
+        name,
+        "must be an OAuth access token, such as that of 'gcloud auth print-access-token', or 'anon'; key "
+        "files and other ways to log in are not supported");
+  return token;
 }
 
 }  // namespace
@@ -63,8 +91,7 @@ Result<std::shared_ptr<Store>> gcs_store(const StoreUrl& url, const Config& conf
   SHERD_TRY(place, bucket_place(url));
   SHERD_TRY(connection, connection_of(config));
   SHERD_TRY(endpoint, endpoint_of(config));
-  SHERD_TRY(token, header_option(config, option(config, "bearer_token").empty() ? "token" : "bearer_token"));
-  if (token == "anon") token.clear();  // as in fsspec
+  SHERD_TRY(token, token_of(config));
   auto bucket =
       std::make_shared<GcsBucket>(endpoint + "/" + place.bucket, place.bucket, std::move(token), config.credentials);
   return remote_store(std::make_shared<BucketService>(std::move(bucket), place.shown, place.prefix), connection);

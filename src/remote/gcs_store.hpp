@@ -9,7 +9,9 @@
 
 namespace sherd::remote {
 
-inline constexpr std::string_view kGcsOptions[] = {SHERD_CONNECTION_OPTIONS, "endpoint"};
+/// `anon`, `endpoint_url` and `token`, as in fsspec, mean the same as `anonymous`, `endpoint` and `bearer_token`.
+inline constexpr std::string_view kGcsOptions[] = {SHERD_CONNECTION_OPTIONS, "endpoint", "endpoint_url", "anonymous",
+                                                   "anon"};
 inline constexpr std::string_view kGcsSecrets[] = {"bearer_token", "token"};
 
 /// The store of a gs URL.

@@ -47,6 +47,16 @@ def test_unknown_options_are_refused_with_the_nearest_name(tmp_path):
         sherd.open(tmp_path, storage_options=["durable"])
 
 
+@pytest.mark.parametrize("name, value, instead", [("config_kwargs", {"s3": {"addressing_style": "path"}}, "addressing_style"),
+                                                  ("client_kwargs", {"headers": {"a": "SECRET"}}, "headers"),
+                                                  ("token", {"client_email": "a@b", "private_key": "SECRET"}, "OAuth"),
+                                                  ("region", ["SECRET"], "str")])
+def test_an_option_that_is_no_text_is_refused_with_what_to_use(name, value, instead):
+    with pytest.raises(ValueError, match=f"option '{name}' cannot be a {type(value).__name__}.*{instead}") as refused:
+        sherd.open("gs://b/x", storage_options={name: value})
+    assert "SECRET" not in str(refused.value)
+
+
 def test_a_store_has_been_opened_with_its_options():
     with pytest.raises(sherd.InvalidArgument, match="cannot be used with a Store"):
         sherd.open(sherd.MemoryStore(), storage_options={"durable": False})

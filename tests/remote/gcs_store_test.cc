@@ -37,6 +37,38 @@ TEST(GcsStore, RefusesATokenOfSeveralLines) {
   EXPECT_EQ(proxy.counts().requests, 0U);
 }
 
+TEST(GcsStore, RefusesATokenThatNamesAnotherWayToLogIn) {
+  for (const char* const token :
+       {"google_default", "cloud", "/home/me/key.json", "~/key", R"({"client_email": "SECRET"})"}) {
+    const auto store = gcs_store(kUrl, {.storage_options = {{"token", token}}});
+    ASSERT_FALSE(store.has_value()) << token;
+    EXPECT_EQ(store.error().member(), "storage_options.token");
+    EXPECT_THAT(store.error().text(), HasSubstr("OAuth access token"));
+    EXPECT_THAT(store.error().text(), Not(HasSubstr("SECRET")));
+  }
+}
+
+TEST(GcsStore, HasTheNamesOfFsspecForItsOptions) {
+  FaultProxy proxy;
+  proxy.put("b/p/k", "x");
+  for (const std::map<std::string, std::string>& options : {std::map<std::string, std::string>{{"anon", "true"}},
+                                                            {{"anonymous", "true"}},
+                                                            {{"token", "anon"}},
+                                                            {{"token", "T"}}}) {
+    proxy.reset_counts();
+    Config config{.storage_options = options};
+    config.storage_options.emplace("endpoint_url", proxy.url());
+    EXPECT_EQ(gcs_store(kUrl, config).value()->get("k").value(), "x");
+    const std::string sent = header_value(proxy.requests().at(0).headers, "Authorization");
+    EXPECT_EQ(sent, options.begin()->second == "T" ? "Bearer T" : "");
+  }
+  for (const std::map<std::string, std::string>& options :
+       {std::map<std::string, std::string>{{"anon", "true"}, {"token", "T"}},
+        {{"endpoint", "http://a"}, {"endpoint_url", "http://b"}},
+        {{"bearer_token", "T"}, {"token", "U"}}})
+    EXPECT_EQ(gcs_store(kUrl, {.storage_options = options}).error().code(), ErrorCode::invalid_argument);
+}
+
 TEST(GcsStore, AcceptsAnEndpointWithoutAScheme) {
   FaultProxy proxy;
   proxy.put("b/p/k", "x");
