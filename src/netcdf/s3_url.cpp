@@ -12,6 +12,8 @@
 namespace sherd::netcdf {
 namespace {
 
+constexpr std::string_view kDefault = "default";
+
 bool has_mode(const ParsedUrl& url, std::string_view mode) {
   return std::ranges::find(url.modes, mode) != url.modes.end();
 }
@@ -72,6 +74,12 @@ std::string parameter_of(const ParsedUrl& url, std::string_view name, std::strin
   return value == nullptr ? std::string() : *value;
 }
 
+/// Whether the profile `default`, which comes before the environment then, says who asks.
+bool has_credentials(const remote::AwsConfig& config) {
+  constexpr std::string_view kSettings[] = {"aws_access_key_id", "role_arn", "credential_process"};
+  return std::ranges::any_of(kSettings, [&](std::string_view each) { return config.find(kDefault, each) != nullptr; });
+}
+
 /// Sets scheme, host and path, and the options that the host implies.
 Result<void> set_place(S3Dataset& dataset) {
   StoreUrl& place = dataset.place;
@@ -112,6 +120,7 @@ Result<std::optional<S3Dataset>> s3_dataset(const ParsedUrl& url, const S3Files&
     dataset.options["profile"] = profile;
   } else {
     profile = files.profile;
+    if (profile == kDefault && has_credentials(files.config)) dataset.options["profile"] = profile;
   }
   const std::string* const in_profile = is_anonymous ? nullptr : files.config.find(profile, "aws_region");
   const std::string region =

@@ -64,6 +64,7 @@ class AwsFileParser {
   AwsSection* section_of(std::string_view header) {
     if (kind_ == AwsFile::credentials || header == "default") return &into_.profiles[std::string(header)];
     const auto space = header.find_first_of(" \t");
+    if (space == std::string_view::npos) into_.ignored.emplace(header);
     if (space == std::string_view::npos) return nullptr;
     const std::string_view word = header.substr(0, space);
     const std::string name(section_name(header.substr(space)));
@@ -158,6 +159,12 @@ std::string expand_home(std::string path, const Environment& environment) {
 const AwsSection* AwsConfig::profile(std::string_view name) const {
   const auto found = profiles.find(name);
   return found == profiles.end() ? nullptr : &found->second;
+}
+
+std::string AwsConfig::missing(const std::string& name) const {
+  return "profile '" + name + "', which is not in the AWS configuration files" +
+         (ignored.contains(name) ? "; the config file has [" + name + "], but there it must be [profile " + name + "]"
+                                 : "");
 }
 
 const std::string* AwsConfig::find(std::string_view name, std::string_view setting) const {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -34,9 +35,12 @@ using AwsSection = std::map<std::string, std::string, std::less<>>;
 
 struct AwsConfig {
   std::map<std::string, AwsSection, std::less<>> profiles = {}, services = {};
+  std::set<std::string, std::less<>> ignored = {};  ///< sections of ~/.aws/config of one word
 
   /// nullptr if the profile does not exist.
   [[nodiscard]] const AwsSection* profile(std::string_view name) const;
+  /// Of a profile that does not exist: "profile 'NAME', which is not in the AWS configuration files", and why.
+  [[nodiscard]] std::string missing(const std::string& name) const;
   /// nullptr if the profile does not exist or does not have the setting, or if it is empty.
   [[nodiscard]] const std::string* find(std::string_view profile, std::string_view setting) const;
 };

@@ -62,7 +62,7 @@ class AwsChain {
     const std::string name = "profile '" + sources_.profile + "'";
     const bool exists = sources_.config.profile(sources_.profile) != nullptr;
     if (!exists && sources_.profile != "default")
-      return invalid_argument("AWS_PROFILE names " + name + ", which is not in the AWS configuration files");
+      return invalid_argument("AWS_PROFILE names " + sources_.config.missing(sources_.profile));
     SHERD_TRY(found, profile_credentials({.sources = sources_, .region = access_.region, .fetch = access_.fetch}));
     if (found) return found;
     return tried(name + (exists ? ": has no credentials" : ": is not in the AWS configuration files"));

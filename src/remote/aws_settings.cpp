@@ -148,8 +148,7 @@ Result<AwsSources> aws_sources(const AwsOptions& options, Environment environmen
   AwsSources sources{.environment = std::move(environment), .config = std::move(config), .profile = {}};
   sources.profile = profile_in_use(options.profile, sources.environment);
   if (!options.profile.empty() && sources.config.profile(options.profile) == nullptr) {
-    return invalid_argument("option profile: there is no profile '" + options.profile +
-                            "' in the AWS configuration files");
+    return invalid_argument("option profile names " + sources.config.missing(options.profile));
   }
   return sources;
 }

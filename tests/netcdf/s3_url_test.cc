@@ -54,6 +54,7 @@ TEST_P(S3Urls, NameAPlaceAndItsOptions) {
   EXPECT_EQ(dataset->options, each.options);
 }
 
+constexpr const char* kDefaultKeys = "[default]\naws_access_key_id = k\naws_secret_access_key = s\n[profile p]\n";
 constexpr const char* kRegions = "[default]\naws_region = default-1\nregion = sdk-1\n[profile p]\naws_region = p-1\n";
 
 // The examples of netCDF's documentation of NCZarr.
@@ -111,6 +112,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"s3://b/a#aws.profile=no", "b/a", {{"anonymous", "true"}}},
         Case{"s3://b/a", "b/a", {{"anonymous", "true"}}, "AWS.PROFILE=none\n"},
         Case{"s3://b/a#aws.profile=p", "b/a", {{"profile", "p"}}, "AWS.PROFILE=none\n"},
+        Case{"s3://b/a", "b/a", {{"profile", "default"}}, "", kDefaultKeys},
+        Case{"s3://b/a", "b/a", {{"profile", "r"}}, "AWS.PROFILE=r\n", kDefaultKeys},
+        Case{"s3://b/a#aws.profile=none", "b/a", {{"anonymous", "true"}}, "", kDefaultKeys},
+        Case{"s3://b/a", "b/a", {}, "", kDefaultKeys, "p"},
         Case{"s3://b/a#aws.region=f-1", "b/a", {{"region", "f-1"}}, "AWS.REGION=r-1\n", kRegions},
         Case{"s3://b/a#awsregion=f-1", "b/a", {{"region", "f-1"}}},
         Case{"s3://b/a", "b/a", {{"region", "default-1"}}, "AWS.REGION=r-1\n", kRegions},

@@ -97,6 +97,13 @@ TEST(AwsOptions, NameAProfileThatExists) {
   EXPECT_EQ(aws_sources({}, environment_of({{"AWS_PROFILE", "absent"}})).value().profile, "absent");
 }
 
+TEST(AwsOptions, SayHowAProfileIsWrittenInTheConfigFile) {
+  AwsConfig config;
+  parse_aws_file("[unidata]\nregion = r-1\n", AwsFile::config, config).value();
+  EXPECT_THAT(config.missing("unidata"), HasSubstr("must be [profile unidata]"));
+  EXPECT_THAT(config.missing("other"), Not(HasSubstr("[profile")));
+}
+
 TEST(AwsRegion, IsTheFirstOneSaid) {
   const std::string_view config = "[default]\nregion = profile-1\n[profile p]\nregion = profile-2\n";
   const Map all{{"AWS_REGION", "env-1"}, {"AWS_DEFAULT_REGION", "env-2"}, {"AWS_PROFILE", "p"}};
