@@ -98,7 +98,8 @@ class HttpService final : public Service {
     if (verdict.error && verdict.error->is_denied() && !is_authorized())
       verdict.error = io_error(verdict.error->message() +
                                "; the storage options bearer_token, username and password, and headers authorize "
-                               "requests")
+                               "requests" +
+                               (query_.empty() ? "" : "; a signature in the query of the URL may have expired"))
                           .denied();
     return verdict;
   }

@@ -50,7 +50,7 @@ def make_file(path, format="NETCDF4"):
 
 
 @pytest.mark.parametrize("format", ["NETCDF4", "NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA"])
-@pytest.mark.parametrize("fragment", ["#mode=bytes", "#bytes"])
+@pytest.mark.parametrize("fragment", ["#mode=bytes", "#bytes", "?sig=a/b.c#mode=bytes"])
 def test_a_netcdf_file_on_a_server_is_dumped_as_a_local_one(nginx, tmp_path, format, fragment):
     file = make_file(tmp_path / "a b.nc", format)
     bucket = nginx.create_bucket()

@@ -55,6 +55,9 @@ TEST(HttpService, SendsItsQueryWithEachKeyAndShowsItNowhere) {
   EXPECT_THAT(store->url(), Not(HasSubstr("SECRET")));
   proxy.set({{.status = 403}});
   EXPECT_THAT(read(*store, {.key = "k"}).text, Not(testing::AnyOf(HasSubstr("SECRET"), HasSubstr("pw"))));
+  url.userinfo.clear();
+  EXPECT_THAT(http_store(url, {}).value()->get("k").error().text(),
+              testing::AllOf(HasSubstr("may have expired"), Not(HasSubstr("SECRET"))));
 }
 
 TEST(HttpService, EscapesWhatAUrlMayNotContain) {

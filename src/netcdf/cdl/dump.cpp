@@ -19,7 +19,8 @@ constexpr std::string_view kKeywords[] = {"variables", "dimensions", "data", "gr
 
 /// The last name in the URL of a Zarr dataset, or in the path of a file, without the part after its last dot.
 std::string default_name(const std::string& url) {
-  std::string name = url.substr(url.rfind('/') + 1);
+  const std::string place = is_url(url) ? url.substr(0, url.find('?')) : url;
+  std::string name = place.substr(place.rfind('/') + 1);
   if (is_url(url))
     if (const auto decoded = path_of_store("file:///" + name)) name = decoded->substr(1);
   if (const std::size_t dot = name.rfind('.'); dot != name.npos) name.erase(dot);
