@@ -215,7 +215,7 @@ Run add_copy(Arguments& arguments) {
       "Copy every object of SRC as it is, whatever it is, and read it back; SRC and DST are stores, such as a "
       "directory and a zip archive");
   arguments.flag("--resume", copy->resume, "Continue an interrupted copy");
-  arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST");
+  arguments.flag("--overwrite", copy->overwrite, "Replace an existing DST; with --raw, its objects one by one");
   arguments.flag(
       "--skip-damaged", copy->skip_damaged,
       "Leave out arrays and groups of SRC that cannot be read or are gone, with a warning; default: an error");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -19,6 +21,7 @@
 #include "store/capabilities.hpp"
 #include "store/listing.hpp"
 #include "store/prefetched.hpp"
+#include "store/probe.hpp"
 #include "store/read_into.hpp"
 #include "store/with_writers.hpp"
 
@@ -58,10 +61,12 @@ class ObjectCopier {
 
   Result<ObjectCopyReport> copy() {
     SHERD_TRY(total, survey());
+    SHERD_TRY(check_replaced());
     const std::shared_future<Result<void>> checked = begin_beside([this] { return check_empty(); }).share();
     const Config watched = with_progress(config_, done_, total);
     std::vector<ListedObject> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      if (is_probe(entry.name)) return true;
       (is_document_of(formats_, entry.name) ? documents : batch)
           .push_back({std::string(entry.name), entry.size, {std::string(entry.generation)}});
       if (batch.size() < kBatch) return true;
@@ -87,13 +92,43 @@ class ObjectCopier {
                     " contains objects; resume the copy, overwrite, or choose another destination");
   }
 
-  /// The number of bytes, for the progress. An archive may have documents in front, which are copied last.
+  /// Chunks and documents that the source does not have would be mixed with those of the copy.
+  Result<void> check_replaced() const {
+    if (!options_.overwrite) return {};
+    std::string other;
+    SHERD_TRY(is_replaced, destination_.visit("", ListDepth::all, [&](const ListEntry& entry) {
+      if (!is_of_node(entry.name) || std::ranges::binary_search(source_keys_, hash_of(entry.name))) return true;
+      other = entry.name;
+      return false;
+    }));
+    if (is_replaced) return {};
+    return conflict("the destination " + destination_.url() + " contains '" + other +
+                    "', which the source does not have; erase the destination, or choose another one");
+  }
+
+  /// Whether this is a document, or named like a chunk below some path.
+  [[nodiscard]] bool is_of_node(std::string_view key) const {
+    if (is_document_of(formats_, key)) return true;
+    for (;;) {
+      if (std::ranges::any_of(formats_, [&](const Format* each) { return each->names_chunk(key); })) return true;
+      const std::size_t end = key.find('/');
+      if (end == key.npos) return false;
+      key.remove_prefix(end + 1);
+    }
+  }
+
+  static std::uint64_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+  /// The number of bytes, for the progress; and which keys there are, to overwrite the destination. An archive may have
+  /// documents in front, which are copied last.
   Result<std::uint64_t> survey() {
     ArchiveStore* const archive = archive_around(destination_);
     std::uint64_t total = 0, bytes = 0, count = 0;
-    if (archive == nullptr && !options_.config.progress) return total;
+    if (archive == nullptr && !options_.config.progress && !options_.overwrite) return total;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      if (is_probe(entry.name)) return true;
       total += entry.size;
+      if (options_.overwrite) source_keys_.push_back(hash_of(entry.name));
       if (is_document_of(formats_, entry.name)) {
         bytes += entry.name.size() + entry.size;
         ++count;
@@ -101,6 +136,7 @@ class ObjectCopier {
       return true;
     }));
     (void)all;
+    std::ranges::sort(source_keys_);
     if (archive != nullptr) archive->expect_first(bytes, count);
     return total;
   }
@@ -230,9 +266,10 @@ class ObjectCopier {
   const FormatTable formats_;
   const ObjectCopyOptions& options_;
   const Config config_;
-  const std::uint64_t window_;     ///< bytes
-  std::uint64_t first_bytes_ = 0;  ///< that are read when an object is opened
-  Budget writers_;                 ///< what the destination's writers hold
+  const std::uint64_t window_;                   ///< bytes
+  std::uint64_t first_bytes_ = 0;                ///< that are read when an object is opened
+  std::vector<std::uint64_t> source_keys_ = {};  ///< their hashes, sorted
+  Budget writers_;                               ///< what the destination's writers hold
   std::atomic<std::uint64_t> objects_{0}, bytes_{0}, skipped_{0}, done_{0};
 };
 

@@ -46,6 +46,15 @@ def test_a_raw_copy_is_resumed_or_replaced_only_on_request(store, tmp_path):
     assert ran.json["objects_skipped"] == 0 and (tmp_path / "b.zarr/more.txt").exists()
 
 
+def test_a_raw_copy_does_not_mix_arrays(store, tmp_path):
+    store.ok("create", "b.zarr/x", "--shape", "9,9", "--dtype", "uint8", "--chunks", "9,9")
+    store.ok("write", "b.zarr/x", "--select", ":", "-i", "-", input=bytes(range(81)))
+    names = files(tmp_path / "b.zarr")
+    ran = store("copy", "--raw", "a.zarr", "b.zarr", "--overwrite")
+    assert ran.code == 6 and "'x/c/0/0', which the source does not have; erase" in ran.stderr, ran.stderr
+    assert files(tmp_path / "b.zarr") == names
+
+
 def test_a_raw_copy_changes_nothing_of_the_objects(store, tmp_path):
     for option in (["--chunks", "5"], ["--to", "zarr2"], ["--select", "1:2"], ["--pyramid", "mean"]):
         ran = store("copy", "--raw", "a.zarr", "b.zarr", *option)

@@ -81,6 +81,26 @@ TEST(CopyObjects, RefusesADestinationWithObjectsUnlessAsked) {
   EXPECT_EQ(to->get("other").value(), "text");
 }
 
+TEST(CopyObjects, RefusesToMixArrays) {
+  for (const std::string other : {"a/c/0/0", "a/c/17", "a/.zarray"}) {
+    const auto from = filled(), to = memory_store();
+    to->set(other, "x").value();
+    to->set("empty", "old").value();
+    const auto mixed = copy_objects(from, to, {.overwrite = true});
+    ASSERT_FALSE(mixed) << other;
+    EXPECT_EQ(mixed.error().code(), ErrorCode::conflict);
+    EXPECT_THAT(mixed.error().text(), HasSubstr("'" + other + "', which the source does not have"));
+    EXPECT_EQ(to->get("empty").value(), "old");
+  }
+}
+
+TEST(CopyObjects, LeavesOutProbes) {
+  const auto from = filled(), to = memory_store();
+  from->set("a/.sherd-probe-0123", "p").value();
+  copy_objects(from, to).value();
+  EXPECT_EQ(keys_of(*to), keys_of(*filled()));
+}
+
 TEST(CopyObjects, ResumesWithTheObjectsThatDiffer) {
   const auto from = filled(), to = memory_store();
   copy_objects(from, to).value();
