@@ -11,6 +11,7 @@
 #include "base/url.hpp"
 #include "check/check.hpp"
 #include "check/compact.hpp"
+#include "check/leftovers.hpp"
 #include "copy/below.hpp"
 #include "copy/copy.hpp"
 #include "copy/import_pyramid.hpp"
@@ -201,8 +202,12 @@ Result<void> remove_leftovers(const NodeLocation& location, CheckReport& report)
 }
 
 /// Checks a node, and repairs what is wrong with it and around it if that is wanted.
-Result<CheckReport> check_node(const NodeLocation& location, const CheckOptions& options) {
+Result<CheckReport> check_node(NodeLocation location, const CheckOptions& options) {
   CheckReport before;
+  const StoreTraits traits = location.store->traits();
+  std::shared_ptr<LeftoversSeen> left;  // with locks, they are no objects
+  if (!traits.locks && traits.can_list && !is_in_archive(*location.store))
+    location.store = left = std::make_shared<LeftoversSeen>(location.store);
   if (options.repair) SHERD_TRY(remove_leftovers(location, before));
   SHERD_TRY(nodes, check_nodes(location, options));
   nodes.repaired.insert(nodes.repaired.begin(), before.repaired.begin(), before.repaired.end());
@@ -211,6 +216,7 @@ Result<CheckReport> check_node(const NodeLocation& location, const CheckOptions&
     for (const std::string& prefix : location.format->contents(location.path))
       SHERD_TRY(check_members(*location.store, prefix, options.config, nodes));
   SHERD_TRY(check_uploads(location, options.repair.has_value(), nodes));
+  if (left) SHERD_TRY(left->report(location, options.repair.has_value(), nodes));
   return nodes;
 }
 

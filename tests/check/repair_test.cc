@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/check/check_testing.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/test_store.hpp"
 #include "tests/test_data.hpp"
 
@@ -36,6 +37,25 @@ std::vector<std::uint16_t> values_in(const std::shared_ptr<Store>& store) {
   std::vector<std::uint16_t> values(*element_count(array.shape()));
   array.read(Box{Shape(array.shape().size(), 0), array.shape()}, std::span(values)).value();
   return values;
+}
+
+TEST(Check, ListsWhatAKillLeavesInABucketAndRemovesProbes) {
+  const std::shared_ptr<Store> store = lockless(false);
+  create_group(store, "").value();
+  create_array(store, "a", sharded()).value();
+  const std::string probe = ".sherd-probe-0123", inner = "a/.sherd-probe-4567", claim = ".sherd-new-12345678/claim";
+  store->set(probe, "p").value();
+  store->set(inner, "p").value();
+  store->set(claim, R"({"path": "b", "format": "zarr3", "note": ""})").value();
+  const CheckReport report = check(store).value();
+  EXPECT_TRUE(report.ok());
+  EXPECT_THAT(codes(report), ElementsAre("probe_left", "probe_left", "node_claimed"));
+  EXPECT_THAT(report.faults.back().message, testing::AllOf(HasSubstr("'b'"), HasSubstr("sherd rm")));
+  const CheckReport after = repaired(store);
+  EXPECT_THAT(actions(after), ElementsAre("probe_removed", "probe_removed"));
+  EXPECT_THAT(codes(after), ElementsAre("node_claimed")) << "which may be in use";
+  EXPECT_FALSE(store->get(probe).value() || store->get(inner).value());
+  EXPECT_TRUE(store->get(claim).value());
 }
 
 CreateOptions with_index_at_start() {

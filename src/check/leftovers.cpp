@@ -1,0 +1,61 @@
+#include "check/leftovers.hpp"
+
+#include <chrono>
+
+#include "base/try.hpp"
+#include "node/claim.hpp"
+#include "store/key.hpp"
+#include "store/probe.hpp"
+
+namespace sherd {
+namespace {
+
+/// A probe is needed for some round trips. Removed too early, it would show its process that the server compares
+/// nothing.
+constexpr std::chrono::minutes kProbeAge{1};
+
+}  // namespace
+
+Result<bool> LeftoversSeen::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
+  return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
+    if (is_ours(split_key(entry.name).name)) note(prefix + std::string(entry.name), entry);
+    return visit(entry);
+  });
+}
+
+void LeftoversSeen::note(const std::string& key, const ListEntry& entry) {
+  const std::lock_guard guard(mutex_);
+  if (entry.is_prefix && is_staging(split_key(entry.name).name)) claims_.insert(key + "/claim");
+  if (!entry.is_prefix && is_probe(key)) probes_.emplace(key, entry.modified);
+}
+
+Result<void> LeftoversSeen::report(const NodeLocation& location, bool repairs, CheckReport& report) {
+  const auto warn = [&](const std::string& code, const std::string& key, std::string message) {
+    report.faults.push_back({Fault::Severity::warning, code, key, {}, {}, std::move(message)});
+  };
+  const auto now = std::chrono::system_clock::now();
+  for (const auto& [key, stored] : probes_) {
+    const bool is_old = !stored || now - *stored > kProbeAge;
+    const std::string message = "a process has tried out here what the server compares, and was killed";
+    if (!repairs || !is_old) {
+      warn("probe_left", key, message + (is_old ? "" : ", or does so now: it is younger than a minute"));
+      continue;
+    }
+    SHERD_TRY(store_->erase(key));
+    report.repaired.push_back({"probe_removed", key, message});
+  }
+  claims_.insert(claim_key(location));
+  for (const std::string& key : claims_) {
+    SHERD_TRY(text, store_->get(key, location.config.limits.metadata_bytes));
+    const auto claim = text ? Json::parse(*text) : Result<Json>(Json());
+    const Json* const path = claim ? claim->find("path") : nullptr;
+    if (text)
+      warn("node_claimed", key,
+           "a process is making or erasing the node '" + (path != nullptr ? path->text() : std::string()) +
+               "', or was killed while it did, and so it cannot be created; if none is at work, resume the copy "
+               "('--resume') or erase the node ('sherd rm')");
+  }
+  return {};
+}
+
+}  // namespace sherd
