@@ -126,7 +126,10 @@ Result<void> Claim::store(const std::string& note, const Condition& condition) {
 }
 
 Result<void> Claim::set_note(const std::string& note) {
-  return store(note, location_.store->traits().locks ? Condition{} : Condition::matches(stored_));
+  auto noted = store(note, location_.store->traits().locks ? Condition{} : Condition::matches(stored_));
+  if (noted || noted.error().code() != ErrorCode::unsupported) return noted;
+  SHERD_TRY(confirm());  // the server compares nothing, and one process at a time makes a node
+  return store(note, {});
 }
 
 void Claim::withdraw() {

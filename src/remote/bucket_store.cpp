@@ -78,8 +78,11 @@ class BucketStore final : public RemoteStore, public UploadingStore, public Copy
   }
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
-    SHERD_TRY(conditions, conditions_of(*bucket_).in_key(key));
-    if (!conditions.on_put && bucket_->conditional != Conditional::no) return no_conditions(*bucket_).in_key(key);
+    // That of a node is for creating and erasing it, which changes whole objects by one process at a time.
+    if (!key.starts_with(kScratchPrefix)) {
+      SHERD_TRY(conditions, conditions_of(*bucket_).in_key(key));
+      if (!conditions.on_put && bucket_->conditional != Conditional::no) return no_conditions(*bucket_).in_key(key);
+    }
     SHERD_TRY(hold, hold_key(*locks_, patience_, key));
     return std::make_unique<BucketLock>(std::move(hold), key, prepared_);
   }

@@ -54,6 +54,21 @@ def test_an_erased_path_is_free_again(bucket, command, server, tmp_path):
         command.ok("rm", "--recursive", there / "nc.zarr")
 
 
+def test_a_server_without_conditions_has_whole_nodes(bucket, command, tmp_path):
+    there = bucket("swift")
+    command.environment |= there.environment
+    sherd.create_array(tmp_path / "a.zarr/a", shape=(8,), dtype="u1", chunks=(4,))[...] = 1
+    (tmp_path / "x.cdl").write_text(CDL)
+    for _ in range(2):
+        command.ok("copy", tmp_path / "a.zarr/a", there / "b.zarr", "--overwrite")
+        command.ok("ncgen", "-o", there / "nc.zarr", tmp_path / "x.cdl")
+    assert command.ok("read", there / "b.zarr", "--format", "json").json == [1] * 8
+    ran = command("resize", there / "b.zarr", "9")
+    assert ran.code == 5 and "no conditional requests" in ran.stderr
+    command.ok("rm", there / "b.zarr")
+    assert command("info", there / "b.zarr").code == 3
+
+
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_small_change_of_a_large_shard_transfers_little(bucket, fault_proxy, server):
     there = bucket(server)
