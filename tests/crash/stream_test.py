@@ -43,7 +43,7 @@ def test_a_killed_stream_is_continued_from_a_whole_flush(tmp_path, call):
         (tmp_path / "rest").write_bytes(FRAMES[len(seen):].tobytes())
         ok(run(COMMAND, "append", folder, "-i", tmp_path / "rest"))
         np.testing.assert_array_equal(read(folder), FRAMES)
-    assert lengths >= {0, EVERY, 2 * EVERY}
+    assert lengths >= {0, EVERY} and len(lengths) > 2
 
 
 GROUP = """
