@@ -39,12 +39,12 @@ class Sherd(Arrays):
         import sherd
 
         self.sherd, self.place, self.version = sherd, place, f"sherd {sherd.__version__}"
-        self.options = {"endpoint": place["endpoint"], "region": place["region"], "key": place["key"], "secret": place["secret"],
-                        "conditional": "yes"}  # one process writes
+        self.options = {"endpoint": place["endpoint"], "region": place["region"], "key": place["key"], "secret": place["secret"]}
 
     def _open(self, name):
         url = f"s3://{self.place['bucket']}/sherd/{name}"
-        return self.sherd.open_array(url, mode="r+", format="zarr3", storage_options=self.options)
+        options = self.options | ({"conditional": "yes"} if name == "update" else {})  # one process writes
+        return self.sherd.open_array(url, mode="r+", format="zarr3", storage_options=options)
 
     def copy(self, name, number):
         self.sherd.copy(f"s3://{self.place['bucket']}/sherd/{name}", f"s3://{self.place['other']}/sherd/{number}", raw=True,
