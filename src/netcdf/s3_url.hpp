@@ -8,8 +8,8 @@
 //   https://HOST[:PORT]/BUCKET/KEY#mode=nczarr,s3
 // A host of AWS needs no mode `s3` beside another mode of Zarr. `mode=bytes` leaves `https` as it is.
 // Profile: `aws.profile` or `awsprofile` of the fragment, AWS.PROFILE of an rc file, otherwise that of the environment
-// or `default`. The profiles `none` and `no` stand for anonymous requests. If it is `default` and has credentials,
-// those in the environment are not used. Region: that of the host, `aws.region` or `awsregion` of the fragment, the
+// or `default`. The profiles `none` and `no` stand for anonymous requests. Credentials of the profile `default` are
+// used instead of those in the environment. Region: that of the host, `aws.region` or `awsregion` of the fragment, the
 // profile's aws_region, AWS.REGION of an rc file, otherwise as for every URL of S3.
 #pragma once
 

@@ -14,6 +14,7 @@
 #include "remote/bucket_objects.hpp"
 #include "remote/copy_source.hpp"
 #include "store/condition.hpp"
+#include "store/probe.hpp"
 
 namespace sherd::remote {
 namespace {
@@ -133,7 +134,7 @@ Result<Conditions> conditions_of(const BucketServer& server) {
   const std::lock_guard guard(*one_at_a_time);
   if (const auto all = known_conditions(server)) return *all;
   const std::string bucket = server.service->bucket().url();
-  const std::string key = ".sherd-probe-" + server.service->marks().next({}, {}).id;
+  const std::string key = std::string(kProbeName) + server.service->marks().next({}, {}).id;
   SHERD_TRY(found, Probe(server, key).run().in([] { return "while trying out which conditions the server compares"; }));
   const std::lock_guard hold(known().mutex);
   known().by_bucket.emplace(bucket, found);

@@ -7,9 +7,12 @@
 
 namespace sherd {
 
+/// The beginning of the last segments of their keys.
+inline constexpr std::string_view kProbeName = ".sherd-probe-";
+
 /// They are erased again, unless the process is killed.
 [[nodiscard]] inline bool is_probe(std::string_view key) noexcept {
-  return split_key(key).name.starts_with(".sherd-probe-");
+  return split_key(key).name.starts_with(kProbeName);
 }
 
 }  // namespace sherd
