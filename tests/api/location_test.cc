@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace location_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -235,5 +235,5 @@ TEST(Standalone, ConcernsOnlyNewNodes) {
   EXPECT_TRUE(open_existing(directory / "a", config).value()->parent().value()) << "an existing node is not apart";
 }
 
-}  // namespace
+}  // namespace location_test
 }  // namespace sherd

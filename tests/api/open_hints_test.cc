@@ -11,7 +11,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace open_hints_test {
 
 using testing::HasSubstr;
 
@@ -57,5 +57,5 @@ TEST_F(OpenHints, TellWhatAFileIs) {
   EXPECT_THAT(opening("a/zarr.json").text(), HasSubstr("is a metadata document; open its directory"));
 }
 
-}  // namespace
+}  // namespace open_hints_test
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include "tests/store/zip_bytes.hpp"
 
 namespace sherd {
-namespace {
+namespace store_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -129,5 +129,5 @@ TEST(StorageOptions, AreShownOnlyIfARowSaysSoAndTheirValueHasNoPassword) {
   EXPECT_FALSE(is_public_option("no_row_has_this", "7"));
 }
 
-}  // namespace
+}  // namespace store_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace tools_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -182,5 +182,5 @@ TEST(ImportOfAFile, WithAPyramidReturnsTheFinestResolution) {
   EXPECT_EQ(open_array(directory / "i/1").value().shape(), (Shape{1, 1, 1}));
 }
 
-}  // namespace
+}  // namespace tools_test
 }  // namespace sherd

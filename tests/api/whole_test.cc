@@ -14,7 +14,7 @@
 #include "tests/store/zip_bytes.hpp"
 
 namespace sherd {
-namespace {
+namespace whole_test {
 
 #if SHERD_MEASURES_MEMORY
 /// A member of so many zeros, compressed with deflate.
@@ -42,5 +42,5 @@ TEST(CheckedMembers, ThatAreDecodedAsAWholeShareTheMemory) {
 }
 #endif
 
-}  // namespace
+}  // namespace whole_test
 }  // namespace sherd

@@ -20,7 +20,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace appender_test {
 
 using testing::HasSubstr;
 
@@ -463,5 +463,5 @@ TEST(Appender, IsRefusedForWhatItCannotDo) {
   appender.close().value();
 }
 
-}  // namespace
+}  // namespace appender_test
 }  // namespace sherd

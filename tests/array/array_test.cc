@@ -14,7 +14,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace array_test {
 
 std::vector<std::uint16_t> counting(std::size_t count) {
   std::vector<std::uint16_t> values(count);
@@ -367,5 +367,5 @@ TEST(Array, StringsLiveAsLongAsTheirArena) {
   }
 }
 
-}  // namespace
+}  // namespace array_test
 }  // namespace sherd

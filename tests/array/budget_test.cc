@@ -17,7 +17,7 @@
 #if SHERD_MEASURES_MEMORY
 
 namespace sherd {
-namespace {
+namespace budget_test {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr unsigned kThreads = 8;
@@ -354,7 +354,7 @@ TEST_F(MemoryBudget, SmallerThanAChunkStillAllowsOneChunkAtATime) {
   }
 }
 
-}  // namespace
+}  // namespace budget_test
 }  // namespace sherd
 
 #endif

@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace chunk_decode_test {
 
 using testing::HasSubstr;
 
@@ -226,5 +226,5 @@ TEST(ChunkDecode, NamesTheSlotOfADamagedChunk) {
   EXPECT_THAT(shard.read({shard.whole()}).error().text(), HasSubstr("slot 2"));
 }
 
-}  // namespace
+}  // namespace chunk_decode_test
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace chunk_reader_test {
 
 class Requests : public ::testing::Test {
  protected:
@@ -276,5 +276,5 @@ TEST_F(Requests, AreCountedOnceThroughAHandleOpenedFromAnothersStore) {
   EXPECT_EQ(requests(again.store()), direct);
 }
 
-}  // namespace
+}  // namespace chunk_reader_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace chunk_writer_test {
 
 // Two by two chunks of 1.5 MiB; the last of either dimension reach beyond the array.
 constexpr std::uint64_t kRows = 900, kColumns = 1900, kChunkRows = 768, kChunkColumns = 1024;
@@ -95,5 +95,5 @@ TEST(RawChunks, OfFillValuesOnlyAreNotStoredUnlessAskedFor) {
   EXPECT_EQ(array.stored().value().objects, 4U);
 }
 
-}  // namespace
+}  // namespace chunk_writer_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace create_test {
 
 Json parsed(std::string_view text) { return Json::parse(text).value(); }
 
@@ -464,5 +464,5 @@ TEST(CreateArray, AcceptsShortFormsOfCodecsInsideShards) {
   EXPECT_EQ(inside.find("index_codecs")->elements()[0].find("configuration")->find("endian")->text(), "little");
 }
 
-}  // namespace
+}  // namespace create_test
 }  // namespace sherd

@@ -4,7 +4,7 @@
 #include "tests/array/nodes_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace empty_selection_test {
 
 constexpr std::uint64_t kLong = std::uint64_t{1} << 40;
 
@@ -46,5 +46,5 @@ TEST_P(EmptySelection, IsStillCheckedAgainstTheArray) {
 INSTANTIATE_TEST_SUITE_P(Of, EmptySelection, testing::Values(Shape{}, Shape{5, 8}),
                          [](const auto& shards) { return shards.param.empty() ? "Chunks" : "Shards"; });
 
-}  // namespace
+}  // namespace empty_selection_test
 }  // namespace sherd

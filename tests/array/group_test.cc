@@ -10,7 +10,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace group_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -266,5 +266,5 @@ TEST_P(EveryStore, ReadOnlyHandlesChangeNothing) {
   EXPECT_TRUE(group.contains("a").value());
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace sherd

@@ -16,7 +16,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace interrupted_wait_test {
 
 constexpr std::chrono::seconds kDelay{60};
 constexpr std::chrono::milliseconds kSoon{100};
@@ -184,5 +184,5 @@ TEST(Interrupt, EndsAWaitForALockWithinATenthOfASecond) {
   }
 }
 
-}  // namespace
+}  // namespace interrupted_wait_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/round_trips.hpp"
 
 namespace sherd {
-namespace {
+namespace locate_test {
 
 using testing::HasSubstr;
 
@@ -159,5 +159,5 @@ TEST_F(Locate, EncodedChunksArePutUnderTheirKeys) {
   }
 }
 
-}  // namespace
+}  // namespace locate_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace lock_timeout_test {
 
 TEST(LockTimeout, OfAHandleCountsInEveryStore) {
   const TempDir directory;
@@ -39,5 +39,5 @@ TEST(LockTimeout, OfAMemoryStoreIsThatOfItsConfig) {
   EXPECT_EQ(code_of(store->lock("c/0")), ErrorCode::unavailable);
 }
 
-}  // namespace
+}  // namespace lock_timeout_test
 }  // namespace sherd

@@ -13,7 +13,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace lockless_resize_test {
 
 struct Setting {
   const char* name;
@@ -159,5 +159,5 @@ TEST_P(LocklessResize, AWriteSucceedsThoughTheDocumentIsChangedAndBack) {
   }
 }
 
-}  // namespace
+}  // namespace lockless_resize_test
 }  // namespace sherd

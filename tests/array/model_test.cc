@@ -9,7 +9,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace model_test {
 
 using Element = std::uint32_t;
 using Random = std::mt19937_64;
@@ -259,5 +259,5 @@ TEST(ArrayModel, AnyLayoutReadsBackWhatAnySelectionWrote) {
   }
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace sherd

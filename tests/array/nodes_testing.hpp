@@ -3,13 +3,12 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "sherd/sherd.hpp"
+#include "tests/results.hpp"
 
 namespace sherd {
 
-inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
 inline CreateOptions bytes_array(bool overwrite = false) {
   return {.shape = {4}, .dtype = DType::uint8, .chunks = {2}, .overwrite = overwrite};
 }
@@ -19,6 +18,5 @@ inline Group writable(const std::shared_ptr<Store>& store, const std::string& pa
 inline std::string text_at(Store& store, const std::string& key) {
   return store.get(key).value().value_or("(nothing)");
 }
-ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 }  // namespace sherd

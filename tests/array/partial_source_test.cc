@@ -7,7 +7,7 @@
 #include "base/buffer.hpp"
 
 namespace sherd {
-namespace {
+namespace partial_source_test {
 
 using testing::ElementsAre;
 
@@ -67,5 +67,5 @@ TEST(PartialSource, OfAnOpenObjectKnowsItsVersionWithoutARequest) {
   EXPECT_EQ(source->opened(), opened);
 }
 
-}  // namespace
+}  // namespace partial_source_test
 }  // namespace sherd

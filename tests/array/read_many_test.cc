@@ -9,7 +9,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace read_many_test {
 
 using Element = std::uint32_t;
 constexpr std::uint64_t kLength = 256;  // of both dimensions; 32x32 inner chunks of 8x8
@@ -286,5 +286,5 @@ TEST_F(ReadMany, ProgressCountsTheElementsOfAllRegions) {
   EXPECT_LE(last.done, last.total);
 }
 
-}  // namespace
+}  // namespace read_many_test
 }  // namespace sherd

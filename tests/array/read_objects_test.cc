@@ -11,7 +11,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace read_objects_test {
 
 class Latency : public ::testing::Test {
  protected:
@@ -446,5 +446,5 @@ TEST_F(Latency, AHundredChunksAreErasedTogether) {
   EXPECT_EQ(store_->erased, 1U) << "batches";
 }
 
-}  // namespace
+}  // namespace read_objects_test
 }  // namespace sherd

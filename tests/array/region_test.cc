@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace region_test {
 
 using testing::ElementsAre;
 
@@ -128,5 +128,5 @@ TEST(ReadCells, HaveEachCellOnceWithAPartOfEachRegionThatTouchesIt) {
                                  testing::Pair(Shape{2}, ElementsAre(&second))));
 }
 
-}  // namespace
+}  // namespace region_test
 }  // namespace sherd

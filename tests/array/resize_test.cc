@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace resize_test {
 
 std::map<std::string, std::string> objects_of(Store& store) {
   std::map<std::string, std::string> objects;
@@ -50,5 +50,5 @@ TEST_P(ShrunkHdf5, IsRefusedBeforeAnyShardIsCutOrErased) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ShrunkHdf5, testing::Values(Shape{6, 8}, Shape{6, 6}, Shape{12, 7}, Shape{7, 20}));
 
-}  // namespace
+}  // namespace resize_test
 }  // namespace sherd

@@ -13,7 +13,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace stale_handle_test {
 
 using neuroglancer::VolumeInfo;
 using testing::HasSubstr;
@@ -371,5 +371,5 @@ TEST(ChunkOfAnotherSize, OfAnArrayThatWasReplacedIsAConflict) {
   EXPECT_EQ(array.read(Box{{0}, array.shape()}, std::span(values)).error().code(), ErrorCode::conflict);
 }
 
-}  // namespace
+}  // namespace stale_handle_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace strategy_test {
 
 using Elements = std::vector<std::uint16_t>;
 
@@ -213,5 +213,5 @@ TEST(Rectilinear, ArraysGrowUpToTheirEdges) {
   EXPECT_EQ(array.shape(), Shape{8});
 }
 
-}  // namespace
+}  // namespace strategy_test
 }  // namespace sherd

@@ -13,7 +13,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace stream_plan_test {
 
 TEST(StreamTechnique, ThreeOverwritesChunksOfOneFile) {
   const TempDir directory;
@@ -41,5 +41,5 @@ TEST(StreamTechnique, ThreeOverwritesChunksOfOneFile) {
   EXPECT_EQ(config.recorder->updates(), (std::map<std::string, std::uint64_t>{{"in_place", 3}}));
 }
 
-}  // namespace
+}  // namespace stream_plan_test
 }  // namespace sherd

@@ -12,7 +12,7 @@
 #include "tests/store/lock_holder.hpp"
 
 namespace sherd {
-namespace {
+namespace stream_queue_test {
 
 using testing::HasSubstr;
 
@@ -159,5 +159,5 @@ TEST(StreamOfTexts, IsAmongTheArraysOfAGroup) {
   EXPECT_EQ(stored, values);
 }
 
-}  // namespace
+}  // namespace stream_queue_test
 }  // namespace sherd

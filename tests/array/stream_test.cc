@@ -19,7 +19,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace stream_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -343,5 +343,5 @@ TEST(GroupAppender, IsRefusedForWhatItCannotDo) {
   EXPECT_EQ(lengths_of(store), std::vector<std::uint64_t>(3, 3));
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace sherd

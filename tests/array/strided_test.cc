@@ -11,7 +11,7 @@
 #include <random>
 
 namespace sherd {
-namespace {
+namespace strided_test {
 
 using Bytes = std::vector<std::byte>;
 using Random = std::mt19937_64;
@@ -281,5 +281,5 @@ TEST(FittingStrides, OmitDimensionsOfLengthOneThatTheViewLacks) {
   }
 }
 
-}  // namespace
+}  // namespace strided_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "store/forwarding.hpp"
 
 namespace sherd {
-namespace {
+namespace tail_latency_test {
 
 constexpr std::size_t kSlots = 32;
 
@@ -82,5 +82,5 @@ TEST_F(TailLatency, LeavesNoSlotIdleBetweenIndexesAndChunks) {
   expect_no_slot_idle(made(options));
 }
 
-}  // namespace
+}  // namespace tail_latency_test
 }  // namespace sherd

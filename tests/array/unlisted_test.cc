@@ -11,7 +11,7 @@
 #include "tests/store/unlisted.hpp"
 
 namespace sherd {
-namespace {
+namespace unlisted_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -162,5 +162,5 @@ TEST_P(Unlisted, ErasingANodeIsRefusedAndChangesNothing) {
   EXPECT_TRUE(group.contains("x").value());
 }
 
-}  // namespace
+}  // namespace unlisted_test
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace update_test {
 
 constexpr std::uint64_t kTebibyte = std::uint64_t{1} << 40;
 const Box kAll{{0, 0}, {32, 32}};
@@ -85,5 +85,5 @@ TEST_F(Update, DoesNotCopyChunksLargerThanAnyEncoding) {
   EXPECT_EQ(at(array, 31, 31), 3);
 }
 
-}  // namespace
+}  // namespace update_test
 }  // namespace sherd

@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace updates_test {
 
 namespace fs = std::filesystem;
 using Values = std::vector<std::uint16_t>;
@@ -211,5 +211,5 @@ TEST(AShardInAShard, StaysWritable) {
   EXPECT_TRUE(values == expected);
 }
 
-}  // namespace
+}  // namespace updates_test
 }  // namespace sherd

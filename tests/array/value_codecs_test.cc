@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace value_codecs_test {
 
 using ::testing::HasSubstr;
 
@@ -74,5 +74,5 @@ TEST(ValueCodecs, AFillValueThatDoesNotSurviveIsRefusedWithTheDocument) {
               HasSubstr("fill value"));
 }
 
-}  // namespace
+}  // namespace value_codecs_test
 }  // namespace sherd

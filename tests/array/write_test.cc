@@ -21,7 +21,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace write_test {
 
 std::vector<std::uint32_t> numbers(std::uint64_t count) {
   std::vector<std::uint32_t> values(count);
@@ -314,5 +314,5 @@ TEST_F(LooksBesideWrites, FindThatTheArrayWasErasedBeforeTheLastChange) {
   EXPECT_EQ(written.error().code(), ErrorCode::conflict);
 }
 
-}  // namespace
+}  // namespace write_test
 }  // namespace sherd

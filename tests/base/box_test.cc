@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace sherd {
-namespace {
+namespace box_test {
 
 constexpr std::uint64_t kMaxLength = std::numeric_limits<std::int64_t>::max();
 
@@ -144,5 +144,5 @@ TEST(Selection, ChecksIndicesAndPoints) {
   EXPECT_FALSE(Selection::points({}).check({}));
 }
 
-}  // namespace
+}  // namespace box_test
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include "tests/memory.hpp"
 
 namespace sherd {
-namespace {
+namespace buffer_test {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
@@ -80,5 +80,5 @@ TEST(Results, RetainFewFreedBlocks) {
 }
 #endif
 
-}  // namespace
+}  // namespace buffer_test
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace sherd {
-namespace {
+namespace call_test {
 
 using namespace std::chrono_literals;
 
@@ -104,5 +104,5 @@ TEST(Call, HandsNoticesOfOtherThreadsToItsOwn) {
   EXPECT_EQ(on, std::this_thread::get_id());
 }
 
-}  // namespace
+}  // namespace call_test
 }  // namespace sherd

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace dtype_test {
 
 struct Row {
   const char* name;
@@ -179,5 +179,5 @@ TEST(DType, BoundsTheNestingOfStructs) {
   EXPECT_EQ(DType::optional(*type).error().code(), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace dtype_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace sherd {
-namespace {
+namespace endian_test {
 
 std::vector<std::byte> counting(std::size_t size) {
   std::vector<std::byte> bytes(size);
@@ -43,5 +43,5 @@ TEST(LittleEndian, WordsHaveTheLowByteFirst) {
   EXPECT_EQ(load_little<std::uint16_t>(bytes), 0x0708u);
 }
 
-}  // namespace
+}  // namespace endian_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include <limits>
 
 namespace sherd {
-namespace {
+namespace json_parse_test {
 
 std::string refusal(std::string_view text, std::uint64_t max_depth = 128) {
   const auto json = Json::parse(text, max_depth);
@@ -243,5 +243,5 @@ TEST(JsonParse, AcceptsLongStringsAndManyElements) {
   EXPECT_EQ(json.elements()[99999].as_uint(), 99999u);
 }
 
-}  // namespace
+}  // namespace json_parse_test
 }  // namespace sherd

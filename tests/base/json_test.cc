@@ -8,7 +8,7 @@
 #include <limits>
 
 namespace sherd {
-namespace {
+namespace json_test {
 
 TEST(JsonNumber, ConvertsOnlyWhatFits) {
   const auto number = [](const char* text) { return *Json::parse(text); };
@@ -139,5 +139,5 @@ TEST(Json, AccessAsAnotherTypeIsEmpty) {
   EXPECT_FALSE(json.erase("a"));
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace sherd

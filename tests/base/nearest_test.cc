@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace nearest_test {
 
 const std::vector<std::string_view> kCodecs{"blosc", "bytes", "crc32c", "gzip", "zlib", "zstd"};
 
@@ -40,5 +40,5 @@ TEST(DidYouMean, IsAClauseThatFollowsTheError) {
   EXPECT_EQ(did_you_mean("frobnicate", kCodecs), "");
 }
 
-}  // namespace
+}  // namespace nearest_test
 }  // namespace sherd

@@ -19,7 +19,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd {
-namespace {
+namespace numbers_test {
 
 using ::testing::HasSubstr;
 
@@ -175,5 +175,5 @@ TEST(Numbers, OfFewBitsAreNormalizedToTheirFormInMemory) {
   }
 }
 
-}  // namespace
+}  // namespace numbers_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "base/limits.hpp"
 
 namespace sherd {
-namespace {
+namespace options_test {
 
 TEST(Limits, AreSetAndListedByName) {
   Limits limits;
@@ -37,5 +37,5 @@ TEST(Limits, ListKnownNamesForAnUnknownOne) {
     EXPECT_NE(result.error().text().find(name), std::string::npos) << name;
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace sherd {
-namespace {
+namespace pool_test {
 
 using testing::ElementsAre;
 
@@ -93,5 +93,5 @@ TEST(Budget, LetsASingleShareExceedIt) {
   }
 }
 
-}  // namespace
+}  // namespace pool_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "base/try.hpp"
 
 namespace sherd {
-namespace {
+namespace result_test {
 
 TEST(Error, SaysWhereAndWhatInOneLine) {
   EXPECT_EQ(corrupt("truncated stream at byte 118").in("gzip").in_slot(7).in_key("vol/c/0/1").text(),
@@ -89,5 +89,5 @@ TEST(Try, ReturnsValuesAndPassesErrorsOn) {
   EXPECT_EQ(quarter_of(6).error().text(), "second half: odd");
 }
 
-}  // namespace
+}  // namespace result_test
 }  // namespace sherd

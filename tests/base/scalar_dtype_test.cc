@@ -5,7 +5,7 @@
 #include "base/scalar_dtype.hpp"
 
 namespace sherd {
-namespace {
+namespace scalar_dtype_test {
 
 Result<DType> dtype_of(std::string_view text) {
   auto json = Json::parse(text);
@@ -127,5 +127,5 @@ TEST(DTypeJson, BoundsTheNestingOfStructs) {
   EXPECT_EQ(parse_dtype(json).error().code(), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace scalar_dtype_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "base/scalar_dtype.hpp"
 
 namespace sherd {
-namespace {
+namespace scalar_number_test {
 
 using ::testing::HasSubstr;
 
@@ -169,5 +169,5 @@ TEST(OptionalValues, AreNullOrAListOfOne) {
   EXPECT_EQ(parse_scalar(json_of("[[70000]]"), twice).error().member(), "[0][0]");
 }
 
-}  // namespace
+}  // namespace scalar_number_test
 }  // namespace sherd

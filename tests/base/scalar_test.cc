@@ -10,7 +10,7 @@
 #include "base/base64.hpp"
 
 namespace sherd {
-namespace {
+namespace scalar_test {
 
 Json json_of(std::string_view text) {
   auto json = Json::parse(text);
@@ -382,5 +382,5 @@ TEST(Base64, HasOneTextForEachSequenceOfBytes) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
 }
 
-}  // namespace
+}  // namespace scalar_test
 }  // namespace sherd

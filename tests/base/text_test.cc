@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace sherd {
-namespace {
+namespace text_test {
 
 using testing::ElementsAre;
 
@@ -61,5 +61,5 @@ TEST(Paths, AreAParentAndALastSegment) {
   EXPECT_EQ(last_segment(""), "");
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace sherd

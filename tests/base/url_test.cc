@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace url_test {
 
 std::string file(std::string_view text) { return file_path(text).value(); }
 ErrorCode refusal(std::string_view text) {
@@ -82,5 +82,5 @@ TEST(Url, OfANodeIsThatOfItsStoreAndItsPathEscaped) {
   EXPECT_EQ(url_below("file:///a%20b", ""), "file:///a%20b");
 }
 
-}  // namespace
+}  // namespace url_test
 }  // namespace sherd

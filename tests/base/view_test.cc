@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace view_test {
 
 using Strides = std::vector<std::int64_t>;
 
@@ -39,5 +39,5 @@ TEST(StridedView, HasByteStridesWithoutItsType) {
   EXPECT_EQ(view.shape, (Shape{2, 3}));
 }
 
-}  // namespace
+}  // namespace view_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/unlisted.hpp"
 
 namespace sherd {
-namespace {
+namespace check_test {
 
 using namespace check_testing;
 
@@ -228,5 +228,5 @@ TEST(Check, TheReportHasTheDocumentedJson) {
   EXPECT_EQ(json.find("repaired")->size(), 0U);
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace sherd

@@ -11,7 +11,7 @@
 #include "sherd/tools.hpp"
 
 namespace sherd {
-namespace {
+namespace codecs_test {
 
 using ::testing::HasSubstr;
 
@@ -156,5 +156,5 @@ TEST(Check, OtherFillValuesOfBoolsAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace codecs_test
 }  // namespace sherd

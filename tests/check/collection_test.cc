@@ -14,7 +14,7 @@
 #include "tests/neuroglancer/collection_testing.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace collection_test {
 
 using testing::AllOf;
 using testing::Contains;
@@ -339,5 +339,5 @@ TEST(VolumeCheck, ReportsDanglingReferences) {
   EXPECT_THAT(checked(store).faults, Contains(fault("document_corrupt", "wrong/info")));
 }
 
-}  // namespace
+}  // namespace collection_test
 }  // namespace sherd::neuroglancer

@@ -13,7 +13,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace compact_test {
 
 using namespace check_testing;
 using testing::HasSubstr;
@@ -254,5 +254,5 @@ TEST_F(CompactDualFormat, KeepsBothIndexesAndBothNames) {
   }
 }
 
-}  // namespace
+}  // namespace compact_test
 }  // namespace sherd

@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace directories_test {
 
 using testing::AllOf;
 using testing::Contains;
@@ -114,5 +114,5 @@ TEST(Directory, NamedLikeAChunkIsIgnoredInStoresWithoutDirectories) {
   EXPECT_THAT(check(store).value().faults, ElementsAre(Field("key", &Fault::key, "c/0/1/x")));
 }
 
-}  // namespace
+}  // namespace directories_test
 }  // namespace sherd

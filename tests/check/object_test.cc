@@ -6,7 +6,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace object_test {
 
 using namespace check_testing;
 
@@ -220,5 +220,5 @@ TEST(Check, DeadBytesOfAShardAreCounted) {
   EXPECT_EQ(report.live_bytes + report.dead_bytes, load(*store, "c/0/0").size());
 }
 
-}  // namespace
+}  // namespace object_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "tests/check/check_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace ome_test {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
@@ -178,5 +178,5 @@ TEST_F(OmeFaults, NameASeriesWithoutImages) {
   EXPECT_TRUE(has(kError, "'1' is not an image", "s"));
 }
 
-}  // namespace
+}  // namespace ome_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd {
-namespace {
+namespace repair_test {
 
 using namespace check_testing;
 using testing::ElementsAre;
@@ -372,5 +372,5 @@ TEST_P(KilledPeer, LeavesNothingToRestoreIfTheIndexIsAtTheEnd) {
   EXPECT_EQ(values_in(store), std::vector<std::uint16_t>(4096, 0));
 }
 
-}  // namespace
+}  // namespace repair_test
 }  // namespace sherd

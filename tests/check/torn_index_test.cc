@@ -14,7 +14,7 @@
 #include "store/span.hpp"
 
 namespace sherd {
-namespace {
+namespace torn_index_test {
 
 using testing::ElementsAre;
 
@@ -92,5 +92,5 @@ TEST(WithHead, ReplacesOnlyTheFirstBytes) {
   EXPECT_EQ(changed.size().value(), 10U);
 }
 
-}  // namespace
+}  // namespace torn_index_test
 }  // namespace sherd

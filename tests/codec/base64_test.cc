@@ -8,7 +8,7 @@ namespace sherd {
 extern const CodecEntry base64_codec;
 
 namespace test {
-namespace {
+namespace base64_test {
 
 TEST(Base64Codec, StoresBytesAsTextAndRefusesOtherText) {
   const auto codec = try_bytes_codec(base64_codec).value();
@@ -24,6 +24,6 @@ TEST(Base64Codec, StoresBytesAsTextAndRefusesOtherText) {
     EXPECT_EQ(decoded(*codec, bytes(wrong), 8).error().code(), ErrorCode::corrupt) << wrong;
 }
 
-}  // namespace
+}  // namespace base64_test
 }  // namespace test
 }  // namespace sherd

@@ -6,7 +6,7 @@ namespace sherd {
 extern const CodecEntry blosc_codec, numcodecs_blosc_codec;
 
 namespace test {
-namespace {
+namespace blosc_test {
 
 constexpr std::string_view kCompressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
 constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
@@ -277,6 +277,6 @@ TEST(Blosc, AShortFormIsCompleted) {
   EXPECT_FALSE(blosc_codec.short_form("lz4:x", DType::uint8).has_value());
 }
 
-}  // namespace
+}  // namespace blosc_test
 }  // namespace test
 }  // namespace sherd

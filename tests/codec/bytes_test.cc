@@ -6,7 +6,7 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd::test {
-namespace {
+namespace bytes_test {
 
 CodecChain chain_of(std::string_view codecs, const DType& dtype, const Shape& shape) {
   const auto specs = parse_codec_list(json(codecs)).value();
@@ -108,5 +108,5 @@ TEST(Bytes, RefusesOptionalFieldsAtEveryDepth) {
   }
 }
 
-}  // namespace
+}  // namespace bytes_test
 }  // namespace sherd::test

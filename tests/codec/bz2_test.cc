@@ -5,7 +5,7 @@ namespace sherd {
 extern const CodecEntry bz2_codec;
 
 namespace test {
-namespace {
+namespace bz2_test {
 
 TEST(Bz2, RoundTripsAtEverySize) {
   for (const auto configuration : {"", R"({"level": 9})"}) {
@@ -56,6 +56,6 @@ TEST(Bz2, LevelsHaveBounds) {
   EXPECT_EQ(try_bytes_codec(bz2_codec, R"({"level": 10})").error().member(), "configuration.level");
 }
 
-}  // namespace
+}  // namespace bz2_test
 }  // namespace test
 }  // namespace sherd

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::value_codecs_testing {
-namespace {
+namespace cast_value_test {
 
 using ::testing::HasSubstr;
 
@@ -102,5 +102,5 @@ TEST(CastValue, AConfigurationSaysWhatIsWrongWithIt) {
             at + "scalar_map.encode[0][1]");
 }
 
-}  // namespace
+}  // namespace cast_value_test
 }  // namespace sherd::test::value_codecs_testing

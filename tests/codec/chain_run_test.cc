@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::chain_testing {
-namespace {
+namespace chain_run_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -142,5 +142,5 @@ TEST(CodecChain, ATransposeBehindAnotherCodecMovesTheElements) {
   EXPECT_EQ(encode(chain, {2, 3}, from_hex("000102030405")), from_hex("010402050306"));
 }
 
-}  // namespace
+}  // namespace chain_run_test
 }  // namespace sherd::test::chain_testing

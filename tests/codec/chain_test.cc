@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::chain_testing {
-namespace {
+namespace chain_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -226,5 +226,5 @@ TEST(Bytes, HaveShortForms) {
   EXPECT_EQ(code_of(sherd::bytes_codec.short_form("middle", DType::uint8)), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace chain_test
 }  // namespace sherd::test::chain_testing

@@ -9,7 +9,7 @@ extern const CodecEntry crc32c_codec, crc32_codec, adler32_codec, fletcher32_cod
 }
 
 namespace sherd::test {
-namespace {
+namespace checksum_test {
 
 const CodecEntry* const kChecksums[] = {&crc32c_codec, &crc32_codec, &adler32_codec, &fletcher32_codec,
                                         &jenkins_lookup3_codec};
@@ -124,5 +124,5 @@ TEST(ChecksumCodecs, JenkinsStartsFromItsInitialValue) {
   EXPECT_EQ(code_of(try_bytes_codec(jenkins_lookup3_codec, R"({"prefix": "AAAA"})")), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace checksum_test
 }  // namespace sherd::test

@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::compressed_segmentation_testing {
-namespace {
+namespace compressed_segmentation_decode_test {
 
 using testing::HasSubstr;
 
@@ -64,6 +64,6 @@ TEST(CompressedSegmentation, DamageNeverCrashes) {
   }
 }
 
-}  // namespace
+}  // namespace compressed_segmentation_decode_test
 }  // namespace test::compressed_segmentation_testing
 }  // namespace sherd

@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::compressed_segmentation_testing {
-namespace {
+namespace compressed_segmentation_encode_test {
 
 using testing::HasSubstr;
 
@@ -78,6 +78,6 @@ TEST(CompressedSegmentation, TablesBeyondTheReachOf24BitsAreAnError) {
   EXPECT_TRUE(codec->encode(type, std::as_bytes(std::span(elements)), to));
 }
 
-}  // namespace
+}  // namespace compressed_segmentation_encode_test
 }  // namespace test::compressed_segmentation_testing
 }  // namespace sherd

@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::compressed_segmentation_testing {
-namespace {
+namespace compressed_segmentation_test {
 
 using testing::HasSubstr;
 
@@ -43,6 +43,6 @@ TEST(CompressedSegmentation, AcceptsThreeDimensionsForOneChannel) {
   }
 }
 
-}  // namespace
+}  // namespace compressed_segmentation_test
 }  // namespace test::compressed_segmentation_testing
 }  // namespace sherd

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::compressors_testing {
-namespace {
+namespace compressors_test {
 
 using ::testing::HasSubstr;
 
@@ -135,5 +135,5 @@ TEST(Compressors, HaveShortForms) {
     EXPECT_EQ(code_of(zstd_codec.short_form(wrong, DType::uint8)), ErrorCode::invalid_argument) << wrong;
 }
 
-}  // namespace
+}  // namespace compressors_test
 }  // namespace sherd::test::compressors_testing

@@ -6,7 +6,7 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd::test {
-namespace {
+namespace conditional_test {
 
 const std::string kShuffle = R"({"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}})";
 const std::string kZlib = R"({"name": "numcodecs.zlib", "configuration": {"level": 1}})";
@@ -122,5 +122,5 @@ TEST(Conditional, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"codecs": ["crc32c"], "mask": 1})"), at + "mask");
 }
 
-}  // namespace
+}  // namespace conditional_test
 }  // namespace sherd::test

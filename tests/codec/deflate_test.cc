@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::compressors_testing {
-namespace {
+namespace deflate_test {
 
 using ::testing::HasSubstr;
 
@@ -62,5 +62,5 @@ TEST(Zlib, ADictionaryIsRefused) {
   EXPECT_FALSE(decoded_in_blocks(*codec, packed, 10, 10).has_value());
 }
 
-}  // namespace
+}  // namespace deflate_test
 }  // namespace sherd::test::compressors_testing

@@ -17,7 +17,7 @@
 #include "tests/codec/golden_chunks.hpp"
 
 namespace sherd::test {
-namespace {
+namespace every_codec_test {
 
 /// bytes -> bytes for tests: inverts every bit.
 class Inverted final : public BytesCodec {
@@ -218,5 +218,5 @@ TEST_P(EveryCodec, StoresTheInnerChunksOfAnArrayOrOnlyReadsThem) {
 INSTANTIATE_TEST_SUITE_P(Table, EveryCodec, testing::ValuesIn(rows()),
                          [](const auto& row) { return test_name_of(*row.param); });
 
-}  // namespace
+}  // namespace every_codec_test
 }  // namespace sherd::test

@@ -9,7 +9,7 @@ extern const CodecEntry delta_codec, fixedscaleoffset_codec, quantize_codec, bit
     astype_codec;
 
 namespace test {
-namespace {
+namespace filter_test {
 
 Result<std::unique_ptr<ArrayCodec>> filter(const CodecEntry& entry, std::string_view configuration,
                                            const DType& dtype) {
@@ -216,6 +216,6 @@ TEST(AsType, RefusesTypesThatAreNotNumbers) {
   EXPECT_EQ(codec->encoded_type({DType::int32, {1}}).error().member(), "configuration.decode_dtype");
 }
 
-}  // namespace
+}  // namespace filter_test
 }  // namespace test
 }  // namespace sherd

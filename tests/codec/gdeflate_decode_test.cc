@@ -9,7 +9,7 @@ extern const CodecEntry gdeflate_codec;
 }
 
 namespace sherd::test {
-namespace {
+namespace gdeflate_decode_test {
 
 using ::testing::HasSubstr;
 
@@ -74,5 +74,5 @@ TEST(Gdeflate, ConfigurationIsALevel) {
   EXPECT_EQ(code_of(try_bytes_codec(gdeflate_codec, R"({"level": 1, "x": 2})")), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace gdeflate_decode_test
 }  // namespace sherd::test

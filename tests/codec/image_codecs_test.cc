@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::image_codecs_testing {
-namespace {
+namespace image_codecs_test {
 
 using testing::HasSubstr;
 
@@ -21,6 +21,6 @@ TEST(ImageCodecs, AcceptThreeDimensionsForOneChannel) {
   }
 }
 
-}  // namespace
+}  // namespace image_codecs_test
 }  // namespace test::image_codecs_testing
 }  // namespace sherd

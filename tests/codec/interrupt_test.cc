@@ -14,7 +14,7 @@ extern const CodecEntry zstd_codec, bz2_codec, lzma_codec, gzip_codec, gzip_memb
 }
 
 namespace sherd::test {
-namespace {
+namespace interrupt_test {
 
 Bytes noise(std::size_t size) {
   std::mt19937 random(1);
@@ -138,5 +138,5 @@ TEST(LongEncode, RoundTripsAtTheBoundariesOfItsSteps) {
   }
 }
 
-}  // namespace
+}  // namespace interrupt_test
 }  // namespace sherd::test

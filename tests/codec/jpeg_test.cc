@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::image_codecs_testing {
-namespace {
+namespace jpeg_test {
 
 using testing::HasSubstr;
 
@@ -96,6 +96,6 @@ TEST(Jpeg, ImagesWithTooManyScansAreRefused) {
   EXPECT_THAT(result.error().message(), HasSubstr("too many scans"));
 }
 
-}  // namespace
+}  // namespace jpeg_test
 }  // namespace test::image_codecs_testing
 }  // namespace sherd

@@ -6,7 +6,7 @@ namespace sherd {
 extern const CodecEntry lz4_codec;
 
 namespace test {
-namespace {
+namespace lz4_test {
 
 TEST(Lz4, RoundTripsAtEverySize) {
   for (const auto configuration :
@@ -59,6 +59,6 @@ TEST(Lz4, UnknownMembersAreRefused) {
   EXPECT_EQ(try_bytes_codec(lz4_codec, R"({"acceleration": "fast"})").error().member(), "configuration.acceleration");
 }
 
-}  // namespace
+}  // namespace lz4_test
 }  // namespace test
 }  // namespace sherd

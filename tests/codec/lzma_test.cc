@@ -5,7 +5,7 @@ namespace sherd {
 extern const CodecEntry lzma_codec;
 
 namespace test {
-namespace {
+namespace lzma_test {
 
 constexpr std::string_view kConfigurations[] = {
     "",
@@ -103,6 +103,6 @@ TEST(Lzma, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_EQ(member(R"({"speed": 1})"), "unsupported configuration.speed");
 }
 
-}  // namespace
+}  // namespace lzma_test
 }  // namespace test
 }  // namespace sherd

@@ -8,7 +8,7 @@ namespace sherd {
 extern const CodecEntry msgpack2_codec;
 
 namespace test {
-namespace {
+namespace msgpack2_test {
 
 using ::testing::ElementsAre;
 using Texts = std::vector<std::string>;
@@ -97,6 +97,6 @@ TEST(Msgpack2, IsForArraysOfTextsThatHaveDimensions) {
   EXPECT_EQ(code_of(codec()->check({DType::uint8, {2}})), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace msgpack2_test
 }  // namespace test
 }  // namespace sherd

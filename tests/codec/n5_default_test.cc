@@ -11,7 +11,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::test {
-namespace {
+namespace n5_default_test {
 
 using ::testing::HasSubstr;
 
@@ -282,5 +282,5 @@ TEST(N5Default, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_THAT(chain_of(n5("[1, 0]", ""), DType::float16).error().message(), HasSubstr("N5 has no type float16"));
 }
 
-}  // namespace
+}  // namespace n5_default_test
 }  // namespace sherd::test

@@ -12,7 +12,7 @@ extern const CodecEntry blosc_codec, numcodecs_blosc_codec, lz4_codec, bz2_codec
     numcodecs_packbits_codec;
 
 namespace test {
-namespace {
+namespace numcodecs_golden_test {
 
 constexpr const CodecEntry* kTable[] = {&blosc_codec,
                                         &numcodecs_blosc_codec,
@@ -110,6 +110,6 @@ TEST(Numcodecs, BareNamesAreAliases) {
   }
 }
 
-}  // namespace
+}  // namespace numcodecs_golden_test
 }  // namespace test
 }  // namespace sherd

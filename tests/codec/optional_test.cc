@@ -7,7 +7,7 @@
 #include "tests/codec/codec_fixture.hpp"
 
 namespace sherd::test {
-namespace {
+namespace optional_test {
 
 using ::testing::HasSubstr;
 
@@ -132,5 +132,5 @@ TEST(Optional, AConfigurationSaysWhatIsWrongWithIt) {
   EXPECT_THAT(chain_of(kPlain, DType::uint8).error().message(), HasSubstr("optional type, not uint8"));
 }
 
-}  // namespace
+}  // namespace optional_test
 }  // namespace sherd::test

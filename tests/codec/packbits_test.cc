@@ -7,7 +7,7 @@ namespace sherd {
 extern const CodecEntry packbits_codec, numcodecs_packbits_codec;
 
 namespace test {
-namespace {
+namespace packbits_test {
 
 std::unique_ptr<ArrayBytesCodec> packbits(std::string_view configuration) {
   const Limits limits;
@@ -188,6 +188,6 @@ TEST(NumcodecsPackbits, APaddingThatDoesNotFitTheChunkIsCorrupt) {
   EXPECT_EQ(fill, from_hex("00"));
 }
 
-}  // namespace
+}  // namespace packbits_test
 }  // namespace test
 }  // namespace sherd

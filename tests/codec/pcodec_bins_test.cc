@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::pcodec_testing {
-namespace {
+namespace pcodec_bins_test {
 
 using ::testing::HasSubstr;
 
@@ -23,5 +23,5 @@ TEST(Pcodec, NoiseGrowsByLittle) {
     EXPECT_LT(encoded(dtype, elements).size(), elements.size() + 64) << dtype.name();
 }
 
-}  // namespace
+}  // namespace pcodec_bins_test
 }  // namespace sherd::test::pcodec_testing

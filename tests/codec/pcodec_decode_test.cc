@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::pcodec_testing {
-namespace {
+namespace pcodec_decode_test {
 
 using ::testing::HasSubstr;
 
@@ -63,5 +63,5 @@ TEST(Pcodec, DamageIsSurvived) {
   }
 }
 
-}  // namespace
+}  // namespace pcodec_decode_test
 }  // namespace sherd::test::pcodec_testing

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::pcodec_testing {
-namespace {
+namespace pcodec_mode_test {
 
 using ::testing::HasSubstr;
 
@@ -30,5 +30,5 @@ TEST(Pcodec, StructureOfNumbersIsFound) {
   EXPECT_LT(size(DType::uint32, rows), count / 4);
 }
 
-}  // namespace
+}  // namespace pcodec_mode_test
 }  // namespace sherd::test::pcodec_testing

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::pcodec_testing {
-namespace {
+namespace pcodec_test {
 
 using ::testing::HasSubstr;
 
@@ -69,5 +69,5 @@ TEST(Pcodec, IntegersOfTheSameSizeAreTheBitsOfFloats) {
   }
 }
 
-}  // namespace
+}  // namespace pcodec_test
 }  // namespace sherd::test::pcodec_testing

@@ -5,7 +5,7 @@
 
 namespace sherd {
 namespace test::image_codecs_testing {
-namespace {
+namespace png_test {
 
 using testing::HasSubstr;
 
@@ -82,6 +82,6 @@ TEST(Png, RefusesTypesItCannotStore) {
   }
 }
 
-}  // namespace
+}  // namespace png_test
 }  // namespace test::image_codecs_testing
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::test {
-namespace {
+namespace precomputed_golden_test {
 
 struct Case {
   std::string writer;
@@ -95,5 +95,5 @@ TEST(PrecomputedChunks, DecodeToABoundedSize) {
   EXPECT_THAT(result.error().message(), testing::HasSubstr("decodes to more than"));
 }
 
-}  // namespace
+}  // namespace precomputed_golden_test
 }  // namespace sherd::test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::value_codecs_testing {
-namespace {
+namespace scale_offset_test {
 
 using ::testing::HasSubstr;
 
@@ -84,5 +84,5 @@ TEST(ScaleOffset, SmallFloatsAreRoundedAfterEachStep) {
   EXPECT_EQ(decoded_by(chain, {1}, stored, 2), from_hex("813f"));
 }
 
-}  // namespace
+}  // namespace scale_offset_test
 }  // namespace sherd::test::value_codecs_testing

@@ -7,7 +7,7 @@ namespace sherd {
 extern const CodecEntry shuffle_codec, blosc_codec;
 
 namespace test {
-namespace {
+namespace shuffle_test {
 
 std::string size_of(std::size_t size) { return R"({"elementsize": )" + std::to_string(size) + "}"; }
 
@@ -61,6 +61,6 @@ TEST(Shuffle, OfVariableLengthElementsUsesSizeOne) {
   EXPECT_THAT(blosc_codec.short_form("", DType::bytes).value().dump(), testing::HasSubstr(R"("typesize":1)"));
 }
 
-}  // namespace
+}  // namespace shuffle_test
 }  // namespace test
 }  // namespace sherd

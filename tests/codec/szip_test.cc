@@ -11,7 +11,7 @@ namespace sherd {
 extern const CodecEntry szip_codec;
 
 namespace test {
-namespace {
+namespace szip_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -105,6 +105,6 @@ TEST(SzipScanline, IsTheLineOrAsManyBlocksAsAreAllowed) {
   EXPECT_EQ(szip_scanline(32, 20, {1000, 20}), 4096u);
 }
 
-}  // namespace
+}  // namespace szip_test
 }  // namespace test
 }  // namespace sherd

@@ -12,7 +12,7 @@ namespace sherd {
 extern const CodecEntry categorize_codec, json2_codec, msgpack2_codec, vlen_array_codec;
 
 namespace test {
-namespace {
+namespace text_codecs_test {
 
 using ::testing::HasSubstr;
 
@@ -213,6 +213,6 @@ TEST(TextCodecs, RefuseElementsThatAreNotTexts) {
   EXPECT_FALSE(try_codec(msgpack2_codec, json("{}"), {DType::string, {}}).has_value());
 }
 
-}  // namespace
+}  // namespace text_codecs_test
 }  // namespace test
 }  // namespace sherd

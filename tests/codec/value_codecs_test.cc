@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::value_codecs_testing {
-namespace {
+namespace value_codecs_test {
 
 using ::testing::HasSubstr;
 
@@ -86,5 +86,5 @@ TEST(Squeeze, DropsDimensionsOfLengthOne) {
   EXPECT_EQ(squeezed({}), (Shape{1}));
 }
 
-}  // namespace
+}  // namespace value_codecs_test
 }  // namespace sherd::test::value_codecs_testing

@@ -10,7 +10,7 @@ namespace sherd {
 extern const CodecEntry vlen_utf8_codec, vlen_bytes_codec;
 
 namespace test {
-namespace {
+namespace vlen_test {
 
 std::unique_ptr<ArrayBytesCodec> vlen(const CodecEntry& entry) {
   const Limits limits;
@@ -136,6 +136,6 @@ TEST(Vlen, OtherTypesAreRefused) {
   EXPECT_TRUE(vlen(vlen_bytes_codec)->check({DType::bytes, {1}}).has_value());
 }
 
-}  // namespace
+}  // namespace vlen_test
 }  // namespace test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::test {
-namespace {
+namespace zarrs_vlen_test {
 
 using ::testing::HasSubstr;
 using Texts = std::vector<std::string>;
@@ -130,5 +130,5 @@ TEST(ZarrsVlen, ConfigurationsNameTheirMembers) {
   EXPECT_EQ(code_of(chain_of(json(kPlain), 2, DType::uint16)), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace zarrs_vlen_test
 }  // namespace sherd::test

@@ -12,7 +12,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::test {
-namespace {
+namespace zfp_test {
 
 using ::testing::HasSubstr;
 
@@ -301,5 +301,5 @@ TEST_F(Zfpy, IsForTheTypesOfZfpyAlone) {
       << "the header has 16 bits for each of three dimensions";
 }
 
-}  // namespace
+}  // namespace zfp_test
 }  // namespace sherd::test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace sherd::test::compressors_testing {
-namespace {
+namespace zstd_test {
 
 using ::testing::HasSubstr;
 
@@ -121,5 +121,5 @@ TEST(Zstd, ASkippableFrameLongerThanTheChunkIsCorrupt) {
   EXPECT_EQ(code_of(decoded(*codec, {}, 10)), ErrorCode::corrupt);
 }
 
-}  // namespace
+}  // namespace zstd_test
 }  // namespace sherd::test::compressors_testing

@@ -13,7 +13,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace appended_shard_test {
 
 constexpr std::uint64_t kSide = 2048, kChunk = 64;
 constexpr std::uint64_t kChunks = kSide / kChunk;
@@ -96,5 +96,5 @@ TEST_P(AppendedShard, IsReadWithoutConflictsWhileItGrows) {
 INSTANTIATE_TEST_SUITE_P(Index, AppendedShard, testing::Values(IndexLocation::end, IndexLocation::start),
                          [](const auto& at) { return at.param == IndexLocation::end ? "AtTheEnd" : "AtTheStart"; });
 
-}  // namespace
+}  // namespace appended_shard_test
 }  // namespace sherd

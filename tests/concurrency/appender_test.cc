@@ -12,7 +12,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace appender_test {
 
 constexpr std::uint64_t kSlice = 15;
 
@@ -102,5 +102,5 @@ TEST(SharedAppender, MayBeClosedByEveryThread) {
   EXPECT_EQ(array.shape()[0], accepted);
 }
 
-}  // namespace
+}  // namespace appender_test
 }  // namespace sherd

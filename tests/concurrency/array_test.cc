@@ -13,7 +13,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace array_test {
 
 using Values = std::vector<std::uint32_t>;
 
@@ -339,5 +339,5 @@ TEST_F(SharedHandle, ConcurrentAppendsUseDifferentRanges) {
   EXPECT_THAT(appended, testing::ElementsAre(0, 4, 4, 4, 4, 4));
 }
 
-}  // namespace
+}  // namespace array_test
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include "tests/neuroglancer/shards_testing.hpp"
 
 namespace sherd::kv_testing {
-namespace {
+namespace build_test {
 
 using neuroglancer::BuildOptions;
 using neuroglancer::ShardedBuilder;
@@ -50,5 +50,5 @@ TEST(SharedBuild, EncodesABatchByAllThreads) {
   EXPECT_TRUE(values_of(tree_of(*store), sharding) == values);
 }
 
-}  // namespace
+}  // namespace build_test
 }  // namespace sherd::kv_testing

@@ -18,7 +18,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace changing_source_test {
 
 using neuroglancer::ShardedStore;
 using neuroglancer::ShardedStoreOptions;
@@ -300,5 +300,5 @@ TEST(ChangingArray, IsCopiedWithOneVersionOfEachShard) {
   EXPECT_GT(outcomes.sound, 0);
 }
 
-}  // namespace
+}  // namespace changing_source_test
 }  // namespace sherd

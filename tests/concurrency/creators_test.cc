@@ -12,7 +12,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace creators_test {
 
 using Values = std::vector<std::uint16_t>;
 
@@ -103,5 +103,5 @@ TEST(LocklessMakers, OfOnePathLeaveTheWholeArrayOfOneThatSucceeded) {
   }
 }
 
-}  // namespace
+}  // namespace creators_test
 }  // namespace sherd

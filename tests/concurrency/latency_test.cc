@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace latency_test {
 
 using Values = std::vector<std::uint32_t>;
 
@@ -77,5 +77,5 @@ TEST(DelayedArray, IsChangedByManyThreadsAtATime) {
   }
 }
 
-}  // namespace
+}  // namespace latency_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/lockless.hpp"
 
 namespace sherd {
-namespace {
+namespace lockless_test {
 
 using neuroglancer::ShardedStore;
 
@@ -252,5 +252,5 @@ TEST(LocklessAttributes, LoseNoEditAndConsolidatedMetadataFollows) {
   EXPECT_EQ(list->find("g")->find("attributes")->dump(), attributes.dump());
 }
 
-}  // namespace
+}  // namespace lockless_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace netcdf_test {
 
 constexpr std::int32_t kRounds = 16;
 
@@ -130,5 +130,5 @@ TEST_P(SharedDataset, LosesNoRecordOfWritersThatGetConflicts) {
   for (const Variable& each : dataset.root().variables()) EXPECT_EQ(each.shape(), Shape{found.size()});
 }
 
-}  // namespace
+}  // namespace netcdf_test
 }  // namespace sherd::netcdf

@@ -20,7 +20,7 @@ extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 #endif
 
 namespace sherd {
-namespace {
+namespace pool_test {
 
 Config threads(unsigned count) {
   Config config;
@@ -429,5 +429,5 @@ TEST(Tasks, EndAWaitThatIsInterrupted) {
   EXPECT_EQ(done.error().code(), ErrorCode::unavailable);
 }
 
-}  // namespace
+}  // namespace pool_test
 }  // namespace sherd

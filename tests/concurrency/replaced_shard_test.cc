@@ -14,7 +14,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace replaced_shard_test {
 
 using Values = std::vector<std::uint16_t>;
 
@@ -152,5 +152,5 @@ TEST_P(ReplacedShard, IsReadInItsOldOrNewVersion) {
   EXPECT_GE(interrupted, nothing_to_read ? 0 : GetParam().cache == CacheMode::shard ? 1 : 2);
 }
 
-}  // namespace
+}  // namespace replaced_shard_test
 }  // namespace sherd

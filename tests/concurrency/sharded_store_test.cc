@@ -11,7 +11,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace sharded_store_test {
 
 void write_and_read(const std::shared_ptr<Store>& store) {
   constexpr std::uint64_t kIds = 32, kWriters = 4, kRounds = 20;
@@ -60,5 +60,5 @@ TEST(ConcurrentShardedStore, LosesNothingInFilesThatChangeInPlace) {
   write_and_read(file_store(dir.path(), config).value());
 }
 
-}  // namespace
+}  // namespace sharded_store_test
 }  // namespace sherd

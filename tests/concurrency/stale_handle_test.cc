@@ -14,7 +14,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace stale_handle_test {
 
 using testing::Each;
 using testing::IsEmpty;
@@ -160,5 +160,5 @@ TEST(ArraysErasedDuringWrites, LeaveNothingBehind) {
   EXPECT_THAT(keys_of(*store()), testing::ElementsAre("zarr.json"));
 }
 
-}  // namespace
+}  // namespace stale_handle_test
 }  // namespace sherd

@@ -14,7 +14,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace store_test {
 
 constexpr int kThreads = 16, kProcesses = 4, kRounds = 25;
 
@@ -202,5 +202,5 @@ TEST(FileStoreUnderLoad, AReaderSeesTheOldOrTheNewObject) {
   writer.join();
 }
 
-}  // namespace
+}  // namespace store_test
 }  // namespace sherd

@@ -23,7 +23,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace calls_test {
 
 using testing::IsEmpty;
 
@@ -239,5 +239,5 @@ TEST_P(EveryRequest, IsMadeWithinACall) {
 INSTANTIATE_TEST_SUITE_P(Of, EveryRequest, ::testing::ValuesIn(kOperations),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-}  // namespace
+}  // namespace calls_test
 }  // namespace sherd

@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace clipped_test {
 
 using namespace copy_testing;
 using neuroglancer::VolumeInfo;
@@ -139,5 +139,5 @@ TEST(CopyClippedDualFormat, IsTheSameVolumeInOtherShardsAndInNone) {
   }
 }
 
-}  // namespace
+}  // namespace clipped_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace copy_test {
 
 using namespace copy_testing;
 
@@ -190,5 +190,5 @@ TEST(Copy, OfLongStringsStaysWithinTheBudget) {
 }
 #endif
 
-}  // namespace
+}  // namespace copy_test
 }  // namespace sherd

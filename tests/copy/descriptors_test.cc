@@ -11,7 +11,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace descriptors_test {
 
 using namespace copy_testing;
 namespace fs = std::filesystem;
@@ -92,5 +92,5 @@ TEST_F(CopyAgain, OverAnOlderCopyResumesWhereItStopped) {
   EXPECT_EQ(scratch_below(to_), std::vector<std::string>());
 }
 
-}  // namespace
+}  // namespace descriptors_test
 }  // namespace sherd

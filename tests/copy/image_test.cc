@@ -8,7 +8,7 @@
 #include "tests/copy/copy_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace image_test {
 
 using namespace copy_testing;
 using testing::HasSubstr;
@@ -248,5 +248,5 @@ TEST(CopyIntoVolume, AGroupWithWrongMultiscalesIsRefusedByMember) {
               HasSubstr("not 'affine'"));
 }
 
-}  // namespace
+}  // namespace image_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/copy/copy_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace into_volume_test {
 
 using namespace copy_testing;
 
@@ -185,5 +185,5 @@ TEST(CopyIntoVolume, AcceptsEncodingShardingAndChunks) {
   EXPECT_EQ(all_of(open_array(other).value()), voxels("xyz", {37, 20, 18}));
 }
 
-}  // namespace
+}  // namespace into_volume_test
 }  // namespace sherd

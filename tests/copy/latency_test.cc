@@ -13,7 +13,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace latency_test {
 
 class LatencyOfTools : public ::testing::Test {
  protected:
@@ -133,5 +133,5 @@ TEST(Copies, OfManySmallArraysHaveSeveralInProgress) {
   }
 }
 
-}  // namespace
+}  // namespace latency_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/copy/copy_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace layout_test {
 
 using namespace copy_testing;
 
@@ -115,5 +115,5 @@ TEST_F(CopiedLayout, HasNoOrderThatAFormatCannotExpress) {
   EXPECT_EQ(in_c_order(order_c).value(), std::nullopt);
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace sherd

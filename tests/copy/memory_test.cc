@@ -7,7 +7,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace memory_test {
 
 using namespace copy_testing;
 
@@ -35,5 +35,5 @@ TEST(CopyMemory, HoldsOneLargeChunkOfSmallArraysAtATime) {
 }
 #endif
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace sherd

@@ -4,7 +4,7 @@
 #include "copy/netcdf_copy.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace netcdf_boxes_test {
 
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
 
@@ -36,5 +36,5 @@ TEST(Boxes, OfSmallChunksAreJoined) {
   EXPECT_EQ(box_shape({{0, 5}, {}, {1, 5}, 8}, kMebi, kMebi), (Shape{1, 5}));
 }
 
-}  // namespace
+}  // namespace netcdf_boxes_test
 }  // namespace sherd::netcdf

@@ -10,7 +10,7 @@
 #include "tests/netcdf/writer_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace netcdf_copy_test {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::UnorderedElementsAre;
 using writer_testing::text;
@@ -199,5 +199,5 @@ TEST(CopiedAttributes, AreThoseThatTheCopyCanHave) {
   EXPECT_THAT(warnings, IsEmpty());
 }
 
-}  // namespace
+}  // namespace netcdf_copy_test
 }  // namespace sherd::netcdf

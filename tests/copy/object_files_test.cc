@@ -10,7 +10,7 @@
 #include "tests/io/object_files_testing.hpp"
 
 namespace sherd::object_files_testing {
-namespace {
+namespace object_files_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -107,5 +107,5 @@ TEST_F(ObjectFiles, AreRefusedWhereTheyDoNotBelong) {
   EXPECT_THAT(large.error().text(), HasSubstr("does not fit in float32"));
 }
 
-}  // namespace
+}  // namespace object_files_test
 }  // namespace sherd::object_files_testing

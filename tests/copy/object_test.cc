@@ -10,7 +10,7 @@
 #include "tests/copy/copy_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace object_test {
 
 using namespace copy_testing;
 
@@ -115,5 +115,5 @@ TEST(Copy, AChunkMadeOfADamagedShardAloneIsNotTakenForEmpty) {
   EXPECT_EQ(failed.error().key(), "c/1/1");
 }
 
-}  // namespace
+}  // namespace object_test
 }  // namespace sherd

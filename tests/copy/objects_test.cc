@@ -10,25 +10,14 @@
 #include "store/zip.hpp"
 #include "tests/store/temp_dir.hpp"
 #include "tests/store/test_store.hpp"
+#include "tests/store/tree.hpp"
 #include "tests/store/zip_bytes.hpp"
 
 namespace sherd {
-namespace {
+namespace objects_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::vector<std::string> keys_of(Store& store) {
-  std::vector<std::string> keys;
-  store
-      .list("",
-            [&](const std::string& key, std::uint64_t) {
-              keys.push_back(key);
-              return true;
-            })
-      .value();
-  return keys;
-}
 
 /// An array of four shards and objects that belong to nothing.
 std::shared_ptr<Store> filled() {
@@ -212,5 +201,5 @@ TEST(CopyObjects, StaysWithinItsMemoryAndReportsItsProgress) {
   EXPECT_LE(done, total);
 }
 
-}  // namespace
+}  // namespace objects_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace plan_test {
 
 using testing::ElementsAre;
 
@@ -76,5 +76,5 @@ TEST_F(Plan, LeavesOutAMemberThatWasErasedMeanwhile) {
   EXPECT_THAT(paths_of(plan().value()), ElementsAre("", "g", "y"));
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace sherd

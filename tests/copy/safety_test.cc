@@ -13,7 +13,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace safety_test {
 
 using namespace copy_testing;
 
@@ -309,5 +309,5 @@ TEST(LocklessCopy, IsResumedFromWhatAnInterruptedOneLeft) {
   for (const auto& [key, bytes] : tree_of(*destination)) EXPECT_FALSE(key.starts_with(".sherd-new-")) << key;
 }
 
-}  // namespace
+}  // namespace safety_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace volume_test {
 
 using neuroglancer::create_precomputed;
 using neuroglancer::VolumeInfo;
@@ -222,5 +222,5 @@ TEST(CopyCollection, RefusesOtherFormatsAndChunkOptions) {
   EXPECT_EQ(copy(memory_store(), copied).error().code(), ErrorCode::not_found);
 }
 
-}  // namespace
+}  // namespace volume_test
 }  // namespace sherd

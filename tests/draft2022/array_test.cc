@@ -5,7 +5,7 @@
 #include "tests/draft2022/draft2022_testing.hpp"
 
 namespace sherd::draft {
-namespace {
+namespace array_test {
 
 class DraftRefusedArray : public testing::TestWithParam<Refusal> {};
 
@@ -374,5 +374,5 @@ TEST(DraftFillValues, AreWrittenAndReadBitForBit) {
   }
 }
 
-}  // namespace
+}  // namespace array_test
 }  // namespace sherd::draft

@@ -6,7 +6,7 @@
 #include "sherd/tools.hpp"
 
 namespace sherd {
-namespace {
+namespace entry_point_test {
 
 constexpr std::string_view kUri = "https://purl.org/zarr/spec/protocol/core/3.0";
 
@@ -80,5 +80,5 @@ TEST_F(EntryPoint, IsNotNeededByZarr3NextToADirectoryOfTheSameName) {
   EXPECT_EQ(open_array(store, {.path = "a"}).error().code(), ErrorCode::not_found);
 }
 
-}  // namespace
+}  // namespace entry_point_test
 }  // namespace sherd

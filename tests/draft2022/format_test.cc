@@ -7,7 +7,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::draft {
-namespace {
+namespace format_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -434,5 +434,5 @@ TEST(DraftShards, OfUnknownTransformersAreDescribedAndNeverAccessed) {
   }
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace sherd::draft

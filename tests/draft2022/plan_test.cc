@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::draft::transformer_values_testing {
-namespace {
+namespace plan_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -83,5 +83,5 @@ TEST(DraftTransformer, RefusesPartsThatOverlapOrLeaveAGap) {
   EXPECT_THAT(world.value("c0/0"), Optional(std::string("0123")));
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace sherd::draft::transformer_values_testing

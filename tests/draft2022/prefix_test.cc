@@ -13,7 +13,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::draft {
-namespace {
+namespace prefix_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -419,5 +419,5 @@ TEST(DraftTransformer, ThreadsThatShareAShardLoseNothing) {
                 Optional(std::to_string(thread) + "." + std::to_string(kRounds - 1)));
 }
 
-}  // namespace
+}  // namespace prefix_test
 }  // namespace sherd::draft

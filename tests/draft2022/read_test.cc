@@ -7,7 +7,7 @@
 #include "tests/store/round_trips.hpp"
 
 namespace sherd::draft {
-namespace {
+namespace read_test {
 
 /// 64 shards, each with the value "I-K" in its chunks K = 0 and 1.
 class LatencyOfTransformers : public ::testing::Test {
@@ -95,5 +95,5 @@ TEST_F(LatencyOfTransformers, ADamagedShardIsCorruptWithItsKey) {
   EXPECT_EQ(values.error().key(), world_.key("c0/0"));
 }
 
-}  // namespace
+}  // namespace read_test
 }  // namespace sherd::draft

@@ -9,7 +9,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::draft {
-namespace {
+namespace tools_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -294,5 +294,5 @@ TEST(DraftTools, ArraysGrowShrinkAndAreAppendedTo) {
   EXPECT_TRUE(check(store, {.data = true}).value().faults.empty());
 }
 
-}  // namespace
+}  // namespace tools_test
 }  // namespace sherd::draft

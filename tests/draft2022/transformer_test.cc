@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::draft::transformer_values_testing {
-namespace {
+namespace transformer_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -98,5 +98,5 @@ TEST(DraftTransformer, AChunkOfZeroBytesExists) {
   EXPECT_THAT(world->list_prefix("data/").value(), ElementsAre(world.key("c0/0")));
 }
 
-}  // namespace
+}  // namespace transformer_test
 }  // namespace sherd::draft::transformer_values_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::draft::transformer_values_testing {
-namespace {
+namespace write_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -71,5 +71,5 @@ TEST(DraftTransformer, ErasingAMissingChunkWritesNothing) {
               ElementsAre("get c0/0 1+64", "get c1/0 0+0"));
 }
 
-}  // namespace
+}  // namespace write_test
 }  // namespace sherd::draft::transformer_values_testing

@@ -12,7 +12,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace array_test {
 
 using operations::Values;
 
@@ -309,5 +309,5 @@ TEST_P(RewriterOfClones, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_or_new_
 
 INSTANTIATE_TEST_SUITE_P(All, RewriterOfClones, testing::Values("part", "two"), name_of);
 
-}  // namespace
+}  // namespace array_test
 }  // namespace faults

@@ -15,7 +15,7 @@
 #include "tests/faults/judge.hpp"
 
 namespace faults {
-namespace {
+namespace checks_test {
 
 using golden::Case;
 using golden::Change;
@@ -170,5 +170,5 @@ INSTANTIATE_TEST_SUITE_P(All, Reader,
                                          "IndexAtEndInPlace", "IndexAtStartInPlaceWithSlack", "Draft2022Appended",
                                          "IdsAppended"));
 
-}  // namespace
+}  // namespace checks_test
 }  // namespace faults

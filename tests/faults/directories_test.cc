@@ -12,7 +12,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace directories_test {
 
 class NewDirectories : public testing::Test {
  protected:
@@ -75,5 +75,5 @@ TEST_F(NewDirectories, AreSyncedOnce) {
   }
 }
 
-}  // namespace
+}  // namespace directories_test
 }  // namespace faults

@@ -8,7 +8,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace dual_format_test {
 
 using operations::Values;
 
@@ -132,5 +132,5 @@ INSTANTIATE_TEST_SUITE_P(All, WriterOfADualFormatArray,
                          });
 INSTANTIATE_TEST_SUITE_P(All, WriterOfADualFormatShard, testing::Values("dual-format-shard"));
 
-}  // namespace
+}  // namespace dual_format_test
 }  // namespace faults

@@ -10,7 +10,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace exchange_test {
 
 using operations::Values;
 
@@ -195,5 +195,5 @@ TEST_F(OverwrittenByACopy, IsListedAfterTheNextCopyWhenKilledAtAnyCall) {
   EXPECT_GT(unlisted, 0);
 }
 
-}  // namespace
+}  // namespace exchange_test
 }  // namespace faults

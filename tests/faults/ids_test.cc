@@ -7,7 +7,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace ids_test {
 
 using ById = std::map<std::uint64_t, std::string>;
 
@@ -100,5 +100,5 @@ INSTANTIATE_TEST_SUITE_P(All, WriterOfIds, testing::Values("ids-put", "ids-put-m
                            return name;
                          });
 
-}  // namespace
+}  // namespace ids_test
 }  // namespace faults

@@ -11,7 +11,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace locks_test {
 
 using sherd::Box;
 using sherd::Condition;
@@ -169,5 +169,5 @@ TEST_P(WithoutLocks, ValuesByIdAreChangedIfTheUserAllowsIt) {
   }
 }
 
-}  // namespace
+}  // namespace locks_test
 }  // namespace faults

@@ -11,7 +11,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace nodes_test {
 
 using operations::Values;
 
@@ -104,5 +104,5 @@ INSTANTIATE_TEST_SUITE_P(All, ANode, testing::Values("created", "erased", "erase
 INSTANTIATE_TEST_SUITE_P(All, ErasedNode, testing::Values("erased", "erased_with_its_group"),
                          [](const auto& param) { return param.param; });
 
-}  // namespace
+}  // namespace nodes_test
 }  // namespace faults

@@ -10,7 +10,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace output_file_test {
 
 const std::string kOld(5000, 'o'), kNew(3000, 'n');
 
@@ -82,5 +82,5 @@ TEST_P(WriterOfAFile, LeavesTheOldFileOrTheNewOneWhenKilledAtAnyCall) {
 INSTANTIATE_TEST_SUITE_P(All, WriterOfAFile, testing::Bool(),
                          [](const testing::TestParamInfo<bool>& exists) { return exists.param ? "Replacing" : "New"; });
 
-}  // namespace
+}  // namespace output_file_test
 }  // namespace faults

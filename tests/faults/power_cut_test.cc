@@ -16,7 +16,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace power_cut_test {
 
 using golden::Case;
 using golden::Change;
@@ -216,5 +216,5 @@ INSTANTIATE_TEST_SUITE_P(All, KilledWriter,
 INSTANTIATE_TEST_SUITE_P(All, Mutants, testing::ValuesIn(golden::cases()),
                          [](const auto& each) { return each.param.name; });
 
-}  // namespace
+}  // namespace power_cut_test
 }  // namespace faults

@@ -8,7 +8,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace rename_test {
 
 using operations::Values;
 
@@ -125,5 +125,5 @@ TEST(RenamedLink, LeavesTheEmptyDirectoryAtTheNewPathWhenACallFails) {
   });
 }
 
-}  // namespace
+}  // namespace rename_test
 }  // namespace faults

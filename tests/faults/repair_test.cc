@@ -10,7 +10,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace repair_test {
 
 constexpr const char* kShard = "c/0/0";
 
@@ -125,5 +125,5 @@ TEST_P(RepairedShard, IsOldOrNewAfterAPowerCut) {
 INSTANTIATE_TEST_SUITE_P(All, RepairedShard, testing::ValuesIn(kCases),
                          [](const auto& each) { return each.param.name; });
 
-}  // namespace
+}  // namespace repair_test
 }  // namespace faults

@@ -10,7 +10,7 @@
 #include "tests/faults/faults.hpp"
 
 namespace faults {
-namespace {
+namespace stream_test {
 
 using operations::Values;
 
@@ -144,5 +144,5 @@ class PreallocatedStream : public AStream {
 
 TEST_F(PreallocatedStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace faults

@@ -12,7 +12,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace zarr2_test {
 
 /// The contents of an array's documents.
 struct Said {
@@ -143,5 +143,5 @@ INSTANTIATE_TEST_SUITE_P(All, WriterOfSeveralDocuments,
                          testing::Values("create", "attributes", "resize", "consolidate", "erase"),
                          [](const auto& param) { return param.param; });
 
-}  // namespace
+}  // namespace zarr2_test
 }  // namespace faults

@@ -14,7 +14,7 @@
 #include "tests/faults/power_cuts.hpp"
 
 namespace faults {
-namespace {
+namespace zip_test {
 
 using sherd::Store;
 /// Objects by key; nullopt: there is no archive.
@@ -274,5 +274,5 @@ TEST(UnnamedFiles, AreNotNeededByAWriterOfAnArchive) {
   }
 }
 
-}  // namespace
+}  // namespace zip_test
 }  // namespace faults

@@ -12,14 +12,12 @@
 #include <vector>
 
 #include "sherd/sherd.hpp"
+#include "tests/results.hpp"
 
 namespace sherd {
 
 constexpr auto corrupt_code = ErrorCode::corrupt;
 constexpr auto unsupported_code = ErrorCode::unsupported;
-
-inline Json parsed(std::string_view text) { return Json::parse(text, 4096).value(); }
-inline ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 /// A document with some members replaced by those of `changes`, or removed where a change is the string "-".
 inline std::string changed(std::string_view document, std::string_view changes) {

@@ -14,7 +14,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace numcodecs_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -315,5 +315,5 @@ TEST(NumcodecsCodec, HasTheDefaultsOfNumcodecs) {
   EXPECT_EQ(configuration("shuffle", "{}", DType::int64), R"({"elementsize":4})");
 }
 
-}  // namespace
+}  // namespace numcodecs_test
 }  // namespace sherd::v2

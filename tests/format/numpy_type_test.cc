@@ -11,7 +11,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace numpy_type_test {
 
 using testing::HasSubstr;
 
@@ -267,5 +267,5 @@ TEST(NumpyFill, OfBytesMayBeShorterThanTheElementButNotLonger) {
   EXPECT_EQ(print_numpy_fill(parse_numpy_fill(Json(0), structure).value(), structure).text(), "AAA=");
 }
 
-}  // namespace
+}  // namespace numpy_type_test
 }  // namespace sherd::v2

@@ -7,7 +7,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace zarr2_array_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -495,5 +495,5 @@ TEST(V2Array, NamesItsDimensionsWhereXarrayLooksForThem) {
   EXPECT_EQ(parsed(text_at(*store, "a/.zattrs")).dump(), R"({"_ARRAY_DIMENSIONS":["y","x"],"a":1})");
 }
 
-}  // namespace
+}  // namespace zarr2_array_test
 }  // namespace sherd::v2

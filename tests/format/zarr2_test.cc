@@ -14,7 +14,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace zarr2_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -339,5 +339,5 @@ TEST(V2NextToZarr3, IsIgnoredAndReportedByCheck) {
   EXPECT_EQ(open_array(store, {.format = "zarr2"}).value().shape(), (Shape{7, 5}));
 }
 
-}  // namespace
+}  // namespace zarr2_test
 }  // namespace sherd::v2

@@ -9,7 +9,7 @@
 #include "tests/format/zarr3_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace zarr3_array_test {
 
 class RefusedArray : public testing::TestWithParam<Refusal> {};
 
@@ -298,5 +298,5 @@ TEST(Zarr3Documents, ZeroDimensionsMayBeSharded) {
   ASSERT_TRUE(node) << node.error().text();
 }
 
-}  // namespace
+}  // namespace zarr3_array_test
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace zarr3_rules_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -135,5 +135,5 @@ TEST(Zarr3Names, BareNamesOfNumcodecsAreReadAndTheirFullNamesWritten) {
   }
 }
 
-}  // namespace
+}  // namespace zarr3_rules_test
 }  // namespace sherd

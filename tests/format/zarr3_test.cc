@@ -12,7 +12,7 @@
 #include "tests/format/zarr3_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace zarr3_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -190,5 +190,5 @@ TEST(Zarr3Entries, OfAnotherKindStayInTheGroup) {
   }
 }
 
-}  // namespace
+}  // namespace zarr3_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/format/documents_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace zarr_common_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -196,5 +196,5 @@ TEST(Members, AreDirectoriesWhoseTypeTheFirstDocumentGives) {
   EXPECT_THAT(asked, testing::UnorderedElementsAre("array", "broken", "draft", "group", "nothing"));
 }
 
-}  // namespace
+}  // namespace zarr_common_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace codec_test {
 
 using Make = std::function<void(World&)>;
 
@@ -262,5 +262,5 @@ INSTANTIATE_TEST_SUITE_P(Deflate, Hostile, testing::ValuesIn(deflate()), name_of
 INSTANTIATE_TEST_SUITE_P(Blosc, Hostile, testing::ValuesIn(blosc_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(OtherCodecs, Hostile, testing::ValuesIn(others()), name_of);
 
-}  // namespace
+}  // namespace codec_test
 }  // namespace sherd::hostile

@@ -10,7 +10,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace draft2022_test {
 
 using draft2022::ShardingTransformer;
 
@@ -209,5 +209,5 @@ INSTANTIATE_TEST_SUITE_P(DraftShardSize, HostileStore, testing::ValuesIn(sizes()
 INSTANTIATE_TEST_SUITE_P(DraftShardEntry, HostileStore, testing::ValuesIn(entries()), stored_name);
 INSTANTIATE_TEST_SUITE_P(DraftShardFile, HostileStore, testing::ValuesIn(files()), stored_name);
 
-}  // namespace
+}  // namespace draft2022_test
 }  // namespace sherd::hostile

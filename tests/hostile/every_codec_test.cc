@@ -10,7 +10,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace every_codec_test {
 
 using test::Bytes;
 
@@ -214,5 +214,5 @@ std::vector<StoredCase> every_codec() {
 
 INSTANTIATE_TEST_SUITE_P(EveryCodec, HostileStore, testing::ValuesIn(every_codec()), stored_name);
 
-}  // namespace
+}  // namespace every_codec_test
 }  // namespace sherd::hostile

@@ -4,7 +4,7 @@
 #include <fstream>
 
 namespace sherd::hostile {
-namespace {
+namespace metadata_test {
 
 using Make = std::function<void(World&)>;
 
@@ -235,5 +235,5 @@ INSTANTIATE_TEST_SUITE_P(Shape, Hostile, testing::ValuesIn(shapes()), name_of);
 INSTANTIATE_TEST_SUITE_P(Codecs, Hostile, testing::ValuesIn(codecs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Members, Hostile, testing::ValuesIn(members()), name_of);
 
-}  // namespace
+}  // namespace metadata_test
 }  // namespace sherd::hostile

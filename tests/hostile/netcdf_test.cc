@@ -12,7 +12,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace netcdf_test {
 
 using netcdf::Dataset;
 
@@ -419,5 +419,5 @@ TEST(HostileNetcdf, ConsolidatedEntriesWithImpossiblePathsAreIgnored) {
   EXPECT_EQ(found.warnings(), std::vector<std::string>());
 }
 
-}  // namespace
+}  // namespace netcdf_test
 }  // namespace sherd::hostile

@@ -2,7 +2,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace path_test {
 
 namespace fs = std::filesystem;
 
@@ -128,5 +128,5 @@ std::vector<Case> links() {
 INSTANTIATE_TEST_SUITE_P(Paths, Hostile, testing::ValuesIn(paths()), name_of);
 INSTANTIATE_TEST_SUITE_P(Links, Hostile, testing::ValuesIn(links()), name_of);
 
-}  // namespace
+}  // namespace path_test
 }  // namespace sherd::hostile

@@ -9,7 +9,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace precomputed_test {
 
 using namespace neuroglancer;
 
@@ -280,5 +280,5 @@ INSTANTIATE_TEST_SUITE_P(PrecomputedParameters, HostileStore, testing::ValuesIn(
 INSTANTIATE_TEST_SUITE_P(PrecomputedShards, HostileStore, testing::ValuesIn(shards()), stored_name);
 INSTANTIATE_TEST_SUITE_P(PrecomputedObjects, HostileStore, testing::ValuesIn(objects()), stored_name);
 
-}  // namespace
+}  // namespace precomputed_test
 }  // namespace sherd::hostile

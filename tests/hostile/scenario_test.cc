@@ -15,7 +15,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace scenario_test {
 
 using ::testing::HasSubstr;
 using Elements = std::vector<std::uint16_t>;
@@ -323,5 +323,5 @@ TEST(SparseGiant, OneCornerOfTrillionsOfVoxelsTakesLittleMemory) {
   EXPECT_LT(std::filesystem::file_size(directory / "giant/c/12/8/2"), 2U << 20);
 }
 
-}  // namespace
+}  // namespace scenario_test
 }  // namespace sherd::hostile

@@ -11,7 +11,7 @@
 #include "base/checksum.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace shard_test {
 
 using Make = std::function<void(World&)>;
 using Words = std::span<std::uint64_t>;
@@ -275,5 +275,5 @@ INSTANTIATE_TEST_SUITE_P(ShardEntry, Hostile, testing::ValuesIn(entries()), name
 INSTANTIATE_TEST_SUITE_P(ShardLayout, Hostile, testing::ValuesIn(layouts()), name_of);
 INSTANTIATE_TEST_SUITE_P(ShardFile, Hostile, testing::ValuesIn(files()), name_of);
 
-}  // namespace
+}  // namespace shard_test
 }  // namespace sherd::hostile

@@ -6,7 +6,7 @@
 #include "tests/hostile/hostile.hpp"
 
 namespace sherd::hostile {
-namespace {
+namespace zarr2_test {
 
 using Make = std::function<void(Store&, const std::string& root)>;
 using Act = std::function<Result<void>(const std::shared_ptr<Store>&)>;
@@ -318,5 +318,5 @@ INSTANTIATE_TEST_SUITE_P(Zarr2Members, HostileStore, testing::ValuesIn(members()
 INSTANTIATE_TEST_SUITE_P(Zarr2Kept, HostileStore, testing::ValuesIn(kept()), numbered_name);
 INSTANTIATE_TEST_SUITE_P(Zarr2Chunks, HostileStore, testing::ValuesIn(chunks()), numbered_name);
 
-}  // namespace
+}  // namespace zarr2_test
 }  // namespace sherd::hostile

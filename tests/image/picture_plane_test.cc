@@ -7,7 +7,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace picture_plane_test {
 
 using testing::HasSubstr;
 using At = std::pair<AxisId, AxisIndex>;
@@ -86,5 +86,5 @@ TEST(PicturePlane, IsRefusedForALineOrWhatIsDrawnAlready) {
   EXPECT_THAT(plane_of({4, 5, 6}, facts_of("zyx"), twice).error().text(), HasSubstr("given twice"));
 }
 
-}  // namespace
+}  // namespace picture_plane_test
 }  // namespace sherd

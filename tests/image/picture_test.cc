@@ -5,7 +5,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace picture_test {
 
 using namespace files_testing;
 
@@ -232,5 +232,5 @@ TEST(Picture, RefusesArraysWithoutAPlane) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"a.zarr"});
 }
 
-}  // namespace
+}  // namespace picture_test
 }  // namespace sherd

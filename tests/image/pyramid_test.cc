@@ -11,7 +11,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace pyramid_test {
 
 using namespace copy_testing;
 using testing::ElementsAre;
@@ -303,5 +303,5 @@ TEST(Pyramid, IsRefusedForTypesWithoutMeanOrMode) {
               HasSubstr("zeros can only be ignored in a pyramid of modes"));
 }
 
-}  // namespace
+}  // namespace pyramid_test
 }  // namespace sherd

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace reduce_test {
 
 using testing::ElementsAre;
 
@@ -88,5 +88,5 @@ TEST(Reduction, IsRefusedForTypesWithoutAMeanOrAMode) {
   EXPECT_FALSE(halves().check(DType::string));
 }
 
-}  // namespace
+}  // namespace reduce_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace axes_test {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
@@ -193,5 +193,5 @@ TEST_F(ImageFactsOf, ALevelOfAGroupAreFoundByNumber) {
   EXPECT_FALSE(open_level(create_group(store_, "plain").value(), 0).value());
 }
 
-}  // namespace
+}  // namespace axes_test
 }  // namespace sherd

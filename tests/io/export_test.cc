@@ -3,7 +3,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace export_test {
 
 using namespace files_testing;
 
@@ -55,5 +55,5 @@ TEST(Export, KeepsTheOrderOfDimensionsWithoutNames) {
   expect_pattern<std::uint16_t>(*reader);
 }
 
-}  // namespace
+}  // namespace export_test
 }  // namespace sherd

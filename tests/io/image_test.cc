@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace image_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -100,5 +100,5 @@ TEST(ImageOfVolume, HasAResolutionForEachScaleOrOnlyOne) {
   EXPECT_THAT(coarse.levels[0].spacing, ElementsAre(40, 10, 8));
 }
 
-}  // namespace
+}  // namespace image_test
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::hyperstack_testing {
-namespace {
+namespace imagej_test {
 
 TEST(Imagej, ChannelsAreFastestOnDiskUnlessItsOrderSaysOtherwise) {
   const std::string lengths = "images=24\nchannels=2\nslices=3\nframes=4\n";
@@ -52,5 +52,5 @@ TEST(Imagej, TagsThatAreDamagedAreLeftOut) {
   }
 }
 
-}  // namespace
+}  // namespace imagej_test
 }  // namespace sherd::hyperstack_testing

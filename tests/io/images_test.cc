@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::image_files_testing {
-namespace {
+namespace images_test {
 
 TEST(Images, ADirectoryIsAStackInNaturalOrder) {
   ImportOptions options;
@@ -102,5 +102,5 @@ TEST(Images, AnIncompleteStackKeepsTheExistingFiles) {
   }
 }
 
-}  // namespace
+}  // namespace images_test
 }  // namespace sherd::image_files_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace import_space_test {
 
 using testing::HasSubstr;
 
@@ -70,5 +70,5 @@ TEST(ImportSpace, HasNoNanometresWithoutAUnitOfLengthForEachAxis) {
             std::nullopt);
 }
 
-}  // namespace
+}  // namespace import_space_test
 }  // namespace sherd

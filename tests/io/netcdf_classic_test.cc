@@ -9,7 +9,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd::files_testing {
-namespace {
+namespace netcdf_classic_test {
 
 /// A classic file. Numbers are as wide as its version says.
 class Classic {
@@ -185,5 +185,5 @@ TEST(NetcdfKind, HasTheNamesThatNccopyAndNcgenHave) {
     EXPECT_TRUE(fails(netcdf_kind(name), ErrorCode::invalid_argument, "choose classic")) << name;
 }
 
-}  // namespace
+}  // namespace netcdf_classic_test
 }  // namespace sherd::files_testing

@@ -5,7 +5,7 @@
 #include "tests/io/netcdf_testing.hpp"
 
 namespace sherd::files_testing {
-namespace {
+namespace netcdf_look_test {
 
 using netcdf::Values;
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::UnorderedElementsAre;
@@ -108,5 +108,5 @@ TEST_F(NetcdfLooks, CanBeInterrupted) {
   EXPECT_TRUE(fails(open_netcdf_file(path_, config), ErrorCode::unavailable, ""));
 }
 
-}  // namespace
+}  // namespace netcdf_look_test
 }  // namespace sherd::files_testing

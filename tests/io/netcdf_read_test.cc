@@ -13,7 +13,7 @@ extern "C" const char* __lsan_default_suppressions();                           
 extern "C" const char* __lsan_default_suppressions() { return "leak:libnetcdf.so\n"; }  // NOLINT
 
 namespace sherd::files_testing {
-namespace {
+namespace netcdf_read_test {
 
 using netcdf::Type, netcdf::Values;
 
@@ -140,5 +140,5 @@ TEST_F(NetcdfDataset, HasTheRecordsThatAPipedClassicFileHas) {
   EXPECT_EQ(root.variable("v")->shape(), (Shape{2, 3}));
 }
 
-}  // namespace
+}  // namespace netcdf_read_test
 }  // namespace sherd::files_testing

@@ -4,7 +4,7 @@
 #include "tests/io/netcdf_testing.hpp"
 
 namespace sherd::files_testing {
-namespace {
+namespace netcdf_write_test {
 
 using netcdf::Type;
 
@@ -170,5 +170,5 @@ TEST_F(NetcdfSink, WritesTextsOfAnyLength) {
             netcdf::Values(std::vector<std::string>{"", "ä", std::string(100'000, 'l')}));
 }
 
-}  // namespace
+}  // namespace netcdf_write_test
 }  // namespace sherd::files_testing

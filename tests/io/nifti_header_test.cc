@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::nifti_testing {
-namespace {
+namespace nifti_header_test {
 
 TEST(Nifti, ShapeNamesAndSpaceComeFromTheHeader) {
   auto reader = open_file(data("sform.nii")).value();
@@ -142,5 +142,5 @@ TEST(Nifti, ValuesThatAreNotFiniteAreLeftOut) {
   EXPECT_TRUE(reader->array().attributes.find("spacing")->elements()[2].is_null());
 }
 
-}  // namespace
+}  // namespace nifti_header_test
 }  // namespace sherd::nifti_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::nifti_testing {
-namespace {
+namespace nifti_test {
 
 TEST(Nifti, APairIsFoundByEitherName) {
   for (const char* name : {"pair.hdr", "pair.img"}) {
@@ -139,5 +139,5 @@ TEST(Nifti, CutAndDamagedFilesAreRefused) {
   expect_damage_survived("nifti2_big.nii");
 }
 
-}  // namespace
+}  // namespace nifti_test
 }  // namespace sherd::nifti_testing

@@ -2,7 +2,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace npy_test {
 
 using namespace files_testing;
 
@@ -192,5 +192,5 @@ TEST(Npy, CutAndDamagedFilesAreRefused) {
   expect_damage_survived("u1.npy");
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace sherd

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::object_files_testing {
-namespace {
+namespace obj_test {
 
 using testing::HasSubstr;
 
@@ -28,5 +28,5 @@ TEST(Obj, ErrorsNameTheLine) {
 
 TEST(Obj, WhatIsWrittenReadsBack) { EXPECT_EQ(parse_obj(print_obj(kPyramid).value()).value(), kPyramid); }
 
-}  // namespace
+}  // namespace obj_test
 }  // namespace sherd::object_files_testing

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::hyperstack_testing {
-namespace {
+namespace ome_xml_read_test {
 
 TEST(OmeXml, PlanesArePagesInTheOrderOfTheDimensions) {
   const auto stack = read_ome(ome(R"(SizeT="2" SizeC="1" SizeZ="3")"), facts_of(6)).value();
@@ -92,5 +92,5 @@ TEST(OmeXml, ManySamplesOfManyPagesNeedNoExtraMemory) {
   EXPECT_TRUE(stack.channels.is_null());
 }
 
-}  // namespace
+}  // namespace ome_xml_read_test
 }  // namespace sherd::hyperstack_testing

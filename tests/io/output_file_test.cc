@@ -4,7 +4,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace output_file_test {
 
 using namespace files_testing;
 using testing::ElementsAre;
@@ -64,5 +64,5 @@ TEST(OutputFile, MayHaveTheLongestNameThatFileSystemsAllow) {
   EXPECT_THAT(folder.names(), ElementsAre(name));
 }
 
-}  // namespace
+}  // namespace output_file_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace sherd {
-namespace {
+namespace partial_copy_test {
 
 constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 
@@ -155,5 +155,5 @@ TEST(PartialCopy, OfWhatDoesNotExistIsNone) {
   EXPECT_EQ(PartialCopy::make(*memory_store(), "x", "its URL").value(), nullptr);
 }
 
-}  // namespace
+}  // namespace partial_copy_test
 }  // namespace sherd

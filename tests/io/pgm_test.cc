@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::image_files_testing {
-namespace {
+namespace pgm_test {
 
 TEST(Images, AnInconsistentPixmapIsRefusedBeforeAnythingIsCreated) {
   const Folder folder;
@@ -30,5 +30,5 @@ TEST(Images, AnInconsistentPixmapIsRefusedBeforeAnythingIsCreated) {
   EXPECT_TRUE(refuses(folder / "lie.pgm", ErrorCode::unsupported, "follow the image"));
 }
 
-}  // namespace
+}  // namespace pgm_test
 }  // namespace sherd::image_files_testing

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::object_files_testing {
-namespace {
+namespace ply_test {
 
 using neuroglancer::Mesh;
 using testing::HasSubstr;
@@ -74,5 +74,5 @@ TEST(Ply, ErrorsNameTheLineOrTheByte) {
     EXPECT_FALSE(parse_ply(as_bytes(whole.substr(0, size)))) << size;
 }
 
-}  // namespace
+}  // namespace ply_test
 }  // namespace sherd::object_files_testing

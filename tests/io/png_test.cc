@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::image_files_testing {
-namespace {
+namespace png_test {
 
 TEST(Images, GrayAndColouredPixelsAreRead) {
   expect_image<std::uint8_t>("gray8.png", {9, 13});
@@ -90,5 +90,5 @@ TEST(Images, CutAndDamagedFilesAreRefused) {
   EXPECT_TRUE(refuses(folder / "a.png", ErrorCode::corrupt, "png: "));
 }
 
-}  // namespace
+}  // namespace png_test
 }  // namespace sherd::image_files_testing

@@ -9,7 +9,7 @@
 #include "tests/io/files_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace raw_test {
 
 using namespace files_testing;
 
@@ -303,5 +303,5 @@ TEST(Export, ReplacesTheFileBehindALinkAndKeepsTheLink) {
   EXPECT_EQ(load(folder / "real.npy"), load(data("u1.npy")));
 }
 
-}  // namespace
+}  // namespace raw_test
 }  // namespace sherd

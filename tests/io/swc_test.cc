@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::object_files_testing {
-namespace {
+namespace swc_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -58,5 +58,5 @@ TEST(Swc, ErrorsNameTheLine) {
   EXPECT_EQ(parse_swc("x").error().code(), ErrorCode::corrupt);
 }
 
-}  // namespace
+}  // namespace swc_test
 }  // namespace sherd::object_files_testing

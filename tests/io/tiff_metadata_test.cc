@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::hyperstack_testing {
-namespace {
+namespace tiff_metadata_test {
 
 TEST(Hyperstack, ADamagedFileWithMetadataIsReadOrRefused) {
   for (const char* name : {"imagej_hyperstack.tif", "hyperstack.ome.tif"}) {
@@ -14,5 +14,5 @@ TEST(Hyperstack, ADamagedFileWithMetadataIsReadOrRefused) {
   }
 }
 
-}  // namespace
+}  // namespace tiff_metadata_test
 }  // namespace sherd::hyperstack_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::tiff_testing {
-namespace {
+namespace tiff_test {
 
 TEST(Tiff, StripsTilesAndPlanesOfEveryTypeAreRead) {
   expect_tiff<std::uint16_t>("strips.tif", {3, 5, 7});
@@ -80,5 +80,5 @@ TEST(Tiff, CutAndDamagedFilesAreRefused) {
 
 TEST(Tiff, PagesThatOnlyADescriptionNamesAreRead) { expect_tiff<std::uint16_t>("imagej_joined.tif", {3, 5, 7}); }
 
-}  // namespace
+}  // namespace tiff_test
 }  // namespace sherd::tiff_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::tiff_testing {
-namespace {
+namespace tiff_write_test {
 
 TEST(Tiff, WhatIsWrittenReadsBack) {
   expect_round_trip<std::uint8_t>({9, 13});
@@ -54,5 +54,5 @@ TEST(Tiff, AnAbandonedWriterLeavesNothing) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-}  // namespace
+}  // namespace tiff_write_test
 }  // namespace sherd::tiff_testing

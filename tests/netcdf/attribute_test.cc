@@ -11,7 +11,7 @@
 #include "netcdf/type.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace attribute_test {
 
 Json json(std::string_view text) { return Json::parse(text).value(); }
 Values typed(std::string_view text, Type type) { return values_of_type(json(text), type).value(); }
@@ -180,5 +180,5 @@ TEST(LenientJson, RefusesWhatIsNotJsonAndWhatIsTooDeep) {
             ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace attribute_test
 }  // namespace sherd::netcdf

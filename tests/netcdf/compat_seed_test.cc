@@ -7,7 +7,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace compat_seed_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -137,5 +137,5 @@ TEST(CompatSeed, WritesNamesOfDimensionsInTheRootOnly) {
   EXPECT_TRUE(names({}, "g/inner/.zattrs"));
 }
 
-}  // namespace
+}  // namespace compat_seed_test
 }  // namespace sherd::netcdf

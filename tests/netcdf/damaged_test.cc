@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::damaged_testing {
-namespace {
+namespace damaged_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -231,5 +231,5 @@ TEST(AttributesOfOthers, AreHiddenByName) {
   }
 }
 
-}  // namespace
+}  // namespace damaged_test
 }  // namespace sherd::netcdf::damaged_testing

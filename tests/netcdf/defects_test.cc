@@ -13,7 +13,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace defects_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -226,5 +226,5 @@ TEST(DefectsOfNetcdfC, FewerNamesThanDimensionsAreIgnored) {
   EXPECT_EQ(dataset.root().variable("v")->shape(), (Shape{2, 3}));
 }
 
-}  // namespace
+}  // namespace defects_test
 }  // namespace sherd::netcdf

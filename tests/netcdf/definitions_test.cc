@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::writer_testing {
-namespace {
+namespace definitions_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -230,5 +230,5 @@ TEST(Groups, AreNotNestedBeyondTheLimitOfReaders) {
   EXPECT_THAT(dataset.warnings(), IsEmpty());
 }
 
-}  // namespace
+}  // namespace definitions_test
 }  // namespace sherd::netcdf::writer_testing

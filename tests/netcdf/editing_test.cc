@@ -9,7 +9,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace editing_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -281,5 +281,5 @@ TEST(Edited, BigEndianDataOfEarlyReleasesAreNotWritten) {
   EXPECT_EQ(made.error().code(), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace editing_test
 }  // namespace sherd::netcdf

@@ -10,7 +10,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace growing_test {
 
 using testing::Each;
 using testing::HasSubstr;
@@ -159,5 +159,5 @@ TEST_P(CutShortBetweenDocuments, GrowthIsFinished) {
   }
 }
 
-}  // namespace
+}  // namespace growing_test
 }  // namespace sherd::netcdf

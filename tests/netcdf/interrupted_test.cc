@@ -8,7 +8,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace interrupted_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -108,5 +108,5 @@ TEST_P(Damaged, RenamedAttributeIsInConsolidatedMetadataAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Formats, Damaged, testing::Values("zarr2", "zarr3"),
                          [](const auto& each) { return each.param; });
 
-}  // namespace
+}  // namespace interrupted_test
 }  // namespace sherd::netcdf

@@ -11,7 +11,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace latency_test {
 
 using Ints = std::vector<std::int32_t>;
 
@@ -146,5 +146,5 @@ TEST_P(SlowStore, IsWaitedForAsOftenForManyVariablesAsForOne) {
   }
 }
 
-}  // namespace
+}  // namespace latency_test
 }  // namespace sherd::netcdf

@@ -10,7 +10,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace lazy_array_test {
 
 const std::pair<std::string, std::string> kGroup{".zgroup", R"({"zarr_format": 2})"};
 
@@ -130,5 +130,5 @@ TEST_P(ConsolidatedVariable, ReadsAsTheFillValueWhereNothingWasWritten) {
   EXPECT_EQ(variable.read().value(), Values(std::vector<std::int32_t>{0, 0, 3, 4}));
 }
 
-}  // namespace
+}  // namespace lazy_array_test
 }  // namespace sherd::netcdf

@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace live_writer_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -219,5 +219,5 @@ TEST_P(LiveWriter, DoesNotReplaceADimensionThatOthersDefined) {
   EXPECT_EQ(Dataset::open(store_).value().root().dimension("y")->length, 3U);
 }
 
-}  // namespace
+}  // namespace live_writer_test
 }  // namespace sherd::netcdf

@@ -10,7 +10,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace member_notes_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -378,5 +378,5 @@ TEST(DocumentsOfTheFirstGeneration, AreReplacedAndErasedWithTheirNodes) {
   EXPECT_FALSE(store->get("g/.nczgroup").value());
 }
 
-}  // namespace
+}  // namespace member_notes_test
 }  // namespace sherd::netcdf

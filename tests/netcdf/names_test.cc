@@ -12,7 +12,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace names_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -162,5 +162,5 @@ TEST_P(Names, OfOtherArraysAreNotListedAndCheckSaysWhy) {
               ElementsAre(HasSubstr("does not allow the name '-g'"), HasSubstr("does not allow the name 'trail '")));
 }
 
-}  // namespace
+}  // namespace names_test
 }  // namespace sherd::netcdf

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::generations_testing {
-namespace {
+namespace nodes_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -114,5 +114,5 @@ TEST(Release, LeavesBytesBehindShortenedDocuments) {
   EXPECT_THAT(dataset.warnings(), ElementsAre(HasSubstr(".zattrs")));
 }
 
-}  // namespace
+}  // namespace nodes_test
 }  // namespace sherd::netcdf::generations_testing

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace sherd::netcdf {
-namespace {
+namespace rc_file_test {
 
 StoreUrl url_of(std::string host, std::string port, std::string path) {
   StoreUrl url{.scheme = "https"};
@@ -71,5 +71,5 @@ TEST(RcFile, IsFoundAtHomeOrWhereTheEnvironmentSays) {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace rc_file_test
 }  // namespace sherd::netcdf

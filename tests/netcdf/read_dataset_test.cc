@@ -5,7 +5,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace read_dataset_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -208,6 +208,6 @@ TEST(NotedDimensions, CountMoreThanTheNamesOfXarray) {
   EXPECT_THAT(dataset.warnings(), IsEmpty());
 }
 
-}  // namespace
+}  // namespace read_dataset_test
 
 }  // namespace sherd::netcdf

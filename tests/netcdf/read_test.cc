@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::damaged_testing {
-namespace {
+namespace read_test {
 
 TEST(FortranOrder, IsReadInItsOrder) {
   std::string document = zarray("[2, 2]", "|u1");
@@ -54,5 +54,5 @@ TEST(Read, OfABoxBeyondTheVariableIsRefused) {
     EXPECT_EQ(variable.read(box).error().code(), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace read_test
 }  // namespace sherd::netcdf::damaged_testing

@@ -10,7 +10,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace renaming_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -251,5 +251,5 @@ TEST(Renaming, OfWhatIsNotYetStoredStoresIt) {
   EXPECT_EQ(names_of(Dataset::open(store).value(), "w"), std::vector<std::string>{"/y"});
 }
 
-}  // namespace
+}  // namespace renaming_test
 }  // namespace sherd::netcdf

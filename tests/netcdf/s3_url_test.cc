@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace sherd::netcdf {
-namespace {
+namespace s3_url_test {
 
 using testing::HasSubstr;
 
@@ -161,5 +161,5 @@ TEST(S3Url, KeepsTheZipFileThatItNames) {
   EXPECT_EQ(dataset->place.fragment, "mode=nczarr");
 }
 
-}  // namespace
+}  // namespace s3_url_test
 }  // namespace sherd::netcdf

@@ -10,7 +10,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace stream_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -114,5 +114,5 @@ TEST_P(StreamedDataset, ConflictsWithAnotherWriterThatMakesTheDimensionLonger) {
   EXPECT_EQ(flushed.error().code(), ErrorCode::conflict) << flushed.error().message();
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace sherd::netcdf

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf {
-namespace {
+namespace time_test {
 
 std::string date(double value, std::string_view units, std::string_view calendar) {
   std::string text;
@@ -54,5 +54,5 @@ TEST(Date, HasNoYearInACalendarWithoutYears) {
   EXPECT_FALSE(TimeUnits::parse("days since 1979-13-01", "none").has_value());
 }
 
-}  // namespace
+}  // namespace time_test
 }  // namespace sherd::netcdf

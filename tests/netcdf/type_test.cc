@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf {
-namespace {
+namespace type_test {
 
 constexpr Type kAll[] = {Type::int8,  Type::character, Type::int16,  Type::int32, Type::float32, Type::float64,
                          Type::uint8, Type::uint16,    Type::uint32, Type::int64, Type::uint64,  Type::string};
@@ -55,5 +55,5 @@ TEST(NumberOf, NeedsTheBytesOfOneNumber) {
   EXPECT_EQ(number_of(Type::string, {}), std::nullopt);
 }
 
-}  // namespace
+}  // namespace type_test
 }  // namespace sherd::netcdf

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf {
-namespace {
+namespace url_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -128,5 +128,5 @@ TEST(DatasetUrl, RefusesTwoDriversNoPathAndEndlessFragments) {
     EXPECT_EQ(parse_dataset_url(url).error().code(), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace url_test
 }  // namespace sherd::netcdf

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::generations_testing {
-namespace {
+namespace variables_test {
 
 TEST(Release, DecidesTheByteOrderOfBigEndianData) {
   const auto texts = [](const std::string& release) {
@@ -53,5 +53,5 @@ TEST(Release, WritesFillValuesOfTextAsText) {
   }
 }
 
-}  // namespace
+}  // namespace variables_test
 }  // namespace sherd::netcdf::generations_testing

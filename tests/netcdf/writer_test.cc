@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::netcdf::writer_testing {
-namespace {
+namespace writer_test {
 
 using testing::IsEmpty;
 
@@ -202,5 +202,5 @@ TEST(Threads, WriteOneDatasetTogether) {
   EXPECT_EQ(Dataset::open(store).value().root().variable("v")->read().value(), Values(expected));
 }
 
-}  // namespace
+}  // namespace writer_test
 }  // namespace sherd::netcdf::writer_testing

@@ -14,7 +14,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace zmap_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -161,5 +161,5 @@ TEST(LongKeys, AreRefusedWhereANetcdfGroupIsDefined) {
   EXPECT_TRUE(Dataset::open(store).value().warnings().empty());
 }
 
-}  // namespace
+}  // namespace zmap_test
 }  // namespace sherd::netcdf

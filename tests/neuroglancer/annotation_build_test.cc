@@ -16,7 +16,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace annotation_build_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -254,5 +254,5 @@ TEST(AnnotationBuilder, ReplacesAnotherCollectionOnlyIfRequested) {
   EXPECT_EQ(tree_of(*store).size(), 5) << "info, by_id, two related objects, one cell";
 }
 
-}  // namespace
+}  // namespace annotation_build_test
 }  // namespace sherd::neuroglancer

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::neuroglancer::annotation_testing {
-namespace {
+namespace annotation_info_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -97,5 +97,5 @@ TEST(AnnotationInfo, HasADirectoryOfItsOwnForEachIndex) {
   }
 }
 
-}  // namespace
+}  // namespace annotation_info_test
 }  // namespace sherd::neuroglancer::annotation_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::neuroglancer::annotation_testing {
-namespace {
+namespace annotation_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -133,5 +133,5 @@ TEST(Annotations, ArePrintedOnlyIfTheirColumnsAgree) {
               HasSubstr("can only be set for polylines"));
 }
 
-}  // namespace
+}  // namespace annotation_test
 }  // namespace sherd::neuroglancer::annotation_testing

@@ -6,7 +6,7 @@
 #include "sherd/sharded_build.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace choose_sharding_test {
 
 using testing::HasSubstr;
 
@@ -95,5 +95,5 @@ TEST(ChooseSharding, SpreadsValuesOverShardsAndMinishards) {
   EXPECT_EQ(choose_sharding(ValuesToShard{1, 1, 0}).error().member(), "target_shard_bytes");
 }
 
-}  // namespace
+}  // namespace choose_sharding_test
 }  // namespace sherd::neuroglancer

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::neuroglancer::typed_objects_testing {
-namespace {
+namespace collection_objects_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -157,5 +157,5 @@ TEST(Collection, ReplacesObjectsThatCloudVolumeHasCompressed) {
   EXPECT_EQ(skeletons.read_skeleton(5).value(), skeleton());
 }
 
-}  // namespace
+}  // namespace collection_objects_test
 }  // namespace sherd::neuroglancer::typed_objects_testing

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::neuroglancer::typed_objects_testing {
-namespace {
+namespace collection_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -63,5 +63,5 @@ TEST(Collection, WithADamagedInfoIsCorruptAndNamesTheMember) {
   EXPECT_THAT(refusal(Collection::create(store, large, {.path = "a"}), ErrorCode::unsupported), HasSubstr("66 bits"));
 }
 
-}  // namespace
+}  // namespace collection_test
 }  // namespace sherd::neuroglancer::typed_objects_testing

@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace damaged_volume_test {
 
 using testing::HasSubstr;
 
@@ -459,5 +459,5 @@ TEST(Check, FindsTheChunksOfAScaleOfAnyKey) {
   }
 }
 
-}  // namespace
+}  // namespace damaged_volume_test
 }  // namespace sherd

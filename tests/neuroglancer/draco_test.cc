@@ -10,7 +10,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace draco_test {
 
 using testing::HasSubstr;
 
@@ -94,5 +94,5 @@ TEST(WithoutDraco, FragmentsAreUnsupportedAndTheErrorSaysWhatToInstall) {
   EXPECT_THAT(refusal(decode(fragment("sequential.drc")), ErrorCode::unsupported), HasSubstr("libdraco-dev"));
 }
 
-}  // namespace
+}  // namespace draco_test
 }  // namespace sherd::neuroglancer

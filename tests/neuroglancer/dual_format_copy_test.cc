@@ -8,7 +8,7 @@
 #include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace dual_format_copy_test {
 
 using namespace dual_format_testing;
 using neuroglancer::json;
@@ -270,5 +270,5 @@ TEST_F(DualFormatCopy, OfDisagreeingCounterpartsIsPlainOrRefused) {
   expect_plain_array(copied("c"));
 }
 
-}  // namespace
+}  // namespace dual_format_copy_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace dual_format_test {
 
 using namespace dual_format_testing;
 using neuroglancer::json;
@@ -468,5 +468,5 @@ TEST_F(DualFormat, IsNotCopiedWithAnotherFillValue) {
       HasSubstr("fill value must be 0"));
 }
 
-}  // namespace
+}  // namespace dual_format_test
 }  // namespace sherd

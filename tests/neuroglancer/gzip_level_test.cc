@@ -12,7 +12,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace gzip_level_test {
 
 using neuroglancer::ShardedBuilder;
 using neuroglancer::ShardedStore;
@@ -148,5 +148,5 @@ TEST(GzipLevel, IsFrom0To9) {
   EXPECT_EQ(ids.error().code(), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace gzip_level_test
 }  // namespace sherd

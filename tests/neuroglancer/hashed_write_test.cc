@@ -16,7 +16,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace hashed_write_test {
 
 using neuroglancer::create_precomputed;
 using neuroglancer::ShardedStore;
@@ -331,5 +331,5 @@ TEST(HashedScale, ReadsLegacyShards) {
   EXPECT_EQ(array.nchunks_initialized().value(), 64U);
 }
 
-}  // namespace
+}  // namespace hashed_write_test
 }  // namespace sherd

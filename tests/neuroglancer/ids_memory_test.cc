@@ -11,7 +11,7 @@
 #if SHERD_MEASURES_MEMORY
 
 namespace sherd::kv_testing {
-namespace {
+namespace ids_memory_test {
 
 using neuroglancer::BuildOptions;
 using neuroglancer::ShardedBuilder;
@@ -90,7 +90,7 @@ TEST(BuildMemory, OfLargeShardsIsNoMoreThanOfSmallOnes) {
       << "8 shards of 64 MiB";
 }
 
-}  // namespace
+}  // namespace ids_memory_test
 }  // namespace sherd::kv_testing
 
 #endif

@@ -9,7 +9,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace ids_read_test {
 
 using namespace kv_testing;
 using testing::ElementsAre;
@@ -323,5 +323,5 @@ TEST(ShardedStore, NamesTheMemberOfAWrongSharding) {
   EXPECT_EQ(refused.error().member(), "sharding.@type");
 }
 
-}  // namespace
+}  // namespace ids_read_test
 }  // namespace sherd

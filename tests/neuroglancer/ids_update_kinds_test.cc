@@ -6,7 +6,7 @@
 #include "tests/store/amend_cost.hpp"
 
 namespace sherd {
-namespace {
+namespace ids_update_kinds_test {
 
 using namespace kv_testing;
 using testing::HasSubstr;
@@ -79,5 +79,5 @@ TEST(ShardedUpdateKind, RefusesAShardThatIsAnHdf5File) {
   EXPECT_EQ(all_of(open(store, sharding)), model);
 }
 
-}  // namespace
+}  // namespace ids_update_kinds_test
 }  // namespace sherd

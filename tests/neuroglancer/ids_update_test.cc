@@ -22,7 +22,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace ids_update_test {
 
 using namespace kv_testing;
 using testing::ElementsAre;
@@ -439,5 +439,5 @@ TEST(ShardedUpdate, DoesNotDisturbAReaderWithTheOldIndex) {
       EXPECT_EQ(now.substr(chunk.offset, chunk.length), values[chunk.id]) << "by the old list in the new file";
 }
 
-}  // namespace
+}  // namespace ids_update_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/store/round_trips.hpp"
 
 namespace sherd {
-namespace {
+namespace latency_test {
 
 using namespace kv_testing;
 
@@ -212,5 +212,5 @@ TEST_F(LatencyOfIds, BothFormatsOfADualFormatArrayNeedThreeRoundTripsAtMost) {
   }
 }
 
-}  // namespace
+}  // namespace latency_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "sherd/tools.hpp"
 
 namespace sherd {
-namespace {
+namespace legacy_names_test {
 
 using neuroglancer::VolumeInfo;
 using testing::ElementsAre;
@@ -190,5 +190,5 @@ TEST(CompressedChunks, InUnsupportedEncodingsAreNotMissing) {
   }
 }
 
-}  // namespace
+}  // namespace legacy_names_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace link_test {
 
 using testing::HasSubstr;
 
@@ -97,5 +97,5 @@ TEST(Scale, IsFoundByItsResolution) {
   EXPECT_EQ(open_scale(store, {8, 8, 40}, {.path = "v/8"}).error().code(), ErrorCode::invalid_argument);
 }
 
-}  // namespace
+}  // namespace link_test
 }  // namespace sherd::neuroglancer

@@ -4,7 +4,7 @@
 #include "tests/neuroglancer/precomputed_testing.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace mesh_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -165,5 +165,5 @@ TEST(MultiscaleMeshInfo, KeepsMembersThatItDoesNotKnow) {
   }
 }
 
-}  // namespace
+}  // namespace mesh_test
 }  // namespace sherd::neuroglancer

@@ -11,7 +11,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace overwrite_test {
 
 using neuroglancer::Collection;
 using neuroglancer::create_precomputed;
@@ -383,5 +383,5 @@ TEST(AUrlInsideAVolumeOrACollection, CannotHoldANodeOfAnotherFormat) {
   }
 }
 
-}  // namespace
+}  // namespace overwrite_test
 }  // namespace sherd

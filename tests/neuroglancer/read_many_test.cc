@@ -7,7 +7,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace read_many_test {
 
 /// A cube of 48 voxels, alone or with a channel behind its dimensions: reads boxes, lists and points together, and each
 /// of them alone.
@@ -85,5 +85,5 @@ TEST(ReadManyOfAVolume, EachFormatOfADualFormatArrayReadsItsRegionsTogether) {
     expect_together(open_array(directory / "a.zarr", {.format = format}).value());
 }
 
-}  // namespace
+}  // namespace read_many_test
 }  // namespace sherd

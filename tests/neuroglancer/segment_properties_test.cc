@@ -7,7 +7,7 @@
 #include "tests/neuroglancer/precomputed_testing.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace segment_properties_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -115,5 +115,5 @@ TEST(SegmentProperties, ArePrintedOnlyIfTheyCanBeReadBack) {
   EXPECT_NE(says({.id = "a", .type = Type::number, .numbers = column<float>(DType::float32, {NAN})}), "no error");
 }
 
-}  // namespace
+}  // namespace segment_properties_test
 }  // namespace sherd::neuroglancer

@@ -7,7 +7,7 @@
 #include "sherd/tools.hpp"
 
 namespace sherd {
-namespace {
+namespace several_chunk_shapes_test {
 
 constexpr std::string_view kInfo = R"({"type": "image", "data_type": "uint8", "num_channels": 1, "scales": [
     {"key": "s", "size": [8, 8, 8], "resolution": [8, 8, 40], "chunk_sizes": [[4, 4, 4], [8, 8, 8]],
@@ -69,5 +69,5 @@ TEST(Volume, ProvenanceOfCloudVolumeIsNotForeign) {
   EXPECT_EQ(faults[0].key, "info");
 }
 
-}  // namespace
+}  // namespace several_chunk_shapes_test
 }  // namespace sherd

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::kv_testing::sharded_build_testing {
-namespace {
+namespace shard_set_test {
 
 using neuroglancer::ShardedBuilder;
 using testing::IsEmpty;
@@ -94,5 +94,5 @@ TEST(ShardedBuild, MergesMoreListsThanItReadsAtOnce) {
   EXPECT_THAT(nothing, IsEmpty());
 }
 
-}  // namespace
+}  // namespace shard_set_test
 }  // namespace sherd::kv_testing::sharded_build_testing

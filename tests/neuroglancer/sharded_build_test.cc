@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::kv_testing::sharded_build_testing {
-namespace {
+namespace sharded_build_test {
 
 using neuroglancer::BuildOptions;
 using neuroglancer::ShardedBuilder;
@@ -246,5 +246,5 @@ TEST(ShardedBuild, NamesTheDirectoryWhereNoTemporaryFileCanBeCreated) {
 
 TEST(ShardedBuild, WithoutValuesWritesNothing) { EXPECT_THAT(built({}, {}, {}), IsEmpty()); }
 
-}  // namespace
+}  // namespace sharded_build_test
 }  // namespace sherd::kv_testing::sharded_build_testing

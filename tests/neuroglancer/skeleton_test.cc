@@ -4,7 +4,7 @@
 #include "tests/neuroglancer/precomputed_testing.hpp"
 
 namespace sherd::neuroglancer {
-namespace {
+namespace skeleton_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -131,5 +131,5 @@ TEST(SkeletonInfo, IsPrintedOnlyIfItCanBeReadBack) {
   EXPECT_THAT(refusal(info.print(), ErrorCode::invalid_argument), HasSubstr("transform"));
 }
 
-}  // namespace
+}  // namespace skeleton_test
 }  // namespace sherd::neuroglancer

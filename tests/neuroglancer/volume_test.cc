@@ -10,7 +10,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace volume_test {
 
 using namespace std::string_literals;
 
@@ -265,5 +265,5 @@ TEST(PrecomputedVolume, UndecodableScalesAreDescribedButNotRead) {
   EXPECT_THAT(read.error().message(), HasSubstr("jxl"));
 }
 
-}  // namespace
+}  // namespace volume_test
 }  // namespace sherd

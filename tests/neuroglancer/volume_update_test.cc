@@ -16,7 +16,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace volume_update_test {
 
 using neuroglancer::create_precomputed;
 using neuroglancer::VolumeInfo;
@@ -270,5 +270,5 @@ TEST(VolumeUpdate, IsAtomicForReaders) {
   EXPECT_EQ(all_of(mine), model);
 }
 
-}  // namespace
+}  // namespace volume_update_test
 }  // namespace sherd

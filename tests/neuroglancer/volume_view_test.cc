@@ -4,7 +4,7 @@
 #include "tests/neuroglancer/dual_format_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace volume_view_test {
 
 using namespace dual_format_testing;
 using neuroglancer::json;
@@ -140,5 +140,5 @@ TEST_F(DualFormat, IsRequiredForVolumeOptions) {
   EXPECT_THAT(refusal(create_array(url(), options), ErrorCode::invalid_argument), HasSubstr("zarr+neuroglancer"));
 }
 
-}  // namespace
+}  // namespace volume_view_test
 }  // namespace sherd

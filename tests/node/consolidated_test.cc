@@ -14,7 +14,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace consolidated_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -298,5 +298,5 @@ TEST(ConsolidatedMetadata, NeedNotBeSorted) {
   EXPECT_EQ(recorder->stop().size(), 1U);
 }
 
-}  // namespace
+}  // namespace consolidated_test
 }  // namespace sherd

@@ -16,7 +16,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace creation_test {
 
 TEST(Creation, OfAnArrayInAGroupTakesFourDependentRequests) {
   for (const char* format : {"zarr3", "zarr2"}) {
@@ -77,5 +77,5 @@ TEST(Creation, TakesNoDirectoryOfErasedObjectsForSomething) {
   }
 }
 
-}  // namespace
+}  // namespace creation_test
 }  // namespace sherd

@@ -13,7 +13,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace document_test {
 
 using testing::ElementsAre;
 
@@ -106,5 +106,5 @@ TEST_F(EditedDocuments, AreReadUnderTheirLockWhereThereAreLocks) {
   EXPECT_GE(hooked_->count(Op::open, "a/zarr.json"), 1U);
 }
 
-}  // namespace
+}  // namespace document_test
 }  // namespace sherd

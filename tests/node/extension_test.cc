@@ -7,7 +7,7 @@
 #include "sherd/options.hpp"
 
 namespace sherd {
-namespace {
+namespace extension_test {
 
 using testing::HasSubstr;
 
@@ -90,5 +90,5 @@ TEST(Lengths, AreBoundedInNumberAndSize) {
   EXPECT_EQ(check_element(DType::uint64, limits).error().code(), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace extension_test
 }  // namespace sherd

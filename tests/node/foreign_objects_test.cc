@@ -10,7 +10,7 @@
 #include "sherd/sherd.hpp"
 
 namespace sherd {
-namespace {
+namespace foreign_objects_test {
 
 class ForeignObjectsOf : public testing::TestWithParam<const char*> {
  protected:
@@ -85,5 +85,5 @@ TEST_P(ForeignObjectsOf, AreNotFilesOfSherd) {
   EXPECT_EQ(refused(""), "");
 }
 
-}  // namespace
+}  // namespace foreign_objects_test
 }  // namespace sherd

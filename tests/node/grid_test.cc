@@ -8,7 +8,7 @@
 #include <set>
 
 namespace sherd {
-namespace {
+namespace grid_test {
 
 using testing::ElementsAre;
 using testing::Pair;
@@ -229,5 +229,5 @@ TEST(ChunkKey, OfAHashedChunkIsItsId) {
 
 TEST(ChunkGrid, HasTheIdZeroWhereChunksHaveNone) { EXPECT_EQ(ChunkGrid(regular_array({100}, {10})).first_id({7}), 0U); }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace sherd

@@ -16,7 +16,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace in_place_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -277,5 +277,5 @@ TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
   }
 }
 
-}  // namespace
+}  // namespace in_place_test
 }  // namespace sherd

@@ -16,7 +16,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace move_test {
 
 using testing::AnyOf;
 using testing::ElementsAre;
@@ -364,5 +364,5 @@ TEST(MovedNode, OfZarr2KeepsItsAttributes) {
   EXPECT_EQ(open_array(store, {.path = "b"})->attributes(), parsed(R"({"unit": "nm"})"));
 }
 
-}  // namespace
+}  // namespace move_test
 }  // namespace sherd

@@ -18,7 +18,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace new_node_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -249,5 +249,5 @@ TEST(NewNode, FollowsADirectoryLinkAlsoToAnotherFileSystem) {
   EXPECT_THAT(keys_of(*store), ElementsAre("zarr.json"));
 }
 
-}  // namespace
+}  // namespace new_node_test
 }  // namespace sherd

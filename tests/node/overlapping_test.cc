@@ -17,7 +17,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace overlapping_test {
 
 using testing::IsEmpty;
 
@@ -117,5 +117,5 @@ TEST_P(NewNode, IsWholeThoughTheGroupAroundItIsChangedMeanwhile) {
   }
 }
 
-}  // namespace
+}  // namespace overlapping_test
 }  // namespace sherd

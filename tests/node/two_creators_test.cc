@@ -14,7 +14,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace two_creators_test {
 
 using testing::Contains;
 using testing::Not;
@@ -60,5 +60,5 @@ TEST_P(ArrayAndGroup, AGroupIsNotMadeWhereAnArrayWasCreatedSinceItLooked) {
   EXPECT_THAT(keys_of(*store_), Not(Contains("p/.zgroup")));
 }
 
-}  // namespace
+}  // namespace two_creators_test
 }  // namespace sherd

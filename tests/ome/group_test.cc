@@ -6,7 +6,7 @@
 #include "tests/format/documents_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace group_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -128,5 +128,5 @@ TEST(RenamedMember, OfAPlateHasTheIndicesOfItsNewRowAndColumn) {
   EXPECT_EQ(renamed(R"({"plate": {"wells": [{"path": "A/1"}]}})", "A", std::nullopt), "unchanged") << "the last well";
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include "tests/format/documents_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace multiscales_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -150,5 +150,5 @@ TEST(ImageOfGroup, SaysInWhichDocumentTheFaultIs) {
   EXPECT_FALSE(describe_image(create_group(store, "plain").value()).value());
 }
 
-}  // namespace
+}  // namespace multiscales_test
 }  // namespace sherd

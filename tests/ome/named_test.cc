@@ -7,7 +7,7 @@
 #include "tests/store/unlisted.hpp"
 
 namespace sherd {
-namespace {
+namespace named_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -87,5 +87,5 @@ TEST_F(NamedMembers, AreCopied) {
   EXPECT_FALSE(open(copied, {.path = "unnamed"}));
 }
 
-}  // namespace
+}  // namespace named_test
 }  // namespace sherd

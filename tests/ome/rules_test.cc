@@ -8,7 +8,7 @@
 #include "tests/format/documents_testing.hpp"
 
 namespace sherd {
-namespace {
+namespace rules_test {
 
 /// The only finding, as "error MEMBER: MESSAGE"; several are joined by " | ".
 std::string found(std::string_view attributes, std::string_view version = "0.5", const std::string& path = "") {
@@ -201,5 +201,5 @@ TEST(OmeRules, CheckListsOfLabelsAndTheLayoutOfSeries) {
             "error ome.bioformats2raw.layout: must be 3");
 }
 
-}  // namespace
+}  // namespace rules_test
 }  // namespace sherd

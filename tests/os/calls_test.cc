@@ -19,7 +19,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace calls_test {
 
 class Calls : public testing::Test {
  protected:
@@ -131,5 +131,5 @@ TEST_F(Calls, RenameOverAnotherFileOnlyWhereThatIsAllowed) {
   EXPECT_FALSE(os::exists(a.c_str()));
 }
 
-}  // namespace
+}  // namespace calls_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "src/remote/proxy.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace address_test {
 
 TEST(Address, HasSchemeHostAndPort) {
   EXPECT_EQ(origin_of("HTTPS://User:pw@Example.org:8443/a?b#c"), (Origin{"https", "example.org", "8443"}));
@@ -91,5 +91,5 @@ TEST(Address, OfARedirectNeverHasAnotherProtocol) {
     EXPECT_EQ(redirected("https://a.example/", location).error().code(), ErrorCode::io) << location;
 }
 
-}  // namespace
+}  // namespace address_test
 }  // namespace sherd::remote

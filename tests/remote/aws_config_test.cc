@@ -11,7 +11,7 @@
 #include <string>
 
 namespace sherd::remote {
-namespace {
+namespace aws_config_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -202,5 +202,5 @@ TEST(ProcessEnvironment, HasNoEmptyVariables) {
   unsetenv("SHERD_TEST_VARIABLE");
 }
 
-}  // namespace
+}  // namespace aws_config_test
 }  // namespace sherd::remote

@@ -10,7 +10,7 @@
 #include "tests/remote/aws_fakes.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace aws_credentials_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -361,5 +361,5 @@ TEST(ContainerEndpoint, IsTlsOrAnAddressOfTheMachine) {
     EXPECT_FALSE(is_container_endpoint(url)) << url;
 }
 
-}  // namespace
+}  // namespace aws_credentials_test
 }  // namespace sherd::remote

@@ -11,7 +11,7 @@
 #include "src/base/call.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace aws_process_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -90,5 +90,5 @@ TEST(Process, WithTooMuchOutputIsKilled) {
   EXPECT_THAT(error.text(), HasSubstr("65536 bytes"));
 }
 
-}  // namespace
+}  // namespace aws_process_test
 }  // namespace sherd::remote

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace sherd::remote {
-namespace {
+namespace aws_reply_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -99,5 +99,5 @@ TEST(CheckedCredentials, HaveNoCharactersThatWouldEndAHeader) {
   EXPECT_FALSE(check_credentials({.key_id = "\xc3\xa4"}));
 }
 
-}  // namespace
+}  // namespace aws_reply_test
 }  // namespace sherd::remote

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace sherd::remote {
-namespace {
+namespace aws_settings_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -207,5 +207,5 @@ TEST(AwsCaBundle, IsTheFirstOneNamed) {
   EXPECT_EQ(settings_of({}, {}).ca_bundle, "");
 }
 
-}  // namespace
+}  // namespace aws_settings_test
 }  // namespace sherd::remote

@@ -15,7 +15,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace aws_signature_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -134,5 +134,5 @@ TEST(UrlEncoding, KeepsUnreservedCharactersAndSlashesOfKeys) {
   EXPECT_EQ(encode_key(""), "");
 }
 
-}  // namespace
+}  // namespace aws_signature_test
 }  // namespace sherd::remote

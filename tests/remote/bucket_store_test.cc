@@ -14,7 +14,7 @@
 #include "tests/remote/fault_proxy.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace bucket_store_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -442,5 +442,5 @@ TEST(BucketStore, IsReadByAnyNumberOfThreadsAtOnce) {
   EXPECT_EQ(right, 8 * 50);
 }
 
-}  // namespace
+}  // namespace bucket_store_test
 }  // namespace sherd::remote

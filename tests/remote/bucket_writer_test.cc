@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::remote {
-namespace {
+namespace bucket_writer_test {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -34,5 +34,5 @@ TEST(ObjectPart, FollowsTheOneBeforeWithoutGap) {
   EXPECT_EQ(part_at(at, kMinPart).error().code(), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace bucket_writer_test
 }  // namespace sherd::remote

@@ -14,7 +14,7 @@
 #include "src/base/call.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace credential_cache_test {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -222,5 +222,5 @@ TEST(CredentialCache, OfAForkedChildDoesNotWaitForItsParent) {
   may_answer.count_down();
 }
 
-}  // namespace
+}  // namespace credential_cache_test
 }  // namespace sherd::remote

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace sherd::remote {
-namespace {
+namespace fault_proxy_test {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -298,5 +298,5 @@ TEST(FaultProxy, EndsWhileRequestsAreOpen) {
   EXPECT_EQ(idle.get("/k"), "end");
 }
 
-}  // namespace
+}  // namespace fault_proxy_test
 }  // namespace sherd::remote

@@ -6,7 +6,7 @@
 #include "tests/remote/fault_proxy.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace gcs_store_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -76,5 +76,5 @@ TEST(GcsStore, AcceptsAnEndpointWithoutAScheme) {
   EXPECT_EQ(gcs_store(kUrl, {.storage_options = {{"endpoint", host}}}).value()->get("k").value(), "x");
 }
 
-}  // namespace
+}  // namespace gcs_store_test
 }  // namespace sherd::remote

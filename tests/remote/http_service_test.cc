@@ -9,7 +9,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace http_service_test {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -107,5 +107,5 @@ TEST(HttpService, RefusesWrongOptionsByName) {
   }
 }
 
-}  // namespace
+}  // namespace http_service_test
 }  // namespace sherd::remote

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::remote {
-namespace {
+namespace list_objects_test {
 
 TEST(ListObjects, HasObjectsAndPrefixes) {
   const auto page = parse_list_objects(R"(<?xml version="1.0" encoding="UTF-8"?>
@@ -67,5 +67,5 @@ TEST(S3Error, HasCodeMessageAndRegion) {
   EXPECT_EQ(parse_s3_error("<html>no").code, "");
 }
 
-}  // namespace
+}  // namespace list_objects_test
 }  // namespace sherd::remote

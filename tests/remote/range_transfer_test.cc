@@ -4,7 +4,7 @@
 #include "tests/remote/http_reads.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace range_transfer_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -187,5 +187,5 @@ TEST(RangeTransfer, KnowsNoGenerationWithoutAValidator) {
   EXPECT_EQ(read(*store, {.of = source, .offset = 2, .length = 3}).text, "234");
 }
 
-}  // namespace
+}  // namespace range_transfer_test
 }  // namespace sherd::remote

@@ -8,7 +8,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace real_server_test {
 
 TEST(RealServer, HasTheFilesOfAFolderAndIsShared) {
   const TempDir folder;
@@ -27,5 +27,5 @@ TEST(RealServer, HasTheFilesOfAFolderAndIsShared) {
   EXPECT_EQ(again->url, server->url);
 }
 
-}  // namespace
+}  // namespace real_server_test
 }  // namespace sherd::remote

@@ -4,7 +4,7 @@
 #include "tests/remote/http_reads.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace remote_store_test {
 
 using std::chrono::milliseconds;
 
@@ -64,5 +64,5 @@ TEST(RemoteStore, HasAStoreAboveItUpToTheHost) {
   EXPECT_FALSE(top->store->parent().value());
 }
 
-}  // namespace
+}  // namespace remote_store_test
 }  // namespace sherd::remote

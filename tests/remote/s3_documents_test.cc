@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::remote {
-namespace {
+namespace s3_documents_test {
 
 TEST(S3Documents, NamePartsInTheirOrder) {
   const std::string text = complete_document({{10, "\"b\""}, {2, "\"a\""}});
@@ -47,5 +47,5 @@ TEST(S3Documents, ListUploadsPageByPage) {
     EXPECT_EQ(parse_uploads(text).error().code(), ErrorCode::corrupt) << text;
 }
 
-}  // namespace
+}  // namespace s3_documents_test
 }  // namespace sherd::remote

@@ -15,7 +15,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace server_reads_test {
 
 std::map<std::string, std::string> contents() {
   std::string large(700'000, '\0');
@@ -184,5 +184,5 @@ TEST_P(ServerReads, IsReadByEightProcessesAndTheirParentAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Kinds, ServerReads, testing::Values("nginx", "radosgw", "swift", "seaweedfs", "fake_gcs"),
                          [](const auto& each) { return each.param; });
 
-}  // namespace
+}  // namespace server_reads_test
 }  // namespace sherd::remote

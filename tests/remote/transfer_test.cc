@@ -6,7 +6,7 @@
 #include "tests/remote/http_reads.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace transfer_test {
 
 using testing::HasSubstr;
 
@@ -82,5 +82,5 @@ TEST(Transfer, EndsWhenTheCallIsInterrupted) {
   EXPECT_EQ(outcome.error.value().code(), ErrorCode::unavailable) << outcome.text;
 }
 
-}  // namespace
+}  // namespace transfer_test
 }  // namespace sherd::remote

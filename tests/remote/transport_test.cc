@@ -8,7 +8,7 @@
 #include "tests/remote/scoped_variable.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace transport_test {
 
 using testing::HasSubstr;
 
@@ -165,5 +165,5 @@ TEST(Transport, IsUsableInAForkedChild) {
   EXPECT_EQ(proxy.counts().connections, 2U);
 }
 
-}  // namespace
+}  // namespace transport_test
 }  // namespace sherd::remote

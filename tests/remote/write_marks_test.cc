@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd::remote {
-namespace {
+namespace write_marks_test {
 
 using Found = WriteMarks::Found;
 
@@ -68,5 +68,5 @@ TEST(WriteMarks, RememberThousandsOfKeysOnly) {
   EXPECT_EQ(WriteMarks::find({marks.next("0", {"\"e\""}).header}, first.id), Found::nothing);
 }
 
-}  // namespace
+}  // namespace write_marks_test
 }  // namespace sherd::remote

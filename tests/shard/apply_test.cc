@@ -12,7 +12,7 @@
 #include "shard/choose.hpp"
 
 namespace sherd {
-namespace {
+namespace apply_test {
 
 const Limits kLimits;
 const Shape kGrid = {4};
@@ -113,5 +113,5 @@ TEST_P(AppliedAmendment, IsNotStoredIfItChangesNothing) {
   EXPECT_EQ(store_->open(key_).value()->generation().value(), old->generation().value());
 }
 
-}  // namespace
+}  // namespace apply_test
 }  // namespace sherd

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace sherd {
-namespace {
+namespace choose_test {
 
 struct Case {
   std::string name;
@@ -202,5 +202,5 @@ TEST(ChosenRewrite, DoesNotOverflowWithEntriesOfAnyLength) {
   EXPECT_EQ(choose({}, {.amend = AmendCost::at_once}, old, {.slots = slots}), kDense);
 }
 
-}  // namespace
+}  // namespace choose_test
 }  // namespace sherd

@@ -6,7 +6,7 @@
 #include <random>
 
 namespace sherd {
-namespace {
+namespace gaps_test {
 
 std::optional<std::uint64_t> first_fit(std::vector<Extent>& gaps, std::uint64_t length) {
   for (Extent& gap : gaps) {
@@ -38,5 +38,5 @@ TEST(Gaps, AreTakenFromTheFirstThatIsLongEnough) {
 
 TEST(Gaps, AreInitiallyNone) { EXPECT_EQ(Gaps().take(1), std::nullopt); }
 
-}  // namespace
+}  // namespace gaps_test
 }  // namespace sherd

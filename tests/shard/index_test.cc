@@ -8,7 +8,7 @@
 #include "base/endian.hpp"
 
 namespace sherd {
-namespace {
+namespace index_test {
 
 using testing::HasSubstr;
 
@@ -159,5 +159,5 @@ TEST(SlotIndexCoding, PutsTheIndexAtTheBeginningOrAfterTheChunks) {
   }
 }
 
-}  // namespace
+}  // namespace index_test
 }  // namespace sherd

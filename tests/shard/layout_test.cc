@@ -10,7 +10,7 @@
 #include "api/registry.hpp"
 
 namespace sherd {
-namespace {
+namespace layout_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -213,5 +213,5 @@ TEST(LayoutOfIds, HasInnerChunksInTheOrderOfTheArrayWhereThatIsAnother) {
   EXPECT_EQ(layout.leaf_shape({10, 20, 20}), (Shape{10, 10, 10}));
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "store/span.hpp"
 
 namespace sherd {
-namespace {
+namespace old_shard_test {
 
 class Hdf5Shard : public ::testing::Test {
  protected:
@@ -43,5 +43,5 @@ TEST_F(Hdf5Shard, MayBeShorterThanASignature) {
   EXPECT_TRUE(refuse_hdf5({std::make_shared<const ShardIndex>(1, 4)}, source));
 }
 
-}  // namespace
+}  // namespace old_shard_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "store/span.hpp"
 
 namespace sherd {
-namespace {
+namespace reader_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -145,5 +145,5 @@ TEST(ReadRuns, EndsWithTheFailureOfItsVisitorOrOfTheRead) {
   EXPECT_EQ(short_read.error().code(), ErrorCode::corrupt);
 }
 
-}  // namespace
+}  // namespace reader_test
 }  // namespace sherd

@@ -14,7 +14,7 @@
 #include "store/span.hpp"
 
 namespace sherd {
-namespace {
+namespace uint64_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -230,5 +230,5 @@ TEST(Uint64Shard, IndexTakesTwoReadsAndNoneIfCached) {
   EXPECT_EQ(recorder->stats().requests, 2U);
 }
 
-}  // namespace
+}  // namespace uint64_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "store/span.hpp"
 
 namespace sherd {
-namespace {
+namespace update_test {
 
 using testing::HasSubstr;
 
@@ -487,5 +487,5 @@ TEST_P(CarriedOut, InPlaceOnlyChunksThatFitStayWhereTheyAre) {
 INSTANTIATE_TEST_SUITE_P(IndexAtStartAndEnd, CarriedOut, testing::Values(IndexLocation::start, IndexLocation::end),
                          [](const auto& each) { return each.param == IndexLocation::start ? "Start" : "End"; });
 
-}  // namespace
+}  // namespace update_test
 }  // namespace sherd

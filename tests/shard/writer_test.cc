@@ -12,7 +12,7 @@
 #include "base/buffer.hpp"
 
 namespace sherd {
-namespace {
+namespace writer_test {
 
 const Limits kLimits;
 const Shape kGrid = {3};
@@ -82,5 +82,5 @@ TEST_F(NewShard, HasRoomAfterEachChunkAlsoTheLast) {
   EXPECT_EQ(chunks(), "aaaabbbbcccc") << "less than a byte is no room, and no byte of the last chunk is lost";
 }
 
-}  // namespace
+}  // namespace writer_test
 }  // namespace sherd

@@ -10,7 +10,7 @@
 #include "tests/store/every_store.hpp"
 
 namespace sherd {
-namespace {
+namespace amend_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -225,5 +225,5 @@ TEST(FileStoreAmendments, AreReportedToReadersThatOpenedTheFileBefore) {
   EXPECT_EQ(source->read({&range, 1}).error().code(), ErrorCode::conflict);
 }
 
-}  // namespace
+}  // namespace amend_test
 }  // namespace sherd

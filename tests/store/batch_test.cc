@@ -6,7 +6,7 @@
 #include "tests/store/every_store.hpp"
 
 namespace sherd {
-namespace {
+namespace batch_test {
 
 using testing::ElementsAre;
 
@@ -115,5 +115,5 @@ TEST_P(EveryStoreOfBatches, KeepsTheBytesOfAReplyForAsLongAsTheirOwner) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept[0].bytes.data()), kept[0].bytes.size()), "2345");
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "sherd/store.hpp"
 
 namespace sherd {
-namespace {
+namespace delayed_test {
 
 using Clock = std::chrono::steady_clock;
 
@@ -91,5 +91,5 @@ TEST(DelayedStore, AnInterruptEndsTheWait) {
   EXPECT_EQ(got.error().code(), ErrorCode::unavailable);
 }
 
-}  // namespace
+}  // namespace delayed_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace file_leftovers_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -127,5 +127,5 @@ TEST_F(Leftovers, ASecondNameIsAddedToAnObjectOnce) {
   EXPECT_FALSE(fs::exists(root_ / "d")) << "the directory that was made for it is removed again";
 }
 
-}  // namespace
+}  // namespace file_leftovers_test
 }  // namespace sherd

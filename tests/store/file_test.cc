@@ -20,7 +20,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace file_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -476,5 +476,5 @@ TEST_F(FileStore, AForkDoesNotKeepTheLocksOfItsParentAlive) {
   ::close(end[1]);
 }
 
-}  // namespace
+}  // namespace file_test
 }  // namespace sherd

@@ -12,7 +12,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace file_tree_test {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
@@ -102,5 +102,5 @@ TEST(SyncedDirectories, KnowADirectoryByMoreThanItsInode) {
   EXPECT_FALSE(synced.contains(reused)) << "its inode was used again";
 }
 
-}  // namespace
+}  // namespace file_tree_test
 }  // namespace sherd

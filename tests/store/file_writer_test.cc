@@ -14,7 +14,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace file_writer_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -167,5 +167,5 @@ TEST(Stores, WithoutHardLinksReportIt) {
   EXPECT_THAT(refused.error().message(), HasSubstr("hard links"));
 }
 
-}  // namespace
+}  // namespace file_writer_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace full_disk_test {
 
 using testing::ElementsAre;
 
@@ -99,5 +99,5 @@ TEST_F(FileStoreOnFullDisk, TooManyOpenFilesAreNotMistakenForAbsence) {
 }
 #endif
 
-}  // namespace
+}  // namespace full_disk_test
 }  // namespace sherd

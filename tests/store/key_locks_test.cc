@@ -15,7 +15,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace key_locks_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -141,5 +141,5 @@ TEST_F(HeldKeys, OfAParentAreFreeInItsForkedChildAndStayHeldInTheParent) {
   EXPECT_EQ(taken_elsewhere("c/0"), ErrorCode::unavailable);
 }
 
-}  // namespace
+}  // namespace key_locks_test
 }  // namespace sherd

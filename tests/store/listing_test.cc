@@ -11,7 +11,7 @@
 #include "tests/store/test_store.hpp"
 
 namespace sherd {
-namespace {
+namespace listing_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -216,5 +216,5 @@ TEST(ParentStore, CountsAndDelaysRequestsAsTheInnerStore) {
   EXPECT_FALSE(above->store->parent().value());
 }
 
-}  // namespace
+}  // namespace listing_test
 }  // namespace sherd

@@ -15,7 +15,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace lock_wait_test {
 
 using testing::HasSubstr;
 
@@ -133,5 +133,5 @@ TEST_F(LockWait, AChildThatEndsKeepsTheLockOfItsParent) {
   EXPECT_FALSE(open({.lock_timeout = 0})->lock("c/0"));
 }
 
-}  // namespace
+}  // namespace lock_wait_test
 }  // namespace sherd

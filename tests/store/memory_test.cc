@@ -10,7 +10,7 @@
 #include "tests/store/tree.hpp"
 
 namespace sherd {
-namespace {
+namespace memory_test {
 
 using testing::ElementsAre;
 
@@ -76,5 +76,5 @@ TEST(MemoryStore, ListsInPagesBetweenWhichItMayBeChanged) {
   EXPECT_THAT(keys_of(*store), ElementsAre());
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace sherd

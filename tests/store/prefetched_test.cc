@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sherd {
-namespace {
+namespace prefetched_test {
 
 class Prefetched : public testing::Test {
  protected:
@@ -47,5 +47,5 @@ TEST_F(Prefetched, AStoreWithoutLatencyIsAskedOnlyForWhatIsOpened) {
   EXPECT_EQ(requests(), 1U);
 }
 
-}  // namespace
+}  // namespace prefetched_test
 }  // namespace sherd

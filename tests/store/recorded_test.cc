@@ -8,7 +8,7 @@
 #include "store/reply.hpp"
 
 namespace sherd {
-namespace {
+namespace recorded_test {
 
 std::vector<std::string> lines(const std::vector<Recorder::Request>& requests) {
   std::vector<std::string> lines;
@@ -145,5 +145,5 @@ TEST_F(RecordedStore, CountsDependentRoundTripsWhateverTheOrderOfReplies) {
   }
 }
 
-}  // namespace
+}  // namespace recorded_test
 }  // namespace sherd

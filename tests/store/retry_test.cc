@@ -8,7 +8,7 @@
 #include "base/pool.hpp"
 
 namespace sherd {
-namespace {
+namespace retry_test {
 
 TEST(Retry, EndsWithTheFirstAttemptThatIsNotAConflict) {
   int made = 0;
@@ -96,5 +96,5 @@ TEST(Backoff, WaitsTwiceAsLongEachTimeUpToALimit) {
   }
 }
 
-}  // namespace
+}  // namespace retry_test
 }  // namespace sherd

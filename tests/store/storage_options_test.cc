@@ -8,7 +8,7 @@
 #include "tests/store/every_store.hpp"
 
 namespace sherd {
-namespace {
+namespace storage_options_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -79,5 +79,5 @@ TEST(StorageOptions, OfAHandleReachItsStore) {
   EXPECT_FALSE(open_array(directory / "a.zarr", {.config = with({{"durability", "false"}})}));
 }
 
-}  // namespace
+}  // namespace storage_options_test
 }  // namespace sherd

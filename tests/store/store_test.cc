@@ -14,7 +14,7 @@
 #include "tests/store/every_store.hpp"
 
 namespace sherd {
-namespace {
+namespace store_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -470,5 +470,5 @@ TEST(PrefixedStore, IsWhatLiesBelowThePrefix) {
   EXPECT_EQ(whole->get("a/e/d").value(), std::nullopt);
 }
 
-}  // namespace
+}  // namespace store_test
 }  // namespace sherd

@@ -9,7 +9,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace store_url_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -170,5 +170,5 @@ TEST(StoreUrl, IsDividedIntoAStoreAndAKey) {
   for (const char* text : {"/", "memory:", "a.zip|zip:", "https://host"}) EXPECT_EQ(divided(text), "none") << text;
 }
 
-}  // namespace
+}  // namespace store_url_test
 }  // namespace sherd

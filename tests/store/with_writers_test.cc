@@ -15,7 +15,7 @@
 #include "store/forwarding.hpp"
 
 namespace sherd {
-namespace {
+namespace with_writers_test {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -231,5 +231,5 @@ TEST_F(HeldMemory, OfValuesByIdIsWithinTheBudget) {
   expect_within_half();
 }
 
-}  // namespace
+}  // namespace with_writers_test
 }  // namespace sherd

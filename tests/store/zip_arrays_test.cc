@@ -10,7 +10,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
-namespace {
+namespace zip_arrays_test {
 
 struct Kind {
   std::string name;
@@ -141,5 +141,5 @@ TEST_P(ZippedArray, TakesNoMoreRoundTripsThanTheTree) {
   EXPECT_LE(of_zip, of_tree + 2) << "its end and its directory";
 }
 
-}  // namespace
+}  // namespace zip_arrays_test
 }  // namespace sherd

@@ -13,7 +13,7 @@
 #include "tests/store/zip_write.hpp"
 
 namespace sherd {
-namespace {
+namespace zip_contents_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -348,5 +348,5 @@ TEST_F(ZipWrite, OfAKeyThatIsNotUtf8IsRefused) {
   EXPECT_THAT(directory_.contents(), IsEmpty());
 }
 
-}  // namespace
+}  // namespace zip_contents_test
 }  // namespace sherd

@@ -14,7 +14,7 @@
 #include "tests/test_data.hpp"
 
 namespace sherd {
-namespace {
+namespace zip_directory_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -282,5 +282,5 @@ TEST(ZipDirectory, OfAHundredThousandMembersIsFoundBySearch) {
   EXPECT_EQ(directory.find("c/100000/0"), nullptr);
 }
 
-}  // namespace
+}  // namespace zip_directory_test
 }  // namespace sherd

@@ -8,7 +8,7 @@
 #include "tests/store/zip_bytes.hpp"
 
 namespace sherd {
-namespace {
+namespace zip_remains_test {
 
 using testing::HasSubstr;
 
@@ -95,5 +95,5 @@ TEST(ZipRemains, AreInTheErrorOfAnArchiveWithoutItsDirectory) {
   EXPECT_THAT(error.text(), HasSubstr("never finished; 2 members at its beginning"));
 }
 
-}  // namespace
+}  // namespace zip_remains_test
 }  // namespace sherd

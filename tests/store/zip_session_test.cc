@@ -12,7 +12,7 @@
 #include "tests/store/zip_write.hpp"
 
 namespace sherd {
-namespace {
+namespace zip_session_test {
 
 using testing::ElementsAre;
 
@@ -180,5 +180,5 @@ TEST_F(ZipWrite, PutsAllFirstMembersInFrontIfTheirSizeIsExpected) {
   }
 }
 
-}  // namespace
+}  // namespace zip_session_test
 }  // namespace sherd

@@ -19,7 +19,7 @@ namespace sherd {
 
 extern const CodecEntry zstd_codec;
 
-namespace {
+namespace zip_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -427,5 +427,5 @@ TEST_F(ZipRequests, BytesOfAnArchiveInMemoryAreNotCopied) {
   EXPECT_TRUE(member.data() > archive.data() && member.data() < archive.data() + archive.size());
 }
 
-}  // namespace
+}  // namespace zip_test
 }  // namespace sherd

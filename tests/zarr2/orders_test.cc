@@ -7,7 +7,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace orders_test {
 
 using testing::HasSubstr;
 
@@ -105,5 +105,5 @@ TEST(V2Zstd, HasAChecksumIfTheCallerAsksForOne) {
   EXPECT_EQ(compressor(*asking, "d"), with);
 }
 
-}  // namespace
+}  // namespace orders_test
 }  // namespace sherd::v2

@@ -9,7 +9,7 @@
 #include "tests/zarr2/zarr2_testing.hpp"
 
 namespace sherd::v2 {
-namespace {
+namespace tools_test {
 
 using testing::HasSubstr;
 
@@ -434,5 +434,5 @@ TEST(V2Tools, CheckReportsForeignObjectsAndDamage) {
                                                   "foreign_object a/notes", "foreign_object b/"));
 }
 
-}  // namespace
+}  // namespace tools_test
 }  // namespace sherd::v2

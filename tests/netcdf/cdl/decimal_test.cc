@@ -13,7 +13,7 @@
 #include <string>
 
 namespace sherd::netcdf {
-namespace {
+namespace decimal_test {
 
 std::string printed(double value, int digits) {
   std::array<char, kDecimalSize> text{};
@@ -73,5 +73,5 @@ TEST(Decimal, OfAnyNumberIsThatOfPrintf) {
   }
 }
 
-}  // namespace
+}  // namespace decimal_test
 }  // namespace sherd::netcdf

@@ -7,7 +7,7 @@
 #include "tests/netcdf/netcdf_testing.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace parser_test {
 
 /// The dataset in memory, as the writer leaves it.
 Dataset dataset_of(const std::string& text, const CdlOptions& options = {}, const std::string& format = "zarr2") {
@@ -495,5 +495,5 @@ TEST(WrittenCdl, IsTheSameInZarr3) {
   EXPECT_EQ(round_trip(text, {}, "zarr3"), round_trip(text));
 }
 
-}  // namespace
+}  // namespace parser_test
 }  // namespace sherd::netcdf

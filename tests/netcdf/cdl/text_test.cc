@@ -11,7 +11,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::netcdf {
-namespace {
+namespace text_test {
 
 std::string printed_attribute(Values values, const Digits& digits) {
   return cdl_attribute({"a", std::move(values)}, digits);
@@ -84,5 +84,5 @@ TEST(CharacterRow, IsOneTextHoweverManyBlocksItIsReadIn) {
   EXPECT_TRUE(printed.find(" w = \"\" ;\n") != printed.npos);
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace sherd::netcdf
