@@ -8,7 +8,7 @@
 
 namespace sherd {
 
-inline Json parsed(std::string_view text) { return Json::parse(text).value(); }
+inline Json parsed(std::string_view text) { return Json::parse(text, 4096).value(); }  // deeper than a document may be
 inline ErrorCode code_of(const auto& result) { return result.error().code(); }
 
 }  // namespace sherd
