@@ -65,6 +65,7 @@ isal_zstream* fast_stream(Wrapper wrapper, int level, void (*init)(isal_zstream*
   if (!encoder) return nullptr;
   isal_zstream& stream = encoder->stream;
   init(&stream);
+  stream.hist_bits = 0;  // the largest window; ISA-L 2.30 leaves what the memory held before in a stateless stream
   stream.level = static_cast<std::uint32_t>(level);
   stream.level_buf = encoder->buffer;
   stream.level_buf_size = sizeof encoder->buffer;
