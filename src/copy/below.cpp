@@ -105,8 +105,10 @@ Result<void> copy_unchanged(const ObjectToCopy& object, bool resume, CopyCounts&
     if (source == nullptr) return {};  // erased since it was found
     SHERD_TRY(size, source->size().in_key(object.key));
     SHERD_TRY(writer, object.to.write(object.new_key, {.size = size}));
-    SHERD_TRY(writer->copy(*source, 0, size, 0).in_key(object.key));
-    SHERD_TRY(writer->commit().in_key(object.new_key));
+    auto put = writer->copy(*source, 0, size, 0).in_key(object.key);
+    if (put) put = writer->commit().in_key(object.new_key);
+    if (!put && put.error().code() == ErrorCode::corrupt) return in_store(std::move(put), object.from.url());
+    SHERD_TRY(std::move(put));
     ++counts.written;
     return {};
   });

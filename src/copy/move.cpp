@@ -79,8 +79,10 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
     SHERD_TRY(collected_->put(at.key, std::move(bytes)));
   } else {
     SHERD_TRY(object, to_.location.store->write(at.key, {.size = part.length}));
-    SHERD_TRY(object->copy(source, part.offset, part.length, 0));
-    SHERD_TRY(object->commit());
+    auto put = object->copy(source, part.offset, part.length, 0);
+    if (put) put = object->commit();
+    if (!put && put.error().code() == ErrorCode::corrupt) return of_source(std::move(put));
+    SHERD_TRY(std::move(put));
   }
   ++counts_.written;
   return {};

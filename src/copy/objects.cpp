@@ -250,15 +250,13 @@ class ObjectCopier {
   Result<void> for_each_window(ByteSource& source, std::uint64_t size, const Visit& visit) const {
     const auto whole = source.view();
     Buffer buffer;
-    ArchivedChecksum checksum(source);
     for (std::uint64_t offset = 0; offset < size; offset += window_) {
       const Extent window{offset, std::min(window_, size - offset)};
       if (!whole) SHERD_TRY(read_into(source, window, buffer));
       const auto bytes = whole ? whole->subspan(offset, window.length) : std::span<const std::byte>(buffer.span());
-      checksum.add(bytes);
       SHERD_TRY(visit(offset, bytes));
     }
-    return checksum.compare().in_key(source.name());
+    return {};
   }
 
   Store& source_;

@@ -1,8 +1,6 @@
 #include "store/archive_of.hpp"
 
-#include "base/checksum.hpp"
 #include "store/forwarding.hpp"
-#include "store/zip_source.hpp"
 
 namespace sherd {
 
@@ -25,21 +23,6 @@ std::shared_ptr<Store> whole_archive(std::shared_ptr<Store> store) {
     store = std::move((*above)->store);
   }
   return store;
-}
-
-ArchivedChecksum::ArchivedChecksum(const ByteSource& object) noexcept {
-  const ByteSource* source = &object;
-  while (const auto* const wrapper = dynamic_cast<const ForwardingSource*>(source)) source = wrapper->beneath().get();
-  if (const auto* const member = dynamic_cast<const ZipStoredSource*>(source)) expected_ = member->member().crc;
-}
-
-void ArchivedChecksum::add(std::span<const std::byte> bytes) noexcept {
-  if (expected_) found_ = crc32_after(found_, bytes);
-}
-
-Result<void> ArchivedChecksum::compare() const {
-  if (!expected_ || *expected_ == found_) return {};
-  return corrupt("the checksum of the zip archive's member is wrong");
 }
 
 }  // namespace sherd

@@ -1,11 +1,7 @@
 // Finds the archive of a store, also below wrappers.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 
 #include "sherd/store.hpp"
 #include "store/capabilities.hpp"
@@ -24,20 +20,5 @@ namespace sherd {
 
 /// Whether a store shows members of an archive: without Store::finish(), what is written into it is lost.
 [[nodiscard]] inline bool is_in_archive(Store& store) { return archive_around(store) != nullptr; }
-
-/// Compares the bytes of a whole object, if it is a stored member of a zip archive, with the checksum that the archive
-/// has of them. (Compressed members are compared when they are decoded.)
-class ArchivedChecksum {
- public:
-  explicit ArchivedChecksum(const ByteSource& object) noexcept;
-  /// The next bytes.
-  void add(std::span<const std::byte> bytes) noexcept;
-  /// `corrupt` if all bytes together have another checksum.
-  [[nodiscard]] Result<void> compare() const;
-
- private:
-  std::optional<std::uint32_t> expected_;
-  std::uint32_t found_ = 0;
-};
 
 }  // namespace sherd

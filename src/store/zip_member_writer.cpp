@@ -75,6 +75,8 @@ Result<void> ZipMemberWriter::copy(ByteSource& from, std::uint64_t from_offset, 
   if (source.file != nullptr && length > kMaxBuffered) {
     SHERD_TRY(extend(to_offset, end, true).in_key(key_));
     const std::shared_lock guard(mutex_);
+    if (const auto* member = dynamic_cast<const ZipStoredSource*>(&from); member != nullptr && length == size)
+      copied_ = Copied{from.name(), member->member()};
     while (done < length) {
       const ssize_t count = os::copy_file_range(source.file->fd(), source.offset + from_offset + done, file_.get(),
                                                 to_offset + done, length - done);
@@ -97,6 +99,8 @@ Result<void> ZipMemberWriter::replace(const Condition& condition) {
   SHERD_TRY(contents_->check(key_, condition));
   SHERD_TRY(hold, contents_->begin());
   SHERD_TRY(member, add(*hold.session).in_key(key_));
+  const bool is_copy = copied_ && copied_->member.size == member->size;
+  if (is_copy && copied_->member.crc != member->crc) return wrong_checksum(copied_->key);
   Generation generation = member->generation;
   SHERD_TRY(contents_->accept(key_, std::move(member), condition));
   committed_ = std::move(generation);

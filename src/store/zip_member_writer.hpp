@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 
@@ -39,6 +40,12 @@ class ZipMemberWriter final : public ObjectWriter {
   Buffer bytes_;
   Fd file_;  ///< contains the bytes instead
   std::uint64_t size_ = 0;
+  /// All of another archive's member, copied by the kernel. Its checksum is seen when the bytes are added.
+  struct Copied {
+    std::string key;
+    ZipMember member;
+  };
+  std::optional<Copied> copied_;
   Generation committed_;
 };
 

@@ -132,6 +132,8 @@ Result<void> ZipQueue::finish(Job& job, const ReadReply& bytes) {
     outcome_ = queue_.reply(job.number, reply_from(std::move(job.of), job.request));
     return {};
   }
+  if (auto* const stored = dynamic_cast<ZipStoredSource*>(job.source))
+    SHERD_TRY(stored->has_read(job.range.offset, bytes.bytes));
   ReadReply reply{.offset = job.range.offset, .bytes = bytes.bytes, .owner = bytes.owner};
   if (const auto into = job.request.into; !into.empty() && bytes.bytes.data() != into.data()) {
     std::memcpy(into.data(), bytes.bytes.data(), bytes.bytes.size());

@@ -50,6 +50,10 @@ Result<std::optional<std::size_t>> decode_by(std::uint16_t method, std::span<con
 
 }  // namespace
 
+Error wrong_checksum(const std::string& key) {
+  return corrupt("the checksum of the zip archive's member is wrong").in_key(key);
+}
+
 Result<void> ZipStoredSource::read(std::span<const RangeRead> ranges) {
   const auto known = archive_->data_offset(member_);
   const std::uint64_t header_bytes = ZipArchive::likely_header_bytes(member_);
@@ -64,18 +68,27 @@ Result<void> ZipStoredSource::read(std::span<const RangeRead> ranges) {
     reads.push_back({data + range.offset, range.into});
   }
   if (!reads_data) return {};
-  if (known) return archive_->source()->read(reads);
+  const auto compare = [&]() -> Result<void> {
+    for (const RangeRead& range : ranges) SHERD_TRY(has_read(range.offset, range.into));
+    return {};
+  };
+  if (known) {
+    SHERD_TRY(archive_->source()->read(reads));
+    return compare();
+  }
   SHERD_TRY(header->resize(header_bytes).in_key(key_));
   reads.push_back({member_.header, header->span()});
   SHERD_TRY(archive_->source()->read(reads));
   SHERD_TRY(located, archive_->locate(member_, header->span()).in_key(key_));
-  return located == data ? Result<void>{} : read(ranges);
+  return located == data ? compare() : read(ranges);
 }
 
-std::optional<std::span<const std::byte>> ZipStoredSource::view() const noexcept {
-  const auto data = archive_->data_offset(member_);
-  const auto whole = data ? archive_->source()->view() : std::nullopt;
-  return whole ? std::optional(whole->subspan(*data, member_.size)) : std::nullopt;
+Result<void> ZipStoredSource::has_read(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::lock_guard hold(mutex_);
+  if (bytes.empty() || (offset != 0 && offset != read_to_)) return {};
+  crc_ = crc32_after(offset == 0 ? 0 : crc_, bytes);
+  read_to_ = offset + bytes.size();
+  return read_to_ == member_.size && crc_ != member_.crc ? Result<void>(wrong_checksum(key_)) : Result<void>();
 }
 
 Result<void> ZipDecodedSource::read(std::span<const RangeRead> ranges) {
@@ -108,8 +121,7 @@ Result<void> ZipDecodedSource::decode(std::span<const std::byte> stored) {
     return corrupt("the member does not decode to the " + std::to_string(member_.size) +
                    " bytes that the zip archive says")
         .in_key(key_);
-  if (crc32(decoded.span()) != member_.crc)
-    return corrupt("the checksum of the zip archive's member is wrong").in_key(key_);
+  if (crc32(decoded.span()) != member_.crc) return wrong_checksum(key_);
   decoded_ = std::move(decoded);
   is_decoded_ = true;
   return {};
@@ -132,7 +144,6 @@ Result<std::shared_ptr<ByteSource>> open_zip_member(const std::shared_ptr<ZipArc
   if (member == nullptr) return std::shared_ptr<ByteSource>();
   SHERD_TRY(check_readable(*member, archive->limits()).in_key(key));
   if (member->method != kZipStored) return std::make_shared<ZipDecodedSource>(key, archive, *member);
-  if (member->size > 0 && archive->source()->view()) SHERD_TRY(archive->locate(*member).in_key(key));  // for view()
   return std::make_shared<ZipStoredSource>(key, archive, *member);
 }
 

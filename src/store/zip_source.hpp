@@ -31,13 +31,21 @@ class ZipSource : public ByteSource {
   const ZipMember& member_;  ///< of the archive's directory
 };
 
-/// A member that is stored as it is: a window of the archive. Its local header is read with its first bytes.
+/// A member that is stored as it is: a window of the archive. Its local header is read with its first bytes. Whoever
+/// reads all of it, at once or from front to end, gets `corrupt` with the last bytes if it does not have the checksum
+/// that the archive has of it. Parts cannot be compared.
 class ZipStoredSource final : public ZipSource {
  public:
   using ZipSource::ZipSource;
 
   Result<void> read(std::span<const RangeRead> ranges) override;
-  [[nodiscard]] std::optional<std::span<const std::byte>> view() const noexcept override;
+  /// Takes bytes of it that were read from the archive.
+  Result<void> has_read(std::uint64_t offset, std::span<const std::byte> bytes);
+
+ private:
+  std::mutex mutex_;           // guards what follows
+  std::uint64_t read_to_ = 0;  ///< all bytes before this have been read in order
+  std::uint32_t crc_ = 0;      ///< of these
 };
 
 /// A compressed member, which is decoded as a whole when any of it is read, and then kept in memory.
@@ -57,6 +65,9 @@ class ZipDecodedSource final : public ZipSource {
   std::atomic<bool> is_decoded_{false};
   Buffer decoded_;
 };
+
+/// `corrupt`: the bytes of a member do not have the checksum that the archive has of them.
+[[nodiscard]] Error wrong_checksum(const std::string& key);
 
 /// The object with this key, or nullptr. `unsupported` for encrypted members, symbolic links, compression methods other
 /// than deflate and zstd, and compressed members larger than Limits::chunk_bytes.

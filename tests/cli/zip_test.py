@@ -144,6 +144,27 @@ def test_a_check_of_data_compares_the_checksums_of_members(archive, tmp_path):
     assert ran.code == 4 and ("'readme'" in ran.stderr or "'inner/more'" in ran.stderr) and not (tmp_path / "d.zarr/readme").exists()
 
 
+@pytest.mark.parametrize("shards", [[], ["--shards", "1024,2048"]], ids=["chunks", "shards"])
+def test_a_damaged_member_is_not_copied_nor_read_as_a_whole(sherd, tmp_path, shards):
+    values = numpy.random.default_rng(5).integers(0, 1000, (1024, 2048), dtype="uint16")
+    numpy.save(tmp_path / "a.npy", values)
+    sherd.ok("create", "a.zip", "--shape", "1024,2048", "--dtype", "uint16", "--chunks", "1024,1024", "--codec", "bytes", *shards)
+    sherd.ok("write", "a.zip", "--select", ":", "-i", "a.npy")
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    data[data.find(values.tobytes()[:2048]) + 1000] ^= 1  # in the first chunk
+    (tmp_path / "b.zip").write_bytes(data)
+    of_chunks = [["copy", "b.zip", "c.zarr", "--codec", "zstd"], ["read", "b.zip"]]  # of a shard, they read the index and parts
+    for line in [["copy", "b.zip", "c.zarr"], ["copy", "b.zip", "c.zip"], ["copy", "--raw", "b.zip", "c.zarr"],
+                 ["copy", "--raw", "b.zip", "c.zip"], *([] if shards else of_chunks)]:
+        ran = sherd(*line)
+        assert ran.code == 4 and "'c/0/0': the checksum of the zip archive's member is wrong (in " in ran.stderr, (line, ran.stderr)
+        assert "b.zip" in ran.stderr and not [name for name in ("c.zarr", "c.zip") if (tmp_path / name / "c/0/0").exists()]
+        shutil.rmtree(tmp_path / "c.zarr", ignore_errors=True)
+        (tmp_path / "c.zip").unlink(missing_ok=True)
+    assert sherd("check", "b.zip", "--data").code == 1
+    sherd.ok("read", "b.zip", "--select", "0,1500:1510")  # of another chunk, or a part of the shard
+
+
 def test_a_check_names_a_member_whose_name_is_too_long(archive, tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "a") as to:
         to.writestr("n" * 300, b"x")

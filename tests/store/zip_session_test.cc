@@ -96,6 +96,25 @@ TEST_F(ZipWrite, LargeMembersAreCopiedFromFilesAndFromArchives) {
   EXPECT_TRUE(store->get("c").value() == large.substr(1, 3'999'000));
 }
 
+TEST_F(ZipWrite, DoesNotGiveADamagedMemberOfAnotherArchiveANewChecksum) {
+  for (const std::size_t size : {1000U, 3'000'000U}) {  // the kernel copies the larger one
+    const auto from = opened("from.zip");
+    from->set("a", numbered(size, 3)).value();
+    from->finish().value();
+    std::string damaged = bytes("from.zip");
+    damaged[damaged.size() / 2] ^= 1;
+    put(damaged, "from.zip");
+    const auto source = opened("from.zip"), store = opened();
+    const auto writer = store->write("b").value();
+    auto copied = writer->copy(*source->open("a").value(), 0, size, 0);
+    if (copied) copied = writer->commit();
+    ASSERT_FALSE(copied) << size;
+    EXPECT_EQ(copied.error().code(), ErrorCode::corrupt);
+    EXPECT_EQ(copied.error().key(), "a");
+    EXPECT_EQ(store->get("b").value(), std::nullopt);
+  }
+}
+
 // The last member begins beyond 4 GiB, too. What is not written takes no space on the disk.
 TEST_F(ZipWrite, HasMembersBeyond4GibWhoseHolesTakeNoSpace) {
   for (const std::uint64_t size : {std::uint64_t{1} << 23, (std::uint64_t{1} << 32) + 2}) {
