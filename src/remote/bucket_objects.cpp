@@ -64,17 +64,18 @@ Result<bool> has_upload(const BucketServer& server, const std::string& key, cons
 
 /// What a write has become whose replies were lost: nullopt if it was not carried out.
 Result<std::optional<Generation>> find_version(const BucketServer& server, const std::string& key,
-                                               const std::string& id, const std::string& upload) {
+                                               const WriteMarks::Mark& mark, const std::string& upload) {
   using Found = WriteMarks::Found;
   SHERD_TRY(present, head_object(server, key));
-  const Found found = present ? WriteMarks::find(*present, id) : Found::nothing;
+  const Found found = present ? WriteMarks::find(*present, mark) : Found::nothing;
   if (found == Found::version) {
     server.service->marks().saw(key, *present);
     return std::optional(Generation{header_value(*present, "ETag")});
   }
   if (!upload.empty()) {
     SHERD_TRY(is_left, has_upload(server, key, upload));
-    // It has ended, or another program has aborted it. Versions that follow it have its id, or that of an upload.
+    // It has ended, or another program has aborted it. Versions that follow it have its id, or that of an upload, and
+    // are not older.
     return is_left || found == Found::nothing ? std::optional<Generation>() : std::optional(Generation());
   }
   if (found == Found::unknown) return io_error("an upload of another writer has followed");
@@ -127,7 +128,7 @@ Result<Generation> make_version(const BucketServer& server, const WriteMarks::Ma
     reply = io_error("the server's reply to the end of an upload in parts does not name the object");
   }
   if (is_unclear) {
-    auto stored = find_version(server, key, mark.id, upload);
+    auto stored = find_version(server, key, mark, upload);
     if (!stored)
       return (reply ? std::move(stored).error() : std::move(reply).error())
           .in("it is not known whether the object was stored, since its reply was lost");

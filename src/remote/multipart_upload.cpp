@@ -68,6 +68,7 @@ Result<void> MultipartUpload::begin() {
   Change change(*server_.service, {.method = "POST", .key = key_, .query = "uploads", .headers = {mark_.header}});
   SHERD_TRY(reply, run_change(server_.connection, change));
   if (!is_success(reply)) return refusal(reply);
+  mark_.begun = header_date(reply.headers, "Date");
   id_ = text_in_reply(reply.body, "UploadId");
   if (id_.empty()) return io_error("the server did not name the upload that it has begun");
   return {};
@@ -103,6 +104,7 @@ Result<void> MultipartUpload::send(std::span<const Part> parts) {
 
 Result<Generation> MultipartUpload::end(const Condition& condition) {
   SHERD_TRY(headers, condition_headers(server_, key_, condition, Ending::complete));
+  mark_.of = condition.generation;
   const std::string document = complete_document(etags_);
   auto stored = make_version(server_, mark_,
                              {.method = "POST",

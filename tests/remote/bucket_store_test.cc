@@ -79,6 +79,39 @@ TEST(BucketStore, SaysThatItDoesNotKnowWhetherAnObjectWasStored) {
 }
 
 TEST(BucketStore, NamesThePermissionThatAChangeNeeds) {
+/// A server to which the end of an upload was sent in vain, which another program has aborted meanwhile. The object is
+/// that of another upload.
+std::vector<Fault> aborted_upload(const std::string& modified) {
+  const std::string no_upload = error_document("NoSuchUpload");
+  return {{.method = "POST",
+           .times = 1,
+           .status = 200,
+           .body = "<X><UploadId>u</UploadId></X>",
+           .headers = {{"Date", "Mon, 30 Nov 2026 10:00:00 GMT"}}},
+          {.method = "PUT", .status = 200, .headers = {{"ETag", "\"part\""}}},
+          {.method = "POST", .skip = 1, .times = 1, .unheard = true},
+          {.method = "POST", .skip = 2, .status = 404, .body = no_upload},
+          {.method = "GET", .status = 404, .body = no_upload},
+          {.method = "HEAD",
+           .status = 200,
+           .headers = {
+               {"ETag", "\"there\""}, {"x-amz-meta-sherd-writes", "0123456789abcdef,?"}, {"Last-Modified", modified}}}};
+}
+
+TEST(BucketStore, DoesNotTakeAnObjectFromBeforeAnUploadForItsResult) {
+  const std::string bytes(std::size_t{6} << 20, 'x');
+  FaultProxy proxy;
+  const auto store = bucket_at(proxy, {{"conditional", "yes"}, {"part_bytes", "5242880"}});
+  proxy.set(aborted_upload("Mon, 30 Nov 2026 09:59:57 GMT"));
+  EXPECT_EQ(store->set("k", bytes).error().code(), ErrorCode::conflict);
+  proxy.set(aborted_upload("Mon, 30 Nov 2026 10:00:01 GMT"));
+  EXPECT_TRUE(store->set("k", bytes)) << "it may have followed";
+  proxy.set(aborted_upload("Mon, 30 Nov 2026 10:00:01 GMT"));
+  EXPECT_EQ(store->set("k", bytes, Condition::matches({"\"there\""})).error().code(), ErrorCode::conflict);
+  proxy.set(aborted_upload("Mon, 30 Nov 2026 09:59:57 GMT"));
+  EXPECT_TRUE(store->set("k", bytes, Condition::matches({"\"before\""})));
+}
+
   FaultProxy proxy;
   proxy.add({.status = 403, .body = error_document("AccessDenied")});
   const auto store = bucket_at(proxy);
