@@ -204,7 +204,9 @@ Result<Json> resized_document(const Array::State& state, const NodeDocument& pre
 
 Result<std::unique_ptr<StoreLock>> lock_shape_of(const Array::State& state) {
   const std::string turn = state.document_key + std::string(kShapeLock);
-  return as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); });
+  auto lock = as_call(state.config(), [&] { return state.location.store->lock(turn).in_key(turn); });
+  if (lock || lock.error().code() != ErrorCode::unsupported) return lock;
+  return unsupported(lock.error().message()).in_key(state.document_key);  // which the user knows
 }
 
 /// Why the shape is changed. The rows of a failed append are not erased where others may append behind it meanwhile.
