@@ -49,9 +49,10 @@ Result<void> LeftoversSeen::report(const NodeLocation& location, bool repairs, C
     SHERD_TRY(text, store_->get(key, location.config.limits.metadata_bytes));
     const auto claim = text ? Json::parse(*text) : Result<Json>(Json());
     const Json* const path = claim ? claim->find("path") : nullptr;
+    const std::string node = path != nullptr ? path->text() : std::string();
     if (text)
       warn("node_claimed", key,
-           "a process is making or erasing the node '" + (path != nullptr ? path->text() : std::string()) +
+           "a process is making or erasing the node '" + (node.empty() ? "/" : node) +
                "', or was killed while it did, and so it cannot be created; if none is at work, resume the copy "
                "('--resume') or erase the node ('sherd rm')");
   }

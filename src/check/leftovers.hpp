@@ -25,7 +25,8 @@ class LeftoversSeen final : public ForwardingStore {
   Result<void> erase_all(std::span<const std::string> keys) override { return store_->erase_all(keys); }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
-  /// Warns of what was seen and of the claim to the node at `location`, or removes what no process needs any more.
+  /// Warns of what was seen and of the claim to the node at `location`, which need not exist, or removes what no
+  /// process needs any more.
   Result<void> report(const NodeLocation& location, bool repairs, CheckReport& report);
 
  private:

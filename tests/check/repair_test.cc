@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "node/claim.hpp"
 #include "tests/check/check_testing.hpp"
 #include "tests/store/lockless.hpp"
 #include "tests/store/test_store.hpp"
@@ -56,6 +57,24 @@ TEST(Check, ListsWhatAKillLeavesInABucketAndRemovesProbes) {
   EXPECT_THAT(codes(after), ElementsAre("node_claimed")) << "which may be in use";
   EXPECT_FALSE(store->get(probe).value() || store->get(inner).value());
   EXPECT_TRUE(store->get(claim).value());
+}
+
+TEST(Check, ListsTheClaimOfAKilledProcessWhereThereIsNothingElse) {
+  const std::shared_ptr<Store> store = lockless(false);
+  create_group(store, "").value();
+  create_array(store, "a", sharded()).value();
+  const auto claim = [](const std::string& path) { return claim_key({.store = nullptr, .path = path, .tables = {}}); };
+  store->set(claim("b"), R"({"path": "b", "format": "zarr3", "note": ""})").value();
+  const CheckReport report = check(store, {.path = "b"}).value();
+  EXPECT_FALSE(report.ok());
+  EXPECT_THAT(codes(report), ElementsAre("node_claimed"));
+  EXPECT_EQ(report.faults.front().key, claim("b"));
+  EXPECT_THAT(report.faults.front().message,
+              testing::AllOf(HasSubstr("'b'"), HasSubstr("--resume"), HasSubstr("sherd rm")));
+  EXPECT_THAT(codes(check(prefixed_store(store, "b/")).value()), ElementsAre("node_claimed")) << "a URL names it so";
+  EXPECT_EQ(check(store, {.path = "c"}).error().code(), ErrorCode::not_found);
+  erase(store, {.path = "b"}).value();
+  EXPECT_EQ(check(store, {.path = "b"}).error().code(), ErrorCode::not_found);
 }
 
 CreateOptions with_index_at_start() {
