@@ -31,13 +31,21 @@ namespace sherd {
 
 namespace {
 
-/// `format` is empty, or the only one that is recognized.
-Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config,
-                                   const std::string& format) {
+/// `format` is empty, or the only one that is recognized. nullopt if there is nothing.
+Result<std::optional<NodeLocation>> look_for(const std::shared_ptr<Store>& store, const std::string& path,
+                                             const Config& config, const std::string& format) {
   SHERD_TRY(formats, formats_called(format));
   SHERD_TRY(location, make_location(store, path, config));
-  SHERD_TRY(known, find_format_of(location, formats));
+  return find_format_of(std::move(location), formats);
+}
+
+/// The same, and if there is nothing, an error that says what else is there: that costs more than the search.
+Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config,
+                                   const std::string& format) {
+  SHERD_TRY(known, look_for(store, path, config, format));
   if (known) return *std::move(known);
+  SHERD_TRY(formats, formats_called(format));
+  SHERD_TRY(location, make_location(store, path, config));
   return nothing_found(location, formats);
 }
 
@@ -46,12 +54,18 @@ Result<Enclosure> find_store(std::string_view url, const std::string& path, cons
                              const std::string& wanted) {
   SHERD_TRY(named, open_named(url, wanted, config));
   auto& [store, format] = named;
-  const auto location = find_location(store, path, config, format);
-  if (location || location.error().code() != ErrorCode::not_found) return Enclosure{std::move(store), path};
+  const auto location = look_for(store, path, config, format);
+  const bool is_absent = location ? !*location : location.error().code() == ErrorCode::not_found;
+  if (!is_absent) return Enclosure{std::move(store), path};
   SHERD_TRY(formats, formats_called(format));
-  SHERD_TRY(around, find_around(*store, formats, config));
-  if (!around) return Enclosure{std::move(store), path};
-  return Enclosure{around->store, around->path + "/" + path};
+  const auto around = find_around(*store, formats, config);
+  if (!around) {
+    const auto nothing = find_location(store, path, config, format);  // may say more, as of a path through a file
+    const bool says_more = !nothing && nothing.error().code() != ErrorCode::not_found;
+    return says_more ? nothing.error() : around.error();
+  }
+  if (!*around) return Enclosure{std::move(store), path};
+  return Enclosure{(*around)->store, (*around)->path + "/" + path};
 }
 
 /// A location of a collection, which may be overwritten although it is not a node.
@@ -147,8 +161,11 @@ Result<CopyReport> copy(std::string_view source, std::string_view destination, c
     inside.source_path = from.path;
     inside.format = wanted;
     SHERD_TRY(around, enclosure(*to, inside.config));
-    if (!around && find_location(from.store, from.path, reading, options.source_format))
-      SHERD_TRY(refuse_inside(*to, inside.config));
+    const auto is_node = [&] {
+      const auto found = look_for(from.store, from.path, reading, options.source_format);
+      return found && *found;
+    };
+    if (!around && is_node()) SHERD_TRY(refuse_inside(*to, inside.config));
     if (around) {
       to = std::move(around->store);
       inside.destination_path = join_path(around->path, options.destination_path);
@@ -221,23 +238,6 @@ Result<CheckReport> check_node(NodeLocation location, const CheckOptions& option
   return nodes;
 }
 
-}  // namespace
-
-Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
-  return as_call(options.config, [&]() -> Result<CheckReport> {
-    if (options.repair && store->read_only())
-      return invalid_argument("the store " + store->url() + " is read-only, so nothing in it can be repaired");
-    if (options.sharding) {
-      SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
-      CheckReport report;
-      SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
-      return report;
-    }
-    const auto location = find_location(store, options.path, options.config, options.format);
-    if (location) return check_node(*location, options);
-    CheckReport report;
-    if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
-      SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
 /// Where there is no node: reports the claim that a process has left which was making or erasing one, here or as a
 /// member of a hierarchy above.
 Result<void> check_claim(const NodeLocation& location, CheckReport& report) {
@@ -258,6 +258,23 @@ Result<void> check_claim(const NodeLocation& location, CheckReport& report) {
   return {};
 }
 
+}  // namespace
+
+Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
+  return as_call(options.config, [&]() -> Result<CheckReport> {
+    if (options.repair && store->read_only())
+      return invalid_argument("the store " + store->url() + " is read-only, so nothing in it can be repaired");
+    if (options.sharding) {
+      SHERD_TRY(shards, collection_location(std::move(store), options.path, false, options.config));
+      CheckReport report;
+      SHERD_TRY(check_values(shards, *options.sharding, options.data, report));
+      return report;
+    }
+    const auto location = find_location(store, options.path, options.config, options.format);
+    if (location) return check_node(*location, options);
+    CheckReport report;
+    if (is_stored_fault(location.error())) {  // of the document of the whole hierarchy
+      SHERD_TRY(add_unreadable(location.error(), location.error().key(), report));
       return report;
     }
     if (location.error().code() != ErrorCode::not_found) return location.error();

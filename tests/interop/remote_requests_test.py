@@ -198,6 +198,13 @@ def test_what_is_not_there_is_not_sought_for_long(there):
     assert counted.log.stats["round_trips"] <= 8 + looks
 
 
+def test_a_copy_of_what_is_not_there_looks_once_for_what_is(there, tmp_path):
+    with there.counted() as counted, pytest.raises(sherd.NotFound):
+        sherd.copy(f"{there.url}/large.zarr/nothing/here", tmp_path / "copy", storage_options=there.options)
+    looks = [each["target"] for each in counted.served if "claim" in each["target"]]
+    assert sorted(looks) == sorted(set(looks))
+
+
 def test_as_many_requests_are_under_way_as_the_config_says(fault_proxy, filled):
     server, bucket = filled("radosgw")
     proxy = fault_proxy(server, {"delay": 30})
