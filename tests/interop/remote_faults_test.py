@@ -2,6 +2,7 @@
 or the new state is found. After one failure it is the new one, and success is reported; nothing is done twice."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -132,14 +133,19 @@ def follows_an_end(requests):
     return any(each["method"] == "POST" and "uploadId" in each["target"] for each in requests[:-1])
 
 
-def test_an_upload_that_was_aborted_meanwhile_is_made_again(request, fault_proxy):
-    """Its end does not reach the server, which is noticed after another program has aborted it."""
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_an_upload_that_was_aborted_meanwhile_is_made_again(request, fault_proxy, is_replaced):
+    """Its end does not reach the server, which is noticed after another program has aborted it. It may replace the object of another
+    upload, which is known by its age."""
     server = request.getfixturevalue("seaweedfs")
     bucket = server.create_bucket()
     proxy = fault_proxy(server)
     options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region, "part_bytes": 5 << 20}
     array = sherd.create_array(f"s3://{bucket}/a.zarr", shape=(2048, 4096), dtype="u2", chunks=(2048, 4096), compressors=None,
                                storage_options=options)
+    if is_replaced:
+        array[...] = 1
+        time.sleep(4)  # seconds, as the server's clock must have gone on by more than two
     proxy.set({"method": "POST", "target": "uploadId", "times": 1, "unheard": True}, {"target": "uploadId", "method": "POST", "skip": 1, "delay": 3000},
               {"target": "/a.zarr/c/0/0", "method": "HEAD", "delay": 3000})
     proxy.reset()
