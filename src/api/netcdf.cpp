@@ -92,8 +92,10 @@ std::invoke_result_t<Open, std::shared_ptr<Store>, const OpenOptions&> in_store_
   SHERD_TRY(store, open_existing(parsed.place, options.config));
   options.mode = merged_mode(options.mode, parsed.mode);
   auto opened = in_store(open(store, options), store->url());
-  if (!opened && opened.error().code() == ErrorCode::not_found)
+  if (!opened && opened.error().code() == ErrorCode::not_found) {
     if (auto missing = missing_store(store)) return *std::move(missing);
+    if (auto file = as_call(options.config, [&] { return hint_at_object(*store); })) return *std::move(file);
+  }
   return opened;
 }
 

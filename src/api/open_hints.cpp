@@ -18,14 +18,17 @@
 #include "os/fd.hpp"
 #include "store/archive_of.hpp"
 #include "store/key.hpp"
+#include "store/reply.hpp"
 
 namespace sherd {
 namespace {
 
+constexpr std::string_view kElsewhereNetcdf = "; ncdump, nccopy and xarray read it with '#mode=bytes' after its URL";
 struct FileKind {
   std::string_view bytes;  ///< its first
   std::string_view name, advice;
-  std::string_view suffix = {};  ///< if set, only files with this suffix have this kind
+  std::string_view suffix = {};                   ///< if set, only files with this suffix have this kind
+  std::string_view elsewhere = kElsewhereNetcdf;  ///< the advice for one that is not in the local file system
 };
 
 using namespace std::string_view_literals;
@@ -38,7 +41,8 @@ constexpr FileKind kFileKinds[] = {
     {"CDF\x01"sv, "a netCDF file", kNetcdf},
     {"CDF\x02"sv, "a netCDF file", kNetcdf},
     {"CDF\x05"sv, "a netCDF file", kNetcdf},
-    {"PK\x03\x04"sv, "a ZIP file", "; open it as the store that it is, or copy it with 'sherd copy FILE URL'"},
+    {"PK\x03\x04"sv, "a ZIP file", "; open it as the store that it is, or copy it with 'sherd copy FILE URL'", "",
+     "; write '|zip:' after its URL to open it as a store"},
 };
 
 /// `unsupported` if the file is of such a kind.
@@ -248,6 +252,19 @@ std::optional<Error> hint_at_source(const std::string& source) {
   return file_error("cannot open", source, errno);
 }
 
+std::optional<Error> hint_at_object(const Store& store) {
+  if (path_of_store(store.url())) return std::nullopt;
+  const auto above = store.parent();
+  if (!above || !*above) return std::nullopt;
+  const auto start = read_one(*(*above)->store, {.key = (*above)->name, .length = 8});
+  if (!start || start->source == nullptr) return std::nullopt;
+  const std::string_view bytes(reinterpret_cast<const char*>(start->bytes.data()), start->bytes.size());
+  for (const FileKind& kind : kFileKinds)
+    if (bytes.starts_with(kind.bytes) && (*above)->name.ends_with(kind.suffix))
+      return unsupported(store.url() + " is " + std::string(kind.name) + std::string(kind.elsewhere));
+  return std::nullopt;
+}
+
 std::optional<Error> missing_store(const std::shared_ptr<Store>& store) {
   const auto archive = missing_archive(store);
   const auto path = path_of_store(archive ? *archive : store->url());
@@ -267,6 +284,8 @@ Error nothing_found(const NodeLocation& location, const std::vector<const Format
   if (directory)
     if (auto other = other_format(location, *directory, formats))
       return in_store(*std::move(other), location.store->url());
+  if (location.path.empty())
+    if (auto object = hint_at_object(*location.store)) return *std::move(object);
   std::string hint = directory ? hint_at_contents(*directory, formats) : hint_at_members(location, formats);
   hint += hint_at_objects(location);
   hint += hint_at_copies(location);

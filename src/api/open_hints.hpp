@@ -15,6 +15,9 @@ namespace sherd {
 [[nodiscard]] Error nothing_found(const NodeLocation& location, const std::vector<const Format*>& formats);
 /// The error if the directory or the archive of a store does not exist; nullopt if it does, or if that is unknown.
 [[nodiscard]] std::optional<Error> missing_store(const std::shared_ptr<Store>& store);
+/// `unsupported` if a place outside of the local file system is not a directory, but a file of netCDF, HDF5 or ZIP:
+/// says how it is read. Costs one read of its first bytes. nullopt for anything else.
+[[nodiscard]] std::optional<Error> hint_at_object(const Store& store);
 /// `; tried`, and what that was, a line each: why a path and the other forms that its name has lead to nothing.
 [[nodiscard]] std::string tried_path(const std::string& path);
 /// If a path is a regular file or leads through one: `invalid_argument` for a document of a format, `unsupported` for

@@ -57,5 +57,18 @@ TEST_F(OpenHints, TellWhatAFileIs) {
   EXPECT_THAT(opening("a/zarr.json").text(), HasSubstr("is a metadata document; open its directory"));
 }
 
+TEST_F(OpenHints, TellWhatAnObjectIs) {
+  const auto outer = memory_store();
+  const auto opening_in = [&](const std::string& key) { return open_array(prefixed_store(outer, key + "/")).error(); };
+  outer->set("x.nc", "CDF\x01....").value();
+  outer->set("x", "PK\x03\x04....").value();
+  outer->set("y", "text").value();
+  EXPECT_EQ(opening_in("x.nc").code(), ErrorCode::unsupported);
+  EXPECT_THAT(opening_in("x.nc").text(),
+              HasSubstr("x.nc is a netCDF file; ncdump, nccopy and xarray read it with '#mode"));
+  EXPECT_THAT(opening_in("x").text(), HasSubstr("write '|zip:' after its URL"));
+  for (const char* key : {"y", "none"}) EXPECT_EQ(opening_in(key).code(), ErrorCode::not_found);
+}
+
 }  // namespace open_hints_test
 }  // namespace sherd

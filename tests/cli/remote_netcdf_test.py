@@ -235,6 +235,19 @@ def test_what_is_no_netcdf_file_is_refused_by_its_url(nginx, tmp_path):
     assert code == 2 and "mode=bytes is for a netCDF file on a server" in error
 
 
+@pytest.mark.parametrize("format", ["NETCDF4", "NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA"])
+def test_the_error_of_a_file_without_its_mode_names_the_mode(nginx, radosgw, tmp_path, format):
+    file, bucket, name = make_file(tmp_path / "x.nc", format), radosgw.create_bucket(), nginx.create_bucket()
+    radosgw.put(bucket, "in/x.nc", file.read_bytes())
+    nginx.put(name, "x.nc", file.read_bytes())
+    env = {"AWS_ACCESS_KEY_ID": radosgw.key, "AWS_SECRET_ACCESS_KEY": radosgw.secret, "AWS_ENDPOINT_URL_S3": radosgw.url}
+    for url in (f"s3://{bucket}/in/x.nc", nginx.at(name, "x.nc")):
+        for command in (["ncdump", url], ["nccopy", url, tmp_path / "y.zarr"], ["info", url]):
+            code, _, error = run(*command, env=env)
+            assert code == 5 and f"{url} is a netCDF" in error and "'#mode=bytes' after its URL" in error, error
+        assert run("ncdump", f"{url}#mode=bytes", env=env)[:2] == run("ncdump", file)[:2]
+
+
 @pytest.mark.parametrize("form", ["s3", "path", "path and macro"])
 def test_a_dataset_in_a_bucket_is_opened_by_each_url_of_netcdf(radosgw, tmp_path, form):
     dataset = tmp_path / "d.zarr"
