@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "remote/credential_cache.hpp"
+
 namespace sherd::python {
 namespace {
 
@@ -84,7 +86,7 @@ std::function<Result<Credentials>()> credentials_from(nb::handle value) {
     const WithGil held;
     delete object;
   });
-  return [function] { return ask(*function); };
+  return remote::CredentialFunction{.ask = [function] { return ask(*function); }, .identity = value.ptr()};
 }
 
 }  // namespace sherd::python

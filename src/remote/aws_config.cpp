@@ -150,6 +150,14 @@ Environment process_environment() {
   };
 }
 
+std::string aws_variables() {
+  std::string all;
+  for (char** each = ::environ; each != nullptr && *each != nullptr; ++each)
+    for (const std::string_view name : {"AWS_", "HOME=", "PATH="})
+      if (std::string_view(*each).starts_with(name)) all.append(*each).append("\n");
+  return all;
+}
+
 std::string expand_home(std::string path, const Environment& environment) {
   if (!path.starts_with("~/")) return path;
   const auto home = environment("HOME");

@@ -27,6 +27,8 @@ namespace sherd::remote {
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 /// That of the process.
 [[nodiscard]] Environment process_environment();
+/// All variables of the process on which settings and credentials may depend, with their values.
+[[nodiscard]] std::string aws_variables();
 /// Replaces a leading `~/` by HOME.
 [[nodiscard]] std::string expand_home(std::string path, const Environment& environment);
 

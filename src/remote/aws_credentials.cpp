@@ -103,6 +103,21 @@ Result<Credentials> found_credentials(const AwsAccess& access) {
 
 }  // namespace
 
+std::string key_of(const AwsAccess& access, const AwsSources& sources) {
+  if (!access.options.credentials.key_id.empty()) return {};
+  if (access.callback) {
+    const std::string key = key_of(access.callback);
+    return key.empty() ? key : "s3 function " + key;
+  }
+  std::string key = "s3 profile " + access.options.profile + "\n" + sources.profile + "\n" + access.region + "\n";
+  for (const auto* const sections : {&sources.config.profiles, &sources.config.services})
+    for (const auto& [name, section] : *sections) {
+      key.append("[").append(name).append("]\n");
+      for (const auto& [setting, value] : section) key.append(setting).append("=").append(value).append("\n");
+    }
+  return key + aws_variables();
+}
+
 bool is_anonymous_access(const AwsAccess& access) {
   const AwsOptions& options = access.options;
   if (options.anonymous) return *options.anonymous;

@@ -32,4 +32,8 @@ struct AwsAccess {
 /// are no credentials.
 [[nodiscard]] Result<Credentials> find_aws_credentials(const AwsAccess& access);
 
+/// Whose credentials these are: a key for shared_credentials(), which contains secrets. Empty if they are options, or a
+/// function's that has no key.
+[[nodiscard]] std::string key_of(const AwsAccess& access, const AwsSources& sources);
+
 }  // namespace sherd::remote

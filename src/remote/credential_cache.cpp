@@ -1,8 +1,10 @@
 #include "remote/credential_cache.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/call.hpp"
@@ -83,12 +85,59 @@ Result<Credentials> CredentialCache::store(Result<Credentials> fresh) {
   return fresh;
 }
 
+bool CredentialCache::may_be_shared(bool wants_temporary) {
+  const std::lock_guard lock(mutex_);
+  if (failure_ && !is_valid()) return false;
+  return !wants_temporary || !current_ || current_->expires;
+}
+
 bool CredentialCache::refused(const Credentials& credentials) {
   const std::lock_guard lock(mutex_);
   if (!are_same(current_, credentials)) return true;  // another thread may have replaced them already
   const bool is_first = !are_same(refused_, credentials);
   refused_ = std::exchange(current_, std::nullopt);
   return is_first;
+}
+
+namespace {
+
+/// A process uses few identities; functions that are made for each store are not kept for ever.
+constexpr std::size_t kMaxShared = 64;
+
+struct Shared {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<CredentialCache>> by_key;
+};
+Shared* shared = nullptr;  // replaced in a forked child, and never destroyed
+
+Shared& all_shared() {
+  static const bool is_made = [] {
+    shared = new Shared;
+    return pthread_atfork(nullptr, nullptr, [] { shared = new Shared; }) == 0;
+  }();
+  static_cast<void>(is_made);
+  return *shared;
+}
+
+}  // namespace
+
+std::shared_ptr<CredentialCache> shared_credentials(const std::string& key, CredentialCache::Source source,
+                                                    bool wants_temporary) {
+  if (key.empty()) return std::make_shared<CredentialCache>(std::move(source));
+  Shared& all = all_shared();
+  std::map<std::string, std::shared_ptr<CredentialCache>> dropped;  // after the lock: a source may need another one
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.by_key.find(key);
+  if (found != all.by_key.end() && found->second->may_be_shared(wants_temporary)) return found->second;
+  if (all.by_key.size() >= kMaxShared) dropped.swap(all.by_key);
+  auto cache = std::make_shared<CredentialCache>(std::move(source));
+  all.by_key.insert_or_assign(key, cache);
+  return cache;
+}
+
+std::string key_of(const CredentialCache::Source& function) {
+  const auto* const named = function.target<CredentialFunction>();
+  return named == nullptr ? std::string() : std::to_string(reinterpret_cast<std::uintptr_t>(named->identity));
 }
 
 }  // namespace sherd::remote

@@ -10,8 +10,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "sherd/options.hpp"
 #include "sherd/result.hpp"
@@ -32,6 +34,9 @@ class CredentialCache {
   /// A server has refused these as expired or unknown: the next get() asks for new ones. False if asking has returned
   /// the same ones that were refused before, so that the request will not succeed.
   bool refused(const Credentials& credentials);
+  /// Whether another store may begin with it: not after a failure, unless there are valid ones from before; nor, if it
+  /// wants temporary ones, with those that do not expire.
+  [[nodiscard]] bool may_be_shared(bool wants_temporary);
 
  private:
   class Asking;
@@ -51,5 +56,22 @@ class CredentialCache {
   std::optional<Error> failure_;  ///< of the last attempt
   Time failed_until_ = {};        ///< until when it is returned without asking
 };
+
+/// The cache of this process for what `key` identifies, so that stores that are opened one after the other ask once; a
+/// new one with this source if the key is empty or the cache may not be shared. A child of fork() has caches of its
+/// own.
+[[nodiscard]] std::shared_ptr<CredentialCache> shared_credentials(const std::string& key,
+                                                                  CredentialCache::Source source,
+                                                                  bool wants_temporary = false);
+
+/// A user's function for credentials that may be given to several stores. It may return those of another identity each
+/// time, so only what expires is shared.
+struct CredentialFunction {
+  CredentialCache::Source ask;
+  const void* identity = nullptr;  ///< of a function that lives as long as `ask`
+  Result<Credentials> operator()() const { return ask(); }
+};
+/// The key of a user's function; empty if it is not a CredentialFunction.
+[[nodiscard]] std::string key_of(const CredentialCache::Source& function);
 
 }  // namespace sherd::remote

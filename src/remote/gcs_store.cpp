@@ -16,11 +16,11 @@ namespace {
 
 class GcsBucket final : public Bucket {
  public:
-  GcsBucket(std::string url, std::string name, std::string token, CredentialCache::Source credentials)
+  GcsBucket(std::string url, std::string name, std::string token, const CredentialCache::Source& credentials)
       : url_(std::move(url)),
         name_(std::move(name)),
         token_(std::move(token)),
-        credentials_(credentials ? std::make_shared<CredentialCache>(std::move(credentials)) : nullptr) {}
+        credentials_(credentials ? shared_credentials(key_of(credentials), credentials, true) : nullptr) {}
 
   [[nodiscard]] std::string url() const override { return url_; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }

@@ -78,7 +78,7 @@ class S3Bucket final : public Bucket {
       skew_ = *date - Clock::now();
       return true;
     }
-    if (credentials_ && (code == "ExpiredToken" || code == "TokenRefreshRequired")) {
+    if (credentials_ && (code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidAccessKeyId")) {
       // Of requests that were under way together, only the first reply refuses the credentials that are used now.
       return reply.token != used_.session_token || credentials_->refused(used_);
     }
@@ -174,9 +174,13 @@ Result<std::shared_ptr<Store>> s3_store(const StoreUrl& url, const Config& given
                    .fetch = fetch_of(connection),
                    .environment = environment};
   std::shared_ptr<CredentialCache> credentials;
-  if (!is_anonymous_access(access))
-    credentials =
-        std::make_shared<CredentialCache>([access = std::move(access)] { return find_aws_credentials(access); });
+  if (!is_anonymous_access(access)) {
+    std::string key = key_of(access, sources);
+    if (!key.empty()) key += "proxy " + connection.proxy + "\nca_bundle " + connection.ca_bundle;
+    const bool is_function = access.callback != nullptr;
+    const auto find = [access = std::move(access)] { return find_aws_credentials(access); };
+    credentials = shared_credentials(key, find, is_function);
+  }
   auto bucket = std::make_shared<S3Bucket>(place.bucket, std::move(settings), std::move(credentials));
   SHERD_TRY(server, bucket_server(config));
   server.service = std::make_shared<BucketService>(std::move(bucket), place.shown, place.prefix);

@@ -1,6 +1,7 @@
 """storage_options: of the store that a path or URL names."""
 
 import pickle
+import time
 
 import pytest
 import sherd
@@ -60,3 +61,24 @@ def test_an_option_that_is_no_text_is_refused_with_what_to_use(name, value, inst
 def test_a_store_has_been_opened_with_its_options():
     with pytest.raises(sherd.InvalidArgument, match="cannot be used with a Store"):
         sherd.open(sherd.MemoryStore(), storage_options={"durable": False})
+
+
+def test_a_function_for_credentials_is_asked_once_if_they_expire(fault_proxy):
+    proxy = fault_proxy()
+    proxy.put("b/a.zarr/zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
+    asked = []
+
+    def opened(function):
+        sherd.open("s3://b/a.zarr", storage_options={"endpoint": proxy.url, "region": "us-east-1", "credentials": function})
+
+    def temporary():
+        asked.append("temporary")
+        return {"key": "AK", "secret": "SK", "expires": time.time() + 3600}
+
+    def lasting():
+        asked.append("lasting")
+        return {"key": "AK", "secret": "SK"}
+
+    for function in (temporary, temporary, lasting, lasting):
+        opened(function)
+    assert asked == ["temporary", "lasting", "lasting"]

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "remote/aws_metadata.hpp"
 #include "tests/remote/aws_fakes.hpp"
+#include "tests/remote/scoped_variable.hpp"
 
 namespace sherd::remote {
 namespace aws_credentials_test {
@@ -346,6 +349,28 @@ TEST_F(AwsCredentials, OfAContainerAreNotAskedForAtOtherHosts) {
   home.variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://evil.example.org/credentials";
   EXPECT_EQ(error().code(), ErrorCode::invalid_argument);
   EXPECT_THAT(aws.requests, IsEmpty());
+}
+
+TEST_F(AwsCredentials, AreSharedByStoresThatFindTheSameOnes) {
+  const auto key = [&] { return key_of(access, aws_sources(access.options, access.environment).value()); };
+  config("[default]\ncredential_process = one\n[profile other]\nregion = eu-west-1\n");
+  std::vector<std::string> keys{key()};
+  EXPECT_EQ(key(), keys.back());
+  config("[default]\ncredential_process = two\n[profile other]\nregion = eu-west-1\n");
+  keys.push_back(key());
+  access.options.profile = "other";
+  keys.push_back(key());
+  access.region = "eu-west-1";
+  keys.push_back(key());
+  const ScopedVariable variable("AWS_ROLE_ARN", "arn:aws:iam::1:role/r");
+  keys.push_back(key());
+  access.callback = CredentialFunction{.ask = {}, .identity = &access};
+  keys.push_back(key());
+  EXPECT_EQ(std::set(keys.begin(), keys.end()).size(), keys.size());
+  access.callback = [] { return Result<Credentials>(Credentials()); };
+  EXPECT_EQ(key(), "");
+  access.options.credentials = {.key_id = "k", .secret_key = "s"};
+  EXPECT_EQ(key(), "") << "they are there already";
 }
 
 TEST(ContainerEndpoint, IsTlsOrAnAddressOfTheMachine) {

@@ -3,36 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <ctime>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "src/remote/s3_store.hpp"
 #include "tests/memory.hpp"
-#include "tests/remote/fault_proxy.hpp"
+#include "tests/remote/bucket_at.hpp"
 
 namespace sherd::remote {
 namespace bucket_store_test {
 
 using testing::HasSubstr;
 using testing::Not;
-
-using Options = std::map<std::string, std::string>;
-
-std::shared_ptr<Store> bucket_at(const FaultProxy& proxy, Options options = {}, Config config = {}) {
-  for (const auto& [name, value] :
-       Options{{"endpoint", proxy.url()}, {"region", "us-east-1"}, {"key", "AK"}, {"secret", "SK"}, {"attempts", "3"}})
-    options.emplace(name, value);
-  if (config.credentials) options.erase("key"), options.erase("secret");
-  config.storage_options = std::move(options);
-  return s3_store({.scheme = "s3", .host = "b", .path = "/p", .shown = "s3://b/p"}, config).value();
-}
-
-std::string error_document(const std::string& code, const std::string& more = "") {
-  return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>why</Message>" + more + "</Error>";
-}
 
 TEST(BucketStore, AsksAgainWhateverStatusSaysSlowDown) {
   for (const int status : {503, 429, 400, 403, 500}) {
@@ -79,6 +61,24 @@ TEST(BucketStore, SaysThatItDoesNotKnowWhetherAnObjectWasStored) {
 }
 
 TEST(BucketStore, NamesThePermissionThatAChangeNeeds) {
+  FaultProxy proxy;
+  proxy.add({.status = 403, .body = error_document("AccessDenied")});
+  const auto store = bucket_at(proxy);
+  EXPECT_THAT(store->set("k", "x").error().text(), HasSubstr("s3:PutObject"));
+  EXPECT_THAT(store->erase("k").error().text(), HasSubstr("s3:DeleteObject"));
+}
+
+TEST(BucketStore, NamesThePermissionToFindOutWhetherAnUploadHasEnded) {
+  FaultProxy proxy;
+  proxy.set({{.method = "POST", .times = 1, .status = 200, .body = "<X><UploadId>u</UploadId></X>"},
+             {.method = "POST", .skip = 1, .times = 1, .unheard = true},
+             {.method = "GET", .status = 403, .body = error_document("AccessDenied")}});
+  const auto stored = bucket_at(proxy, {{"conditional", "no"}, {"part_bytes", "5242880"}})
+                          ->set("k", std::string(std::size_t{6} << 20, 'x'));
+  ASSERT_FALSE(stored.has_value());
+  EXPECT_THAT(stored.error().text(), HasSubstr("s3:ListMultipartUploadParts"));
+}
+
 /// A server to which the end of an upload was sent in vain, which another program has aborted meanwhile. The object is
 /// that of another upload.
 std::vector<Fault> aborted_upload(const std::string& modified) {
@@ -110,24 +110,6 @@ TEST(BucketStore, DoesNotTakeAnObjectFromBeforeAnUploadForItsResult) {
   EXPECT_EQ(store->set("k", bytes, Condition::matches({"\"there\""})).error().code(), ErrorCode::conflict);
   proxy.set(aborted_upload("Mon, 30 Nov 2026 09:59:57 GMT"));
   EXPECT_TRUE(store->set("k", bytes, Condition::matches({"\"before\""})));
-}
-
-  FaultProxy proxy;
-  proxy.add({.status = 403, .body = error_document("AccessDenied")});
-  const auto store = bucket_at(proxy);
-  EXPECT_THAT(store->set("k", "x").error().text(), HasSubstr("s3:PutObject"));
-  EXPECT_THAT(store->erase("k").error().text(), HasSubstr("s3:DeleteObject"));
-}
-
-TEST(BucketStore, NamesThePermissionToFindOutWhetherAnUploadHasEnded) {
-  FaultProxy proxy;
-  proxy.set({{.method = "POST", .times = 1, .status = 200, .body = "<X><UploadId>u</UploadId></X>"},
-             {.method = "POST", .skip = 1, .times = 1, .unheard = true},
-             {.method = "GET", .status = 403, .body = error_document("AccessDenied")}});
-  const auto stored = bucket_at(proxy, {{"conditional", "no"}, {"part_bytes", "5242880"}})
-                          ->set("k", std::string(std::size_t{6} << 20, 'x'));
-  ASSERT_FALSE(stored.has_value());
-  EXPECT_THAT(stored.error().text(), HasSubstr("s3:ListMultipartUploadParts"));
 }
 
 TEST(BucketStore, CreatesAnObjectAgainIfAnotherRequestWasUnderWay) {
@@ -182,7 +164,7 @@ TEST(BucketStore, NamesThePermissionThatAReadNeeds) {
 
 TEST(BucketStore, RefusesWrongOptionsOfWriting) {
   const FaultProxy proxy;
-  for (const auto& [name, value] : Options{{"part_bytes", "5242879"}, {"part_bytes ", "x"}, {"conditional", "maybe"}}) {
+  for (const auto& [name, value] : BucketOptions{{"part_bytes", "5242879"}, {"part_bytes ", "x"}, {"conditional", "maybe"}}) {
     const std::string option = name.substr(0, name.find(' '));
     Config config;
     config.storage_options = {{"endpoint", proxy.url()}, {"anonymous", "true"}, {option, value}};
@@ -190,149 +172,6 @@ TEST(BucketStore, RefusesWrongOptionsOfWriting) {
     ASSERT_FALSE(store.has_value()) << option;
     EXPECT_EQ(store.error().member(), "storage_options." + option);
   }
-}
-
-TEST(BucketStore, GoesToTheRegionThatTheServerNames) {
-  const std::vector<Fault> answers = {
-      {.times = 1,
-       .status = 301,
-       .body = error_document("PermanentRedirect"),
-       .headers = {{"x-amz-bucket-region", "eu-west-1"}}},
-      {.times = 1, .status = 400, .body = error_document("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")},
-      {.times = 1,
-       .status = 403,
-       .body = error_document("AccessDenied"),
-       .headers = {{"x-amz-bucket-region", "eu-west-1"}}}};
-  for (const Fault& answer : answers) {
-    FaultProxy proxy;
-    proxy.put("b/p/k", "x");
-    proxy.add(answer);
-    const auto store = bucket_at(proxy);
-    EXPECT_EQ(store->get("k").value(), "x") << answer.body;
-    EXPECT_EQ(store->get("k").value(), "x");  // the region is known now
-    const auto requests = proxy.requests();
-    ASSERT_EQ(requests.size(), 3U) << answer.body;
-    EXPECT_THAT(header_value(requests[0].headers, "Authorization"), HasSubstr("/us-east-1/s3/"));
-    EXPECT_THAT(header_value(requests[1].headers, "Authorization"), HasSubstr("/eu-west-1/s3/"));
-    EXPECT_THAT(header_value(requests[2].headers, "Authorization"), HasSubstr("/eu-west-1/s3/"));
-  }
-}
-
-TEST(BucketStore, MakesAgainWhatWasUnderWayBeforeItKnewTheRegion) {
-  FaultProxy proxy;
-  std::vector<ReadRequest> requests;
-  for (int i = 0; i < 8; ++i) {
-    proxy.put("b/p/" + std::to_string(i), std::to_string(i));
-    requests.push_back({.key = std::to_string(i)});
-  }
-  proxy.add({.times = 8,
-             .delay = std::chrono::milliseconds(50),
-             .status = 301,
-             .body = error_document("PermanentRedirect"),
-             .headers = {{"x-amz-bucket-region", "eu-west-1"}}});
-  std::string read(8, ' ');
-  const auto done = bucket_at(proxy)->read_all(requests, [&](std::size_t i, Result<ReadReply> reply) -> Result<void> {
-    if (!reply) return std::move(reply).error();
-    read[i] = static_cast<char>(reply->bytes[0]);
-    return {};
-  });
-  ASSERT_TRUE(done.has_value()) << done.error().text();
-  EXPECT_EQ(read, "01234567");
-  EXPECT_EQ(proxy.counts().requests, 16U);
-}
-
-TEST(BucketStore, EndsRedirectionsFromRegionToRegion) {
-  FaultProxy proxy;
-  proxy.add(
-      {.status = 301, .body = error_document("PermanentRedirect"), .headers = {{"x-amz-bucket-region", "r{count}"}}});
-  EXPECT_FALSE(bucket_at(proxy)->get("k").has_value());
-  EXPECT_LE(proxy.counts().requests, 4U);
-}
-
-TEST(BucketStore, FollowsNoLocationWithItsSignature) {
-  FaultProxy proxy, other;
-  for (const int status : {301, 302, 307}) {
-    proxy.set({redirect("http://127.0.0.1:" + std::to_string(other.port()) + "{target}", status)});
-    const auto value = bucket_at(proxy)->get("k");
-    ASSERT_FALSE(value.has_value());
-    EXPECT_THAT(value.error().text(), HasSubstr(std::to_string(status)));
-  }
-  EXPECT_EQ(other.counts().requests, 0U);
-}
-
-TEST(BucketStore, SignsWithTheClockOfTheServerIfItsOwnIsWrong) {
-  FaultProxy proxy;
-  proxy.put("b/p/k", "x");
-  const std::time_t later = std::time(nullptr) + 7200;
-  std::tm parts{};
-  ::gmtime_r(&later, &parts);
-  char date[64], stamp[32];
-  const std::string served(date, std::strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts));
-  const std::string hour(stamp, std::strftime(stamp, sizeof stamp, "%Y%m%dT%H", &parts));
-  proxy.add({.times = 1, .status = 403, .body = error_document("RequestTimeTooSkewed"), .headers = {{"Date", served}}});
-  const auto store = bucket_at(proxy);
-  EXPECT_EQ(store->get("k").value(), "x");
-  ASSERT_EQ(proxy.requests().size(), 2U);
-  EXPECT_TRUE(header_value(proxy.requests()[1].headers, "x-amz-date").starts_with(hour))
-      << header_value(proxy.requests()[1].headers, "x-amz-date");
-}
-
-TEST(BucketStore, AsksForNewCredentialsIfTheyHaveExpired) {
-  FaultProxy proxy;
-  proxy.put("b/p/k", "x");
-  proxy.add({.times = 1, .status = 400, .body = error_document("ExpiredToken")});
-  std::atomic<int> asked = 0;
-  Config config;
-  config.credentials = [&]() -> Result<Credentials> {
-    return Credentials{.key_id = "AK" + std::to_string(++asked), .secret_key = "SK", .session_token = "T"};
-  };
-  EXPECT_EQ(bucket_at(proxy, {}, config)->get("k").value(), "x");
-  EXPECT_EQ(asked, 2);
-  EXPECT_THAT(header_value(proxy.requests().at(1).headers, "Authorization"), HasSubstr("Credential=AK2/"));
-  proxy.set({{.status = 400, .body = error_document("ExpiredToken")}});
-  const auto value = bucket_at(proxy, {}, config)->get("k");
-  ASSERT_FALSE(value.has_value());
-  EXPECT_THAT(value.error().text(), HasSubstr("ExpiredToken"));
-}
-
-TEST(BucketStore, FailsAtOnceIfExpiredCredentialsCannotBeReplaced) {
-  FaultProxy proxy;
-  proxy.set({{.status = 400, .body = error_document("ExpiredToken")}});
-  const auto store = bucket_at(proxy, {{"token", "T"}, {"attempts", "6"}});
-  EXPECT_THAT(store->get("k").error().text(), HasSubstr("get new credentials"));
-  EXPECT_EQ(proxy.counts().requests, 2U);
-  EXPECT_FALSE(store->get("k"));
-  EXPECT_EQ(proxy.counts().requests, 3U);
-}
-
-TEST(BucketStore, AsksOnceForCredentialsThatManyRequestsFoundExpired) {
-  constexpr std::size_t kRequests = 16;
-  FaultProxy proxy;
-  std::vector<ReadRequest> requests;
-  for (std::size_t i = 0; i < kRequests; ++i) {
-    requests.push_back({.key = "k" + std::to_string(10 + i)});
-    proxy.put("b/p/" + requests.back().key, "x");
-    // Their replies arrive one after the other.
-    proxy.add({.target = "/" + requests.back().key,
-               .times = 1,
-               .delay = std::chrono::milliseconds(100 + 20 * i),
-               .status = 400,
-               .body = error_document("ExpiredToken")});
-  }
-  int asked = 0;
-  Config config;
-  config.credentials = [&]() -> Result<Credentials> {
-    return Credentials{.key_id = "AK", .secret_key = "SK", .session_token = "T" + std::to_string(++asked)};
-  };
-  std::size_t read = 0;
-  const auto store = bucket_at(proxy, {{"parallel_requests", "16"}}, config);
-  const auto done = store->read_all(requests, [&](std::size_t, Result<ReadReply> reply) -> Result<void> {
-    read += reply.has_value() && reply->bytes.size() == 1;
-    return {};
-  });
-  EXPECT_TRUE(done.has_value());
-  EXPECT_EQ(read, kRequests);
-  EXPECT_EQ(asked, 2);
 }
 
 TEST(BucketStore, ReadsAnObjectThatIsAnErrorDocument) {

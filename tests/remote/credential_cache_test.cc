@@ -202,6 +202,57 @@ TEST(CredentialCache, EndsAWaitForAnotherThreadWhenTheCallIsInterrupted) {
   may_answer.count_down();
 }
 
+TEST(SharedCredentials, AreAskedForOnceForAllStoresWithTheSameKey) {
+  int asked = 0;
+  const auto source = [&]() -> Result<Credentials> { return Credentials{.key_id = std::to_string(++asked)}; };
+  EXPECT_EQ(shared_credentials("asked once", source)->get()->key_id, "1");
+  EXPECT_EQ(shared_credentials("asked once", source)->get()->key_id, "1");
+  EXPECT_EQ(shared_credentials("another", source)->get()->key_id, "2");
+  EXPECT_EQ(shared_credentials("", source)->get()->key_id, "3");
+  EXPECT_EQ(shared_credentials("", source)->get()->key_id, "4");
+}
+
+TEST(SharedCredentials, AreAskedForAgainByTheNextStoreAfterAFailure) {
+  EXPECT_FALSE(shared_credentials("fails", [] { return Result<Credentials>(io_error("denied")); })->get());
+  EXPECT_EQ(shared_credentials("fails", [] { return Result<Credentials>(Credentials{.key_id = "k"}); })->get()->key_id,
+            "k");
+}
+
+TEST(SharedCredentials, OfAUserAreSharedIfTheyExpire) {
+  int asked = 0;
+  const auto ask = [&](const std::string& key, std::optional<Time> expires) {
+    const auto source = [&]() -> Result<Credentials> {
+      return Credentials{.key_id = std::to_string(++asked), .expires = expires};
+    };
+    return shared_credentials(key, source, true)->get()->key_id;
+  };
+  const Time later = std::chrono::system_clock::now() + minutes(60);
+  EXPECT_EQ(ask("expires", later), "1");
+  EXPECT_EQ(ask("expires", later), "1");
+  EXPECT_EQ(ask("lasts", std::nullopt), "2");
+  EXPECT_EQ(ask("lasts", std::nullopt), "3") << "they may be those of another identity";
+}
+
+TEST(SharedCredentials, OfAForkedChildAreItsOwn) {
+  const auto source = [] { return Result<Credentials>(Credentials{.key_id = std::to_string(getpid())}); };
+  const auto cache = shared_credentials("forked", source);
+  EXPECT_EQ(cache->get()->key_id, std::to_string(getpid()));
+  const pid_t child = fork();
+  if (child == 0) _exit(shared_credentials("forked", source)->get()->key_id == std::to_string(getpid()) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(shared_credentials("forked", source), cache);
+}
+
+TEST(SharedCredentials, AreThoseOfOneFunction) {
+  const CredentialFunction function{.ask = [] { return Result<Credentials>(Credentials()); }, .identity = &function};
+  const CredentialCache::Source copy = function, other = CredentialFunction{.ask = copy, .identity = &copy};
+  EXPECT_EQ(key_of(copy), key_of(function));
+  EXPECT_NE(key_of(copy), key_of(other));
+  EXPECT_EQ(key_of([] { return Result<Credentials>(Credentials()); }), "") << "it cannot be told from others";
+}
+
 TEST(CredentialCache, OfAForkedChildDoesNotWaitForItsParent) {
   std::latch is_asking(1), may_answer(1);
   const pid_t parent = getpid();
