@@ -77,17 +77,17 @@ Result<void> BucketWriter::add(std::uint64_t offset, std::span<const std::byte> 
 Result<void> BucketWriter::fill(const ObjectPart& part, std::uint64_t offset, std::span<const std::byte> bytes) {
   const std::lock_guard guard(mutex_);
   Filling& to = filling_.try_emplace(part.number, Filling{.part = part}).first->second;
-  const std::size_t at = offset - part.begin, before = to.bytes.size();
+  const std::size_t at = offset - part.begin, before = to.bytes->size();
   if (const std::size_t end = at + bytes.size(); end > before) {
     // Memory that is not touched costs nothing, unlike a block that grows, which is cleared and copied again and again.
-    if (end > to.bytes.capacity() && end <= expected_size_ && expected_size_ <= server_->part_bytes)
-      SHERD_TRY(to.bytes.grow(expected_size_));
-    if (end > kGrowingBytes && end > to.bytes.capacity() && part.size <= server_->part_bytes)
-      SHERD_TRY(to.bytes.grow(part.size));
-    SHERD_TRY(to.bytes.grow(end));
-    if (at > before) std::memset(to.bytes.data() + before, 0, at - before);
+    if (end > to.bytes->capacity() && end <= expected_size_ && expected_size_ <= server_->part_bytes)
+      SHERD_TRY(to.bytes->grow(expected_size_));
+    if (end > kGrowingBytes && end > to.bytes->capacity() && part.size <= server_->part_bytes)
+      SHERD_TRY(to.bytes->grow(part.size));
+    SHERD_TRY(to.bytes->grow(end));
+    if (at > before) std::memset(to.bytes->data() + before, 0, at - before);
   }
-  std::memcpy(to.bytes.data() + at, bytes.data(), bytes.size());
+  std::memcpy(to.bytes->data() + at, bytes.data(), bytes.size());
   to.filled += bytes.size();
   if (to.filled < part.size) return {};
   complete_.push_back(std::move(to));
@@ -116,7 +116,7 @@ Result<void> BucketWriter::send_complete(std::size_t at_least) {
     all = std::exchange(complete_, {});
   }
   Parts parts;
-  for (const Filling& each : all) parts.push_back({.number = each.part.number, .bytes = each.bytes.span()});
+  for (const Filling& each : all) parts.push_back({.number = each.part.number, .bytes = each.bytes->span()});
   return send(parts);
 }
 
@@ -240,8 +240,8 @@ Result<Generation> BucketWriter::store(const Condition& condition) {
   const bool is_small = !upload_.has_begun() && end_ <= part_bytes_;
   if (!is_small) return store_parts(condition);
   std::span<const std::byte> bytes;
-  if (!filling_.empty()) bytes = filling_.begin()->second.bytes.span();
-  if (!complete_.empty()) bytes = complete_.front().bytes.span();
+  if (!filling_.empty()) bytes = filling_.begin()->second.bytes->span();
+  if (!complete_.empty()) bytes = complete_.front().bytes->span();
   return put_object(*server_, key_, bytes, condition);
 }
 
@@ -256,10 +256,10 @@ Result<Generation> BucketWriter::store_parts(const Condition& condition) {
     at = each.begin + each.size;
     if (sent_.contains(each.number)) continue;
     Filling& last = filling_.try_emplace(each.number, Filling{.part = each}).first->second;
-    const std::uint64_t before = last.bytes.size();
-    SHERD_TRY(last.bytes.grow(size));
-    std::memset(last.bytes.data() + before, 0, size - before);
-    parts.push_back({.number = each.number, .bytes = last.bytes.span()});
+    const std::uint64_t before = last.bytes->size();
+    SHERD_TRY(last.bytes->grow(size));
+    std::memset(last.bytes->data() + before, 0, size - before);
+    parts.push_back({.number = each.number, .bytes = last.bytes->span()});
     if (parts.size() < kPartsTogether) continue;
     SHERD_TRY(send(std::exchange(parts, {})));
     filling_.clear();

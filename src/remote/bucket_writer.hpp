@@ -47,7 +47,7 @@ class BucketWriter final : public ObjectWriter {
  private:
   struct Filling {
     ObjectPart part;
-    Buffer bytes = {};
+    Scratch bytes = {};
     std::uint64_t filled = 0;
   };
   using Parts = std::vector<MultipartUpload::Part>;
