@@ -1,12 +1,16 @@
 // zstd (registered; also `numcodecs.zstd`): one or more Zstandard frames (RFC 8878), possibly with skippable ones.
 // Parses the frame header, because three of its fields must be checked before any memory is used: the content size (may
 // be absent, may be wrong), the window (the memory for streaming) and the dictionary (not supported).
-// Writes one frame with its content size. Contexts are kept per thread; large ones are freed.
+// Writes one frame with its content size. Contexts are kept: those that decode per thread, those that encode for the
+// next thread. Large ones are freed.
 #define ZSTD_STATIC_LINKING_ONLY  // for input and output that stay where they are while a frame is made
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
 
 #include "base/call.hpp"
 #include "base/checked.hpp"
@@ -45,10 +49,36 @@ Result<ZSTD_DCtx*> decompressor() {
   return context.get();
 }
 
-Compressor& compressor() {
-  thread_local Compressor context;
-  return context;
-}
+/// Contexts that are not in use. If many threads encode, but few at a time, because most wait for replies, they use the
+/// same few contexts, whose tables are still in the caches. Nothing is locked: a child that is forked meanwhile makes
+/// another context at worst.
+class Compressors {
+ public:
+  static Compressors& all() noexcept {
+    static constinit Compressors compressors;
+    return compressors;
+  }
+  /// nullptr if out of memory.
+  Compressor take() noexcept {
+    for (auto& slot : slots_)
+      if (slot.load(std::memory_order_relaxed) != nullptr)
+        if (ZSTD_CCtx* const found = slot.exchange(nullptr)) return Compressor(found);
+    return Compressor(ZSTD_createCCtx());
+  }
+  void put(Compressor context) noexcept {
+    if (ZSTD_sizeof_CCtx(context.get()) > kKeptContextBytes) return;
+    for (auto& slot : slots_) {
+      ZSTD_CCtx* none = nullptr;
+      if (slot.load(std::memory_order_relaxed) != nullptr || !slot.compare_exchange_strong(none, context.get()))
+        continue;
+      static_cast<void>(context.release());
+      return;
+    }
+  }
+
+ private:
+  std::array<std::atomic<ZSTD_CCtx*>, 64> slots_{};
+};
 
 Error decode_error(std::size_t code) {
   if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
@@ -243,14 +273,13 @@ class Zstd final : public BytesCodec {
   [[nodiscard]] std::uint64_t max_ratio() const noexcept override { return 32768; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    Compressor& context = compressor();
-    if (!context) context.reset(ZSTD_createCCtx());
+    Compressor context = Compressors::all().take();
     if (!context) return unavailable("out of memory for a compression context");
     ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
     auto size = encode_in_steps(context.get(), step_of(level_), from, to);
-    if (ZSTD_sizeof_CCtx(context.get()) > kKeptContextBytes) context.reset();
+    Compressors::all().put(std::move(context));
     return size;
   }
 
