@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "base/checked.hpp"
 #include "base/try.hpp"
 
 namespace sherd {
@@ -104,16 +103,6 @@ std::uint64_t ShardIndex::count() const noexcept {
   std::uint64_t count = 0;
   for (std::uint64_t slot = 0; slot < slots(); ++slot) count += empty(slot) ? 0 : 1;
   return count;
-}
-
-ShardIndex::Entry ShardIndex::entry(std::uint64_t slot) const noexcept {
-  const std::uint64_t offset = words_[2 * slot];
-  const std::uint64_t length = words_[2 * slot + 1];
-  if (offset == kEmpty && length == kEmpty) return Entry::empty;
-  if (offset == kEmpty || length == kEmpty) return Entry::half_empty;
-  const auto end = checked_add(offset, length);
-  if (!end) return Entry::overflow;
-  return *end > object_size_ ? Entry::out_of_bounds : Entry::stored;
 }
 
 Result<std::optional<Extent>> ShardIndex::extent(std::uint64_t slot) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "base/checked.hpp"
 #include "codec/chain.hpp"
 #include "sherd/array.hpp"
 #include "store/extent.hpp"
@@ -49,7 +50,14 @@ class ShardIndex {
     overflow,       ///< it ends beyond 2^64
     out_of_bounds,  ///< it ends beyond the shard
   };
-  [[nodiscard]] Entry entry(std::uint64_t slot) const noexcept;
+  [[nodiscard]] Entry entry(std::uint64_t slot) const noexcept {
+    const Extent extent = placed(slot);
+    if (empty(slot)) return Entry::empty;
+    if (extent.offset == kEmpty || extent.length == kEmpty) return Entry::half_empty;
+    const auto end = checked_add(extent.offset, extent.length);
+    if (!end) return Entry::overflow;
+    return *end > object_size_ ? Entry::out_of_bounds : Entry::stored;
+  }
   /// The number of slots that are not empty.
   [[nodiscard]] std::uint64_t count() const noexcept;
   /// The slot's bytes, nullopt if it is empty; `corrupt` if the entry is half empty, overflows or ends beyond the

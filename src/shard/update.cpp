@@ -13,22 +13,25 @@ namespace {
 
 using Move = ShardUpdate::Move;
 
-Result<void> check_length(const Extent& extent, std::uint64_t max_bytes) {
-  if (extent.length <= max_bytes) return {};
+Error too_long(const Extent& extent, std::uint64_t max_bytes) {
   return corrupt("holds " + std::to_string(extent.length) + " bytes; an encoded chunk has at most " +
                  std::to_string(max_bytes));
 }
 
-// The extents of readable chunks, and the number of their bytes.
-std::uint64_t live_bytes(const ShardIndex& index, std::uint64_t max_bytes, std::vector<Extent>& extents) {
-  std::uint64_t live = 0;
+/// Calls visit(extent) for each readable chunk.
+template <class Visit>
+void for_each_chunk(const ShardIndex& index, std::uint64_t max_bytes, const Visit& visit) {
   for (std::uint64_t slot = 0; slot < index.slots(); ++slot) {
     const Extent extent = index.placed(slot);
-    if (index.entry(slot) != ShardIndex::Entry::stored || extent.length > max_bytes) continue;
-    if (live <= index.object_size()) live += extent.length;  // overlapping extents may add up to more than 64 bits
-    extents.push_back(extent);
+    if (index.entry(slot) == ShardIndex::Entry::stored && extent.length <= max_bytes) visit(extent);
   }
-  return live;
+}
+
+std::vector<Extent> chunks_of(const ShardIndex& index, std::uint64_t max_bytes) {
+  std::vector<Extent> extents;
+  extents.reserve(index.slots());
+  for_each_chunk(index, max_bytes, [&](const Extent& extent) { extents.push_back(extent); });
+  return extents;
 }
 
 // Merges bytes that follow the last ones, or overlap them, in both versions.
@@ -70,7 +73,7 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
     if (entry == ShardIndex::Entry::out_of_bounds) return update.index.extent(slot).error();
     if (entry != ShardIndex::Entry::stored) continue;
     const Extent extent = update.index.placed(slot);
-    SHERD_TRY(check_length(extent, old.max_chunk_bytes).in_slot(slot));
+    if (extent.length > old.max_chunk_bytes) return too_long(extent, old.max_chunk_bytes).in_slot(slot);
     const auto after = std::ranges::lower_bound(parts, extent.end(), {}, &Extent::offset);
     if (extent.length > 0 && after != parts.begin() && std::prev(after)->end() > extent.offset)
       return std::move(corrupt("its bytes overlap the shard's index, which is about to change")).in_slot(slot);
@@ -78,44 +81,66 @@ Result<void> keep_entries(const OldShard& old, std::span<const std::uint64_t> ch
   return {};
 }
 
-/// The bytes of an object that are used, to find the room of each of them.
-class UsedBytes {
+/// The bytes from each of some chunks to what follows it: other chunks, or the index.
+class Rooms {
  public:
-  UsedBytes(std::vector<Extent> used, std::uint64_t size) : used_(std::move(used)), size_(size) {
-    std::erase_if(used_, [](const Extent& extent) { return extent.length == 0; });
-    std::ranges::sort(used_, {}, &Extent::offset);
-    std::uint64_t end = 0;
-    for (const Extent& extent : used_) ends_.push_back(end = std::max(end, extent.end()));
+  struct Chunk {
+    Extent old;
+    std::uint64_t slot = 0;
+    std::uint64_t limit = ~std::uint64_t{0};  ///< something else begins there
+    std::uint64_t reached = 0;                ///< what begins before it may end there
+  };
+
+  /// Chunks that are not empty.
+  explicit Rooms(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {
+    std::ranges::sort(chunks_, {}, [](const Chunk& chunk) { return chunk.old.offset; });
   }
 
-  [[nodiscard]] std::uint64_t end() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
-  /// Leaves out the last bytes of the object, which are not among the used ones.
-  void cut(std::uint64_t size) noexcept { size_ = size; }
+  /// Something else has these bytes.
+  void use(const Extent& other) {
+    if (other.length == 0) return;
+    const auto next = std::ranges::upper_bound(chunks_, other.offset, {}, [](const Chunk& c) { return c.old.offset; });
+    if (next != chunks_.begin()) std::prev(next)->limit = std::min(std::prev(next)->limit, other.offset);
+    if (next != chunks_.end()) next->reached = std::max(next->reached, other.end());
+    end_ = std::max(end_, other.end());
+  }
 
-  /// The bytes from `extent`, which is among the used ones, to the next used ones; 0 if others overlap it.
-  [[nodiscard]] std::uint64_t room_of(const Extent& extent) const {
-    const auto at = std::ranges::lower_bound(used_, extent.offset, {}, &Extent::offset);
-    const auto before = at - used_.begin();
-    if (before > 0 && ends_[static_cast<std::size_t>(before - 1)] > extent.offset) return 0;
-    const auto next = std::next(at);
-    const std::uint64_t end = next == used_.end() ? size_ : next->offset;
-    return end >= extent.end() ? end - extent.offset : 0;
+  /// Where everything ends.
+  [[nodiscard]] std::uint64_t end() const noexcept {
+    std::uint64_t end = end_;
+    for (const Chunk& chunk : chunks_) end = std::max(end, chunk.old.end());
+    return end;
+  }
+
+  /// Calls visit(chunk, room), with the room of the last one up to `end`, for chunks that nothing overlaps.
+  template <class Visit>
+  void for_each(std::uint64_t end, const Visit& visit) const {
+    std::uint64_t reached = 0;
+    for (auto at = chunks_.begin(); at != chunks_.end(); ++at) {
+      reached = std::max(reached, at->reached);
+      const std::uint64_t next = std::next(at) == chunks_.end() ? end : std::next(at)->old.offset;
+      const std::uint64_t limit = std::min({at->limit, next, end});
+      if (reached <= at->old.offset && at->old.end() <= limit) visit(*at, limit - at->old.offset);
+      reached = std::max(reached, at->old.end());
+    }
   }
 
  private:
-  std::vector<Extent> used_;         // by offset
-  std::vector<std::uint64_t> ends_;  // the highest of each and those before it
-  std::uint64_t size_;
+  std::vector<Chunk> chunks_;  // by offset
+  std::uint64_t end_ = 0;      // of all else
 };
 
 }  // namespace
 
 std::uint64_t OldShard::unused_bytes() const {
   if (unused) return *unused;
-  std::vector<Extent> extents;
-  std::uint64_t live = live_bytes(*index, max_chunk_bytes, extents);
+  const std::uint64_t size = index->object_size();
+  std::uint64_t live = 0;
+  for_each_chunk(*index, max_chunk_bytes, [&](const Extent& extent) {
+    if (live <= size) live += extent.length;  // overlapping extents may add up to more than 64 bits
+  });
   for (const Extent& part : index_bytes) live += part.length;
-  return index->object_size() - std::min(live, index->object_size());
+  return size - std::min(live, size);
 }
 
 Result<ShardUpdate> plan_new(const IndexCoding& coding) {
@@ -125,8 +150,7 @@ Result<ShardUpdate> plan_new(const IndexCoding& coding) {
 
 Result<void> plan_keep_offsets(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   SHERD_TRY(keep_entries(old, changed, update));
-  std::vector<Extent> used;
-  live_bytes(*old.index, old.max_chunk_bytes, used);
+  std::vector<Extent> used = chunks_of(*old.index, old.max_chunk_bytes);
   used.insert(used.end(), old.index_bytes.begin(), old.index_bytes.end());
   stay(std::move(used), update.old_size, update);
   return {};
@@ -140,7 +164,7 @@ Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> chan
     if (skip[slot]) continue;
     SHERD_TRY(extent, old.index->extent(slot));
     if (!extent) continue;
-    SHERD_TRY(check_length(*extent, old.max_chunk_bytes).in_slot(slot));
+    if (extent->length > old.max_chunk_bytes) return too_long(*extent, old.max_chunk_bytes).in_slot(slot);
     kept.emplace_back(*extent, slot);
   }
   std::ranges::sort(kept, {}, [](const auto& each) { return std::pair(each.first.offset, each.second); });
@@ -155,8 +179,7 @@ Result<void> plan_dense(const OldShard& old, std::span<const std::uint64_t> chan
 
 Result<void> plan_index_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   SHERD_TRY(keep_entries(old, changed, update));
-  std::vector<Extent> used;
-  live_bytes(update.index, old.max_chunk_bytes, used);
+  std::vector<Extent> used = chunks_of(update.index, old.max_chunk_bytes);
   std::uint64_t end = update.old_size;
   for (const Extent& part : old.index_bytes) {
     if (part.offset < update.head)
@@ -185,23 +208,28 @@ Result<void> plan_amend(const OldShard& old, std::span<const std::uint64_t> chan
   return {};
 }
 
-// Only an index at the beginning can tell that a chunk has another length: one at the end would be replaced by an
-// appended one, and until then the chunk would not match it. The copy of the index, if there is one, is at the end.
+// Only an index at the beginning can tell that a chunk has another length: one at the end, and lists of ids, would be
+// replaced by appended ones, and until then the chunk would not match. The copy of the index, if there is one, is at
+// the end.
 Result<void> plan_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   SHERD_TRY(plan_amend(old, changed, update));
   update.copies_index = old.starts_with_index;
-  if (!update.copies_index && update.alignment == 0) update.alignment = 1;  // if anything is appended, by a copy
-  std::vector<Extent> extents(old.index_bytes.begin(), old.index_bytes.end());
-  const std::uint64_t copy = old.starts_with_index ? old.index_bytes.front().length : 0;
-  live_bytes(*old.index, old.max_chunk_bytes, extents);
-  UsedBytes used(std::move(extents), update.old_size);
-  if (used.end() + copy <= update.old_size) used.cut(update.old_size - copy);
+  const bool is_appended_by_copy = !old.has_parts && !update.copies_index && update.alignment == 0;
+  if (is_appended_by_copy) update.alignment = 1;
+  std::vector<Rooms::Chunk> chunks;
   for (const std::uint64_t slot : changed) {
-    if (old.index->entry(slot) != ShardIndex::Entry::stored) continue;
     const Extent chunk = old.index->placed(slot);
-    const std::uint64_t room = chunk.length > 0 ? used.room_of(chunk) : 0;
-    if (room > 0) update.rooms[slot] = {chunk, old.starts_with_index ? room : chunk.length};
+    const bool is_stored = old.index->entry(slot) == ShardIndex::Entry::stored;
+    if (is_stored && chunk.length > 0 && chunk.length <= old.max_chunk_bytes) chunks.push_back({chunk, slot});
   }
+  Rooms rooms(std::move(chunks));
+  for (const Extent& part : old.index_bytes) rooms.use(part);
+  for_each_chunk(update.index, old.max_chunk_bytes, [&](const Extent& kept) { rooms.use(kept); });
+  const std::uint64_t copy = old.starts_with_index ? old.index_bytes.front().length : 0;
+  const std::uint64_t end = rooms.end() + copy <= update.old_size ? update.old_size - copy : update.old_size;
+  rooms.for_each(end, [&](const Rooms::Chunk& chunk, std::uint64_t room) {
+    update.rooms[chunk.slot] = {chunk.old, old.starts_with_index ? room : chunk.old.length};
+  });
   return {};
 }
 
