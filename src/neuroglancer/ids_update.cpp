@@ -1,7 +1,8 @@
 // Changes shards, each under its lock, in the version that was read: another version is a conflict, after which the
 // change starts again. An existing shard is amended: new chunks and the new lists of their minishards go after its end,
-// then the entries of these minishards are overwritten. If choose() decides for a new version, or if it is stored as
-// the older pair of objects, it is rewritten, moving what is kept without decoding it.
+// then the entries of these minishards are overwritten; if asked for, also chunks whose length stays. If choose()
+// decides for a new version, or if it is stored as the older pair of objects, it is rewritten, moving what is kept
+// without decoding it.
 #include <algorithm>
 
 #include "base/call.hpp"
@@ -201,11 +202,18 @@ class IdsUpdate {
   [[nodiscard]] std::pair<OldShard, std::vector<std::uint64_t>> old_slots() const {
     ShardIndex index(slots_.size(), size_);
     std::vector<std::uint64_t> changed;
+    bool is_exclusive = !stats_.shares_bytes;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].old) index.set(i, *slots_[i].old);
-      if (slots_[i].changes) changed.push_back(i);
+      const Slot& slot = slots_[i];
+      if (slot.old) index.set(i, *slot.old);
+      if (slot.changes) changed.push_back(i);
+      // With other bytes before it, a value of the same length begins elsewhere.
+      if (slot.old && slot.item != nullptr && slot.item->preceding.size() != slot.preceding) is_exclusive = false;
     }
-    return {{.index = std::make_shared<const ShardIndex>(std::move(index)), .has_parts = true, .unused = stats_.dead},
+    return {{.index = std::make_shared<const ShardIndex>(std::move(index)),
+             .has_parts = true,
+             .is_exclusive = is_exclusive,
+             .unused = stats_.dead},
             std::move(changed)};
   }
 
@@ -215,20 +223,21 @@ class IdsUpdate {
     const auto [old, changed] = old_slots();
     const UpdateKind kind =
         choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed});
-    if (kind != UpdateKind::amend) SHERD_TRY(take_all().in_key(old_.source->name()));
-    SHERD_TRY(stored, store(kind));
+    if (!keeps_object(kind)) SHERD_TRY(take_all().in_key(old_.source->name()));
+    SHERD_TRY(applied, store(kind));
     if (old_.is_pair) return erase_pair();
-    std::uint64_t dead = 0;
-    if (kind == UpdateKind::amend) {
-      dead = stats_.dead + replaced_lists_;
-      for (const std::uint64_t slot : changed) dead += slots_[slot].old ? slots_[slot].old->length : 0;
+    ShardStats stats{stats_.chunks + puts_ - existing_};
+    if (keeps_object(kind)) {
+      stats.dead = stats_.dead - applied.overwritten + (applied.size > size_ ? replaced_lists_ : 0);
+      for (const std::uint64_t slot : changed) stats.dead += slots_[slot].old ? slots_[slot].old->length : 0;
+      stats.shares_bytes = stats_.shares_bytes;
     }
-    keep_stats(state_, old_.source->name(), stored, {stats_.chunks + puts_ - existing_, dead});
+    keep_stats(state_, old_.source->name(), applied.generation, stats);
     return {};
   }
 
-  /// Stores the slots as a new shard, or adds them to the existing one. Returns what was stored.
-  Result<Generation> store(UpdateKind kind) {
+  /// Stores the slots as a new shard, or adds them to the existing one.
+  Result<AppliedUpdate> store(UpdateKind kind) {
     std::vector<std::uint64_t> ids, preceding;
     for (const Slot& slot : slots_) {
       ids.push_back(slot.id);
@@ -236,7 +245,7 @@ class IdsUpdate {
     }
     using Entries = Uint64IndexCoding::Entries;
     const Uint64IndexCoding coding(state_.format, ids, state_.config().limits,
-                                   {preceding, kind == UpdateKind::amend ? Entries::each : Entries::all});
+                                   {preceding, keeps_object(kind) ? Entries::each : Entries::all});
     const auto [old, changed] = old_slots();
     SHERD_TRY(update, plan_update(kind, old, changed, coding));
     SHERD_TRY(condition, unchanged());
@@ -246,13 +255,15 @@ class IdsUpdate {
                            [&](ShardWriter& writer) { return put_items(writer); }));
     if (state_.config().recorder) state_.config().recorder->chunks_moved += applied.unchanged;
     new_size_ = applied.size;
-    return std::move(applied.generation);
+    return applied;
   }
 
   Result<void> put_items(ShardWriter& writer) const {
     std::vector<std::vector<std::size_t>> batches;
+    EncodedBatch erased;
     std::size_t bytes = kBatchBytes;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].changes && slots_[i].old && slots_[i].item == nullptr) erased.chunks.push_back({i, 0, false});
       if (slots_[i].item == nullptr) continue;
       if (bytes >= kBatchBytes || batches.back().size() == kBatchItems) {
         batches.emplace_back();
@@ -261,8 +272,9 @@ class IdsUpdate {
       batches.back().push_back(i);
       bytes += slots_[i].item->value.size() + slots_[i].item->preceding.size();
     }
-    return writer.put(batches.size(), state_.config(),
-                      [&](std::size_t number) { return encode_batch(batches[number]); });
+    SHERD_TRY(
+        writer.put(batches.size(), state_.config(), [&](std::size_t number) { return encode_batch(batches[number]); }));
+    return writer.put(std::move(erased));
   }
 
   Result<EncodedBatch> encode_batch(std::span<const std::size_t> slots) const {
@@ -304,7 +316,7 @@ class IdsUpdate {
     SHERD_TRY(stored, store(UpdateKind::dense));
     if (!old_.is_pair) return {};
     SHERD_TRY(erase_pair());
-    if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(stored)));
+    if (can_erase()) SHERD_TRY(state_.store->erase(keys_.shard, Condition::matches(stored.generation)));
     return {};
   }
 

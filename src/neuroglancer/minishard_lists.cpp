@@ -52,9 +52,11 @@ Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t n
   const Uint64Sharding& sharding = state.format.sharding;
   std::uint64_t live = 0;
   Hdf5Signature signature(size);
+  std::vector<Extent> used;
   const auto use = [&](const Extent& extent) {
     live = checked_add(live, extent.length).value_or(~std::uint64_t{0});  // overlapping extents may add up to anything
     signature.leave_out(extent);
+    if (state.config().update == Update::in_place && extent.length > 0) used.push_back(extent);
   };
   use({0, sharding.head_bytes()});
   ShardStats stats;
@@ -70,6 +72,9 @@ Result<ShardStats> shard_stats(const ShardedStore::State& state, std::uint64_t n
     return true;
   }));
   stats.dead = size > live ? size - live : 0;
+  std::ranges::sort(used, {}, &Extent::offset);
+  const auto overlap = [](const Extent& a, const Extent& b) { return b.offset < a.end(); };
+  stats.shares_bytes = std::ranges::adjacent_find(used, overlap) != used.end();
   SHERD_TRY(is_hdf5, signature.is_in(source));
   stats.is_hdf5 = is_hdf5;
   keep_stats(state, source.name(), generation, stats);

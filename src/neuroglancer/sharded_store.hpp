@@ -129,8 +129,9 @@ Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const Minis
 /// Statistics of a whole shard.
 struct ShardStats {
   std::uint64_t chunks = 0;
-  std::uint64_t dead = 0;  ///< unused bytes
-  bool is_hdf5 = false;    ///< the shard is an HDF5 file at the same time
+  std::uint64_t dead = 0;     ///< unused bytes
+  bool is_hdf5 = false;       ///< the shard is an HDF5 file at the same time
+  bool shares_bytes = false;  ///< of a value, with another one or the index; only determined for Update::in_place
 };
 /// From the cache if it has this generation, otherwise computed from all lists. `corrupt` if a list is damaged, or
 /// contains an id that belongs in another shard, or a chunk that overlaps the index: then nothing may be written,

@@ -25,6 +25,7 @@ Result<AppliedUpdate> amend(const StoredShard& shard, const ShardWriter& writer,
   return AppliedUpdate{.exists = true,
                        .generation = std::move(stored),
                        .unchanged = writer.unchanged(),
+                       .overwritten = writer.overwritten(),
                        .size = amendment.appended.empty() ? size : writer.end()};
 }
 

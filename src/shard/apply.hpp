@@ -22,8 +22,9 @@ struct StoredShard {
 struct AppliedUpdate {
   bool exists = false;  ///< false: nothing remains, and nothing was stored; the caller erases the object
   Generation generation = {};
-  std::uint64_t unchanged = 0;  ///< chunks of the old version that are kept
-  std::uint64_t size = 0;       ///< of the new version
+  std::uint64_t unchanged = 0;    ///< chunks of the old version that are kept
+  std::uint64_t overwritten = 0;  ///< bytes of its chunks, where they were
+  std::uint64_t size = 0;         ///< of the new version
 };
 
 /// Stores the next version of a shard: an appended one is an amendment of the object, every other one replaces it on

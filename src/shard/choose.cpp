@@ -77,10 +77,11 @@ std::string_view append_obstacle(const Choice& choice) {
 // Opt-in, because a reader may find a chunk half written. What does not fit in place is appended.
 std::string_view in_place_obstacle(const Choice& choice) {
   if (choice.config.update != Update::in_place) return "not configured";
-  if (choice.old.has_parts) return "chunks are found by id";
+  if (!choice.old.is_exclusive) return "chunks share bytes";
   if (choice.old.index->is_copy()) return kTornIndex;
   if (choice.traits.amend != AmendCost::at_once) return Appending().obstacle;
-  if (choice.old.overlaps_index || choice.old.index_bytes.size() != 1) return "the shard has two indexes";
+  const bool has_one_index = choice.old.has_parts || choice.old.index_bytes.size() == 1;
+  if (choice.old.overlaps_index || !has_one_index) return "the shard has two indexes";
   if (choice.old.starts_with_index && !choice.old.checks_index) return "the index at the beginning has no checksum";
   if (choice.change.put_bytes > choice.config.memory_budget / 4) return "the change is large";
   if (choice.is_wasteful(choice.unused)) return "more than max_unused is dead";

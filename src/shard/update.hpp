@@ -50,6 +50,7 @@ struct OldShard {
   Appending appending = {};     ///< how the store can append to the shard, whose index changes as a whole
   bool starts_with_index = false;
   bool checks_index = false;  ///< a part of the index is detected by its checksum
+  bool is_exclusive = true;   ///< what the slots do not show: no other chunk has bytes of theirs
   /// The number of bytes to which nothing refers. If omitted, the index and its bytes are complete and determine it;
   /// otherwise they may lack what is far from the change, and a plan that needs all of them reads them first.
   std::optional<std::uint64_t> unused = {};

@@ -74,6 +74,7 @@ std::uint64_t ShardWriter::allocate(std::uint64_t slot, std::uint64_t length) {
     const Extent& old = room->second.old;
     if (length == old.length || update_.copies_index) {
       index_changes_ = index_changes_ || length != old.length;
+      overwritten_ += old.length;
       return old.offset;
     }
   }

@@ -74,6 +74,8 @@ class ShardWriter {
 
   /// The number of kept chunks of the old version.
   [[nodiscard]] std::uint64_t unchanged() const noexcept { return update_.unchanged_chunks; }
+  /// The number of bytes of the old version's chunks that were overwritten.
+  [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_; }
   /// Whether any chunk was put or removed.
   [[nodiscard]] bool has_changes() const noexcept { return has_puts_ || update_.replaced_chunks > 0; }
 
@@ -100,6 +102,7 @@ class ShardWriter {
   std::map<std::size_t, EncodedBatch> waiting_;
   bool has_puts_ = false;
   bool index_changes_ = false;
+  std::uint64_t overwritten_ = 0;
   std::uint64_t used_;  // the end of the last chunk, before its slack
   ShardUpdate update_;  // its index and its end grow with each chunk
   Gaps gaps_;

@@ -183,7 +183,7 @@ std::vector<Case> make_cases() {
     add(prefix + "Appended", kind, Update::append, changes(false));
     add(prefix + "AppendedToNothing", kind, Update::append, changes_to_nothing());
     add(prefix + "Compacted", kind, Update::append, changes_and_compaction());
-    if (kind != Kind::ids) add(prefix + "InPlace", kind, Update::in_place, changes(true)).is_raw = true;
+    add(prefix + "InPlace", kind, Update::in_place, changes(true)).is_raw = true;
   }
   add("IndexAtEndRewrittenAsAClone", Kind::index_at_end, Update::rewrite, changes(false)).shares_blocks = true;
   add("IndexAtStartRewrittenAsAClone", Kind::index_at_start, Update::rewrite, changes(false)).shares_blocks = true;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -22,16 +23,18 @@ using neuroglancer::create_precomputed;
 using neuroglancer::VolumeInfo;
 using Values = std::vector<std::uint32_t>;
 
-VolumeInfo volume(std::uint64_t side, std::uint64_t chunk, const std::string& encoding, std::uint64_t minishard_bits) {
+/// Shards are boxes of chunks if the hash is `identity`.
+VolumeInfo volume(std::uint64_t side, std::uint64_t chunk, const std::string& encoding, std::uint64_t minishard_bits,
+                  const std::string& hash = "identity") {
   VolumeInfo info;
   info.data_type = DType::uint32;
   info.scales.push_back(
       {.key = "s", .size = {side, side, side}, .chunk_sizes = {{chunk, chunk, chunk}}, .resolution = {8, 8, 8}});
   info.scales[0].sharding = Json::Object{{"@type", "neuroglancer_uint64_sharded_v1"},
                                          {"preshift_bits", 0},
-                                         {"hash", "identity"},
+                                         {"hash", hash},
                                          {"minishard_bits", minishard_bits},
-                                         {"shard_bits", 0},
+                                         {"shard_bits", hash == "identity" ? 0 : 1},
                                          {"minishard_index_encoding", encoding},
                                          {"data_encoding", encoding}};
   return info;
@@ -187,11 +190,45 @@ TEST(VolumeUpdate, WithFillValuesOfEveryStoredChunkErasesTheShard) {
   }
 }
 
-class UpdatedVolume : public testing::TestWithParam<const char*> {};
+TEST(VolumeUpdate, InPlaceOverwritesChunksOfTheSameLength) {
+  for (const char* const hash : {"identity", "murmurhash3_x86_128"}) {
+    const TempDir dir;
+    const auto bytes = [&dir] {
+      std::uintmax_t sum = 0;
+      for (const auto& file : std::filesystem::directory_iterator(dir.path() + "/s")) sum += file.file_size();
+      return sum;
+    };
+    Config config;
+    config.update = Update::in_place;
+    const Array array = create_precomputed(dir.path(), volume(32, 8, "raw", 2, hash), {.config = config}).value();
+    Values model = numbers(array);
+    array.write(box_of(array), std::span<const std::uint32_t>(model)).value();
+    const std::uintmax_t before = bytes();
+    write(array, chunk_box(8, 1, 2, 3), 7, model);
+    write(array, {{3, 4, 5, 0}, {9, 9, 9, 1}}, 8, model);
+    EXPECT_EQ(bytes(), before) << hash;
+    EXPECT_EQ(all_of(open_array(dir.path()).value()), model);
+    EXPECT_THAT(check(dir.path()).value().faults, testing::IsEmpty());
+  }
+}
+
+struct How {
+  std::string name, encoding;
+  Update update = Update::automatic;
+  std::string hash = "identity";
+};
+
+void PrintTo(const How& how, std::ostream* to) { *to << how.name; }
+
+class UpdatedVolume : public testing::TestWithParam<How> {};
 
 TEST_P(UpdatedVolume, AgreesWithAModelAndBoundsDeadBytes) {
   const TempDir dir;
-  const Array array = create_precomputed(dir.path(), volume(32, 8, GetParam(), 2)).value();
+  const How& how = GetParam();
+  Config config;
+  config.update = how.update;
+  const Array array =
+      create_precomputed(dir.path(), volume(32, 8, how.encoding, 2, how.hash), {.config = config}).value();
   Values model(*element_count(array.shape()), 0);
   std::uint64_t random = 1;
   const auto below = [&random](std::uint64_t bound) {
@@ -213,8 +250,12 @@ TEST_P(UpdatedVolume, AgreesWithAModelAndBoundsDeadBytes) {
   EXPECT_EQ(all_of(open_array(dir.path()).value()), model);
 }
 
-INSTANTIATE_TEST_SUITE_P(Encodings, UpdatedVolume, testing::Values("raw", "gzip"),
-                         [](const auto& test) { return std::string(test.param) == "raw" ? "Raw" : "Gzip"; });
+INSTANTIATE_TEST_SUITE_P(Settings, UpdatedVolume,
+                         testing::Values(How{"Raw", "raw"}, How{"Gzip", "gzip"},
+                                         How{"RawInPlace", "raw", Update::in_place},
+                                         How{"RawHashedInPlace", "raw", Update::in_place, "murmurhash3_x86_128"},
+                                         How{"GzipHashedInPlace", "gzip", Update::in_place, "murmurhash3_x86_128"}),
+                         [](const auto& test) { return test.param.name; });
 
 TEST(VolumeUpdate, ByProcessesAtOnceLosesNothing) {
   const TempDir dir;

@@ -19,6 +19,7 @@ struct Case {
   std::uint64_t replaced_lists = 0;
   std::optional<std::uint64_t> unused = 0;  // none: as the index says
   bool overlaps_index = false;
+  bool is_exclusive = true;
   std::optional<UpdateKind> prescribed = {};
   UpdateKind chosen = UpdateKind::dense;
   std::uint64_t alignment = 0;     // of appends that become visible in one step
@@ -49,6 +50,7 @@ TEST_P(Choice, IsMadeBySettingStoreAndShard) {
                      .appending = {.alignment = of.alignment},
                      .starts_with_index = of.starts_with_index,
                      .checks_index = true,
+                     .is_exclusive = of.is_exclusive,
                      .unused = of.unused};
   const std::vector<std::uint64_t> slots = {0};
   const auto kind = choose(
@@ -149,7 +151,11 @@ INSTANTIATE_TEST_SUITE_P(
              .alignment = 4096,
              .why = "as configured"},
         Case{.name = "InPlace", .update = Update::in_place, .has_parts = false, .chosen = UpdateKind::in_place},
-        Case{.name = "InPlaceOfChunksByIdAppends", .update = Update::in_place, .chosen = kAmend},
+        Case{.name = "InPlaceOfChunksById", .update = Update::in_place, .chosen = UpdateKind::in_place},
+        Case{.name = "InPlaceOfChunksThatShareBytes",
+             .update = Update::in_place,
+             .is_exclusive = false,
+             .chosen = kAmend},
         Case{.name = "InPlaceWhereObjectsAreReplaced",
              .update = Update::in_place,
              .cost = AmendCost::copy,
