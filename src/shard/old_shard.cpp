@@ -22,7 +22,7 @@ Result<void> check_lengths(const ShardIndex& index, std::uint64_t most) {
     if (!extent || !*extent || (*extent)->length <= most) continue;
     return std::move(corrupt("an inner shard of " + std::to_string((*extent)->length) +
                              " bytes was not moved: its chunks need at most half of " + std::to_string(most) +
-                             "; copy the array to get rid of the unused bytes"))
+                             "; write the whole shard to get rid of the unused bytes"))
         .in_slot(slot);
   }
   return {};

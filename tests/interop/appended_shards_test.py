@@ -5,9 +5,11 @@ How often: 200 reads by default, SHERD_HOT_READS=100000 by hand for the table of
 
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 
+import crc32c
 import numpy
 import pytest
 import sherd
@@ -130,3 +132,39 @@ def test_every_reader_reads_what_was_appended(on_disk, index_location, options, 
     for read in READERS.values():
         numpy.testing.assert_array_equal(read(where)(), expected)
     assert sherd.check(where, data=True)["faults"] == []
+
+
+def with_unused_bytes(shard, count):
+    """A shard of two inner shards, with unused bytes in the first one, as a program leaves them that appends to it."""
+    offsets = struct.unpack("<4Q", shard[-36:-4])
+    inner = [shard[begin:begin + size] for begin, size in (offsets[:2], offsets[2:])]
+    inner[0] = inner[0][:-68] + bytes(count) + inner[0][-68:]
+    index = struct.pack("<4Q", 0, len(inner[0]), len(inner[0]), len(inner[1]))
+    return inner[0] + inner[1] + index + struct.pack("<I", crc32c.crc32c(index))
+
+
+def test_an_inner_shard_with_unused_bytes_is_read_and_replaced_whole(tmp_path):
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+
+    def sharding(shape, inside):
+        how = {"chunk_shape": shape, "codecs": [inside], "index_codecs": [little, {"name": "crc32c"}]}
+        return {"name": "sharding_indexed", "configuration": how}
+
+    where = tmp_path / "a.zarr"
+    array = sherd.create_array(where, shape=(SIDE, SIDE), dtype="u2", chunks=(SIDE, SIDE),
+                               codecs=[sharding([SIDE // 2, SIDE], sharding([SIDE // 4, SIDE // 2], little))])
+    expected = numpy.random.default_rng(1).integers(1, 60000, (SIDE, SIDE), dtype="u2")
+    array[...] = expected
+    shard = where / "c/0/0"
+    dense = shard.read_bytes()
+    shard.write_bytes(with_unused_bytes(dense, 8 << 20))
+    found = sherd.open_array(where)
+    for part in (..., numpy.s_[3:200, 5:300], numpy.s_[7, 9]):
+        numpy.testing.assert_array_equal(found[part], expected[part])
+    numpy.testing.assert_array_equal(found.oindex[[1, 300]], expected[[1, 300]])
+    numpy.testing.assert_array_equal(by_zarr_python(str(where))(), expected)
+    assert sherd.check(where, data=True)["faults"] == []
+    with pytest.raises(sherd.Corrupt, match="slot 0: an inner shard of"):
+        array[0, 0] = 1
+    array[...] = expected
+    assert shard.read_bytes() == dense
