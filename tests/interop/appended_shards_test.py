@@ -62,11 +62,11 @@ def chunks_of(values):
     return values.reshape(count, CHUNK, count, CHUNK).swapaxes(1, 2).reshape(count * count, -1)
 
 
-# Of an index at the start tensorstore takes the size of the file first, and fails if that has grown before it reads the
+# With an index at the start, tensorstore and zarrs take the size of the file first, and fail if that has grown before they read the
 # index; so such shards are appended to only if that is asked for.
 @pytest.mark.parametrize("reader, update, index_location", [
     (reader, update, location) for reader in READERS for update in ["auto", "append", "rewrite"]
-    for location in ["end", "start"] if (reader, update, location) != ("tensorstore", "append", "start")])
+    for location in ["end", "start"] if reader == "zarr-python" or (update, location) != ("append", "start")])
 def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update, index_location):
     where = str(on_disk / "a.zarr")
     make(where, index_location=index_location)
