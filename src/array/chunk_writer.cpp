@@ -112,37 +112,46 @@ Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::op
   return scratch.data();
 }
 
+bool ChunkWriter::may_be_left_out(const WritePiece& stored) const noexcept {
+  return !config_.write_empty_chunks && !stored.has_object;
+}
+
+bool ChunkWriter::is_left_out(const WritePiece& stored, std::span<const std::byte> elements) const {
+  const ChunkLayout& layout = stored.layout;
+  return may_be_left_out(stored) &&
+         all_equal(layout.dtype, elements.data(), elements.size() / layout.dtype.size(), layout.fill.bytes().data());
+}
+
+void ChunkWriter::count_encoded() const noexcept {
+  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+}
+
 Result<bool> ChunkWriter::leaf_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                          Buffer& to) const {
   const ChunkLayout& layout = stored.layout;
   Scratch scratch;
   VarBytesArena arena;
   SHERD_TRY(data, elements(stored, old, *scratch, arena));
-  const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
-  if (!config_.write_empty_chunks && !stored.has_object &&
-      all_equal(layout.dtype, data, bytes / layout.dtype.size(), layout.fill.bytes().data()))
-    return false;
+  const std::span all(data, chunk_bytes(layout, stored.shape));
+  if (is_left_out(stored, all)) return false;
   if (data == scratch->data() && layout.chain.raw_word_size() != 0) {
-    if (!layout.chain.is_native(scratch->span())) layout.chain.to_native(scratch->span(), scratch->span());
+    layout.chain.to_native(scratch->span());
     std::swap(*scratch, to);
   } else {
-    SHERD_TRY(layout.chain.encode(stored.shape, {data, bytes}, to));
+    SHERD_TRY(layout.chain.encode(stored.shape, all, to));
   }
-  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+  count_encoded();
   return true;
 }
 
-std::optional<std::span<const std::byte>> ChunkWriter::as_stored(const WritePiece& stored) const {
+std::optional<std::span<const std::byte>> ChunkWriter::as_stored(const WritePiece& stored) {
   const ChunkLayout& layout = stored.layout;
   if (layout.shard || layout.chain.raw_word_size() != 1) return std::nullopt;
   const std::uint64_t bytes = chunk_bytes(layout, stored.shape);
   if (bytes < EncodedBatch::kLargeBytes) return std::nullopt;
-  const std::size_t size = layout.dtype.size();
-  const std::byte* data = dense_target(stored.part, stored.shape, chunk_strides(stored.shape, size), stored.from);
+  const auto strides = chunk_strides(stored.shape, layout.dtype.size());
+  const std::byte* data = dense_target(stored.part, stored.shape, strides, stored.from);
   if (data == nullptr || !layout.chain.is_native({data, bytes})) return std::nullopt;
-  if (!config_.write_empty_chunks && !stored.has_object &&
-      all_equal(layout.dtype, data, bytes / size, layout.fill.bytes().data()))
-    return std::nullopt;
   return std::span(data, bytes);
 }
 
@@ -159,20 +168,20 @@ Result<bool> ChunkWriter::to_raw_object(const WritePiece& stored, const Blocks& 
     if (touched) copy_in(element, block.data(), strides, part, stored.from);
     return {};
   };
-  bool empty = !config_.write_empty_chunks && !stored.has_object;
+  bool empty = may_be_left_out(stored);
   Scratch first;
   for (std::uint64_t i = 0; empty && i < blocks.count(); ++i) {
     SHERD_TRY(gather(i, *first));
-    empty = all_equal(layout.dtype, first->data(), blocks.bytes() / element, layout.fill.bytes().data());
+    empty = is_left_out(stored, first->span());
   }
   if (empty) return false;
   SHERD_TRY(parallel_for(blocks.count(), config_, [&](std::size_t i) -> Result<void> {
     Scratch block;
     SHERD_TRY(gather(i, *block));
-    if (!layout.chain.is_native(block->span())) layout.chain.to_native(block->span(), block->span());
+    layout.chain.to_native(block->span());
     return to.write(i * blocks.bytes(), block->span());
   }));
-  if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
+  count_encoded();
   return true;
 }
 
@@ -374,13 +383,16 @@ Result<EncodedBatch> ChunkWriter::encode_batch(const WritePiece& stored, std::sp
     for (std::size_t i = 0; i < before.chunks.size(); ++i) {
       const SlotPlan& slot = slots[i];
       const WritePiece inner = piece_of(stored, slot);
-      if (const auto bytes = as_stored(inner)) {
-        batch.add(slot.slot, *bytes);
-        if (config_.recorder) config_.recorder->chunks_encoded.fetch_add(1, std::memory_order_relaxed);
-        continue;
+      const auto view = as_stored(inner);
+      if (!view) {
+        SHERD_TRY(stores, to_memory(inner, before.chunks[i], *encoded).in_slot(slot.slot));
+        SHERD_TRY(batch.add(slot.slot, *encoded, stores));
+      } else if (is_left_out(inner, *view)) {
+        SHERD_TRY(batch.add(slot.slot, *encoded, false));
+      } else {
+        batch.add(slot.slot, *view);
+        count_encoded();
       }
-      SHERD_TRY(stores, to_memory(inner, before.chunks[i], *encoded).in_slot(slot.slot));
-      SHERD_TRY(batch.add(slot.slot, *encoded, stores));
     }
     slots = slots.subspan(before.chunks.size());
   }

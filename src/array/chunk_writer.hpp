@@ -94,7 +94,11 @@ class ChunkWriter {
   Result<bool> shard_to_memory(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                Buffer& to) const;
   /// The caller's own memory if it contains all of a chunk that is not small as it is stored.
-  [[nodiscard]] std::optional<std::span<const std::byte>> as_stored(const WritePiece& stored) const;
+  [[nodiscard]] static std::optional<std::span<const std::byte>> as_stored(const WritePiece& stored);
+  /// Whether a chunk is not stored if it has only the fill value; whether these elements of it have no other.
+  [[nodiscard]] bool may_be_left_out(const WritePiece& stored) const noexcept;
+  [[nodiscard]] bool is_left_out(const WritePiece& stored, std::span<const std::byte> elements) const;
+  void count_encoded() const noexcept;
   /// All elements of a chunk after the write, dense in stored order; may be the caller's own memory.
   Result<const std::byte*> elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                     Buffer& scratch, VarBytesArena& arena) const;

@@ -57,10 +57,11 @@ class CodecChain {
   /// Not 0 if the encoded bytes are the elements in stored order and the chain has no other codec; then it is the size
   /// of the words to swap (1: none). Such chunks can be read in parts.
   [[nodiscard]] std::size_t raw_word_size() const noexcept;
-  /// If raw_word_size() is not 0: whether these stored bytes are elements as in memory, and how to convert them. `from`
-  /// and `to` have equal size and may be the same.
+  /// If raw_word_size() is not 0: whether these stored bytes are elements as in memory, and how to convert them, to a
+  /// buffer of equal size or in place. The same converts elements to stored bytes.
   [[nodiscard]] bool is_native(std::span<const std::byte> stored) const noexcept;
-  void to_native(std::span<const std::byte> from, std::span<std::byte> to) const noexcept;
+  void to_native(std::span<const std::byte> stored, std::span<std::byte> to) const noexcept;
+  void to_native(std::span<std::byte> stored) const noexcept;
   /// Set if all chunks of this stored shape encode to the same size.
   [[nodiscard]] std::optional<std::uint64_t> encoded_size(const Shape& stored) const;
   /// The maximum size of any writer's encoding of a chunk of this stored shape; for chains without sharding.

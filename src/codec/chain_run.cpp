@@ -154,14 +154,10 @@ Result<void> CodecChain::decode_words(Bytes encoded, std::span<std::byte> elemen
   const Bound bound{Bound::Kind::exact, elements.size()};
   SHERD_TRY(bytes, undo(encoded, bound, {.elements = elements}, spare));
   if (bytes.size() != elements.size()) return wrong_size(bytes.size(), elements.size());
-  // Bytes that are moved anyway are not examined first.
-  const bool there = bytes.data() == elements.data();
-  const bool converts = there ? !is_native(bytes) : narrow_ || word_size_ != 1;
-  if (converts) {
-    to_native(bytes, elements);
-  } else if (!there) {
-    copy(bytes, elements);
-  }
+  if (bytes.data() == elements.data())
+    to_native(elements);
+  else
+    to_native(bytes, elements);  // they are moved anyway, so they are not examined first
   return {};
 }
 
@@ -169,9 +165,13 @@ bool CodecChain::is_native(Bytes stored) const noexcept {
   return word_size_ == 1 && (!narrow_ || is_normal(*narrow_, stored));
 }
 
-void CodecChain::to_native(Bytes from, std::span<std::byte> to) const noexcept {
-  if (narrow_) return normalize(*narrow_, from, to);
-  swap_words(from, to, word_size_);
+void CodecChain::to_native(Bytes stored, std::span<std::byte> to) const noexcept {
+  if (narrow_) return normalize(*narrow_, stored, to);
+  swap_words(stored, to, word_size_);
+}
+
+void CodecChain::to_native(std::span<std::byte> stored) const noexcept {
+  if (!is_native(stored)) to_native(stored, stored);
 }
 
 Result<void> CodecChain::decode(const Shape& stored, Bytes encoded, std::span<std::byte> elements,
@@ -214,7 +214,7 @@ Result<std::optional<std::uint64_t>> CodecChain::decode_part(const Shape& stored
   }));
   const std::size_t element = dtype_.size();
   if (!begin || *begin % element != 0 || to.size() % element != 0) return std::nullopt;
-  if (!is_native(to.span())) to_native(to.span(), to.span());
+  to_native(to.span());
   return begin;
 }
 
