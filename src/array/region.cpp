@@ -52,6 +52,12 @@ std::uint64_t Region::element_count() const noexcept {
   return count;
 }
 
+std::int64_t Region::point_offset(std::uint64_t i, std::span<const std::int64_t> strides) const noexcept {
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < axes.size(); ++d) offset += static_cast<std::int64_t>(axes[d].coordinate(i)) * strides[d];
+  return offset;
+}
+
 std::uint64_t element_count(std::span<const ReadPart> parts) noexcept {
   std::uint64_t count = 0;
   for (const ReadPart& part : parts) count += part.region.element_count();

@@ -62,6 +62,8 @@ struct Region {
   /// Dimension j of the result is dimension permutation[j] of this.
   [[nodiscard]] Region permuted(std::span<const std::size_t> permutation) const;
   [[nodiscard]] std::uint64_t element_count() const noexcept;
+  /// Where point i of a region of points is in a chunk with these strides.
+  [[nodiscard]] std::int64_t point_offset(std::uint64_t i, std::span<const std::int64_t> strides) const noexcept;
 };
 
 /// Where positions of a selection are in the caller's memory: data + sum(position[d] * strides[d]), in bytes.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "array/copy_nest.hpp"
 #include "array/region.hpp"
 #include "sherd/dtype.hpp"
 
@@ -37,8 +38,6 @@ void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const 
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,
              const WriteSource& from);
 void fill_out(std::size_t element_size, const std::byte* element, const Region& part, const ReadTarget& to);
-/// `count` copies of one element, dense.
-void fill_dense(std::size_t element_size, const std::byte* element, std::uint64_t count, std::byte* to);
 /// Whether all `count` dense elements equal one element, bit for bit (variable-length: by their bytes).
 bool all_equal(const DType& dtype, const std::byte* elements, std::uint64_t count, const std::byte* element);
 

@@ -40,12 +40,7 @@ template <class Visit>
 void visit_in_chunk(const Region& part, std::span<const std::int64_t> strides, const Visit& visit) {
   const auto coordinate = [](const AxisPart& axis, std::uint64_t i) { return axis.coordinate(i); };
   if (!part.points) return visit_axes(part.axes, strides.data(), 0, coordinate, visit);
-  for (std::uint64_t i = 0; i < part.element_count(); ++i) {
-    std::int64_t offset = 0;
-    for (std::size_t d = 0; d < part.axes.size(); ++d)
-      offset += static_cast<std::int64_t>(part.axes[d].coordinate(i)) * strides[d];
-    visit(offset);
-  }
+  for (std::uint64_t i = 0; i < part.element_count(); ++i) visit(part.point_offset(i, strides));
 }
 
 template <class Visit>

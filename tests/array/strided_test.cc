@@ -224,21 +224,9 @@ TEST(FillOut, WritesOneElementEverywhereInThePart) {
   }
 }
 
-TEST(FillDense, RepeatsAnElementOfAnySize) {
-  for (const std::size_t size : {1U, 2U, 3U, 8U, 24U})
-    for (const std::uint64_t count : {0U, 1U, 2U, 3U, 17U, 100U}) {
-      Bytes filled(count * size + 1, std::byte{0xaa});
-      const Bytes element = noise(size, 6);
-      fill_dense(size, element.data(), count, filled.data());
-      for (std::uint64_t i = 0; i < count; ++i)
-        EXPECT_TRUE(std::equal(element.begin(), element.end(), filled.begin() + static_cast<std::ptrdiff_t>(i * size)));
-      EXPECT_EQ(filled.back(), std::byte{0xaa}) << "nothing is written behind the last element";
-    }
-}
-
 TEST(AllEqual, FindsASingleBitThatDiffersAnywhere) {
   for (const DType& dtype : {DType(DType::uint8), DType(DType::uint16), DType(DType::float32), DType(DType::uint64),
-                             DType(DType::complex128)}) {
+                             DType(DType::complex128), DType::raw(24).value()}) {
     const std::uint64_t count = 1500;
     const Bytes element = noise(dtype.size(), 7);
     Bytes elements(count * dtype.size());
