@@ -18,4 +18,11 @@ class CodecMembers {
   ~CodecMembers() = default;
 };
 
+/// An error of the codec chain, naming the member of the array's document.
+[[nodiscard]] inline Error chain_error(const Format& format, const NodeDocument& array, Error error) {
+  const auto* own = capability<CodecMembers>(format);
+  if (own == nullptr) return error;
+  return Error(error.code(), error.message()).in_member(own->stored_member(array, error.member()));
+}
+
 }  // namespace sherd
