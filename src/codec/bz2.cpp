@@ -19,36 +19,21 @@ unsigned window(std::size_t size) noexcept {
 }
 
 /// One stream's state, freed on every way out.
-class Decoder {
+class Stream {
  public:
-  Decoder() { started_ = BZ2_bzDecompressInit(&stream_, 0, 0) == BZ_OK; }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-  ~Decoder() {
-    if (started_) BZ2_bzDecompressEnd(&stream_);
+  template <class Start>
+  Stream(const Start& start, int (*end)(bz_stream*)) : end_(start(&stream_) == BZ_OK ? end : nullptr) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (started()) end_(&stream_);
   }
-  [[nodiscard]] bool started() const noexcept { return started_; }
+  [[nodiscard]] bool started() const noexcept { return end_ != nullptr; }
   bz_stream& operator*() noexcept { return stream_; }
 
  private:
   bz_stream stream_ = {};
-  bool started_ = false;
-};
-
-class Encoder {
- public:
-  explicit Encoder(int level) { started_ = BZ2_bzCompressInit(&stream_, level, 0, 0) == BZ_OK; }
-  Encoder(const Encoder&) = delete;
-  Encoder& operator=(const Encoder&) = delete;
-  ~Encoder() {
-    if (started_) BZ2_bzCompressEnd(&stream_);
-  }
-  [[nodiscard]] bool started() const noexcept { return started_; }
-  bz_stream& operator*() noexcept { return stream_; }
-
- private:
-  bz_stream stream_ = {};
-  bool started_ = false;
+  int (*end_)(bz_stream*);
 };
 
 /// How much is encoded between checks for an interrupt: about a tenth of a second.
@@ -66,7 +51,7 @@ Error malformed(const char* what, std::size_t at) {
 
 /// Decodes the stream that begins at `at`; false if `to` is full before its end.
 Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte> to, Position& at) {
-  Decoder decoder;
+  Stream decoder([](bz_stream* stream) { return BZ2_bzDecompressInit(stream, 0, 0); }, BZ2_bzDecompressEnd);
   if (!decoder.started()) return unavailable("bz2: no memory for a decoder");
   bz_stream& stream = *decoder;
   char spare = 0;
@@ -97,7 +82,7 @@ class Bz2Codec final : public BytesCodec {
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + decoded / 100 + 601; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    Encoder encoder(level_);
+    Stream encoder([&](bz_stream* stream) { return BZ2_bzCompressInit(stream, level_, 0, 0); }, BZ2_bzCompressEnd);
     if (!encoder.started()) return unavailable("bz2: no memory for an encoder");
     bz_stream& stream = *encoder;
     Position at;

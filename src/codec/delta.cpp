@@ -84,12 +84,7 @@ class DeltaCodec final : public ArrayCodec {
 Result<std::unique_ptr<ArrayCodec>> make_delta(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(dtype, calculable_member(configuration, "dtype"));
-  const Json* given = configuration.find("astype");
-  std::optional<DType> astype;
-  if (given != nullptr && !given->is_null()) {
-    SHERD_TRY(parsed, calculable_member(configuration, "astype"));
-    astype = std::move(parsed);
-  }
+  SHERD_TRY(astype, astype_member(configuration));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayCodec>(std::make_unique<DeltaCodec>(std::move(dtype), std::move(astype)));
 }

@@ -150,12 +150,7 @@ Result<std::unique_ptr<ArrayCodec>> make_fixedscaleoffset(const CodecSpec& spec,
   if (scale.value == 0) return configuration_error("scale", "fixedscaleoffset: 'scale' must not be 0");
   const auto own = is_calculable(context.in.dtype) ? std::optional(context.in.dtype) : std::nullopt;
   SHERD_TRY(dtype, calculable_member(configuration, "dtype", own));
-  const Json* given = configuration.find("astype");
-  std::optional<DType> astype;
-  if (given != nullptr && !given->is_null()) {
-    SHERD_TRY(parsed, calculable_member(configuration, "astype"));
-    astype = std::move(parsed);
-  }
+  SHERD_TRY(astype, astype_member(configuration));
   SHERD_TRY(configuration.done());
   SHERD_TRY(check_fits(offset, dtype, "offset"));
   if (offset.integer) SHERD_TRY(check_fits(scale, dtype, "scale"));

@@ -91,6 +91,13 @@ Result<DType> calculable_member(Configuration& configuration, std::string_view k
   return member_of(kCalculable, "an integer or float type", configuration, {key, std::move(absent)});
 }
 
+Result<std::optional<DType>> astype_member(Configuration& configuration) {
+  const Json* given = configuration.find("astype");
+  if (given == nullptr || given->is_null()) return std::nullopt;
+  SHERD_TRY(astype, calculable_member(configuration, "astype"));
+  return std::optional(std::move(astype));
+}
+
 Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent) {
   return member_of(kNames, "a boolean, integer or float type", configuration, {key, std::move(absent)});
 }

@@ -34,6 +34,8 @@ namespace sherd {
 Result<DType> number_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// As number_member, but also for float16.
 Result<DType> calculable_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
+/// The type of encoded elements, as calculable_member; nullopt: that of the decoded ones.
+Result<std::optional<DType>> astype_member(Configuration& configuration);
 /// As number_member, but for every numeric type.
 Result<DType> numeric_member(Configuration& configuration, std::string_view key, std::optional<DType> absent = {});
 /// Whether elements of `dtype` are, bit for bit, numbers of the type `number`: the same type, the integer of other

@@ -1,10 +1,6 @@
 // zfp through libzfp. `zfp` (zarr-extensions) is the bare stream, whose mode is in the configuration; in
 // `numcodecs.zfpy` a header contains type, shape and mode of each chunk. libzfp reads bits without checking for the
 // end, so streams are decoded from a copy that is as long as the longest stream of their mode.
-#ifdef SHERD_ZFP
-#include <zfp.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/try.hpp"
 #include "codec/number.hpp"
+#include "codec/zfp_mode.hpp"
 
 namespace sherd {
 namespace {
@@ -29,21 +26,8 @@ struct Close {
 template <class T>
 using Owned = std::unique_ptr<T, Close>;
 
-/// libzfp's parameters: bits per block of 4^d numbers, bit planes, and the lowest bit plane. Every mode is a
-/// combination of them.
-struct Parameters {
-  unsigned minbits = ZFP_MIN_BITS, maxbits = ZFP_MAX_BITS, maxprec = ZFP_MAX_PREC;
-  int minexp = ZFP_MIN_EXP;
-
-  [[nodiscard]] bool reversible() const noexcept { return minexp < ZFP_MIN_EXP; }
-};
-
-struct Mode {
-  enum class Kind : std::uint8_t { reversible, expert, fixed_rate, fixed_precision, fixed_accuracy };
-  Kind kind = Kind::reversible;
-  double number = 0;      ///< the rate in bits per number, or the tolerance
-  Parameters parameters;  ///< of expert; maxprec of fixed_precision
-};
+using Parameters = ZfpParameters;
+using Mode = ZfpMode;
 
 bool is_float(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
 
@@ -112,7 +96,7 @@ Result<void> promote(std::span<const std::byte> from, Buffer& to) {
     if (!Promoted<Of>::fits(value))
       return invalid_argument("zfp: " + std::to_string(value) + " cannot be stored: the largest integer of " +
                               std::to_string(8 * sizeof(Of)) + " bits that can is " +
-                              std::to_string(std::numeric_limits<Word>::max()) + " can");
+                              std::to_string(std::numeric_limits<Word>::max()));
     store_number(to.data(), i, Promoted<Of>::promote(value));
   }
   return {};
@@ -378,82 +362,11 @@ class Zfp final : public ArrayBytesCodec {
   bool has_header_;
 };
 
-Result<double> positive_member(Configuration& configuration, std::string_view key, double low) {
-  const Json* value = configuration.find(key);
-  const auto number = value != nullptr ? value->as_double() : std::nullopt;
-  if (number && std::isfinite(*number) && *number >= low) return *number;
-  return configuration_error(
-      key, "zfp: '" + std::string(key) + "' must be a number" + (low > 0 ? " above 0" : ", 0 or more"));
-}
-
-constexpr IntegerBounds kPrecision{1, ZFP_MAX_PREC};
-
-Result<Mode> parse_mode(Configuration& configuration) {
-  Mode mode;
-  SHERD_TRY(name, configuration.text("mode"));
-  if (name == "reversible") return mode;
-  if (name == "fixed_rate") {
-    mode.kind = Mode::Kind::fixed_rate;
-    SHERD_TRY(rate, positive_member(configuration, "rate", std::numeric_limits<double>::min()));
-    mode.number = rate;
-  } else if (name == "fixed_accuracy") {
-    mode.kind = Mode::Kind::fixed_accuracy;
-    SHERD_TRY(tolerance, positive_member(configuration, "tolerance", 0));
-    mode.number = tolerance;
-  } else if (name == "fixed_precision") {
-    mode.kind = Mode::Kind::fixed_precision;
-    SHERD_TRY(precision, configuration.integer("precision", kPrecision));
-    mode.parameters.maxprec = static_cast<unsigned>(precision);
-  } else if (name == "expert") {
-    mode.kind = Mode::Kind::expert;
-    SHERD_TRY(minbits, configuration.integer("minbits", {0, ZFP_MAX_BITS}));
-    SHERD_TRY(maxbits, configuration.integer("maxbits", {1, std::numeric_limits<std::uint32_t>::max()}));
-    SHERD_TRY(maxprec, configuration.integer("maxprec", kPrecision));
-    SHERD_TRY(minexp, configuration.integer("minexp", {std::numeric_limits<std::int32_t>::min() / 2,
-                                                       std::numeric_limits<std::int32_t>::max() / 2}));
-    mode.parameters = {static_cast<unsigned>(minbits), static_cast<unsigned>(maxbits), static_cast<unsigned>(maxprec),
-                       static_cast<int>(minexp)};
-  } else {
-    return configuration_error("mode",
-                               "zfp: 'mode' must be reversible, expert, fixed_rate, fixed_precision or "
-                               "fixed_accuracy, not '" +
-                                   name + "'");
-  }
-  return mode;
-}
-
 Result<std::unique_ptr<ArrayBytesCodec>> make_zfp(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(mode, parse_mode(configuration));
+  SHERD_TRY(mode, parse_zfp_mode(configuration));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<Zfp>("zfp", mode, false));
-}
-
-/// numcodecs' numbers of the modes. It also stores derived values (`compression_kwargs`) and the parameters of the
-/// other modes, as -1; a mode with -1 as its own parameter is the reversible one.
-Result<Mode> parse_zfpy_mode(Configuration& configuration) {
-  Mode mode;
-  SHERD_TRY(number, configuration.integer("mode", {1, 5}, 4));
-  configuration.find("compression_kwargs");
-  const char* own = number == 2 ? "rate" : number == 3 ? "precision" : number == 4 ? "tolerance" : nullptr;
-  for (const char* key : {"rate", "precision", "tolerance"}) {
-    const Json* value = configuration.find(key);
-    const auto given = value != nullptr ? value->as_double() : std::optional(-1.0);
-    if (!given || !std::isfinite(*given))
-      return configuration_error(key, "zfpy: '" + std::string(key) + "' must be a number");
-    if (own != key || *given < 0) continue;
-    mode.number = *given;
-    if (number == 4) {
-      mode.kind = Mode::Kind::fixed_accuracy;
-    } else if (number == 3) {
-      mode.kind = Mode::Kind::fixed_precision;
-      SHERD_TRY(precision, configuration.integer(key, kPrecision));
-      mode.parameters.maxprec = static_cast<unsigned>(precision);
-    } else {
-      mode.kind = Mode::Kind::fixed_rate;
-    }
-  }
-  return mode;
 }
 
 Result<std::unique_ptr<ArrayBytesCodec>> make_zfpy(const CodecSpec& spec, const CodecContext&) {

@@ -148,7 +148,7 @@ TEST_F(Zfp, SmallIntegersAndTimesRoundTrip) {
 TEST_F(Zfp, IntegersThatAreTooLargeAndNumbersThatAreNotFiniteAreRefused) {
   const auto big = round_trip<std::uint32_t>(R"({"mode": "reversible"})", DType::uint32, {1, 0x80000000});
   EXPECT_EQ(code_of(big), ErrorCode::invalid_argument);
-  EXPECT_THAT(big.error().text(), HasSubstr("2147483648 cannot be stored"));
+  EXPECT_THAT(big.error().text(), ::testing::EndsWith("the largest integer of 32 bits that can is 2147483647"));
   for (const double odd : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     const auto lossy = round_trip<double>(R"({"mode": "fixed_accuracy", "tolerance": 0.1})", DType::float64, {1, odd});
     EXPECT_EQ(code_of(lossy), ErrorCode::invalid_argument);
