@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "io/netcdf_dataset.hpp"
+#include "io/netcdf_hdf5_elements.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/type.hpp"
 
@@ -22,7 +22,8 @@ namespace sherd {
 
 namespace {
 
-using netcdf::Attribute, netcdf::Type, netcdf::Values;
+using netcdf::Attribute;
+using Elements = Hdf5Elements;
 using Id = Hdf5Library::Id;
 using Names = std::vector<std::string>;
 
@@ -48,46 +49,6 @@ int add_name(const char* name, void* names) noexcept {
     return -1;
   }
 }
-
-/// The type and the extent of a dataset or an attribute.
-struct Elements {
-  int kind = -1;  ///< Hdf5Library::Class
-  std::size_t size = 0;
-  bool is_signed = false, is_variable = false, is_null = false;
-  int rank = 0;
-  std::uint64_t count = 0;
-
-  [[nodiscard]] bool is_number() const { return kind == Hdf5Library::integer || kind == Hdf5Library::floating; }
-  [[nodiscard]] bool is_text() const { return kind == Hdf5Library::text; }
-
-  /// The type of netCDF for numbers.
-  [[nodiscard]] Type number() const {
-    if (kind == Hdf5Library::floating) return size <= sizeof(float) ? Type::float32 : Type::float64;
-    if (size == 1) return is_signed ? Type::int8 : Type::uint8;
-    if (size == 2) return is_signed ? Type::int16 : Type::uint16;
-    if (size <= 4) return is_signed ? Type::int32 : Type::uint32;
-    return is_signed ? Type::int64 : Type::uint64;
-  }
-
-  [[nodiscard]] std::string description() const {
-    constexpr std::array<const char*, 12> kinds = {"integers",
-                                                   "floating-point numbers",
-                                                   "times",
-                                                   "texts",
-                                                   "bit fields",
-                                                   "opaque bytes",
-                                                   "compounds (such as complex numbers)",
-                                                   "references",
-                                                   "enumerations (such as booleans)",
-                                                   "lists of any length",
-                                                   "arrays",
-                                                   "complex numbers"};
-    const std::string name = kind >= 0 && kind < static_cast<int>(kinds.size())
-                                 ? kinds.at(static_cast<std::size_t>(kind))
-                                 : "of an unknown class";
-    return is_number() ? name + " of " + std::to_string(size) + " bytes" : name;
-  }
-};
 
 /// The links to one dimension scale.
 struct ScaleLink {
@@ -198,7 +159,7 @@ class Look {
     const Facts facts = attributes(id, path);
     const Hdf5Handle type(hdf5_.H5Dget_type(id), hdf5_.H5Tclose);
     const Hdf5Handle space(hdf5_.H5Dget_space(id), hdf5_.H5Sclose);
-    const Elements elements = elements_of(type.id(), space.id());
+    const Elements elements = Hdf5Elements::of(hdf5_, type.id(), space.id());
     if (loads_) Hdf5Ranges::load_fill(hdf5_, id, type.id(), limits_.metadata_bytes);
     const std::string_view trouble = trouble_of(facts, elements, has_text_fill(id, type.id(), elements));
     if (!trouble.empty()) return unsupported("'" + path + "' " + std::string(trouble) + std::string(kInstead));
@@ -309,18 +270,6 @@ class Look {
     return {};
   }
 
-  [[nodiscard]] Elements elements_of(Id type, Id space) const {
-    Elements elements;
-    elements.kind = hdf5_.H5Tget_class(type);
-    elements.size = hdf5_.H5Tget_size(type);
-    elements.is_signed = elements.kind == Hdf5Library::integer && hdf5_.H5Tget_sign(type) > 0;
-    elements.is_variable = elements.is_text() && hdf5_.H5Tis_variable_str(type) > 0;
-    elements.is_null = hdf5_.H5Sget_simple_extent_type(space) == Hdf5Library::kNoElements;
-    elements.rank = std::max(0, hdf5_.H5Sget_simple_extent_ndims(space));
-    elements.count = static_cast<std::uint64_t>(std::max<std::int64_t>(0, hdf5_.H5Sget_simple_extent_npoints(space)));
-    return elements;
-  }
-
   Facts attributes(Id object, const std::string& path) {
     Names names;
     const auto visit = [](Id, const char* name, const void*, void* to) { return add_name(name, to); };
@@ -336,7 +285,7 @@ class Look {
       if (loads_) Hdf5Ranges::load_attribute(hdf5_, attribute.id(), limits_.metadata_bytes);
       const Hdf5Handle type(hdf5_.H5Aget_type(attribute.id()), hdf5_.H5Tclose);
       const Hdf5Handle space(hdf5_.H5Aget_space(attribute.id()), hdf5_.H5Sclose);
-      const Elements elements = elements_of(type.id(), space.id());
+      const Elements elements = Hdf5Elements::of(hdf5_, type.id(), space.id());
       if (name == "CLASS") facts.is_scale = text(attribute.id(), type.id(), elements) == "DIMENSION_SCALE";
       if (name == "NAME") facts.name = text(attribute.id(), type.id(), elements);
       if (name == "_Netcdf4Coordinates") facts.coordinates = elements;
@@ -363,7 +312,7 @@ class Look {
       const Hdf5Handle attribute(hdf5_.H5Aopen(object, each.name.c_str(), 0), hdf5_.H5Aclose);
       const Hdf5Handle type(hdf5_.H5Aget_type(attribute.id()), hdf5_.H5Tclose);
       const Hdf5Handle space(hdf5_.H5Aget_space(attribute.id()), hdf5_.H5Sclose);
-      const Elements elements = elements_of(type.id(), space.id());
+      const Elements elements = Hdf5Elements::of(hdf5_, type.id(), space.id());
       const bool is_number = elements.is_number() && elements.size <= kLargestNumber && elements.rank < 2;
       if (!is_number && !elements.is_text()) continue;
       const auto bytes = checked_mul(elements.count, std::max(elements.size, sizeof(std::string)));
@@ -371,45 +320,12 @@ class Look {
         return unsupported("the attribute '" + each.name + "' has " + std::to_string(elements.count) +
                            " values, which exceeds the limit metadata_bytes");
       Attribute read{.name = each.name, .values = netcdf::no_values(elements.number())};
-      const bool is_read =
-          is_number ? numbers(attribute.id(), elements, read.values) : texts(attribute.id(), type.id(), elements, read);
+      const bool is_read = is_number ? read_hdf5_numbers(hdf5_, attribute.id(), elements, read.values)
+                                     : read_hdf5_texts(hdf5_, attribute.id(), type.id(), elements, read);
       if (!is_read) return corrupt("the attribute '" + each.name + "' cannot be read by libhdf5");
       all.push_back(std::move(read));
     }
     return all;
-  }
-
-  [[nodiscard]] bool numbers(Id attribute, const Elements& elements, Values& to) const {
-    return std::visit(
-        [&](auto& list) {
-          list.resize(elements.count);
-          return list.empty() || hdf5_.H5Aread(attribute, memory_type(hdf5_, elements.number()), list.data()) >= 0;
-        },
-        to);
-  }
-
-  /// As libnetcdf does it: a single text of fixed length is of the type `character`, and others are strings.
-  bool texts(Id attribute, Id type, const Elements& elements, Attribute& to) const {
-    Names list;
-    if (elements.is_variable) {
-      std::vector<char*> pointers(elements.count, nullptr);
-      if (!pointers.empty() && hdf5_.H5Aread(attribute, type, pointers.data()) < 0) return false;
-      for (char* const each : pointers) {
-        if (each == nullptr) to.nulls.push_back(list.size());
-        list.emplace_back(each != nullptr ? each : "");
-        hdf5_.H5free_memory(each);
-      }
-    } else {
-      std::string bytes(elements.count * elements.size, '\0');
-      if (!bytes.empty() && hdf5_.H5Aread(attribute, type, bytes.data()) < 0) return false;
-      for (std::size_t at = 0; at < bytes.size(); at += elements.size)
-        list.emplace_back(bytes.c_str() + at, strnlen(bytes.c_str() + at, elements.size));
-    }
-    if (elements.is_variable || elements.rank > 0)
-      to.values = std::move(list);
-    else
-      to.values = list.empty() ? std::string() : std::move(list.front());
-    return true;
   }
 
   /// A text that describes a dimension scale; empty if it is not a single one of fixed length.
@@ -417,7 +333,7 @@ class Look {
     constexpr std::size_t kLongest = 1024;
     Attribute read;
     const bool is_single = elements.is_text() && !elements.is_variable && elements.count == 1;
-    if (!is_single || elements.size > kLongest || !texts(attribute, type, elements, read)) return {};
+    if (!is_single || elements.size > kLongest || !read_hdf5_texts(hdf5_, attribute, type, elements, read)) return {};
     const auto* found = std::get_if<std::string>(&read.values);
     return found != nullptr ? *found : std::get<Names>(read.values).front();
   }

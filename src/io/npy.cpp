@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
+#include "format/numpy_type.hpp"
 #include "io/files.hpp"
 
 namespace sherd {
@@ -251,55 +252,19 @@ std::string quoted(const std::string& text) {
 }
 
 Result<std::string> print_descr(const DType& dtype) {
-  const std::string order = std::endian::native == std::endian::little ? "<" : ">";
-  const std::string size = std::to_string(dtype.size());
-  if (is_opaque_to_numpy(dtype.kind())) return "'" + (dtype.size() == 1 ? "|" : order) + "V" + size + "'";
-  switch (dtype.kind()) {
-    using enum DType::Kind;
-    case boolean:
-      return std::string("'|b1'");
-    case int8:
-      return std::string("'|i1'");
-    case uint8:
-      return std::string("'|u1'");
-    case int16:
-    case int32:
-    case int64:
-      return "'" + order + "i" + size + "'";
-    case uint16:
-    case uint32:
-    case uint64:
-      return "'" + order + "u" + size + "'";
-    case float16:
-    case float32:
-    case float64:
-      return "'" + order + "f" + size + "'";
-    case complex64:
-    case complex128:
-      return "'" + order + "c" + size + "'";
-    case raw:
-      return "'|V" + size + "'";
-    case null_terminated_bytes:
-      return "'|S" + size + "'";
-    case utf32:
-      return "'" + order + "U" + std::to_string(dtype.size() / 4) + "'";
-    case datetime64:
-    case timedelta64: {
-      const std::string scale = dtype.scale_factor() == 1 ? "" : std::to_string(dtype.scale_factor());
-      const std::string unit = dtype.unit() == "generic" ? "" : "[" + scale + std::string(dtype.unit()) + "]";
-      return "'" + order + (dtype.kind() == datetime64 ? "M8" : "m8") + unit + "'";
+  constexpr bool kBig = std::endian::native == std::endian::big;
+  if (is_opaque_to_numpy(dtype.kind()))
+    return quoted((dtype.size() == 1 ? "|V" : kBig ? ">V" : "<V") + std::to_string(dtype.size()));
+  if (dtype.kind() == DType::Kind::structure) {
+    std::string fields;
+    for (const DTypeField& field : dtype.fields()) {
+      SHERD_TRY(inner, print_descr(field.dtype));
+      fields += (fields.empty() ? "(" : ", (") + quoted(field.name) + ", " + inner + ")";
     }
-    case structure: {
-      std::string fields;
-      for (const DTypeField& field : dtype.fields()) {
-        SHERD_TRY(inner, print_descr(field.dtype));
-        fields += (fields.empty() ? "(" : ", (") + quoted(field.name) + ", " + inner + ")";
-      }
-      return "[" + fields + "]";
-    }
-    default:
-      break;
+    return "[" + fields + "]";
   }
+  const auto name = print_numpy_type({.dtype = dtype, .big_endian = kBig});
+  if (name && !dtype.is_variable()) return quoted(name->text());
   return unsupported("npy can store '" + dtype.name() + "' only as pickled objects, which are not supported");
 }
 
