@@ -295,10 +295,14 @@ bool is_hidden_attribute(std::string_view name) noexcept {
   return std::ranges::find(names, name) != std::end(names);
 }
 
-std::optional<std::uint64_t> string_length_in(const std::vector<Attribute>& attributes, std::string_view name) {
+const Values* find_values(const std::vector<Attribute>& attributes, std::string_view name) noexcept {
   const auto found = std::ranges::find(attributes, name, &Attribute::name);
-  if (found == attributes.end()) return std::nullopt;
-  const auto* numbers = std::get_if<std::vector<std::int32_t>>(&found->values);
+  return found == attributes.end() ? nullptr : &found->values;
+}
+
+std::optional<std::uint64_t> string_length_in(const std::vector<Attribute>& attributes, std::string_view name) {
+  const Values* found = find_values(attributes, name);
+  const auto* numbers = found != nullptr ? std::get_if<std::vector<std::int32_t>>(found) : nullptr;
   if (numbers == nullptr || numbers->size() != 1 || numbers->front() < 1) return std::nullopt;
   return static_cast<std::uint64_t>(numbers->front());
 }

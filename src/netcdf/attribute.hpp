@@ -35,6 +35,9 @@ void cut_final_nuls(Attribute& attribute);
 template <class T>
 [[nodiscard]] std::optional<T> parse_float(std::string_view text);
 
+/// The values of an attribute; nullptr if there is none of this name.
+[[nodiscard]] const Values* find_values(const std::vector<Attribute>& attributes, std::string_view name) noexcept;
+
 /// Whether an attribute describes the storage rather than the data.
 [[nodiscard]] bool is_hidden_attribute(std::string_view name) noexcept;
 

@@ -229,13 +229,11 @@ Shape VariableDefinition::shape() const {
 }
 
 const Values* VariableDefinition::attribute(std::string_view name) const noexcept {
-  const auto found = std::ranges::find(options.attributes, name, &Attribute::name);
-  return found == options.attributes.end() ? nullptr : &found->values;
+  return find_values(options.attributes, name);
 }
 
 bool needs_no_fill(const Mode& mode, const NewVariable& variable) {
-  return has_variable_strings(mode, false) &&
-         std::ranges::find(variable.attributes, kFillValue, &Attribute::name) == variable.attributes.end();
+  return has_variable_strings(mode, false) && find_values(variable.attributes, kFillValue) == nullptr;
 }
 
 DimensionDefinition* GroupDefinition::dimension(std::string_view called) const noexcept {

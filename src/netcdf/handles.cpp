@@ -2,17 +2,13 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "netcdf/attribute.hpp"
 #include "netcdf/model.hpp"
 #include "netcdf/variables.hpp"
 
 namespace sherd::netcdf {
 
 namespace {
-
-const Values* find(const std::vector<Attribute>& attributes, std::string_view name) noexcept {
-  const auto found = std::ranges::find(attributes, name, &Attribute::name);
-  return found == attributes.end() ? nullptr : &found->values;
-}
 
 /// The group that contains the last part of a path, and that part.
 std::pair<const Group::State*, std::string_view> walk(const Group::State* group, std::string_view path) {
@@ -38,7 +34,9 @@ std::string Variable::full_name() const { return member_path(state_->group, stat
 Type Variable::type() const noexcept { return state_->type; }
 const std::vector<Dimension>& Variable::dimensions() const noexcept { return state_->dimensions; }
 const std::vector<Attribute>& Variable::attributes() const noexcept { return state_->attributes; }
-const Values* Variable::attribute(std::string_view name) const noexcept { return find(state_->attributes, name); }
+const Values* Variable::attribute(std::string_view name) const noexcept {
+  return find_values(state_->attributes, name);
+}
 const Storage& Variable::storage() const {
   if (state_->array) std::call_once(state_->described, [&] { describe_codecs(*state_->array, state_->storage); });
   return state_->storage;
@@ -56,7 +54,7 @@ const std::string& Group::name() const noexcept { return state_->name; }
 const std::string& Group::path() const noexcept { return state_->path; }
 const std::vector<Dimension>& Group::dimensions() const noexcept { return state_->dimensions; }
 const std::vector<Attribute>& Group::attributes() const noexcept { return state_->attributes; }
-const Values* Group::attribute(std::string_view name) const noexcept { return find(state_->attributes, name); }
+const Values* Group::attribute(std::string_view name) const noexcept { return find_values(state_->attributes, name); }
 
 const Json& Group::stored_attributes() const noexcept { return state_->stored_attributes; }
 const std::vector<Array>& Group::other_arrays() const noexcept { return state_->other_arrays; }

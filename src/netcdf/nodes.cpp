@@ -37,11 +37,10 @@ Result<LenientJson> parse(std::span<const std::byte> bytes, const Limits& limits
   return parse_lenient({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits, {.controls = true});
 }
 
-bool exists(const Reply& reply) { return reply.json || reply.fault; }
-
-/// The documents with these names of each of the nodes with these prefixes, node by node. One batch of requests.
-Result<std::vector<Reply>> read_documents(const NodeLocation& location, std::span<const std::string> prefixes,
-                                          std::span<const std::string_view> names, ParsedTexts* parsed) {
+/// The documents with these names, for each of the nodes with these prefixes, without those that do not exist. One
+/// batch of requests.
+Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location, std::span<const std::string> prefixes,
+                                                   std::span<const std::string_view> names, ParsedTexts* parsed) {
   const Limits& limits = location.config.limits;
   const std::uint64_t length = limit_plus(limits.metadata_bytes, 1);
   std::vector<ReadRequest> requests;
@@ -70,7 +69,16 @@ Result<std::vector<Reply>> read_documents(const NodeLocation& location, std::spa
       to.fault = std::move(json).error().in_key(requests[i].key);
     return {};
   }));
-  return replies;
+  std::vector<std::vector<Reply>> found(prefixes.size());
+  for (std::size_t i = 0; i < replies.size(); ++i)
+    if (replies[i].json || replies[i].fault) found[i / names.size()].push_back(std::move(replies[i]));
+  return found;
+}
+
+Result<std::vector<Reply>> read_node(const NodeLocation& location, const std::string& prefix,
+                                     std::span<const std::string_view> names, ParsedTexts* parsed = nullptr) {
+  SHERD_TRY(found, read_nodes(location, std::span(&prefix, 1), names, parsed));
+  return std::move(found.front());
 }
 
 bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
@@ -106,24 +114,6 @@ Result<bool> complete(StoredNode& node, bool is_v3) {
     return corrupt("must be \"array\" or \"group\"").in_member("node_type");
   node.type = type->text() == "array" ? NodeType::array : NodeType::group;
   return true;
-}
-
-/// The documents with these names, for each of the nodes with these prefixes, without those that do not exist. One
-/// batch of requests.
-Result<std::vector<std::vector<Reply>>> read_nodes(const NodeLocation& location, std::span<const std::string> prefixes,
-                                                   std::span<const std::string_view> names, ParsedTexts* parsed) {
-  SHERD_TRY(replies, read_documents(location, prefixes, names, parsed));
-  std::vector<std::vector<Reply>> found(prefixes.size());
-  for (std::size_t i = 0; i < replies.size(); ++i)
-    if (exists(replies[i])) found[i / names.size()].push_back(std::move(replies[i]));
-  return found;
-}
-
-Result<std::vector<Reply>> read_node(const NodeLocation& location, const std::string& prefix,
-                                     std::span<const std::string_view> names, ParsedTexts* parsed = nullptr) {
-  SHERD_TRY(found, read_documents(location, std::span(&prefix, 1), names, parsed));
-  std::erase_if(found, [](const Reply& each) { return !exists(each); });
-  return found;
 }
 
 /// The documents of one member if requests have no latency: documents that an array does not need are not requested.

@@ -185,8 +185,7 @@ bool is_time(const DType& dtype) {
 /// Makes int64 a time for readers of CF. NaT is the smallest number, and `_FillValue` marks it as missing.
 void describe_time(const DType& dtype, std::vector<Attribute>& attributes) {
   const auto add = [&](std::string_view name, Values values) {
-    if (std::ranges::find(attributes, name, &Attribute::name) == attributes.end())
-      attributes.push_back({std::string(name), std::move(values)});
+    if (find_values(attributes, name) == nullptr) attributes.push_back({std::string(name), std::move(values)});
   };
   add(kFillValue, std::vector{std::numeric_limits<std::int64_t>::min()});
   add("units", cf_units(dtype).value_or(""));
@@ -245,9 +244,7 @@ void add_text_fill(const StoredNode& node, const AttributeNotes& notes, std::vec
   const Json *type = node.document.find("data_type"), *text = node.document.find("fill_value");
   const bool has_text = type != nullptr && type->text() == "string" && text != nullptr && text->is_string();
   const bool noted = notes.type_of(kFillValue) != nullptr;
-  if (!has_text || (text->text().empty() && !noted) ||
-      std::ranges::find(attributes, kFillValue, &Attribute::name) != attributes.end())
-    return;
+  if (!has_text || (text->text().empty() && !noted) || find_values(attributes, kFillValue) != nullptr) return;
   auto before = attributes.begin();
   if (noted)
     for (const auto& [name, each] : notes.stored->members()) {
@@ -265,7 +262,7 @@ std::optional<Json> fill_of_xarray(const Reading& reading, const StoredNode& nod
   const Json* array = reading.by_netcdf() ? nullptr : node.part(zarr2::kArray);
   const Json* fill = array != nullptr ? array->find("fill_value") : nullptr;
   if (fill == nullptr || fill->is_null() || node.attributes().find(kNamesAttribute) == nullptr ||
-      std::ranges::find(attributes, kFillValue, &Attribute::name) != attributes.end())
+      find_values(attributes, kFillValue) != nullptr)
     return std::nullopt;
   return *fill;
 }

@@ -49,11 +49,6 @@ Result<void> check_attribute(const Attribute& attribute) {
   return {};
 }
 
-const Values* attribute_of(const std::vector<Attribute>& attributes, std::string_view name) {
-  const auto found = std::ranges::find(attributes, name, &Attribute::name);
-  return found == attributes.end() ? nullptr : &found->values;
-}
-
 void replace(std::vector<Attribute>& attributes, Attribute attribute) {
   const auto found = std::ranges::find(attributes, attribute.name, &Attribute::name);
   if (found == attributes.end())
@@ -186,7 +181,7 @@ Result<void> check_fill(const Form& form, const NewVariable& variable) {
     return invalid_argument(name + " must be one value of the variable's type, " +
                             std::string(to_string(variable.type)));
   };
-  if (const Values* fill = attribute_of(variable.attributes, kFillValue))
+  if (const Values* fill = find_values(variable.attributes, kFillValue))
     SHERD_TRY(check(*fill, std::string(kFillValue)));
   if (!variable.array_fill) return {};
   if (!form.v3()) return invalid_argument("array_fill can only be used with Zarr v3");
