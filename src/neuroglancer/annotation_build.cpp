@@ -19,8 +19,6 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::size_t kBatch = 4096;
-
 // A bijection of 64 bits (splitmix64), so that distinct ids have distinct positions.
 std::uint64_t mixed(std::uint64_t id) noexcept {
   id += 0x9e3779b97f4a7c15U;
@@ -80,6 +78,16 @@ void append(Column& to, const Column& from, std::uint64_t row) {
   const std::size_t size = from.element_bytes();
   const auto* begin = from.bytes.data() + row * size;
   to.bytes.insert(to.bytes.end(), begin, begin + size);
+}
+
+/// The members of each owner.
+std::vector<std::span<const Membership>> by_owner(std::span<const Membership> members) {
+  std::vector<std::span<const Membership>> owners;
+  for (std::size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+    while (end < members.size() && members[end].owner == members[begin].owner) ++end;
+    owners.push_back(members.subspan(begin, end - begin));
+  }
+  return owners;
 }
 
 }  // namespace
@@ -228,14 +236,6 @@ Result<Json> AnnotationBuilder::Build::sharding_for(std::uint64_t values, std::u
   return choose_sharding(ValuesToShard{.count = count, .mean_bytes = bytes / count});
 }
 
-namespace {
-std::uint64_t owners_of(std::span<const Membership> members) {
-  std::uint64_t owners = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) owners += i == 0 || members[i].owner != members[i - 1].owner ? 1 : 0;
-  return owners;
-}
-}  // namespace
-
 Result<void> AnnotationBuilder::Build::describe(const std::vector<SpatialLevel>& levels,
                                                 const std::vector<std::vector<Membership>>& relationships) {
   std::uint64_t related_bytes = 0;
@@ -243,12 +243,12 @@ Result<void> AnnotationBuilder::Build::describe(const std::vector<SpatialLevel>&
   SHERD_TRY(by_id, sharding_for(order_.size(), order_.size() * record_bytes() + related_bytes));
   info_.by_id.sharding = std::move(by_id);
   for (std::size_t i = 0; i < relationships.size(); ++i) {
-    SHERD_TRY(sharding, sharding_for(owners_of(relationships[i]), relationships[i].size() * record_bytes()));
+    SHERD_TRY(sharding, sharding_for(by_owner(relationships[i]).size(), relationships[i].size() * record_bytes()));
     info_.relationships[i].index.sharding = std::move(sharding);
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const SpatialLevel& level = levels[i];
-    SHERD_TRY(sharding, sharding_for(owners_of(level.members), level.members.size() * record_bytes()));
+    SHERD_TRY(sharding, sharding_for(by_owner(level.members).size(), level.members.size() * record_bytes()));
     info_.spatial.push_back({.index = {.key = "spatial" + std::to_string(i), .sharding = std::move(sharding)},
                              .grid_shape = {level.grid.cells.begin(), level.grid.cells.end()},
                              .chunk_size = level.grid.size,
@@ -290,14 +290,11 @@ Annotations AnnotationBuilder::Build::list(std::span<const Membership> members) 
 
 Result<void> AnnotationBuilder::Build::write_by_id() const {
   SHERD_TRY(writer, IndexWriter::make(location_, info_.by_id));
-  for (std::uint64_t begin = 0; begin < order_.size(); begin += kBatch) {
-    const std::uint64_t count = std::min<std::uint64_t>(kBatch, order_.size() - begin);
-    SHERD_TRY(parallel_for(count, location_.config, [&](std::size_t i) -> Result<void> {
-      const std::uint64_t id = rows_.ids[order_[begin + i]];
-      SHERD_TRY(bytes, one(begin + i).print(info_));
-      return writer.add(id, std::to_string(id), bytes);
-    }));
-  }
+  SHERD_TRY(parallel_for(order_.size(), location_.config, [&](std::size_t at) -> Result<void> {
+    const std::uint64_t id = rows_.ids[order_[at]];
+    SHERD_TRY(bytes, one(at).print(info_));
+    return writer.add(id, std::to_string(id), bytes);
+  }));
   return writer.finish();
 }
 
@@ -311,24 +308,12 @@ Result<void> AnnotationBuilder::Build::write(const Index& index) const {
   const auto object = [&](std::uint64_t owner) {
     return index.level != nullptr ? AnnotationSpatialLevel::cell_key(morton.decode(owner)) : std::to_string(owner);
   };
-  std::vector<std::span<const Membership>> lists;
-  const auto flush = [&]() -> Result<void> {
-    SHERD_TRY(parallel_for(lists.size(), location_.config, [&](std::size_t i) -> Result<void> {
-      const std::uint64_t owner = lists[i].front().owner;
-      SHERD_TRY(bytes, list(lists[i]).print(info_));
-      return writer.add(owner, object(owner), bytes);
-    }));
-    lists.clear();
-    return {};
-  };
-  for (std::size_t begin = 0; begin < index.members.size();) {
-    std::size_t end = begin;
-    while (end < index.members.size() && index.members[end].owner == index.members[begin].owner) ++end;
-    lists.push_back(index.members.subspan(begin, end - begin));
-    if (lists.size() == kBatch) SHERD_TRY(flush());
-    begin = end;
-  }
-  SHERD_TRY(flush());
+  const auto lists = by_owner(index.members);
+  SHERD_TRY(parallel_for(lists.size(), location_.config, [&](std::size_t i) -> Result<void> {
+    const std::uint64_t owner = lists[i].front().owner;
+    SHERD_TRY(bytes, list(lists[i]).print(info_));
+    return writer.add(owner, object(owner), bytes);
+  }));
   return writer.finish();
 }
 
@@ -348,11 +333,11 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
   const auto write_all = [&]() -> Result<void> {
     SHERD_TRY(write_by_id());
     for (std::size_t i = 0; i < relationships.size(); ++i) {
-      report.related += owners_of(relationships[i]);
+      report.related += by_owner(relationships[i]).size();
       SHERD_TRY(write({&info_.relationships[i].index, nullptr, relationships[i]}));
     }
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      report.cells += owners_of(levels[i].members);
+      report.cells += by_owner(levels[i].members).size();
       SHERD_TRY(write({&info_.spatial[i].index, &info_.spatial[i], levels[i].members}));
     }
     return prepared.publish();
