@@ -1,6 +1,8 @@
 // Collections of Neuroglancer objects for sherd.neuroglancer: each object is passed as a tuple of its arrays.
 #include "sherd/collection.hpp"
 
+#include <nanobind/stl/vector.h>
+
 #include <memory>
 #include <vector>
 
@@ -107,7 +109,7 @@ void write_cell(const Collection& self, std::size_t level, nb::handle given, con
   call_on(self, [&] { return self.write_cell(level, cell, list); });
 }
 
-nb::list list(const Collection& self) {
+std::vector<std::uint64_t> list(const Collection& self) {
   std::vector<std::uint64_t> ids;
   call_on(self, [&] {
     return self.list([&](std::uint64_t id) {
@@ -115,9 +117,7 @@ nb::list list(const Collection& self) {
       return true;
     });
   });
-  nb::list result;
-  for (const std::uint64_t id : ids) result.append(nb::int_(id));
-  return result;
+  return ids;
 }
 
 Collection open(nb::handle url, const std::string& path, bool writable, nb::handle settings) {

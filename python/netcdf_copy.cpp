@@ -23,27 +23,29 @@ std::vector<netcdf::Filter> filters_from(nb::handle given) {
   return filters;
 }
 
-/// `chunks`, `shards`: pairs of a name and either a length or a shape; `filters`: pairs of a variable (or None) and a
-/// list of filters.
+/// From pairs of a name and either the length of that dimension or the lengths of that variable.
+netcdf::ShardLengths lengths_from(nb::handle given) {
+  netcdf::ShardLengths lengths;
+  for (const nb::handle pair : given) {
+    const auto name = nb::cast<std::string>(pair[0]);
+    if (nb::isinstance<nb::int_>(pair[1]))
+      lengths.dimensions.emplace_back(name, nb::cast<std::uint64_t>(pair[1]));
+    else
+      lengths.variables.emplace_back(name, nb::cast<Shape>(pair[1]));
+  }
+  return lengths;
+}
+
+/// `filters`: pairs of a variable (or None) and a list of filters.
 nb::dict copy(const std::string& source, const std::string& destination, const nb::dict& given, nb::handle settings) {
   DatasetCopyOptions options{.config = config_from(settings)};
   options.kind = nb::cast<std::string>(given["kind"]);
   options.format = nb::cast<std::string>(given["format"]);
   options.source_format = nb::cast<std::string>(given["source_format"]);
-  for (const nb::handle pair : given["chunks"]) {
-    const auto name = nb::cast<std::string>(pair[0]);
-    if (nb::isinstance<nb::int_>(pair[1]))
-      options.dimension_chunks.emplace_back(name, nb::cast<std::uint64_t>(pair[1]));
-    else
-      options.variable_chunks.emplace_back(name, nb::cast<Shape>(pair[1]));
-  }
-  for (const nb::handle pair : given["shards"]) {
-    const auto name = nb::cast<std::string>(pair[0]);
-    if (nb::isinstance<nb::int_>(pair[1]))
-      options.shards.dimensions.emplace_back(name, nb::cast<std::uint64_t>(pair[1]));
-    else
-      options.shards.variables.emplace_back(name, nb::cast<Shape>(pair[1]));
-  }
+  netcdf::ShardLengths chunks = lengths_from(given["chunks"]);
+  options.dimension_chunks = std::move(chunks.dimensions);
+  options.variable_chunks = std::move(chunks.variables);
+  options.shards = lengths_from(given["shards"]);
   options.shards.automatic = nb::cast<bool>(given["auto_shards"]);
   options.unchunked = nb::cast<bool>(given["unchunked"]);
   options.deflate_level = nb::cast<std::optional<int>>(given["deflate"]);
@@ -67,9 +69,7 @@ nb::dict copy(const std::string& source, const std::string& destination, const n
   counts["groups"] = report.groups;
   counts["variables"] = report.variables;
   counts["bytes"] = report.bytes;
-  nb::list warnings;
-  for (const std::string& each : report.warnings) warnings.append(each);
-  counts["warnings"] = warnings;
+  counts["warnings"] = strings_to(report.warnings);
   return counts;
 }
 

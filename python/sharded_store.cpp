@@ -1,6 +1,8 @@
 // The class sherd.neuroglancer.ShardedStore: values by id.
 #include "sherd/sharded_store.hpp"
 
+#include <nanobind/stl/vector.h>
+
 #include <memory>
 #include <vector>
 
@@ -68,7 +70,7 @@ void put_many(const ShardedStore& self, nb::handle given) {
   call_on(self, [&] { return self.put_many(items); });
 }
 
-nb::list list(const ShardedStore& self) {
+std::vector<std::uint64_t> list(const ShardedStore& self) {
   std::vector<std::uint64_t> ids;
   call_on(self, [&] {
     return self.list([&](std::uint64_t id, std::uint64_t) {
@@ -76,9 +78,7 @@ nb::list list(const ShardedStore& self) {
       return true;
     });
   });
-  nb::list result;
-  for (const std::uint64_t id : ids) result.append(nb::int_(id));
-  return result;
+  return ids;
 }
 
 nb::tuple reduce_sharded(nb::handle self) {

@@ -70,9 +70,7 @@ nb::list keys(const BoundStore& self, const std::string& prefix) {
       return true;
     });
   });
-  nb::list names;
-  for (const std::string& key : found) names.append(nb::str(key.data(), key.size()));
-  return names;
+  return strings_to(found);
 }
 
 nb::tuple reduce_store(nb::handle self) {
