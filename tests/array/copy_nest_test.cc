@@ -10,7 +10,7 @@
 #include <random>
 
 namespace sherd {
-namespace {
+namespace copy_nest_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -109,5 +109,5 @@ TEST(FillDense, RepeatsAnElementOfAnySize) {
     }
 }
 
-}  // namespace
+}  // namespace copy_nest_test
 }  // namespace sherd

@@ -145,7 +145,7 @@ def test_a_check_of_data_compares_the_checksums_of_members(archive, tmp_path):
 
 
 @pytest.mark.parametrize("shards", [[], ["--shards", "1024,2048"]], ids=["chunks", "shards"])
-def test_a_damaged_member_is_not_copied_nor_read_as_a_whole(sherd, tmp_path, shards):
+def test_a_damaged_member_is_not_copied(sherd, tmp_path, shards):
     values = numpy.random.default_rng(5).integers(0, 1000, (1024, 2048), dtype="uint16")
     numpy.save(tmp_path / "a.npy", values)
     sherd.ok("create", "a.zip", "--shape", "1024,2048", "--dtype", "uint16", "--chunks", "1024,1024", "--codec", "bytes", *shards)
@@ -153,9 +153,8 @@ def test_a_damaged_member_is_not_copied_nor_read_as_a_whole(sherd, tmp_path, sha
     data = bytearray((tmp_path / "a.zip").read_bytes())
     data[data.find(values.tobytes()[:2048]) + 1000] ^= 1  # in the first chunk
     (tmp_path / "b.zip").write_bytes(data)
-    of_chunks = [["copy", "b.zip", "c.zarr", "--codec", "zstd"], ["read", "b.zip"]]  # of a shard, they read the index and parts
     for line in [["copy", "b.zip", "c.zarr"], ["copy", "b.zip", "c.zip"], ["copy", "--raw", "b.zip", "c.zarr"],
-                 ["copy", "--raw", "b.zip", "c.zip"], *([] if shards else of_chunks)]:
+                 ["copy", "--raw", "b.zip", "c.zip"]]:
         ran = sherd(*line)
         assert ran.code == 4 and "'c/0/0': the checksum of the zip archive's member is wrong (in " in ran.stderr, (line, ran.stderr)
         assert "b.zip" in ran.stderr and not [name for name in ("c.zarr", "c.zip") if (tmp_path / name / "c/0/0").exists()]

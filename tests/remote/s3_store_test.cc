@@ -18,7 +18,7 @@
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd::remote {
-namespace {
+namespace s3_store_test {
 
 using testing::HasSubstr;
 
@@ -202,5 +202,5 @@ TEST(S3Store, AsksOnceForCredentialsThatManyRequestsFoundExpired) {
   EXPECT_EQ(asked, 2);
 }
 
-}  // namespace
+}  // namespace s3_store_test
 }  // namespace sherd::remote
