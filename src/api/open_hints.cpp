@@ -45,13 +45,18 @@ constexpr FileKind kFileKinds[] = {
      "; write '|zip:' after its URL to open it as a store"},
 };
 
+/// The kind of a file with these first bytes; nullptr if it is none of them.
+const FileKind* kind_of(std::string_view bytes, std::string_view name) {
+  const auto* const kind = std::ranges::find_if(
+      kFileKinds, [&](const FileKind& each) { return bytes.starts_with(each.bytes) && name.ends_with(each.suffix); });
+  return kind == std::end(kFileKinds) ? nullptr : kind;
+}
+
 /// `unsupported` if the file is of such a kind.
 std::optional<Error> hint_at_kind(const std::string& path) {
-  const std::string bytes = first_bytes(path);
-  for (const FileKind& kind : kFileKinds)
-    if (bytes.starts_with(kind.bytes) && path.ends_with(kind.suffix))
-      return unsupported(path + " is " + std::string(kind.name) + std::string(kind.advice));
-  return std::nullopt;
+  const FileKind* const kind = kind_of(first_bytes(path), path);
+  if (kind == nullptr) return std::nullopt;
+  return unsupported(path + " is " + std::string(kind->name) + std::string(kind->advice));
 }
 
 /// The contents of a directory without a node, and what to do about them.
@@ -259,10 +264,9 @@ std::optional<Error> hint_at_object(const Store& store) {
   const auto start = read_one(*(*above)->store, {.key = (*above)->name, .length = 8});
   if (!start || start->source == nullptr) return std::nullopt;
   const std::string_view bytes(reinterpret_cast<const char*>(start->bytes.data()), start->bytes.size());
-  for (const FileKind& kind : kFileKinds)
-    if (bytes.starts_with(kind.bytes) && (*above)->name.ends_with(kind.suffix))
-      return unsupported(store.url() + " is " + std::string(kind.name) + std::string(kind.elsewhere));
-  return std::nullopt;
+  const FileKind* const kind = kind_of(bytes, (*above)->name);
+  if (kind == nullptr) return std::nullopt;
+  return unsupported(store.url() + " is " + std::string(kind->name) + std::string(kind->elsewhere));
 }
 
 std::optional<Error> missing_store(const std::shared_ptr<Store>& store) {

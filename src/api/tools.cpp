@@ -31,7 +31,7 @@ namespace sherd {
 
 namespace {
 
-/// `format` is empty, or the only one that is recognized. nullopt if there is nothing.
+/// The node at a path, nullopt if there is none. `format` is empty, or the only one that is recognized.
 Result<std::optional<NodeLocation>> look_for(const std::shared_ptr<Store>& store, const std::string& path,
                                              const Config& config, const std::string& format) {
   SHERD_TRY(formats, formats_called(format));
@@ -39,7 +39,7 @@ Result<std::optional<NodeLocation>> look_for(const std::shared_ptr<Store>& store
   return find_format_of(std::move(location), formats);
 }
 
-/// The same, and if there is nothing, an error that says what else is there: that costs more than the search.
+/// The node at a path. If there is none, the error says what else is there, which costs more than the search.
 Result<NodeLocation> find_location(const std::shared_ptr<Store>& store, const std::string& path, const Config& config,
                                    const std::string& format) {
   SHERD_TRY(known, look_for(store, path, config, format));

@@ -31,9 +31,9 @@ class ZipSource : public ByteSource {
   const ZipMember& member_;  ///< of the archive's directory
 };
 
-/// A member that is stored as it is: a window of the archive. Its local header is read with its first bytes. Whoever
-/// reads all of it, at once or from front to end, gets `corrupt` with the last bytes if it does not have the checksum
-/// that the archive has of it. Parts cannot be compared.
+/// A member that is stored as it is: a window of the archive. Its local header is read with its first bytes. A read
+/// of the whole member, at once or from front to end, is `corrupt` if the bytes do not match the checksum in the
+/// archive. Other reads of parts are not compared.
 class ZipStoredSource final : public ZipSource {
  public:
   using ZipSource::ZipSource;
