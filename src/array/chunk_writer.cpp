@@ -86,6 +86,11 @@ Result<bool> ChunkWriter::to_memory(const WritePiece& piece, std::optional<std::
   return shard_to_memory(stored, old, to);
 }
 
+Result<bool> ChunkWriter::to_memory_in_turn(const WritePiece& piece, Buffer& to) const {
+  const auto core = take_core(begun_++);
+  return to_memory(piece, std::nullopt, to);
+}
+
 Result<const std::byte*> ChunkWriter::elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                                Buffer& scratch, VarBytesArena& arena) const {
   const ChunkLayout& layout = stored.layout;
@@ -328,7 +333,10 @@ Result<void> ChunkWriter::put_slots(const WritePiece& stored, const SlotPlans& p
   Config config = config_;
   // Threads that write to one file wait for each other, and here they would do nothing else.
   if (!slots.empty() && as_stored(piece_of(stored, slots.front()))) config.threads = 1;
-  return writer.put(count, config, [&](std::size_t i) {
+  // A batch with a shard inside is encoded by further loops, and one that needs old chunks waits for them.
+  const bool only_computes = old == nullptr && !stored.layout.shard->inner->shard;
+  return writer.put(count, config, [&, object = begun_++](std::size_t i) {
+    const auto core = only_computes ? take_core(object) : CoreQueue::Core();
     return encode_batch(stored, slots.subspan(i * batch, std::min(batch, slots.size() - i * batch)), old);
   });
 }

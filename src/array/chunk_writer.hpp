@@ -2,6 +2,7 @@
 // encoded, from the previous version.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "array/blocks.hpp"
 #include "array/chunk_reader.hpp"
 #include "array/varlen.hpp"
+#include "base/core_queue.hpp"
 #include "shard/apply.hpp"
 #include "shard/writer.hpp"
 
@@ -37,9 +39,10 @@ struct WritePiece {
 class ChunkWriter {
  public:
   /// `reader` decodes chunks that are only partly overwritten. Up to `waiting` encoded bytes of one shard may wait for
-  /// those before them. References must outlive the writer.
-  ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader)
-      : config_(config), waiting_(waiting), reader_(reader) {}
+  /// those before them. `cores`, if there are any, limits how many threads encode at a time; an object begun
+  /// earlier comes first. References and `cores` must outlive the writer.
+  ChunkWriter(const Config& config, std::uint64_t waiting, const ChunkReader& reader, CoreQueue* cores = nullptr)
+      : config_(config), waiting_(waiting), reader_(reader), cores_(cores) {}
 
   /// Approximate memory of to_memory() for a chunk of this shape, with its encoding, without variable-length bytes.
   [[nodiscard]] static std::uint64_t writing_bytes(const ChunkLayout& layout, const Shape& shape, bool update);
@@ -50,6 +53,9 @@ class ChunkWriter {
   /// The encoded bytes of the chunk after the write; `old` is its present version if the piece does not cover it. False
   /// if everything is the fill value, so that nothing is stored; never if the piece has_object.
   Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
+
+  /// The same of a covered chunk without a shard, once there is a core for it.
+  Result<bool> to_memory_in_turn(const WritePiece& piece, Buffer& to) const;
 
   /// Writes a chunk that is stored raw (no codec but bytes), block by block; `stored` must cover the chunk.
   Result<bool> to_raw_object(const WritePiece& stored, const Blocks& blocks, ObjectWriter& to) const;
@@ -99,6 +105,9 @@ class ChunkWriter {
   [[nodiscard]] bool may_be_left_out(const WritePiece& stored) const noexcept;
   [[nodiscard]] bool is_left_out(const WritePiece& stored, std::span<const std::byte> elements) const;
   void count_encoded() const noexcept;
+  [[nodiscard]] CoreQueue::Core take_core(std::uint64_t object) const {
+    return cores_ != nullptr ? cores_->take(object) : CoreQueue::Core();
+  }
   /// All elements of a chunk after the write, dense in stored order; may be the caller's own memory.
   Result<const std::byte*> elements(const WritePiece& stored, std::optional<std::span<const std::byte>> old,
                                     Buffer& scratch, VarBytesArena& arena) const;
@@ -106,6 +115,8 @@ class ChunkWriter {
   const Config& config_;
   std::uint64_t waiting_;
   const ChunkReader& reader_;
+  CoreQueue* cores_;
+  mutable std::atomic<std::uint64_t> begun_{0};  ///< objects
 };
 
 WritePiece stored_piece(const WritePiece& piece);

@@ -48,7 +48,9 @@ class RegionWriter {
         cells_(cells),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
-        writer_(config_, waiting_bytes(state.layout, config, cells), reader_) {
+        cores_(thread_count(state.config().threads)),
+        writer_(config_, waiting_bytes(state.layout, config, cells), reader_,
+                state.location.store->traits().parallel_requests > 1 ? &cores_ : nullptr) {
     if (call_.last_look != nullptr) call_.last_look->forget();
   }
 
@@ -143,7 +145,8 @@ class RegionWriter {
     const auto share =
         call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
     Scratch encoded;
-    SHERD_TRY(present, writer_.to_memory(piece, std::nullopt, *encoded));
+    SHERD_TRY(present, piece.layout.shard ? writer_.to_memory(piece, std::nullopt, *encoded)
+                                          : writer_.to_memory_in_turn(piece, *encoded));
     if (!present) return erase_unread(at, piece.part, condition);
     SHERD_TRY(object, store.write(at.key, {.size = encoded->size(), .is_conditional = is_conditional}));
     SHERD_TRY(confirm(at, piece.part));
@@ -261,6 +264,7 @@ class RegionWriter {
   mutable std::atomic<std::uint64_t> changes_{0};
   mutable ReadBudget reading_;
   const ChunkReader reader_;
+  mutable CoreQueue cores_;
   const ChunkWriter writer_;
 };
 

@@ -103,7 +103,7 @@ class Pool {
   void enter(Loop& loop) {
     const std::lock_guard hold(mutex_);
     loops_.push_back(&loop);
-    while (threads_ < loop.helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
+    start_threads(loop);
     if (loop.helpers == 1)
       ready_.notify_one();
     else
@@ -115,7 +115,7 @@ class Pool {
     const std::lock_guard hold(mutex_);
     loop.helpers = helpers;
     loop.team->limit = helpers + 1;
-    while (threads_ < helpers && threads_ < kMaxThreads && start_thread()) ++threads_;
+    start_threads(loop);
     ready_.notify_all();
   }
 
@@ -152,6 +152,12 @@ class Pool {
     current_team = nullptr;
   }
 
+  // One for each helper, also in a nested loop, whose outer loops keep threads busy; never more than a call may use.
+  void start_threads(const Loop& loop) {
+    const unsigned most = std::min(loop.team->limit.load() - 1, kMaxThreads);
+    while (threads_ < most && threads_ - working_ < loop.helpers && start_thread()) ++threads_;
+  }
+
   // If no further thread can be started, the running ones do the work.
   bool start_thread() noexcept {
     try {
@@ -173,6 +179,7 @@ class Pool {
     for (;;) {
       Loop* loop = nullptr;
       ready_.wait(hold, [&] { return (loop = joinable()) != nullptr; });
+      ++working_;
       ++loop->workers;
       ++loop->team->active;
       hold.unlock();
@@ -184,6 +191,7 @@ class Pool {
       }
       current_team = nullptr;
       hold.lock();
+      --working_;
       --loop->team->active;
       if (--loop->workers == 0) idle_.notify_all();
     }
@@ -192,7 +200,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable ready_, idle_;
   std::list<Loop*> loops_;
-  unsigned threads_ = 0;
+  unsigned threads_ = 0, working_ = 0;
 };
 
 Result<void> finish(Loop& loop) {
