@@ -48,8 +48,8 @@ std::byte* map_huge(std::size_t size) noexcept {
   if (mapping == nullptr) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(mapping) + sizeof(Header);
   const auto aligned = (start + kHugePageBytes - 1) & ~(std::uintptr_t{kHugePageBytes} - 1);
-  ::madvise(reinterpret_cast<void*>(aligned), whole - (aligned - reinterpret_cast<std::uintptr_t>(mapping)),
-            MADV_HUGEPAGE);
+  // A huge page is cleared as a whole, so a small rest is not given one.
+  ::madvise(reinterpret_cast<void*>(aligned), (size + kHugePageBytes / 2) & ~(kHugePageBytes - 1), MADV_HUGEPAGE);
   auto* header = reinterpret_cast<Header*>(aligned) - 1;
   *header = {mapping, whole};
   return reinterpret_cast<std::byte*>(aligned);
