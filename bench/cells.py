@@ -136,7 +136,7 @@ def archive_cells():
     yield Cell("zip-open", f"open a zip archive of {MEMBERS} members and read an element", "members")
 
 
-# The same bytes as three types. By the name of the array: the type, and how it is stored.
+# Arrays of equal bytes in three types. By the name of the array: the type, and how it is stored.
 SMALL = {f"{dtype.split('_')[0]}-{stored}": (dtype, stored) for stored in ("raw", "sharded") for dtype in ("uint8", "float8_e4m3", "int4")}
 
 CELLS = [

@@ -11,7 +11,7 @@ namespace sherd::cli {
 
 /// The members of `info --json` except `stored`.
 [[nodiscard]] Json describe(const Node& node);
-/// The same as rows of a label and its values.
+/// What describe() returns, as rows of a label and its values.
 [[nodiscard]] std::vector<std::vector<std::string>> describe_rows(const Node& node);
 /// "(301, 370, 316) uint8".
 [[nodiscard]] std::string summary(const Array& array);

@@ -25,7 +25,7 @@ class Arguments {
   /// A required positional argument. A leading ~/ means the home directory, here and in options whose type contains
   /// FILE.
   void argument(const std::string& name, std::string& value, const std::string& help);
-  /// The same, but optional.
+  /// An optional positional argument.
   void argument(const std::string& name, std::optional<std::string>& value, const std::string& help);
   /// A required argument that is stored as text, not a path of the file system.
   void word(const std::string& name, std::string& value, const std::string& help);

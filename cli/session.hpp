@@ -53,9 +53,9 @@ class Session {
   [[nodiscard]] Output& out() noexcept { return out_; }
   /// Run-time settings for a short call.
   [[nodiscard]] Config config();
-  /// The same for a call that takes a while: progress is drawn under `label`.
+  /// Run-time settings for a call that takes a while: progress is drawn under `label`.
   [[nodiscard]] Config watched(std::string label);
-  /// The same for a call that must not be left half done: Ctrl-C stops it cleanly.
+  /// Run-time settings for a call that must not be left half done, with progress: Ctrl-C stops it cleanly.
   [[nodiscard]] Config guarded(std::string label);
   [[nodiscard]] OpenOptions opening(Config config, bool writable = false, std::uint64_t scale = 0) const;
   /// The array at `url`, or the resolution of the volume there.
@@ -91,7 +91,7 @@ class Session {
 
 /// A path or URL as messages show it: without secrets.
 [[nodiscard]] std::string shown(const std::string& url);
-/// The same, with the whole path of a file.
+/// A store's path or URL as messages show it, with the whole path of a file and without secrets.
 [[nodiscard]] std::string name_of_store(const std::string& url);
 /// The result of a call on the node at `url`; an error with a key gets the name of the store.
 template <class T>
@@ -111,7 +111,8 @@ void catch_interrupts();
 [[nodiscard]] Json as_json(const Error& error);
 /// Prints an error on standard error: as a line or, with `json`, as an object.
 void report(const Error& error, bool json, const TypedPaths& typed = {});
-/// The same for a command that a signal ended. Its code is "interrupted", which no other error has.
+/// Prints that a signal ended the command, as report() prints an error. Its code is "interrupted", which no other
+/// error has.
 void report_interrupt(bool json);
 
 }  // namespace sherd::cli

@@ -27,8 +27,8 @@ class BoundArray {
 /// ndarray of the index's shape and the array's dtype, or another writable buffer with the same number of bytes.
 [[nodiscard]] nanobind::object read(const BoundArray& self, const Index& index,
                                     nanobind::handle out = nanobind::handle(Py_None));
-/// The same for several selections, as array[...] accepts them, in one engine call; `out` is None or a sequence of the
-/// same length. Errors name the number of the selection.
+/// Reads several selections, as array[...] accepts them, in one engine call; `out` is None or a sequence with what
+/// read() accepts for each. Errors name the number of the selection.
 [[nodiscard]] nanobind::list read_many(const BoundArray& self, nanobind::handle selections, nanobind::handle out);
 /// A function that makes the index that a key selects in an array of a given shape.
 using MakeIndex = std::function<Index(const Shape&)>;

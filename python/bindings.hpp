@@ -79,7 +79,7 @@ auto call(F&& run) {
   return std::move(result).value();
 }
 
-/// The same for a call on a node of this store; errors name the store.
+/// Runs a call on a node of this store without the interpreter's lock; errors name the store.
 template <class F>
 auto call(const Store& store, F&& run) {
   return call([&] { return in_store(run(), store.url()); });

@@ -8,7 +8,7 @@ namespace sherd::python {
 
 namespace {
 
-/// The same integers in another type; invalid if one does not fit or is not an integer.
+/// `given` as integers of another type; invalid if an element does not fit or is not an integer.
 nb::object integers(const nb::object& given, const nb::object& type) {
   const char kind = nb::cast<const char*>(given.attr("dtype").attr("kind"))[0];
   if (kind != 'i' && kind != 'u' && kind != 'O') return {};

@@ -16,7 +16,8 @@ namespace sherd::python {
 [[nodiscard]] std::pair<std::shared_ptr<Store>, std::shared_ptr<Store>> stores_of_copy(nb::handle source,
                                                                                        nb::handle destination,
                                                                                        const Config& config);
-/// The same, for a handle with this config. It gets the storage options of a Store, with which it is pickled.
+/// The store that store_from() finds, for a handle with this config. `config` gets the storage options of a Store, with
+/// which the handle is pickled.
 [[nodiscard]] std::shared_ptr<Store> store_for_handle(nb::handle value, Config& config);
 /// Finishes the store that a handle without one names.
 void finish_at(const std::string& url, const Config& config);

@@ -65,7 +65,7 @@ struct NewArray {
 
 /// np.asarray(value, dtype), without a call if it would change nothing. InvalidArgument if elements are masked.
 [[nodiscard]] nanobind::object as_array(nanobind::handle value, nanobind::handle numpy_dtype);
-/// The same for elements of `dtype` with the NumPy type `numpy_type`; optional elements may be masked or None.
+/// as_array() for elements of `dtype` with the NumPy type `numpy_type`; optional elements may be masked or None.
 [[nodiscard]] nanobind::object as_elements(nanobind::handle value, const DType& dtype, nanobind::handle numpy_type);
 /// Optional elements as a masked array over the same memory.
 [[nodiscard]] nanobind::object masked_array(nanobind::handle elements);

@@ -93,13 +93,13 @@ class SHERD_API Appender {
   /// `unavailable` after `timeout` seconds (0: without waiting), or if the call is interrupted; the slices before were
   /// then accepted, and the message says how many.
   Result<void> append(const ConstAnyView& slices, double timeout = kForever);
-  /// The same for a group: slices of each array, in the order of Group::appender(), as many of each.
+  /// Copies slices of each array of a group into the queue: in the order of Group::appender(), as many of each.
   Result<void> append(const std::vector<ConstAnyView>& slices, double timeout = kForever);
   template <class T>
   Result<void> append(const StridedView<T>& slices, double timeout = kForever) {
     return append(StridedView<const T>(slices.data(), slices.shape(), slices.strides()).untyped(), timeout);
   }
-  /// The same for slices in dense C order.
+  /// Copies slices in dense C order into the queue.
   template <class T>
   Result<void> append(std::span<T> elements, double timeout = kForever) {
     auto view = dense(reinterpret_cast<const std::byte*>(elements.data()), DType::of<std::remove_const_t<T>>(),

@@ -118,7 +118,7 @@ class SHERD_API Array {
   [[nodiscard]] std::string_view format() const noexcept;  ///< such as "zarr3"
   [[nodiscard]] bool read_only() const noexcept;
   [[nodiscard]] const Config& config() const noexcept;
-  /// The same array with other run-time settings. Its caches start empty; limits stay as they were at opening.
+  /// This array with other run-time settings. Its caches start empty; limits stay as they were at opening.
   [[nodiscard]] Array with_config(Config config) const;
 
   /// Reads the selected elements into `into`, whose shape is selection.shape() (dimensions of length 1 may be omitted).

@@ -235,7 +235,7 @@ struct DumpOptions {
   std::vector<std::string> groups = {};     ///< -g: data of these groups only
   bool special_attributes = false;          ///< -s
   bool times = false;                       ///< -t: times as dates
-  bool iso_times = false;                   ///< -i: the same with 'T' between date and time
+  bool iso_times = false;                   ///< -i: times as dates with 'T' between date and time
   bool row_comments = false;                ///< -b: the indices of a row before it
   bool value_comments = false;              ///< -f: the indices of each value after it
   bool fortran = false;                     ///< indices in comments are those of Fortran

@@ -25,7 +25,7 @@ struct DatasetCopyOptions {
   std::string kind = {};
   std::string format = "zarr2";    ///< of the nodes of a Zarr dataset: "zarr2" or "zarr3"
   Mode mode = {};                  ///< of a Zarr dataset, in addition to what the URL says
-  Mode source_mode = {};           ///< likewise, for the source
+  Mode source_mode = {};           ///< of a source in Zarr, in addition to its URL
   std::string source_format = {};  ///< of the nodes of a source in Zarr; empty: detected
   /// Chunk lengths by names of dimensions; 0: the dimension's whole length. Default: as in the source, but in Zarr v2
   /// at most the length of an unlimited dimension, with a warning. No chunk is longer than a fixed dimension.
@@ -44,7 +44,8 @@ struct DatasetCopyOptions {
   /// Variables and groups to copy, by names or paths; empty: all. Only a group's own variables are copied with it; the
   /// groups that contain it are in the copy without their variables.
   std::vector<std::string> variables = {}, groups = {};
-  /// Likewise, but everything is defined, and variables that are not named have fill values.
+  /// Variables and groups whose data are copied, by names or paths; empty: all. Everything is defined, and other
+  /// variables have fill values.
   std::vector<std::string> data_variables = {}, data_groups = {};
   bool fixed_dimensions = false;  ///< unlimited dimensions become fixed ones
   bool overwrite = false;         ///< replace an existing destination, which is otherwise a `conflict`

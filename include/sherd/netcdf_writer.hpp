@@ -112,7 +112,7 @@ class SHERD_API Writer {
   /// Writes the elements of a box; `values` must have the variable's type. A text that is longer than the variable's
   /// strings (`_nczarr_maxstrlen`) is invalid_argument.
   Result<void> write(std::string_view variable, const Box& box, const Values& values);
-  /// The same from memory of the caller, in C order and native byte order; not for strings.
+  /// Writes the elements of a box from memory in C order and native byte order; not for strings.
   Result<void> write(std::string_view variable, const Box& box, std::span<const std::byte> elements);
   /// Stores all definitions, on several threads, as the first write() would do otherwise.
   Result<void> store_definitions();

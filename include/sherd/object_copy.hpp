@@ -27,7 +27,7 @@ struct ObjectCopyReport {
 /// meanwhile. `unsupported` if the source cannot list.
 SHERD_API Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
                                                 const ObjectCopyOptions& options = {});
-/// The same between the stores of two names, and finishes the destination.
+/// Copies every object between the stores of two names, and finishes the destination.
 SHERD_API Result<ObjectCopyReport> copy_objects(std::string_view source, std::string_view destination,
                                                 const ObjectCopyOptions& options = {});
 

@@ -388,7 +388,7 @@ SHERD_API std::shared_ptr<Store> memory_store(const Config& config = {});
 /// A directory of the local file system, created by the first write. Uses config.durable, config.follow_symlinks and
 /// config.lock.
 SHERD_API Result<std::shared_ptr<Store>> file_store(const std::string& directory, const Config& config = {});
-/// The same store with its requests counted by `recorder`, only once even if it counts them already.
+/// `store` with its requests counted by `recorder`, only once even if it counts them already.
 SHERD_API std::shared_ptr<Store> recorded_store(std::shared_ptr<Store> store, std::shared_ptr<Recorder> recorder);
 /// How long requests take: the median and, for one of a hundred, the tail.
 struct Latency {
@@ -397,8 +397,8 @@ struct Latency {
   Latency(std::chrono::microseconds typical, std::chrono::microseconds slowest) : median(typical), tail(slowest) {}
   std::chrono::microseconds median, tail;
 };
-/// The same store with each request delayed by a latency, and at most `parallel` requests in flight: to measure with a
-/// local store how a program behaves with a remote one.
+/// `store` with each request delayed by a latency, and at most `parallel` requests in flight: to measure with a local
+/// store how a program behaves with a remote store.
 SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel);
 /// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);

@@ -65,7 +65,8 @@ struct CopyOptions {
   /// Nanometres per voxel along x, y and z in the finest resolution; coarser ones keep their factors. Default: as in
   /// the source. Allowed if the source or the copy is a volume, or with a pyramid.
   std::optional<std::array<double, 3>> resolution = {};
-  /// Likewise, the voxel of the finest resolution at which the image begins, along x, y and z.
+  /// The voxel of the finest resolution at which the image begins, along x, y and z. Default, and where it is allowed:
+  /// as for `resolution`.
   std::optional<std::array<std::int64_t, 3>> voxel_offset = {};
   /// Of a volume: parameters, "auto" for those of choose_sharding(), or null for unsharded.
   std::optional<Json> sharding = {};
@@ -101,7 +102,7 @@ struct CopyReport {
 /// destination is a `conflict` unless overwritten or resumed, and so is a file in it that is not part of it.
 SHERD_API Result<CopyReport> copy(std::string_view source, std::string_view destination,
                                   const CopyOptions& options = {});
-/// The same between stores, at options.source_path and options.destination_path.
+/// Copies an array or hierarchy between stores, from options.source_path to options.destination_path.
 SHERD_API Result<CopyReport> copy(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
                                   const CopyOptions& options = {});
 

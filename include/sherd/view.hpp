@@ -63,7 +63,7 @@ class StridedView {
     return data_[offset];
   }
 
-  /// The same view without the element type; strides are in bytes.
+  /// This view without the element type; strides are in bytes.
   [[nodiscard]] auto untyped() const {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
     BasicAnyView<Byte> view{reinterpret_cast<Byte*>(data_), DType::of<std::remove_const_t<T>>(), shape_, strides_};

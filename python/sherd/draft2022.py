@@ -129,7 +129,7 @@ def create_array(
 
 
 def _stack(levels: list[Level], chunks: Level, layout: dict[str, Any], itemsize: int) -> dict[str, Any]:
-    """The same layout with nested shards: the whole chain of codecs, as in metadata."""
+    """`layout` with nested shards: the whole chain of codecs, as in metadata."""
     chain: list[Any] = [] if layout["filters"] == "auto" else list(layout["filters"])
     endian = {"endian": "little" if layout["serializer"] == "auto" else "big"}
     chain.append({"name": "bytes", "configuration": endian if itemsize > 1 else {}})

@@ -19,7 +19,7 @@ Result<std::vector<const Format*>> formats_called(const std::string& name);
 /// The store of a URL whose node exists. That belongs to the hierarchy around it, also if a new one would not.
 Result<std::shared_ptr<Store>> open_existing(std::string_view url, const Config& config);
 Result<std::shared_ptr<Store>> open_existing(const StoreUrl& url, const Config& config);
-/// The same, and the format of the node: that of the URL, or `format`.
+/// What open_existing() opens, and the format of the node: that of the URL, or `format`.
 struct NamedStore {
   std::shared_ptr<Store> store;
   std::string format;
@@ -30,21 +30,21 @@ Result<void> refuse_standalone(const Config& config);
 
 /// A location without a format yet. `path` is as given by the user.
 Result<NodeLocation> make_location(std::shared_ptr<Store> store, std::string_view path, const Config& config);
-/// Likewise, a location of a collection of Neuroglancer's objects.
+/// A location of a collection of Neuroglancer's objects. `path` is as given by the user.
 Result<neuroglancer::Collection::State::Location> collection_location(std::shared_ptr<Store> store,
                                                                       std::string_view path, bool writable,
                                                                       const Config& config);
 /// How a document that cannot be read is treated: as something recognized, or as an error.
 enum class Unreadable : std::uint8_t { counts, fails };
-/// The same location with the first of the formats that recognizes something there; nullopt if none does.
+/// `location` with the first of the formats that recognizes something there; nullopt if none does.
 Result<std::optional<NodeLocation>> find_format_of(NodeLocation location, const std::vector<const Format*>& formats,
                                                    Unreadable unreadable = Unreadable::counts);
 
 /// The location of a new array or group: its format is that of the store's hierarchy unless another is requested.
 Result<NodeLocation> new_location(const std::shared_ptr<Store>& store, std::string_view path, const std::string& format,
                                   const Config& config);
-/// The same for the node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the group
-/// that it would be in is erased or renamed again and again.
+/// The location of a new node at a URL: in the hierarchy that contains it, or in a store of its own. `conflict` if the
+/// group that it would be in is erased or renamed again and again.
 Result<NodeLocation> new_location(std::string_view url, const std::string& format, const Config& config);
 Result<NodeLocation> new_location(const StoreUrl& url, const std::string& format, const Config& config);
 /// A hierarchy, and a location in it.

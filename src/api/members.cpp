@@ -75,7 +75,7 @@ Result<bool> follow_in_metadata(const NodeLocation& node, const std::optional<st
 
 namespace {
 
-/// The same for a member of `group`, whose handle has the attributes read last.
+/// follow_in_metadata() for a member of `group`, whose handle has the attributes read last.
 Result<void> follow(Group& group, const NodeLocation& member, const std::optional<std::string>& to) {
   SHERD_TRY(changed, follow_in_metadata(member, to));
   if (changed) SHERD_TRY(group.update_attributes(Json(Json::Object{})));

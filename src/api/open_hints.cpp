@@ -147,7 +147,7 @@ std::string hint_at_unfinished(const NodeLocation& location) {
   return {};
 }
 
-/// The same in this store, or in one inside or around it.
+/// Says that a copy to this path is not complete, in this store or in one inside or around it.
 std::string hint_at_copies(NodeLocation location) {
   if (location.store->read_only()) return {};  // there are no copies
   if (location.format == nullptr)              // any: where a copy is made depends on the store

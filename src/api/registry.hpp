@@ -47,7 +47,7 @@ struct StoreEntry {
 [[nodiscard]] bool is_public_option(std::string_view name, std::string_view value);
 /// The config for one of two stores to which a caller gives the same options: without those that only `other` has.
 [[nodiscard]] Config config_beside(const StoreUrl& url, const StoreUrl& other, Config config);
-/// The same for nodes: an archive that was made of one node begins in its directory (StoreUrl::Layer::seeks_root).
+/// open_store() for nodes: an archive that was made of one node begins in its directory (StoreUrl::Layer::seeks_root).
 [[nodiscard]] Result<std::shared_ptr<Store>> open_sought(const StoreUrl& url, const Config& config,
                                                          std::span<const StoreEntry> table = store_table());
 /// The format of a node: `given`, or that which its name says; empty if neither does. invalid_argument if they differ.

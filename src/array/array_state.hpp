@@ -32,7 +32,7 @@ struct Array::State {
   const DType dtype;
   const ChunkGrid grid;
   const std::shared_ptr<const ChunkLayout> shared_layout;
-  const ChunkLayout& layout;    ///< the same
+  const ChunkLayout& layout;    ///< `*shared_layout`
   const std::string prefix;     ///< of chunk keys
   Shape chunks;                 ///< innermost; empty if they differ
   std::optional<Shape> shards;  ///< empty if they differ
@@ -106,7 +106,7 @@ struct CellAccess {
 /// handle has the new shape. nullptr: the selection fits any shape that contains it.
 Result<void> write_selected(const Array& array, const Shape* made_for, const Selection& selection,
                             const ConstAnyView& from);
-/// The same after the caller has found, or made, the array of this shape.
+/// Array::write() after the caller has found, or made, the array of this shape.
 Result<void> write_confirmed(const Array& array, const Shape& array_shape, const Selection& selection,
                              const ConstAnyView& from, const std::function<Result<void>()>* looked = nullptr);
 /// The error of a change that was made for another shape than the stored one.

@@ -55,7 +55,7 @@ class ChunkReader {
   Result<void> from_whole(ByteSource& source, std::span<const std::byte> encoded, const Piece& piece) const;
   /// Decodes bytes in memory; `encoded` is the whole chunk.
   Result<void> from_memory(std::span<const std::byte> encoded, const Piece& piece) const;
-  /// The same reader with another arena for variable-length elements.
+  /// This reader with another arena for variable-length elements.
   [[nodiscard]] ChunkReader with_arena(VarBytesArena& arena) const {
     ChunkReader reader = *this;
     reader.arena_ = &arena;
@@ -119,7 +119,7 @@ class ChunkReader {
   bool taken_ = false;
 };
 
-/// The same piece in the stored order of its layout's chain.
+/// `piece` in the stored order of its layout's chain.
 Piece stored_piece(Piece piece);
 /// Decoded bytes of a chunk.
 std::uint64_t chunk_bytes(const ChunkLayout& layout, const Shape& shape);

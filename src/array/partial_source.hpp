@@ -66,7 +66,7 @@ class PartialSource final : public ByteSource {
 [[nodiscard]] bool waits_for_bytes(const ByteSource& source) noexcept;
 /// Whether `source` is one that waits, and has these bytes.
 [[nodiscard]] bool has_arrived(const ByteSource& source, Extent range) noexcept;
-/// The same reads, but what has arrived at the beginning and the end of a run is a run of its own, so that it is not
+/// `runs`, in which what has arrived at the beginning and the end of a run is a run of its own, so that it is not
 /// requested again.
 [[nodiscard]] std::vector<Run> without_arrived(std::span<const Run> runs, std::span<const Wanted> wanted,
                                                const ByteSource& source);

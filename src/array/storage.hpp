@@ -28,7 +28,7 @@ class ChunkStorage : public std::enable_shared_from_this<ChunkStorage> {
 
   /// The store that has the array's chunks under the grid's keys.
   [[nodiscard]] const std::shared_ptr<Store>& objects() const noexcept { return objects_; }
-  /// The same storage for a handle with another configuration.
+  /// This storage for a handle with another configuration.
   [[nodiscard]] virtual std::shared_ptr<const ChunkStorage> with_config(const Config& config) const;
 
   /// Reads the chunks of a call; missing chunks read as the fill value.

@@ -21,7 +21,7 @@ namespace {
 
 /// How long an appender waits for a change of shape before it reports a conflict, in seconds.
 constexpr double kPatience = 1;
-/// The same where other variables of a dataset are extended.
+/// How long it waits where other variables of a dataset are extended, in seconds.
 constexpr double kPatienceOfDatasets = 30;
 
 /// What is thrown becomes an error, because it must leave neither the thread nor a lock.

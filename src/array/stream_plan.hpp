@@ -50,7 +50,7 @@ Result<std::vector<StreamPlan>> plan_streams(std::span<const StreamMember> array
 /// The settings of the thread that stores slices, until `cancelled`, which must outlive their use.
 [[nodiscard]] Config streaming_config(const StreamMember& streamed, unsigned threads,
                                       const std::atomic<bool>& cancelled);
-/// The same for the write that fills a shard that is stored in part.
+/// The settings of the write that fills a shard that is stored in part.
 [[nodiscard]] Config completing_config(Config config, Technique technique);
 /// The most memory in bytes for encoding and storing slices with the settings of this array, and for the indexes of a
 /// row of shards.

@@ -25,14 +25,14 @@ std::vector<std::int64_t> chunk_strides(const Shape& shape, std::size_t element_
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> byte_range(const Region& region,
                                                                  std::span<const std::int64_t> strides,
                                                                  std::uint64_t element_size);
-/// The same for all parts together.
+/// The range of bytes, relative to the chunk, that all parts together need.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> byte_range(std::span<const ReadPart> parts,
                                                                  std::span<const std::int64_t> strides,
                                                                  std::uint64_t element_size);
 /// Chunk -> memory, memory -> chunk, one element -> all of a part. `chunk` is where element 0 of the chunk is.
 void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
               const Region& part, const ReadTarget& to);
-/// The same for all parts of a chunk that a read needs.
+/// Copies all parts of a chunk that a read needs.
 void copy_out(std::size_t element_size, const std::byte* chunk, std::span<const std::int64_t> strides,
               std::span<const ReadPart> parts);
 void copy_in(std::size_t element_size, std::byte* chunk, std::span<const std::int64_t> strides, const Region& part,

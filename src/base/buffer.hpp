@@ -17,8 +17,8 @@ inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 /// Uninitialised memory aligned to at least 64 bytes; nullptr if out of memory. A size of 0 returns a valid pointer.
 [[nodiscard]] std::byte* allocate_bytes(std::size_t size) noexcept;
-/// The same for results, which callers free one after the other: the four most recently freed blocks of up to 8 MiB are
-/// kept and reused, still warm.
+/// allocate_bytes() for results, which callers free one after the other: the four most recently freed blocks of up to
+/// 8 MiB are kept and reused, still warm.
 [[nodiscard]] std::byte* allocate_result(std::size_t size) noexcept;
 void free_bytes(std::byte* data) noexcept;
 

@@ -11,7 +11,7 @@ namespace sherd {
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 /// CRC-32 of gzip and zip (RFC 1952).
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes) noexcept;
-/// The same of bytes that follow others with the CRC-32 `before`.
+/// CRC-32 of bytes with the CRC-32 `before` and of `bytes` after them.
 [[nodiscard]] std::uint32_t crc32_after(std::uint32_t before, std::span<const std::byte> bytes) noexcept;
 /// Adler-32 of zlib (RFC 1950).
 [[nodiscard]] std::uint32_t adler32(std::span<const std::byte> bytes) noexcept;

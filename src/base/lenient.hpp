@@ -33,7 +33,7 @@ struct Lenience {
 [[nodiscard]] Json bare_number_of(double value);
 /// Whether there is such a number anywhere except in members called `except`.
 [[nodiscard]] bool has_bare_number(const Json& json, std::string_view except = {});
-/// The same JSON with such numbers as ordinary strings.
+/// `json` with such numbers as ordinary strings.
 [[nodiscard]] Json with_quoted_numbers(Json json);
 /// Json::dump(), but such numbers are printed without quotes again.
 [[nodiscard]] std::string dump_lenient(const Json& json, int indent = 0);

@@ -29,8 +29,8 @@ Result<void> parallel_for(std::size_t count, const Config& config,
 
 /// So many threads wait for files at a time, if there are fewer cores.
 inline constexpr unsigned kWaitingThreads = 8;
-/// The same, for iterations that read files: once the calling thread has waited for most of its time, as many threads
-/// join, unless the caller has said how many.
+/// parallel_for() for iterations that read files: once the calling thread has waited for most of its time, as many
+/// threads join, unless the caller has said how many.
 Result<void> parallel_for_files(std::size_t count, const Config& config,
                                 const std::function<Result<void>(std::size_t)>& body);
 

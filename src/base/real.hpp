@@ -155,7 +155,7 @@ template <FloatFormat Format>
   return std::min((binade << Format.fraction) + digits, too_large);
 }
 
-/// The same in a float type.
+/// `real` rounded to a number of a float type.
 template <FloatFormat Format>
 [[nodiscard]] std::optional<typename FloatNumber<Format>::Word> word_of(FloatNumber<Format>, const Real& real,
                                                                         RoundingRules rules) noexcept {

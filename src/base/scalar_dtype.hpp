@@ -13,7 +13,7 @@ namespace sherd {
 /// Converts a type from metadata, a name or an object {name, configuration}, and back, in the canonical form. `unknown`
 /// is the error code for an unknown name: stored documents may have names that this version does not know.
 [[nodiscard]] Result<DType> parse_dtype(const Json& json, ErrorCode unknown = ErrorCode::unsupported);
-/// The same for a name alone.
+/// Converts the name of a type, as parse_dtype() does.
 [[nodiscard]] Result<DType> parse_dtype_name(std::string_view name, ErrorCode unknown);
 [[nodiscard]] Json print_dtype(const DType& dtype);
 /// The common name of all types of a kind: "uint16", "struct"; "r" for raw types.

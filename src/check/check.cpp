@@ -160,7 +160,7 @@ class TreeCheck {
     return {};
   }
 
-  // The same for the volume of a dual-format array; its faults are reported with the array's.
+  // Collections to which the volume of a dual-format array refers; its faults are reported with the array's.
   Result<void> references_of_counterpart(const NodeLocation& location, const NodeDocument& node) {
     const auto counterpart = find_volume_counterpart(location, node);
     if (!counterpart || !*counterpart) return {};

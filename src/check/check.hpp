@@ -23,10 +23,11 @@ Result<bool> check_collection(const neuroglancer::Collection::State::Location& l
 /// the sharding allows.
 Result<void> check_values(const neuroglancer::Collection::State::Location& location, const Json& sharding, bool data,
                           CheckReport& report);
-/// The same for the target of a relative path in a member of the info document in `from`.
+/// A relative path in a member of an info document.
 struct Reference {
   std::string member, path;
 };
+/// Checks what the reference of the info document in `from` leads to, as check_collection() does.
 Result<void> check_reference(const neuroglancer::Collection::State::Location& from, const Reference& reference,
                              bool data, CheckReport& report);
 

@@ -87,7 +87,7 @@ Result<std::unique_ptr<Findings>> look_at(Store& store, const std::string& key, 
 void add_findings(CheckReport& report, Findings& findings);
 /// Reports a document that could not be read as a fault. Returns an error only if the check cannot continue.
 Result<void> add_unreadable(const Error& error, const std::string& key, CheckReport& report);
-/// The same for a prefix that could not be listed.
+/// Reports a prefix that could not be listed as a fault. Returns an error only if the check cannot continue.
 Result<void> add_unlisted(const Error& error, const std::string& prefix, CheckReport& report);
 
 }  // namespace sherd

@@ -85,7 +85,7 @@ bool is_whole_part(std::uint64_t level, std::uint64_t finest) {
   return (finest / (level + 1) + 1) * (level - 1) < finest;
 }
 
-// The same for levels without scales (OME-NGFF before 0.4), whose factors follow from their lengths.
+// Checks the factors of levels without scales (OME-NGFF before 0.4), which follow from their lengths.
 void check_factors(const Image& image, const std::vector<Shape>& shapes, const std::vector<std::string>& members,
                    Findings& to) {
   for (std::size_t i = 1; i < shapes.size(); ++i)

@@ -23,7 +23,7 @@ class Configuration {
  public:
   /// invalid_argument if the configuration is present and not an object.
   static Result<Configuration> open(const CodecSpec& spec);
-  /// The same; values that are accepted although no specification has them are added to the context's remarks.
+  /// open() that adds to the context's remarks the values that are accepted although no specification has them.
   static Result<Configuration> open(const CodecSpec& spec, const CodecContext& context);
 
   /// The member, or nullptr if it is absent; it counts as known afterwards.

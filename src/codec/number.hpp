@@ -165,14 +165,14 @@ decltype(auto) visit_number(const DType& dtype, Visitor&& visitor) {
   }
 }
 
-/// The same with Float16.
+/// visit_number() that also visits Float16.
 template <class Visitor>
 decltype(auto) visit_calculable(const DType& dtype, Visitor&& visitor) {
   if (dtype.kind() == DType::Kind::float16) return visitor(Float16{});
   return visit_number(dtype, std::forward<Visitor>(visitor));
 }
 
-/// The same with Float16 and BFloat16.
+/// visit_number() that also visits Float16 and BFloat16.
 template <class Visitor>
 decltype(auto) visit_real(const DType& dtype, Visitor&& visitor) {
   if (dtype.kind() == DType::Kind::bfloat16) return visitor(BFloat16{});

@@ -11,7 +11,7 @@ namespace sherd {
 /// The node of an array viewed with its dimensions in another order: `order` has the stored dimension for each viewed
 /// one. Its chunks are the stored ones, transposed.
 [[nodiscard]] NodeDocument permuted(NodeDocument node, const std::vector<std::size_t>& order);
-/// The same array with a leading dimension of length 1. `unsupported` if a codec does not allow this.
+/// The node of an array with a leading dimension of length 1. `unsupported` if a codec does not allow this.
 Result<NodeDocument> with_leading_dimension(NodeDocument node);
 
 /// The array of a copy of an array with permuted dimensions: chunks and shards of the same shape, or as set in the

@@ -116,7 +116,7 @@ Result<Image> find_array(const NodeLocation& source, NodeDocument& document, con
   return std::move(level->image);
 }
 
-// The same chunks, codecs and everything else, with another shape.
+// `spec` with another shape.
 Result<ArraySpec> coarser_spec(ArraySpec spec, Shape shape) {
   if (!std::holds_alternative<RegularGrid>(spec.grid))
     return std::move(invalid_argument("the chunks differ in shape; choose the chunk shape of the pyramid"))

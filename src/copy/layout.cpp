@@ -57,7 +57,7 @@ struct Changes {
   std::optional<Json> index = {};
 };
 
-// The same levels with other innermost codecs, or with indexes that have other codecs or another location.
+// The levels of `codecs` with other innermost codecs, or with indexes that have other codecs or another location.
 Result<Codecs> changed_codecs(const Codecs& codecs, const Changes& changes) {
   const auto shard = find_shard(codecs);
   if (shard == codecs.end()) return changes.leaf.value_or(codecs);
@@ -91,7 +91,7 @@ Codecs for_cutout(Codecs leaf, const Cutout* cutout) {
   return leaf;
 }
 
-// The same chunks, unclipped, and shards as any format has them. Encodings that the destination does not know are
+// The chunks of `spec`, unclipped, in shards as any format has them. Encodings that the destination does not know are
 // replaced with its default codecs.
 Result<ArraySpec> unclipped(const Array::State& source, ArraySpec spec, const NodeLocation& destination,
                             const Cutout* cutout) {

@@ -17,7 +17,8 @@ struct TreePlan {
   std::vector<NodeCopy> nodes;  ///< groups before their members
   /// Collections of objects to which the copy refers: their paths below its root, and in the source's store.
   std::map<std::string, std::string> referred = {};
-  std::map<std::string, std::string> side_documents = {};          ///< likewise
+  /// Side documents to copy: their paths below the copy's root, and in the source's store.
+  std::map<std::string, std::string> side_documents = {};
   std::vector<std::pair<std::string, std::string>> dangling = {};  ///< CopyReport::dangling
   std::vector<std::string> warnings = {};                          ///< CopyReport::warnings
   std::optional<LabelledImage> labelled = {};                      ///< the image to whose labels the copy belongs

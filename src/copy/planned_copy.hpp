@@ -36,7 +36,7 @@ struct ArrayCopy {
   bool clips;  ///< the last chunks of only one side end where the array does: these chunks must be encoded again
   std::vector<std::uint64_t>
       stored;  ///< the source's stored chunks that are inside the array, as numbers in C order, sorted
-  std::vector<std::uint64_t> objects;  ///< the destination's objects that may result from them, likewise
+  std::vector<std::uint64_t> objects;  ///< the destination's objects that may result from them, in order
   std::uint64_t bytes = 0;             ///< of the elements of those objects
   /// Set if missing elements of the source have another value in the destination, so that all of its objects must be
   /// made: their number.
@@ -123,7 +123,7 @@ Result<Json> copied_group(const NodeLocation& location, const NodeDocument& sour
 /// options.
 Result<ArraySpec> copied_spec(const Array::State& source, const NodeLocation& destination, const CopyOptions& options,
                               const Cutout* cutout = nullptr);
-/// The same array with chunks in C order; nullopt if they are already, or if they are inside other codecs.
+/// `spec` with chunks in C order; nullopt if they are already, or if they are inside other codecs.
 Result<std::optional<ArraySpec>> in_c_order(ArraySpec spec);
 /// Whether the last chunks end where the array does.
 bool is_clipped(const Array::State& state);

@@ -45,8 +45,8 @@ Result<void> list_stored(ArrayCopy& plan, bool same_objects) {
   return {};
 }
 
-/// The same for an array that exists from the beginning of the list to its end: while an array is erased or replaced,
-/// a list would be without some of its chunks.
+/// Lists the chunks of an array that exists from the beginning of the list to its end: while an array is erased or
+/// replaced, a list would be without some of its chunks.
 Result<void> list_whole(ArrayCopy& plan, bool same_objects) {
   const auto list = [&]() -> Result<void> {
     plan.stored.clear();

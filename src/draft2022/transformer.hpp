@@ -64,7 +64,7 @@ struct ShardingTransformer::State {
   [[nodiscard]] Shape shard_of(const Shape& chunk) const;
   /// All chunks of a shard that are inside the array; for a shard outside it, all of its chunks.
   [[nodiscard]] Box chunks_of(const Shape& shard) const;
-  /// The same for a slot of a shard that begins at `origin`.
+  /// The chunks of a slot of a shard that begins at `origin`, as far as they are inside the array.
   [[nodiscard]] Box chunks_of(const Level& level, const Shape& origin, std::uint64_t slot) const;
   [[nodiscard]] bool is_inside(const Shape& chunk) const;
 

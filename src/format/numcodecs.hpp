@@ -37,7 +37,7 @@ struct NumcodecsWords {
   bool big_endian = false;
   Json mixed;                      ///< see NumpyType
   Json::Array filters;             ///< objects with an id
-  std::optional<Json> compressor;  ///< likewise
+  std::optional<Json> compressor;  ///< an object with an id
 };
 /// A format whose documents express codecs in numcodecs.
 struct NumcodecsFormat {

@@ -27,7 +27,7 @@ enum class BareNumbers : std::uint8_t { refused, in_values, anywhere };
 /// The JSON document at a key; nullopt if nothing is stored there. Bounded by `limits`; errors name the key.
 Result<std::optional<StoredJson>> read_json(Store& store, const std::string& key, const Limits& limits,
                                             BareNumbers bare = BareNumbers::refused);
-/// The same for many keys, as a batch: calls `visit` with the document at keys[i], in any order.
+/// Reads the documents of many keys as a batch: calls `visit` with the document at keys[i], in any order.
 using OnJson = std::function<Result<void>(std::size_t i, Result<std::optional<StoredJson>> stored)>;
 Result<void> read_all_json(Store& store, std::span<const std::string> keys, const Limits& limits, const OnJson& visit,
                            BareNumbers bare = BareNumbers::refused);

@@ -28,7 +28,7 @@ struct FileArray {
   Json attributes = {};                                          ///< an object, or null
   bool fortran = false;
   std::vector<ImageAxis> axes = {};         ///< of a file being written, in file order; empty: not determined
-  std::vector<ImageChannel> channels = {};  ///< likewise
+  std::vector<ImageChannel> channels = {};  ///< of a file being written; empty: not determined
 };
 
 /// A file being read. Every error names the file.

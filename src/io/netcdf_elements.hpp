@@ -40,7 +40,7 @@ struct NetcdfElements {
   netcdf::Type type = netcdf::Type::int32;
   std::optional<Hdf5Dataset> dataset = {};  ///< set if libnetcdf may not read the elements
   std::vector<std::byte> fill = {};         ///< an element beyond the end of `dataset`
-  std::string text_fill = {};               ///< the same for strings
+  std::string text_fill = {};               ///< a string beyond the end of `dataset`
 };
 /// Each read holds the lock of the library.
 std::shared_ptr<const netcdf::ElementSource> make_elements(NetcdfElements elements,

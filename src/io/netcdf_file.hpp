@@ -22,8 +22,8 @@ namespace sherd {
 
 /// Opens the dataset in such a file. Elements are read by one thread at a time.
 Result<netcdf::Dataset> open_netcdf_file(const std::string& path, const Config& config);
-/// The same for a file on a server: reads only the definitions, and later the elements that are wanted. The whole file
-/// is read if libnetcdf needs more of it.
+/// Opens the dataset in a file on a server: reads only the definitions, and later the elements that are wanted. The
+/// whole file is read if libnetcdf needs more of it.
 Result<netcdf::Dataset> open_netcdf_file(std::shared_ptr<PartialCopy> copy, const Config& config);
 
 /// The kind of a netCDF file for a name that users may give: "classic", "nc3" or "3" are "classic", and so on.

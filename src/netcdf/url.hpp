@@ -38,7 +38,7 @@ struct ParsedUrl {
 [[nodiscard]] Result<void> apply_fragment(StoreUrl& url);
 /// What the fragment says of a dataset at `place`, whether or not this version supports it.
 [[nodiscard]] Result<ParsedUrl> read_fragment(StoreUrl place);
-/// The same; `unsupported` if this version does not support it.
+/// What read_fragment() returns; `unsupported` if this version does not support it.
 [[nodiscard]] Result<ParsedUrl> dataset_url(StoreUrl place);
 
 }  // namespace sherd::netcdf

@@ -15,7 +15,7 @@ namespace sherd::netcdf {
 /// Properties shared by all nodes of a dataset.
 struct Reading {
   NodeLocation location;
-  std::shared_ptr<const NodeLocation> shared_location;  ///< the same
+  std::shared_ptr<const NodeLocation> shared_location;  ///< a copy of `location`
   std::shared_ptr<OpenedArrays> opened = std::make_shared<OpenedArrays>();
   Mode mode;
   Generation generation = Generation::pure;

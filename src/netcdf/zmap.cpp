@@ -13,7 +13,7 @@ namespace sherd::netcdf {
 
 namespace {
 
-/// The same key in the store; empty for the root.
+/// A key of netcdf-c as a key of the store; empty for the root.
 Result<std::string> stored_key(std::string_view key) {
   if (!key.starts_with('/'))
     return invalid_argument("a key must begin with '/': '" + std::string(key.substr(0, 80)) + "'");

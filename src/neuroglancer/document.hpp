@@ -86,7 +86,7 @@ Json texts_json(const std::vector<std::string>& values);
 void set_present(Json& document, std::string_view key, Json value);
 /// Adds the members that others() returned. invalid_argument if a known member is among them.
 Result<Json> with_others(Json document, const Json& others);
-/// The same for a whole info document; fails unless Info itself can read the result.
+/// A whole info document with the members of `others`; fails unless Info itself can read the result.
 template <class Info>
 Result<Json> checked_print(Json document, const Json& others) {
   SHERD_TRY(whole, with_others(std::move(document), others));

@@ -37,7 +37,7 @@ struct CounterpartKeys {
   [[nodiscard]] Shape volume_cell(const Shape& cell) const;
 };
 
-/// The same store, in which the shards of the Zarr array have both names.
+/// `store`, in which the shards of the Zarr array have both names.
 std::shared_ptr<Store> dual_format_store(std::shared_ptr<Store> store, std::shared_ptr<const CounterpartKeys> keys,
                                          ChunkGrid grid, std::string prefix);
 

@@ -29,7 +29,7 @@ class IdObjects final : public ForwardingStore {
   /// `prefix` ends in `/` or is empty.
   static Result<std::shared_ptr<IdObjects>> make(std::shared_ptr<Store> store, std::string prefix,
                                                  const Uint64Sharding& sharding, Options options);
-  /// The same objects with another configuration.
+  /// These objects with another configuration.
   [[nodiscard]] std::shared_ptr<IdObjects> with_config(const Config& config) const;
 
   Result<std::unique_ptr<ObjectWriter>> write(const std::string& key, const WriteHints& hints) override;

@@ -67,7 +67,7 @@ class IdsUpdate {
     return apply(std::move(seen));
   }
 
-  /// The same in a version that was read under the shard's lock.
+  /// Applies the changes to a version that was read under the shard's lock.
   Result<std::uint64_t> apply(OpenedShard seen) {
     SHERD_TRY(stats(std::move(seen)));
     if (old_.source == nullptr) {

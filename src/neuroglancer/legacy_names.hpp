@@ -22,7 +22,7 @@ struct LegacyNames {
   Limits limits = {};
 };
 
-/// The same store, but a missing object is looked for under its legacy keys, listed under its present key, and replaced
+/// `store`, in which a missing object is looked for under its legacy keys, listed under its present key, and replaced
 /// by what is written under that.
 std::shared_ptr<Store> with_legacy_names(std::shared_ptr<Store> store, LegacyNames names);
 

@@ -42,7 +42,7 @@ bool cut_integer(string_view& text) {
   return cut_digits(text);
 }
 
-/// The same with any number of decimals.
+/// Removes a number with any number of decimals.
 bool cut_decimal(string_view& text) { return cut_integer(text) && (!cut(text, '.') || cut_digits(text)); }
 
 /// Three ranges, such as 0-64_0-64_-3-61.

@@ -108,7 +108,7 @@ Result<std::optional<MinishardIndex::Chunk>> find_chunk(const ShardedStore::Stat
 /// store must be writable.
 Result<std::uint64_t> change(const ShardedStore::State& state, std::span<const ShardedStore::Item> puts,
                              std::span<const std::uint64_t> erased);
-/// The same for ids of one shard, without retries, on the version that the caller has read: `conflict` if it is no
+/// change() for ids of one shard, without retries, on the version that the caller has read: `conflict` if it is no
 /// longer the present one. The caller holds the shard's lock.
 Result<std::uint64_t> change_seen(const ShardedStore::State& state, OpenedShard seen,
                                   std::span<const ShardedStore::Item> puts, std::span<const std::uint64_t> erased);
@@ -122,7 +122,7 @@ Result<ShardedStore::Compacted> compact_shards(const ShardedStore::State& state,
 Result<std::vector<std::uint64_t>> preceding_bytes(const ShardedStore::State& state, ByteSource& source,
                                                    std::span<const MinishardIndex::Chunk> chunks);
 
-/// The same for a chunk whose decoded value is known, if the store has a rule.
+/// The number of bytes before a chunk that belong to it, from its decoded value, if the store has a rule.
 Result<std::uint64_t> preceding_of(const ShardedStore::State& state, const MinishardIndex::Chunk& chunk,
                                    std::span<const std::byte> value);
 

@@ -42,7 +42,8 @@ Result<std::optional<ClaimText>> claim_of(const NodeLocation& location);
 
 /// `conflict` that names the claim if a process is making or erasing the node in a store without locks.
 Result<void> refuse_claimed(const NodeLocation& location);
-/// The same for a node inside the one at `location`, or a group around it.
+/// `conflict` that names the claim if a process is making or erasing a node inside the one at `location`, or a group
+/// around it.
 Result<void> refuse_overlapping(const NodeLocation& location);
 
 class Claim {

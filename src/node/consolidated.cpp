@@ -163,7 +163,7 @@ bool same_node(const Format& format, const Json& a, const Json& b) {
 
 namespace {
 
-/// The same node in the store `above` its own; see from_around().
+/// The node at `location` in the store `above` its own; see from_around().
 Result<std::optional<NodeLocation>> from_store(Result<std::optional<ParentStore>> above, const NodeLocation& location) {
   if (!above && is_unavailable(above.error())) return std::move(above).error();
   if (!above || !*above || !location.format->check_name((*above)->name)) return std::optional<NodeLocation>();
@@ -218,8 +218,7 @@ NodeLocation live(NodeLocation location) {
   return location;
 }
 
-/// The same node in the outermost hierarchy around its own, in a snapshot of what is now stored of the groups around
-/// it.
+/// `node` in the outermost hierarchy around its own, in a snapshot of what is now stored of the groups around it.
 Result<NodeLocation> seen_from_outermost(NodeLocation node) {
   SHERD_TRY(location, with_groups_above(std::move(node)));
   for (bool is_outer = false;; is_outer = true) {

@@ -15,15 +15,15 @@ namespace sherd {
 /// Whether the metadata of two nodes are the same, apart from a group's own consolidated metadata.
 [[nodiscard]] bool same_node(const Format& format, const Json& a, const Json& b);
 
-/// The same node in the store around this one; nullopt if this store is the outermost, or the other's root is not a
+/// A node's location in the store around its own; nullopt if its own is the outermost, or the other's root is not a
 /// group. For example, the store of the URL "h.zarr/b" begins at "b", and an edit through it changes a node of
 /// "h.zarr".
 [[nodiscard]] Result<std::optional<NodeLocation>> from_around(const NodeLocation& location);
-/// The same node in the outermost store around.
+/// A node's location in the outermost store around its own.
 [[nodiscard]] Result<NodeLocation> from_outermost(NodeLocation location);
 
-/// The same node in a snapshot of the groups above the root of its store, which costs one round trip where requests
-/// have latency; from_around() and renew_consolidated() of that node do not read them again.
+/// A node's location in a snapshot of the groups above the root of its store, which costs one round trip where requests
+/// have latency; from_around() and renew_consolidated() of that location do not read them again.
 [[nodiscard]] Result<NodeLocation> with_groups_above(NodeLocation location);
 
 /// Updates the consolidated metadata of all groups around a node, also above the root of its store, from the documents
@@ -31,8 +31,8 @@ namespace sherd {
 /// Nodes without a document are removed with everything below them. To be called after every change of a document; a
 /// group without consolidated metadata costs one read.
 Result<void> renew_consolidated(const NodeLocation& node, const std::vector<std::string>& below = {});
-/// The same after changes of several nodes of one store, given by their paths in the store of `root`. Each group is
-/// edited once, and the documents of all nodes are read together.
+/// renew_consolidated() after changes of several nodes of one store, given by their paths in the store of `root`. Each
+/// group is edited once, and the documents of all nodes are read together.
 Result<void> renew_consolidated_of(const NodeLocation& root, const std::vector<std::string>& nodes);
 
 /// The group around a node, also above the root of its store, and the node's name in it; nullopt if there is none.

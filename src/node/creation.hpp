@@ -27,7 +27,7 @@ Result<void> create_node(NodeLocation& location, NodeDocument& node, ClearOption
 /// Tests whether a node can be created at `location`, as create_node() does before it writes anything. Returns whether
 /// there is anything for clear_location() to erase.
 Result<bool> check_clearable(const NodeLocation& location, ClearOptions options);
-/// The same, and creates missing groups above.
+/// check_clearable(), and creates missing groups above.
 Result<bool> prepare_location(const NodeLocation& location, ClearOptions options);
 /// Takes the claim, prepares the location, and erases what exists there. The caller holds the lock of the node.
 Result<Claim> make_room(const NodeLocation& location, ClearOptions options, Claim::Existing existing);

@@ -64,7 +64,7 @@ struct UpdatedAttributes {
 /// `attributes` without those named in `remove` and with the members of `set`, which must be an object.
 Result<UpdatedAttributes> updated_attributes(Json attributes, const Json& set, std::span<const std::string> remove);
 
-/// The same error for stored bytes: what is invalid_argument in a request is `corrupt` there.
+/// An error about a document as one about stored bytes: what is invalid_argument in a request is `corrupt` there.
 Error stored_error(Error error);
 
 /// Whether an error is about stored bytes rather than about the store.

@@ -198,7 +198,7 @@ class EntryPoint {
   /// This format as determined by the entry point of this store, or the default without one; nullptr if the entry point
   /// belongs to another format.
   [[nodiscard]] virtual Result<std::shared_ptr<const Format>> bind(Store& store, const Limits& limits) const = 0;
-  /// The same, but writes the entry point if the store has none.
+  /// Writes the entry point if the store has none, and returns what bind() does.
   virtual Result<std::shared_ptr<const Format>> create(Store& store, const Limits& limits) const = 0;
   /// The format as if the store had the entry point: for nodes that are made in another store and then moved.
   [[nodiscard]] virtual std::shared_ptr<const Format> created() const = 0;

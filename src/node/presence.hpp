@@ -11,7 +11,7 @@ namespace sherd {
 /// What a format finds at a location: nothing, only nodes below it, or a document, readable or not.
 enum class Presence : std::uint8_t { none, implicit, stored };
 Result<Presence> presence(const NodeLocation& location);
-/// The same; a fault in the document of an enclosing group is ignored.
+/// presence() without the faults in documents of enclosing groups.
 Result<Presence> own_presence(const NodeLocation& location);
 /// Whether an error is about one of the node's own documents.
 [[nodiscard]] bool is_own_fault(const NodeLocation& location, const Error& error);

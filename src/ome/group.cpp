@@ -71,7 +71,8 @@ std::optional<std::size_t> number_of(const Json* list, std::string_view name) {
   return std::nullopt;
 }
 
-/// The same for the wells of a plate. A well is in a row and a column: one that was moved elsewhere is removed.
+/// Renames or removes the wells of a plate with this name or below it. A well is in a row and a column: a well that was
+/// moved elsewhere is removed.
 bool rename_wells(Json& plate, std::string_view name, const std::optional<std::string>& to) {
   Json* const wells = plate.find("wells");
   if (wells == nullptr) return false;

@@ -39,7 +39,7 @@ struct Image {
   [[nodiscard]] bool is_spatial(std::size_t dimension) const { return is_spatial_axis(axes[dimension]); }
 };
 
-/// The same image with its dimensions in another order.
+/// `image` with its dimensions in another order.
 [[nodiscard]] Image permuted(Image image, const std::vector<std::size_t>& order);
 /// The product without the rounding errors of decimal fractions.
 [[nodiscard]] double spacing_product(double a, double b);

@@ -26,7 +26,7 @@ std::string spelled(const StoreOptions& options, const std::string& name, const 
   return options.contains(other) ? other : name;
 }
 
-/// The same as take() for an option with two names.
+/// Removes an option with two names; empty if it is not there.
 Result<std::string> take(StoreOptions& options, const std::string& name, const std::string& other) {
   std::string first = take(options, name), second = take(options, other);
   if (!first.empty() && !second.empty())

@@ -30,7 +30,7 @@ struct BucketServer {
 /// Which conditions a server compares before it changes an object.
 struct Conditions {
   bool on_put = false;       ///< If-None-Match and If-Match of a PUT
-  bool on_complete = false;  ///< the same at the end of an upload in parts
+  bool on_complete = false;  ///< If-None-Match and If-Match at the end of an upload in parts
   bool on_copy = false;      ///< of a copied object or part: that its source is a certain version
   bool on_new_copy = false;  ///< If-None-Match of a copied object
   bool is_quoted = true;     ///< If-Match has the ETag as it is, in quotes

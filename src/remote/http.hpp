@@ -21,7 +21,7 @@ struct Header {
 using Headers = std::vector<Header>;
 /// The value of the first header with this name, in any case; nullptr if there is none.
 [[nodiscard]] const std::string* find_header(const Headers& headers, std::string_view name);
-/// The same value; empty if there is none.
+/// The value of the first header with this name, in any case; empty if there is none.
 [[nodiscard]] std::string header_value(const Headers& headers, std::string_view name);
 
 /// The time in a header such as Date; nullopt if there is none.

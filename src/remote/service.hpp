@@ -49,7 +49,7 @@ class Service {
   virtual void saw(const std::string& /*key*/, const Headers& /*headers*/) {}
   /// Whether requests name the version that they want (If-Match), so that another one is refused.
   [[nodiscard]] virtual bool compares_versions() const noexcept { return false; }
-  /// The same server one directory higher, and the name of this one there; nullopt at the root.
+  /// This server one directory higher, and the name of the present directory there; nullopt at the root.
   struct Parent {
     std::shared_ptr<Service> service;
     std::string name;

@@ -84,8 +84,8 @@ struct ChunkLayout {
   /// Builds codecs and checks all shapes. `in.shape` is a chunk's shape in array order.
   static Result<ChunkLayout> build(std::span<const CodecSpec> specs, CodecTable table, const ChunkType& in,
                                    const Scalar& fill, const Limits& limits);
-  /// The same for an array whose chunks have ids: `specs` are those of a chunk, `in.shape` is a shard's. Inside the
-  /// shard, dimensions are in the order of the ids.
+  /// Builds the layout of an array whose chunks have ids: `specs` are those of a chunk, `in.shape` is a shard's. Inside
+  /// the shard, dimensions are in the order of the ids.
   static Result<ChunkLayout> build(const IdSharding& ids, std::span<const CodecSpec> specs, CodecTable table,
                                    const ChunkType& in, const Scalar& fill, const Limits& limits);
   /// Whether another chunk shape of the same grid (rectilinear edges) is compatible with this layout.

@@ -30,7 +30,7 @@ struct ShardLocation {
 /// The location of this shard's encoded index in the source, by offset; `corrupt` if the shard is too small for
 /// it.
 Result<std::vector<Extent>> index_extents(const ShardLocation& shard, const Limits& limits);
-/// The same for the second index of a shard with two.
+/// The location of the encoded second index of a shard with two.
 Result<std::vector<Extent>> second_extents(const ShardLocation& shard, const Limits& limits);
 /// The second index's entries for the chunks that both indexes have, by minishard and id.
 struct SecondIndexEntry {
@@ -109,7 +109,7 @@ std::vector<Run> coalesce(std::vector<Wanted>& wanted, std::uint64_t gap, std::u
 /// the order of `wanted`. A failure of `visit` ends it.
 Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted,
                        const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit);
-/// The same; the visited bytes remain in `bytes`.
+/// Reads and visits runs; the visited bytes remain in `bytes`.
 Result<void> read_runs(ByteSource& source, std::span<const Run> runs, std::span<const Wanted> wanted, Buffer& bytes,
                        const std::function<Result<void>(const Wanted&, std::span<const std::byte>)>& visit);
 

@@ -16,7 +16,7 @@ namespace sherd {
 struct SecondIndex {
   IdIndex index;
   Shape shape;                          ///< of the volume
-  Shape chunk_shape;                    ///< likewise
+  Shape chunk_shape;                    ///< of the volume
   std::vector<std::size_t> dimensions;  ///< the shard's dimension for each of the volume's; may lack those of length 1
   std::uint64_t element_bytes = 0;      ///< if chunks are stored raw, otherwise 0
   std::uint64_t trailer = 0;            ///< bytes at the end of a chunk that only the first index includes

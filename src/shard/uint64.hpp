@@ -42,7 +42,7 @@ struct Uint64Sharding {
 
   /// Reads the JSON object; `invalid_argument` or `unsupported` names the member.
   static Result<Uint64Sharding> parse(const Json& json);
-  /// The same for parameters from a caller, in which an unknown member is a misspelling and invalid_argument.
+  /// Reads parameters from a caller, in which an unknown member is a misspelling and invalid_argument.
   static Result<Uint64Sharding> parse_given(const Json& json);
   [[nodiscard]] Json json() const;
   friend bool operator==(const Uint64Sharding&, const Uint64Sharding&) = default;

@@ -19,11 +19,11 @@ class FileLock {
   /// Waits until no other process holds the lock of the object `key`. The side file is then new and empty, without
   /// leftovers of a killed holder. If the file system has no locks, it neither waits for writers nor excludes them.
   static Result<std::unique_ptr<FileLock>> take(const FileTree& tree, const std::string& key, LockWait& wait);
-  /// The same for a name in a directory, without waiting; nullptr if a writer holds the lock.
+  /// Takes the lock of a name in a directory, without waiting; nullptr if a writer holds it.
   static Result<std::unique_ptr<FileLock>> take_now(MadeDirectory directory, std::string_view name) {
     return take_in(std::move(directory), name, Locking::automatic, nullptr);
   }
-  /// The same; nullptr also if it is unknown whether a writer holds the lock.
+  /// What take_now() takes; nullptr also on an error, and if it is unknown whether a writer holds the lock.
   static std::unique_ptr<FileLock> try_take(MadeDirectory directory, std::string_view name) {
     auto lock = take_now(std::move(directory), name);
     return lock && *lock && (*lock)->refused() == 0 ? *std::move(lock) : nullptr;
@@ -41,7 +41,7 @@ class FileLock {
   /// Renames the side file to the object's name, which ends the lock. Returns an errno or 0; ENOENT if the side file or
   /// its directory has been removed.
   [[nodiscard]] int publish(const std::string& name);
-  /// The same for a new object; EEXIST if it exists, even if no lock prevents others from creating it.
+  /// publish() for a new object; EEXIST if it exists, even if no lock prevents others from creating it.
   [[nodiscard]] int publish_new(const std::string& name);
   /// Removes the side file's name from its directory. It has the same name in `directory`, by link().
   void move_to(Fd directory) noexcept;

@@ -82,7 +82,7 @@ class FileTree {
   [[nodiscard]] Result<Fd> open_file(const std::string& key) const;
   /// Opens a directory for listing and syncing; no Fd if it does not exist.
   [[nodiscard]] Result<Fd> open_directory(std::string_view prefix) const;
-  /// The same, but creates the directory and all its parents if it does not exist.
+  /// Opens a directory; creates the directory and all its parents if they do not exist.
   [[nodiscard]] Result<MadeDirectory> make_directory(std::string_view prefix) const;
   /// Syncs the entries of a directory to disk, if `durable`.
   [[nodiscard]] Result<void> sync(int directory, std::string_view prefix) const;

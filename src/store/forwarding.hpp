@@ -36,7 +36,7 @@ ByteSource& unwrapped(ByteSource& from) {
   const auto* wrapper = dynamic_cast<const Source*>(&from);
   return wrapper != nullptr ? *wrapper->beneath() : from;
 }
-/// The same for the version that a request names.
+/// A request with the version that it names unwrapped.
 template <class Source>
 ReadRequest unwrapped(ReadRequest request) {
   if (const auto* wrapper = dynamic_cast<const Source*>(request.of.get())) request.of = wrapper->beneath();

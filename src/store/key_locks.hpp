@@ -52,7 +52,7 @@ class WriterHold {
 
   /// `invalid_argument` after the end of the writer, `io` after a failure.
   [[nodiscard]] Result<void> check_usable() const;
-  /// The same, and returns where a write of this size ends: within 2^63.
+  /// check_usable(), and returns where a write of this size ends: within 2^63.
   [[nodiscard]] Result<std::uint64_t> check_write(std::uint64_t offset, std::uint64_t size) const;
   /// The error of a system call. Since bytes are missing, the writer can no longer commit, unless it survives failures.
   [[nodiscard]] Error failed(std::string_view action, int code);
@@ -90,7 +90,7 @@ class KeyLocks : public std::enable_shared_from_this<KeyLocks> {
 
 /// Waits until no other thread holds the key: for stores that exclude only threads of this process. The key is checked.
 Result<std::shared_ptr<KeyHold>> hold_key(KeyLocks& locks, const LockPatience& patience, const std::string& key);
-/// The same for each key below the prefix that is held now, one after the other.
+/// Waits for each key below the prefix that is held now, one after the other.
 Result<void> wait_for_holders(KeyLocks& locks, const LockPatience& patience, const std::string& prefix);
 
 enum class Exclusion : std::uint8_t {

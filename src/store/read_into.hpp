@@ -18,7 +18,7 @@ inline Result<void> read_into(ByteSource& source, std::uint64_t offset, std::spa
   return source.read({&range, 1});
 }
 
-/// The same into a buffer, which is resized to the extent. The caller has checked that this size is allowed.
+/// Reads an extent into a buffer, which is resized to it. The caller has checked that this size is allowed.
 inline Result<void> read_into(ByteSource& source, const Extent& where, Buffer& into) {
   SHERD_TRY(into.resize(where.length));
   return read_into(source, where.offset, into.span());

@@ -20,7 +20,7 @@ Result<ReadReply> read_one(Store& store, const ReadRequest& request);
 /// Store::read() one request after the other.
 Result<void> reply_to_each(ReadQueue& queue, const std::function<Result<ReadReply>(const ReadRequest&)>& answer);
 
-/// The same for a store that finds an object, or nullptr, by its key.
+/// Store::read() for a store that finds an object, or nullptr, by its key.
 Result<void> reply_from_found(ReadQueue& queue,
                               const std::function<Result<std::shared_ptr<ByteSource>>(const std::string& key)>& find);
 

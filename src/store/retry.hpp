@@ -52,9 +52,9 @@ auto retry_conflicts(const Config& config, const Attempt& attempt) -> decltype(a
   }
 }
 
-/// The same with a limited number of attempts, for callers such as readers, where retrying makes no progress: a program
-/// that changes an object without a pause must not delay them for ever. After some seconds the conflict is returned, as
-/// a lasting one.
+/// Retries a limited number of times, for callers such as readers, where retrying makes no progress: a program that
+/// changes an object without a pause must not delay them for ever. After some seconds the conflict is returned, as a
+/// lasting conflict.
 template <class Attempt>
 auto retry_limited(const Config& config, const Attempt& attempt) -> decltype(attempt()) {
   constexpr int kMax = 64;

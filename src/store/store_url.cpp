@@ -43,7 +43,7 @@ std::string without_secrets(std::string text, const StoreUrl& url) {
   return text;
 }
 
-/// The same for a name that cannot be parsed: what may be a secret.
+/// With `...` in place of what may be a secret in a name that cannot be parsed.
 std::string without_secrets(std::string_view text) {
   std::string shown;
   for (std::size_t slashes = 0; (slashes = text.find("://")) != text.npos;) {

@@ -13,7 +13,7 @@ namespace sherd {
 struct ZipQueue::Job {
   std::size_t number = 0;
   ReadRequest request;
-  std::shared_ptr<ByteSource> of;  ///< the same as `source`, as it is returned
+  std::shared_ptr<ByteSource> of;  ///< `source`, as it is returned
   ZipSource* source = nullptr;
   Extent range;            ///< of the member as it is stored: all of it if it is decoded
   std::uint64_t data = 0;  ///< where the data begin in the archive, or probably do

@@ -26,7 +26,7 @@ class Requests : public ::testing::Test {
     array.write(Box{{0, 0}, {64, 64}}, std::span<const std::uint32_t>(values)).value();
     return array.with_config(options_with_recorder(options.config));
   }
-  // The same elements in the layout of the options; nothing of them is cached yet.
+  // The elements 0 … 4095 in the layout of the options; nothing of them is cached yet.
   Array filled(CreateOptions options) {
     options.config.coalesce_gap = 0;
     const Array array = make(options);

@@ -32,7 +32,7 @@ class Update : public ::testing::Test {
     array.write(kAll, std::span<const std::uint16_t>(std::vector<std::uint16_t>(32 * 32, 3))).value();
     return array;
   }
-  // The same chunks with a hole before the index; `slot` has this length instead of its own.
+  // Moves the index behind a hole, and gives `slot` this length instead of its own.
   void stretch(std::uint64_t slot, std::uint64_t length) {
     std::string index(16 * 16, '\0');
     {

@@ -51,7 +51,7 @@ class Command:
         return ran
 
     def ok(self, *arguments, input=b"", env=None):
-        """The same, and it must succeed."""
+        """Runs the command, which must succeed."""
         ran = self(*arguments, input=input, env=env)
         assert ran.code == 0, ran.stderr
         return ran

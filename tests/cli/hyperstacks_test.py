@@ -304,7 +304,7 @@ def test_channels_become_those_of_omero_in_a_pyramid(sherd, tmp_path):
 
 
 def sources(tmp_path):
-    """The same volume in every format that holds one."""
+    """A volume in every format that can hold it."""
     import nibabel
     from PIL import Image
 

@@ -61,7 +61,7 @@ def test_a_given_resolution_keeps_the_position(sherd, tmp_path, options, resolut
     volume = CloudVolume(f"file://{tmp_path}/v", progress=False, fill_missing=True)
     assert volume.bounds.minpt.tolist() == [-90, -125, -71] and volume.resolution.tolist() == [resolution] * 3
     assert (volume[:, :, :][..., 0] == nibabel.load(ATLAS).get_fdata()).all()
-    # The same in two steps, and back.
+    # An import and a copy give the volume, too; and back.
     sherd.ok("import", ATLAS, "a.zarr", *options)
     sherd.ok("copy", "a.zarr", "two", "--to", "precomputed", "--chunks", "64,64,64")
     assert info_of(tmp_path / "two")["scales"] == info_of(tmp_path / "v")["scales"]
@@ -92,7 +92,7 @@ def test_a_pyramid_of_labels_is_made_at_once(sherd, tmp_path):
     assert all(scale["encoding"] == "compressed_segmentation" and "sharding" in scale for scale in info["scales"])
     assert (seen(tmp_path / "seg")[..., 0] == labels.T).all()
 
-    # The same as in two steps.
+    # An import and a copy give the volume, too.
     sherd.ok("import", "l.npy", "l.zarr", "--axes", "z,y,x", "--resolution", "8,8,16", "--voxel-offset", "2,4,6")
     sherd.ok("copy", "l.zarr", "two", "--to", "precomputed", "--encoding", "compressed_segmentation", "--pyramid", "mode:2",
              "--factors", "2,2,2", "--chunks", "16,16,16", "--sharding", "auto")

@@ -138,7 +138,7 @@ TEST_F(Zfp, SmallIntegersAndTimesRoundTrip) {
   EXPECT_EQ(round_trip(reversible, DType::uint32, u4).value(), u4);
   EXPECT_EQ(round_trip(reversible, DType::uint64, u8).value(), u8);
   EXPECT_EQ(round_trip(reversible, DType::datetime64("s").value(), times).value(), times);
-  // The same stream as the promoted numbers': 127 << 23 is 1065353216, (255 - 128) << 23 too.
+  // The stream is that of the promoted numbers: 127 << 23 is 1065353216, (255 - 128) << 23 too.
   const auto words = encoded(chain_of(zfp(reversible), DType::int32, {2}).value(), {2},
                              bytes_of(std::vector<std::int32_t>{1065353216, -1073741824}));
   EXPECT_EQ(encoded(chain_of(zfp(reversible), DType::int8, {2}).value(), {2}, from_hex("7f80")).value(), *words);

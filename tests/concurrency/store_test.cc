@@ -72,7 +72,7 @@ bool add_in_threads(const std::function<std::shared_ptr<Store>()>& open, int cou
   return good;
 }
 
-/// The same in processes of their own.
+/// Calls `add` in processes of their own.
 void add_in_processes(const TempDir& directory, const Config& config, Add add) {
   std::vector<pid_t> children;
   for (int p = 0; p < kProcesses; ++p) {

@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(All, WriterOfAnArray,
                                          "shrink", "append", "erase"),
                          name_of);
 
-/// The same where the index of a shard is before its chunks.
+/// A writer of shards whose index is before their chunks.
 class WriterOfLeadingIndexes : public WriterOfAnArray {
  protected:
   WriterOfLeadingIndexes() { location_ = "start"; }
@@ -246,7 +246,7 @@ TEST_P(WriterOfLeadingIndexes, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_o
 
 INSTANTIATE_TEST_SUITE_P(All, WriterOfLeadingIndexes, testing::Values("shard", "edge", "part", "two"), name_of);
 
-/// The same where changed chunks are appended in one step: the tests above find shards this small better rewritten.
+/// A writer that appends changed chunks in one step: by default, shards this small are rewritten.
 class AppenderToShards : public WriterOfAnArray {
  protected:
   AppenderToShards() { config_.max_unused = 1000; }
@@ -266,7 +266,7 @@ TEST_P(AppenderToShards, LeavesOldOrNewWhenKilledAtAnyCall) { expect_old_or_new_
 
 INSTANTIATE_TEST_SUITE_P(All, AppenderToShards, testing::Values("part", "two"), name_of);
 
-/// The same where the index at the beginning is overwritten, after a copy of it was appended.
+/// A writer that overwrites the index at the beginning, after a copy of the index was appended.
 class AppenderBehindLeadingIndexes : public WriterOfAnArray {
  protected:
   AppenderBehindLeadingIndexes() {
@@ -289,7 +289,7 @@ TEST_P(AppenderBehindLeadingIndexes, LeavesOldOrNewWhenKilledAtAnyCall) { expect
 
 INSTANTIATE_TEST_SUITE_P(All, AppenderBehindLeadingIndexes, testing::Values("part", "two"), name_of);
 
-/// The same where the next version of a shard begins as a clone of the old one.
+/// A writer whose next version of a shard begins as a clone of the old version.
 class RewriterOfClones : public WriterOfAnArray {
  protected:
   RewriterOfClones() {

@@ -21,7 +21,7 @@ class Judge {
 
   /// What is wrong with a tree; empty: nothing. It is read, checked, repaired if it needs that, and updated.
   std::string fault(const Tree& tree, bool is_acknowledged);
-  /// The same for what is in `folder`, which is changed.
+  /// What is wrong with the tree in `folder`, which is changed.
   std::string fault_of_folder(bool is_acknowledged) { return fault_of(look(), is_acknowledged); }
   /// The number of different trees.
   [[nodiscard]] std::size_t trees() const { return outcomes_.size(); }

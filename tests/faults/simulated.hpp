@@ -53,7 +53,7 @@ class Simulation {
   void share_blocks() const;
   /// From now on the file system is one whose journal has the changes of all names in their order, such as ext4.
   void keep_names_in_order() const;
-  /// The same right before the call with this number.
+  /// An action of another process right before the call with this number.
   void before(std::size_t number, std::function<void()> act) const;
 };
 

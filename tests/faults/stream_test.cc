@@ -136,7 +136,7 @@ void AStream::expect_to_be_continued_after_power_cuts(bool in_order) {
 
 TEST_F(AStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
 
-/// The same where slices replace zeros of shards that have their whole index.
+/// A stream whose slices replace zeros of shards that have their whole index.
 class PreallocatedStream : public AStream {
  protected:
   PreallocatedStream() { technique_ = sherd::Technique::preallocated; }

@@ -49,7 +49,7 @@ Make changed(const std::string& codec, const std::function<void(std::string&)>& 
     world.object(bytes);
   };
 }
-/// The same bytes as inner chunk 2 of a shard whose inner chunks are compressed so.
+/// `bytes` as inner chunk 2 of a shard whose inner chunks are compressed so.
 Make in_slot_2(std::string codec, std::string bytes) {
   return [=](World& world) {
     world.array(sharded(", " + codec));

@@ -75,7 +75,7 @@ enum class Act : std::uint8_t {
   read_all,
   read_one,   ///< element (0, 0)
   write_one,  ///< element (0, 0), as it was; then all is read
-  write_all,  ///< likewise
+  write_all,  ///< as they were; then all is read
   list,       ///< the members of the root, and theirs
 };
 

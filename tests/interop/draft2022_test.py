@@ -50,7 +50,7 @@ def documents(store):
 
 
 def assert_equal(found, expected):
-    """The same elements, whatever their byte order."""
+    """Elements are equal, whatever their byte order."""
     expected = numpy.asarray(expected)
     assert found.shape == expected.shape
     assert found.tobytes() == expected.astype(expected.dtype.newbyteorder("=")).tobytes()

@@ -24,7 +24,7 @@ with_zarr = pytest.mark.parametrize("peer", ["zarr-python"], indirect=True)
 
 
 def make(library, path):
-    """The same hierarchy through both libraries, whose names for these things are the same."""
+    """A hierarchy by either library; both have the same names for these things."""
     root = library.create_group(path, attributes=ATTRIBUTES)
     inner = root.create_group("a").create_group("b")
     inner.attrs["depth"] = 2

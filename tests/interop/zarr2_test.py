@@ -79,7 +79,7 @@ def documents(store):
 
 
 def assert_equal(found, expected):
-    """The same elements, whatever their byte order."""
+    """Elements are equal, whatever their byte order."""
     expected = numpy.asarray(expected)
     found = numpy.asarray(found)
     assert found.shape == expected.shape

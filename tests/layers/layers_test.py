@@ -10,7 +10,8 @@
 - there is one reader and one writer of shards, whatever the format: in src/shard only these meet stored objects;
 - no test has a name of 70 characters or more, its suite's included;
 - a long file of src/LAYER has a test of its name in tests/LAYER, by which it is found;
-- docs/architecture.md names files that exist, and a read goes through few of them;
+- docs/architecture.md names files that exist;
+- no comment begins with "The same" or "Likewise", which need their neighbour (src/codec aside);
 - no document refers to a path outside the repository.
 
 It first proves on a small tree that each rule can fail.
@@ -52,6 +53,8 @@ DOCUMENTS = (
     (re.compile(r'"(?:zarr\.json|\.zarray|\.zgroup|\.zattrs|\.zmetadata)"'), {"format", "draft2022"}),
     (re.compile(r'find\("info"\)|[=+?] "/?info"|\{"info", (?!")'), {"neuroglancer"}),
 )
+# Beginnings of comments that need their neighbour; "The same as read()" names what it means.
+NEIGHBOUR = re.compile(r'(?:^\s*(?://+|#|""")\s*(?=[A-Z])|.*//[/]<\s*)((?i:the same(?! as \w+\()|likewise|ditto))\b')
 # What a file of src/shard must be called that reads sources, or writes objects.
 STORED = {"ByteSource": {"old_shard", "reader", "writer", "apply"}, "ObjectWriter": {"writer", "apply"}}
 
@@ -166,6 +169,14 @@ def document_faults(path, lines, layer):
                 yield f"{path}:{number}: {found.group()}: ask the format for the names of its documents"
 
 
+def comment_faults(path, lines):
+    """Comments that cannot be understood without their neighbour."""
+    for number, line in enumerate(lines, 1):
+        found = NEIGHBOUR.match(line)
+        if found:
+            yield f'{path}:{number}: a comment begins with "{found.group(1)}": say what its own declaration does'
+
+
 def page_faults(root, path, text):
     """Files that the page on the architecture names and that do not exist."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -242,6 +253,8 @@ def faults(root):
         if here not in (None, "include", "cli", "python", *LAYERS):
             yield f"{name}: {here} is not a layer; the layers are {', '.join(LAYERS)}"
             continue
+        if path.suffix in CODE and name.parts[:2] != ("src", "codec"):
+            yield from comment_faults(name, lines)
         yield from shard_faults(name, lines)
         if here in BELOW_FORMATS:
             yield from format_faults(name, lines)
@@ -269,6 +282,9 @@ def self_test():
         "src/codec/b.cpp": '#include "api/registry.hpp"\n',
         "src/attic/c.cpp": "\n",
         "src/misplaced.cpp": "\n",
+        "src/base/same.hpp": "void a();\n/// The same for b.\nvoid b();\n",
+        "cli/likewise.hpp": "int a;  //" "/< likewise\n",
+        "tests/base/same_test.py": "# The same, but twice.\n",
         "src/os/w.hpp": '#include "os/x.hpp"\n',
         "src/os/x.cpp": '#include "os/x.hpp"\n#include "os/y.hpp"\n',
         "src/os/y.hpp": '#include "os/w.hpp"\n',
@@ -300,6 +316,7 @@ def self_test():
         "tests/array/tested_test.cc": "\n",
         "src/api/registry.cpp": '#include "api/registry.hpp"\n#include "format/format.hpp"\n#include <zstd.h>\n',
         "src/os/x.hpp": '#include "os/z.hpp"\n',
+        "src/base/same_as.hpp": "/// The same as read() for b.\nvoid b();\nint a;  ///< whether it is the same\n",
         "src/os/z.cpp": '#include "os/z.hpp"\n',
         "src/store/a.hpp": "namespace sherd {\n\nclass Other;\nclass Same {\n};\n\n}  // namespace sherd\n",
         "src/store/b.cpp": "namespace {\nclass Same {\n};\n}  // namespace\nnamespace sherd {\nclass Other {\n};\n}\n",

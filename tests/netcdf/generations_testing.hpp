@@ -1,4 +1,4 @@
-// The same small dataset in the form of each generation of NCZarr, for its tests.
+// A small dataset in the form of each generation of NCZarr, for its tests.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -72,7 +72,7 @@ class DualFormat : public testing::Test {
       if (entry.is_regular_file() && entry.hard_link_count() == 2) ++pairs;
     EXPECT_EQ(pairs, 2 * shards);
   }
-  /// The same damage is reported twice if both counterparts show it.
+  /// The codes of all faults. Damage is reported twice if both counterparts show it.
   [[nodiscard]] std::vector<std::string> faults() const {
     std::vector<std::string> codes;
     const CheckReport report = check(url()).value();

@@ -39,7 +39,7 @@ std::uint64_t growth_in(const TempDir& directory, const Uint64Sharding& sharding
   });
 }
 
-/// The same in a directory of its own.
+/// growth_in() a new directory.
 std::uint64_t growth(const Uint64Sharding& sharding, std::uint64_t budget,
                      const std::function<void(ShardedBuilder&)>& fill) {
   return growth_in(TempDir(), sharding, budget, fill);

@@ -63,5 +63,5 @@ def fault_proxy(upstream=None, *faults):
 
 
 def through(server, proxy):
-    """The same server, reached through a proxy."""
+    """`server`, reached through a proxy."""
     return dataclasses.replace(server, url=proxy.url)

@@ -36,7 +36,7 @@ class RoundTrips final : public TestStore {
   std::atomic<std::uint64_t> erased{0};   ///< batches of erased objects
 };
 
-/// The same over a store that answers after a while. The number of round trips does not depend on how long that is.
+/// RoundTrips over a store that answers after a while. The number of round trips does not depend on how long that is.
 inline std::shared_ptr<RoundTrips> slow_store(std::shared_ptr<Store> store) {
   return std::make_shared<RoundTrips>(delayed_store(std::move(store), std::chrono::microseconds(100), kParallel));
 }

@@ -32,7 +32,7 @@ def as_array(neuroglancer, served, layer, data):
 
 
 def as_volume(neuroglancer, served, layer, data):
-    """The same of the volume, whose voxels are x, y, z, channel."""
+    """The viewer shows the volume, whose voxels are x, y, z, channel, like `data`."""
     view = neuroglancer.show(layer(f"precomputed://{served.url}/volume"), position=MIDDLE, dimensions=METERS, voxels=True)
     assert (view.outcome, view.errors) == ("ready", [])
     seen = view.volumes[0]

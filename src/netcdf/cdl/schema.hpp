@@ -88,7 +88,7 @@ Result<Values> typed_attribute(const CdlAttributeValues& values, std::optional<T
 /// Sets an attribute of a variable: a special one determines how it is stored, others are added or replaced.
 Result<void> set_variable_attribute(CdlVariable& variable, const std::string& name, std::optional<Type> type,
                                     const CdlAttributeValues& values);
-/// The same of a group.
+/// Sets an attribute of a group, as set_variable_attribute() does.
 Result<void> set_group_attribute(CdlGroup& group, const std::string& name, std::optional<Type> type,
                                  const CdlAttributeValues& values);
 

@@ -29,7 +29,7 @@ inline constexpr std::string_view kNil = "NIL";
 /// are escaped.
 enum class TextUse : std::uint8_t { attribute, data, string };
 void append_cdl_text(std::string& to, std::string_view text, TextUse use);
-/// The same for a part of a text, without quotes and with trailing NULs.
+/// A part of a text as append_cdl_text() escapes it, without quotes and with trailing NULs.
 void append_cdl_characters(std::string& to, std::string_view text, TextUse use);
 
 /// Prints like printf's %.*g; NaN, infinities and their suffixes as in CDL. Returns the end of the text; `to` has
