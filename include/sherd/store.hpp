@@ -402,7 +402,8 @@ struct Latency {
 SHERD_API std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel);
 /// The keys below `prefix` (which ends in `/`) of another store, as a store of its own.
 SHERD_API std::shared_ptr<Store> prefixed_store(std::shared_ptr<Store> store, std::string prefix);
-/// The store that a path or URL names: a plain path, `file://…`, `memory:`. Uses config.storage_options.
+/// The store that a path or URL names: a plain path, `file://…`, `memory:`, `http://…`, `https://…`, `s3://…`,
+/// `gs://…`, or a zip archive in one of these, `….zip` or `…|zip:` (docs/stores.md). Uses config.storage_options.
 SHERD_API Result<std::shared_ptr<Store>> open_store(std::string_view url, const Config& config = {});
 
 }  // namespace sherd
