@@ -2,13 +2,17 @@
 // store allows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -29,7 +33,19 @@ std::vector<std::uint32_t> numbers(std::uint64_t count) {
   return values;
 }
 
-/// Lets requests pass once kParallel of them are waiting, or no other has arrived for a while. Each batch is one round
+/// Whether all other threads of this process sleep, so that none of them is about to make a request.
+bool others_sleep() {
+  const std::string own = std::to_string(::gettid());
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string stat;
+    std::getline(std::ifstream(task.path() / "stat"), stat);
+    const std::size_t state = stat.rfind(')') + 2;
+    if (task.path().filename() != own && state < stat.size() && stat[state] != 'S') return false;
+  }
+  return true;
+}
+
+/// Lets requests pass once kParallel of them are waiting, or no thread can make another one. Each batch is one round
 /// trip: all waiting requests depend on requests that were answered before.
 class TogetherStore final : public TestStore {
  public:
@@ -56,9 +72,19 @@ class TogetherStore final : public TestStore {
     std::unique_lock hold(mutex_);
     const std::uint64_t round = rounds_;
     const auto answered = [&] { return rounds_ != round; };
-    if (++waiting_ < kParallel && rounds_ < kTooMany)
-      while (!answered() && answered_.wait_for(hold, std::chrono::milliseconds(500)) != std::cv_status::timeout)
-        continue;
+    const bool is_first = waiting_++ == 0;
+    if (waiting_ < kParallel && rounds_ < kTooMany) {
+      if (!is_first) answered_.wait(hold, answered);
+      unsigned seen = 0;
+      for (int quiet = 0; quiet < 2 && !answered();) {
+        seen = waiting_;
+        hold.unlock();
+        const bool sleeping = others_sleep();
+        hold.lock();
+        quiet = sleeping && waiting_ == seen ? quiet + 1 : 0;
+        answered_.wait_for(hold, std::chrono::milliseconds(1), answered);
+      }
+    }
     if (answered()) return;
     ++rounds_;
     waiting_ = 0;
