@@ -28,21 +28,15 @@ inline std::string zarray(const std::string& shape, const std::string& dtype, co
          R"(", "fill_value": null, "order": "C", "compressor": null, "filters": null)" + more + "}";
 }
 
-inline std::string header_of(const Dataset& dataset) {
+inline std::string text_of(const Dataset& dataset, DumpOptions options = {}) {
   std::string text;
-  dump(dataset, {.name = "x", .header_only = true}, [&](std::string_view part) -> Result<void> {
+  options.name = "x";
+  dump(dataset, options, [&](std::string_view part) -> Result<void> {
     text += part;
     return {};
   }).value();
   return text;
 }
-inline std::string text_of(const Dataset& dataset) {
-  std::string text;
-  dump(dataset, {.name = "x"}, [&](std::string_view part) -> Result<void> {
-    text += part;
-    return {};
-  }).value();
-  return text;
-}
+inline std::string header_of(const Dataset& dataset) { return text_of(dataset, {.header_only = true}); }
 
 }  // namespace sherd::netcdf

@@ -61,28 +61,5 @@ TEST(Numbers, AreWrittenWithPointsInALocaleWithCommas) {
   EXPECT_EQ(locale_after, ",");
 }
 
-TEST(CharacterRow, IsOneTextHoweverManyBlocksItIsReadIn) {
-  constexpr std::size_t kChunk = std::size_t{1} << 19U, kBegin = kChunk - 1, kLast = 2 * kChunk + 100;
-  std::string row(3 * kChunk, '\0');
-  row.replace(kBegin, 2, "ab");
-  row[kLast] = 'z';
-  std::string document = zarray("[" + std::to_string(row.size()) + "]", ">S1");
-  const std::size_t chunks = document.find("[", document.find("chunks"));
-  document.replace(chunks, document.find("]", chunks) - chunks, "[" + std::to_string(kChunk));
-  const auto dataset = open_texts({{".zgroup", R"({"zarr_format": 2, "_nczarr_group": {}})"},
-                                   {"v/.zarray", document},
-                                   {"v/0", row.substr(0, kChunk)},
-                                   {"v/1", row.substr(kChunk, kChunk)},
-                                   {"v/2", row.substr(2 * kChunk)},
-                                   {"w/.zarray", zarray("[3]", ">S1")},
-                                   {"w/0", std::string("\0\0\0", 3)}})
-                           .value();
-  std::string expected = " v = \"";
-  for (std::size_t i = 0; i <= kLast; ++i) expected += row[i] == '\0' ? "\\000" : std::string(1, row[i]);
-  const std::string printed = text_of(dataset);
-  EXPECT_TRUE(printed.find(expected + "\" ;\n") != printed.npos) << printed.substr(0, 500);
-  EXPECT_TRUE(printed.find(" w = \"\" ;\n") != printed.npos);
-}
-
 }  // namespace text_test
 }  // namespace sherd::netcdf
