@@ -11,19 +11,27 @@ import zarr
 DATA = numpy.arange(64 * 64, dtype="<u2").reshape(64, 64)
 
 
+UPDATES = ["auto", "rewrite", "append", "in_place"]
+
+
+def write_hdf5(shard):
+    """Writes DATA as an HDF5 file. Returns the index of a shard with the chunks of that file."""
+    shard.parent.mkdir(parents=True, exist_ok=True)
+    with h5py.File(shard, "w") as file:
+        dataset = file.create_dataset("a", data=DATA, chunks=(16, 16))
+        chunks = [dataset.id.get_chunk_info(number) for number in range(16)]
+    places = {chunk.chunk_offset: chunk for chunk in chunks}
+    return b"".join(struct.pack("<QQ", places[y, x].byte_offset, places[y, x].size)
+                    for y in range(0, 64, 16) for x in range(0, 64, 16))
+
+
 @pytest.fixture
 def both(tmp_path):
     """The array, and its only shard, which h5py reads too."""
     path = tmp_path / "a"
     sherd.create_array(path, shape=(64, 64), dtype="uint16", chunks=(16, 16), shards=(64, 64), compressors=None)
     shard = path / "c" / "0" / "0"
-    shard.parent.mkdir(parents=True, exist_ok=True)
-    with h5py.File(shard, "w") as file:
-        dataset = file.create_dataset("a", data=DATA, chunks=(16, 16))
-        chunks = [dataset.id.get_chunk_info(number) for number in range(16)]
-    places = {chunk.chunk_offset: chunk for chunk in chunks}
-    index = b"".join(struct.pack("<QQ", places[y, x].byte_offset, places[y, x].size)
-                     for y in range(0, 64, 16) for x in range(0, 64, 16))
+    index = write_hdf5(shard)
     with open(shard, "ab") as file:
         file.write(index + struct.pack("<I", google_crc32c.value(index)))
     return path, shard
@@ -33,7 +41,7 @@ def test_it_is_read_and_its_metadata_are_never_lost_by_an_update(both):
     path, shard = both
     assert (sherd.open_array(path).read() == DATA).all() and (zarr.open_array(path)[:] == DATA).all()
     before = shard.read_bytes()
-    for update in ["auto", "rewrite"]:
+    for update in UPDATES:
         array = sherd.open_array(path, mode="r+", config={"update": update})
         with pytest.raises(sherd.Unsupported, match="HDF5 file.*sherd copy --shards"):
             array[0:8, 0:8] = 7
@@ -52,6 +60,32 @@ def test_it_is_neither_compacted_nor_repaired(both):
     (why,) = (each["message"] for each in report["faults"] if each["code"] == "not_repaired")
     assert not report["ok"] and report["repaired"] == [] and "HDF5 file" in why
     assert shard.read_bytes() == before + bytes(100)
+
+
+def test_in_the_2022_draft_it_is_read_but_not_changed(tmp_path):
+    path = tmp_path / "draft"
+    sherd.draft2022.create_array(path, name="a", data=DATA, chunks=(16, 16), chunks_per_shard=(4, 4), compressors=None)
+    (shard,) = (file for file in (path / "data").rglob("*") if file.is_file())
+    index = write_hdf5(shard)  # without a checksum
+    with open(shard, "ab") as file:
+        file.write(index)
+    before = shard.read_bytes()
+    for update in UPDATES:
+        array = sherd.open_array(path, path="a", mode="r+", config={"update": update})
+        assert (array[...] == DATA).all()
+        for change in [lambda: array.__setitem__((slice(0, 8), slice(0, 8)), 7), lambda: array.resize((60, 60))]:
+            with pytest.raises(sherd.Unsupported, match="HDF5 file"):
+                change()
+    transformer = sherd.draft2022.ShardingTransformer(path, "a")
+    chunk = "data/root/a/c0/0"
+    for change in [lambda: transformer.set_values([(chunk, bytes(512))]), lambda: transformer.erase(chunk)]:
+        with pytest.raises(sherd.Unsupported, match="HDF5 file"):
+            change()
+    with pytest.raises(sherd.Unsupported, match="HDF5 file"):
+        sherd.compact(path)
+    assert shard.read_bytes() == before
+    with h5py.File(shard) as file:
+        assert (file["a"][:] == DATA).all()
 
 
 def test_a_copy_to_other_shards_can_be_changed(both, tmp_path):
@@ -102,7 +136,7 @@ def test_its_values_by_id_are_read_but_not_changed(values):
     sharding = {"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 0,
                 "shard_bits": 0, "minishard_index_encoding": "raw", "data_encoding": "raw"}
     before = shard.read_bytes()
-    for update in ["auto", "rewrite", "append"]:
+    for update in UPDATES:
         store = sherd.neuroglancer.ShardedStore(shard.parent, sharding, mode="r+", config={"update": update})
         assert [store.get(number) for number in range(4)] == chunks
         for change in [lambda: store.put(7, b"new"), lambda: store.put(1, chunks[0]), lambda: store.delete(2),
