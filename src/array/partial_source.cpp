@@ -40,13 +40,13 @@ Result<void> PartialSource::read(std::span<const RangeRead> ranges) {
 }
 
 bool waits_for_bytes(const ByteSource& source) noexcept {
-  const auto* arriving = dynamic_cast<const PartialSource*>(&source);
-  return arriving != nullptr && arriving->waits();
+  const auto* partial = dynamic_cast<const PartialSource*>(&source);
+  return partial != nullptr && partial->waits();
 }
 
 bool has_arrived(const ByteSource& source, Extent range) noexcept {
-  const auto* arriving = dynamic_cast<const PartialSource*>(&source);
-  return arriving != nullptr && arriving->find(range).has_value();
+  const auto* partial = dynamic_cast<const PartialSource*>(&source);
+  return partial != nullptr && partial->find(range).has_value();
 }
 
 std::vector<Run> without_arrived(std::span<const Run> runs, std::span<const Wanted> wanted, const ByteSource& source) {

@@ -123,14 +123,14 @@ Result<void> Appender::State::copy(Hold& hold, std::span<const ConstAnyView> sli
                                    std::uint64_t count) {
   const std::uint64_t to = accepted;
   hold.unlock();
-  std::vector<StreamText> texts;
+  std::vector<StreamVarlen> varlen;
   for (std::size_t i = 0; i < queues.size(); ++i) {
-    SHERD_TRY(text, queues[i].copy(slices[i], first, count, to));
-    texts.push_back(std::move(text));
+    SHERD_TRY(copied, queues[i].copy(slices[i], first, count, to));
+    varlen.push_back(std::move(copied));
   }
   hold.lock();
   if (failure) return *failure;
-  for (std::size_t i = 0; i < queues.size(); ++i) queues[i].accept(std::move(texts[i]));
+  for (std::size_t i = 0; i < queues.size(); ++i) queues[i].accept(std::move(varlen[i]));
   accepted += count;
   changed.notify_all();
   return {};

@@ -140,8 +140,8 @@ std::uint64_t encoding_bytes(const Array& array, const StreamPlan& plan) {
   const Shape cell = array.state().grid.cell_shape(Shape(plan.shape.size(), 0));
   const std::uint64_t one =
       is_plain_shard ? ChunkWriter::thread_bytes(layout) : ChunkWriter::writing_bytes(layout, cell, true);
-  const std::uint64_t text = 2 * plan.text_bytes();
-  return std::min(config.memory_budget, thread_count(config.threads) * one + plan.queue_bytes() / 2 + text);
+  const std::uint64_t varlen = 2 * plan.varlen_bytes();
+  return std::min(config.memory_budget, thread_count(config.threads) * one + plan.queue_bytes() / 2 + varlen);
 }
 
 std::uint64_t index_bytes(const Array& array, const StreamPlan& plan) {

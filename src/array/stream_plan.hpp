@@ -23,7 +23,7 @@ struct StreamPlan {
   /// The bytes of the queue for each slice: as much again for what elements point to.
   [[nodiscard]] std::uint64_t place_bytes() const noexcept { return is_variable ? 2 * slice_bytes : slice_bytes; }
   [[nodiscard]] std::uint64_t queue_bytes() const noexcept { return capacity * place_bytes(); }
-  [[nodiscard]] std::uint64_t text_bytes() const noexcept { return queue_bytes() - capacity * slice_bytes; }
+  [[nodiscard]] std::uint64_t varlen_bytes() const noexcept { return queue_bytes() - capacity * slice_bytes; }
   [[nodiscard]] Shape with_length(std::uint64_t length) const {
     Shape result = shape;
     result[axis] = length;

@@ -32,13 +32,13 @@ StreamQueue::StreamQueue(const StreamMember& streamed, StreamPlan made, unsigned
       completing_(streamed.array.with_config(completing_config(target_.config(), technique_))) {}
 
 std::uint64_t StreamQueue::queued_bytes(std::uint64_t accepted) const noexcept {
-  return (accepted - written_) * plan_.slice_bytes + text_bytes_;
+  return (accepted - written_) * plan_.slice_bytes + varlen_bytes_;
 }
 
 void StreamQueue::release() noexcept {
   ring_.reset();
-  texts_.clear();
-  text_bytes_ = 0;
+  varlen_.clear();
+  varlen_bytes_ = 0;
 }
 
 Result<ConstAnyView> StreamQueue::fitted(const ConstAnyView& slices) const {
@@ -60,30 +60,30 @@ std::uint64_t StreamQueue::room_for(const ConstAnyView& slices, std::uint64_t fi
   const std::uint64_t room =
       std::min({count, plan_.capacity - (accepted - written_), plan_.capacity - accepted % plan_.capacity});
   if (!plan_.is_variable) return room;
-  std::uint64_t used = text_bytes_;
+  std::uint64_t used = varlen_bytes_;
   for (std::uint64_t i = 0; i < room; ++i) {
     used += varlen_bytes(rows_of(plan_.shape, plan_.axis, first + i, 1), {slices.data, slices.strides});
-    if (used > plan_.text_bytes() && accepted + i != written_) return i;
+    if (used > plan_.varlen_bytes() && accepted + i != written_) return i;
   }
   return room;
 }
 
-Result<StreamText> StreamQueue::copy(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count,
-                                     std::uint64_t to) {
+Result<StreamVarlen> StreamQueue::copy(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count,
+                                       std::uint64_t to) {
   const std::size_t size = target_.dtype().size();
   const auto strides = plan_.strides(size);
   std::byte* const place = ring_.data() + to % plan_.capacity * plan_.slice_bytes;
   copy_in(size, place, strides, rows_of(plan_.shape, plan_.axis, first, count), {slices.data, slices.strides});
-  StreamText text{to + count, {}};
+  StreamVarlen varlen{to + count, {}};
   if (plan_.is_variable)
-    SHERD_TRY(own_varlen_bytes(rows_of(plan_.shape, plan_.axis, 0, count), place, strides, text.bytes));
-  return text;
+    SHERD_TRY(own_varlen_bytes(rows_of(plan_.shape, plan_.axis, 0, count), place, strides, varlen.bytes));
+  return varlen;
 }
 
-void StreamQueue::accept(StreamText text) {
+void StreamQueue::accept(StreamVarlen varlen) {
   if (!plan_.is_variable) return;
-  text_bytes_ += text.bytes.size();
-  texts_.push_back(std::move(text));
+  varlen_bytes_ += varlen.bytes.size();
+  varlen_.push_back(std::move(varlen));
 }
 
 Result<void> StreamQueue::begin_write(const Slices& slices) {
@@ -97,8 +97,8 @@ void StreamQueue::end_write(const Slices& slices) {
     written_ = under_way_.begin()->second.end;
     starved = false;
   }
-  for (; !texts_.empty() && texts_.front().end <= written_; texts_.pop_front())
-    text_bytes_ -= texts_.front().bytes.size();
+  for (; !varlen_.empty() && varlen_.front().end <= written_; varlen_.pop_front())
+    varlen_bytes_ -= varlen_.front().bytes.size();
 }
 
 StreamQueue::Slices StreamQueue::next(std::uint64_t accepted, std::uint64_t until) const {

@@ -15,7 +15,7 @@
 namespace sherd {
 
 /// The bytes of variable-length elements of the slices before `end`.
-struct StreamText {
+struct StreamVarlen {
   std::uint64_t end = 0;
   Buffer bytes;
 };
@@ -41,8 +41,8 @@ class StreamQueue {
   [[nodiscard]] std::uint64_t room_for(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count,
                                        std::uint64_t accepted) const;
   /// Copies slices [first, first + count) to the place of slice `to`. Without the mutex; only one thread at a time.
-  Result<StreamText> copy(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count, std::uint64_t to);
-  void accept(StreamText text);
+  Result<StreamVarlen> copy(const ConstAnyView& slices, std::uint64_t first, std::uint64_t count, std::uint64_t to);
+  void accept(StreamVarlen varlen);
 
   /// Slices of this array that are written together.
   struct Slices {
@@ -80,8 +80,8 @@ class StreamQueue {
   const Technique technique_;
   const Array target_, completing_;
   Buffer ring_;
-  std::deque<StreamText> texts_;
-  std::uint64_t text_bytes_ = 0;  ///< of texts_
+  std::deque<StreamVarlen> varlen_;
+  std::uint64_t varlen_bytes_ = 0;  ///< of varlen_
   std::uint64_t written_ = 0;
   std::map<std::uint64_t, Write> under_way_;  ///< by their first slices; each begins where the one before ends
 };
