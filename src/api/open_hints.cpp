@@ -41,7 +41,8 @@ constexpr FileKind kFileKinds[] = {
     {"CDF\x01"sv, "a netCDF file", kNetcdf},
     {"CDF\x02"sv, "a netCDF file", kNetcdf},
     {"CDF\x05"sv, "a netCDF file", kNetcdf},
-    {"PK\x03\x04"sv, "a ZIP file", "; open it as the store that it is, or copy it with 'sherd copy FILE URL'", "",
+    {"PK\x03\x04"sv, "a ZIP file",
+     "; write '|zip:' after its path to open it as a store, or copy it with 'sherd copy FILE URL'", "",
      "; write '|zip:' after its URL to open it as a store"},
 };
 

@@ -84,7 +84,7 @@ def test_what_is_no_archive_is_refused_by_name(archive, tmp_path):
         ran = archive("info", name)
         assert ran.code == 3 and "zip archive does not exist: " in ran.stderr and "missing" in ran.stderr, ran.stderr
     ran = archive("import", "a.zip", "b")
-    assert ran.code == 5 and "a.zip is a ZIP file" in ran.stderr and "sherd copy" in ran.stderr, ran.stderr
+    assert ran.code == 5 and "a.zip is a ZIP file; write '|zip:' after its path" in ran.stderr and "sherd copy" in ran.stderr, ran.stderr
     ran = archive("info", "a.zip|zap:inner")
     assert ran.code == 5 and "a.zip|zap:inner" in ran.stderr and "the scheme 'zap'" in ran.stderr, ran.stderr
     ran = archive("info", "file:///a.zip|zap:inner")
