@@ -16,7 +16,7 @@ import subprocess
 import time
 
 import numpy
-from netcdf_worker import CHUNKS, LEVEL, Sherd
+from netcdf_worker import LEVEL, Sherd
 from report import number, replace_part
 from run import PYTHON, ROOT, Failed, Process, machine, warm_memory
 

@@ -4,7 +4,6 @@ import importlib.metadata
 import itertools
 
 import compressed_segmentation
-import numpy
 from cloudvolume import CloudVolume
 
 BLOCK = (8, 8, 8)

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
 from . import _arguments, _netcdf_values, _sherd
 from ._netcdf_copy import copy
 from ._netcdf_writer import DatasetWriter, GroupWriter, VariableWriter, create_dataset

@@ -133,12 +133,6 @@ Result<std::vector<CodecSpec>> parse_chain(const Json& document, const ElementTy
   return chain;
 }
 
-/// The chunks per shard of one transformer.
-struct Sharding {
-  Shape chunks_per_shard;
-  bool bare_scalar_key = false;  ///< the URI is the draft's own, so an array without dimensions has the key `c`
-};
-
 /// nullopt if this is the sharding transformer; otherwise why its chunks cannot be accessed.
 std::optional<Error> unknown_transformer(const Json& json) {
   const Json* uri = json.find("extension");

@@ -33,8 +33,6 @@ class TextLines {
     line_.remove_prefix(word.size());
     return word;
   }
-  /// The rest of the line.
-  [[nodiscard]] std::string_view rest_of_line() const noexcept { return line_; }
   /// The text after the line.
   [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }

@@ -1,6 +1,7 @@
 #include "remote/aws_settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.hpp"

@@ -12,7 +12,6 @@
 // CA bundle: option `ca_bundle`, AWS_CA_BUNDLE, the profile's ca_bundle.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,11 +34,8 @@ struct AwsOptions {
   bool requester_pays = false;
 };
 
-/// The names of these options. `anon` and `endpoint_url`, as in fsspec, mean the same as `anonymous` and `endpoint`.
-inline constexpr std::array<std::string_view, 12> kAwsOptions = {
-    "anonymous", "anon",     "key",          "secret",           "token",          "profile",
-    "region",    "endpoint", "endpoint_url", "addressing_style", "requester_pays", "ca_bundle"};
-/// Removes them from `options` and returns them. invalid_argument, naming the option, for a value that is wrong or that
+/// Removes these options from `options` and returns them; `anon` and `endpoint_url`, as in fsspec, mean the same as
+/// `anonymous` and `endpoint`. invalid_argument, naming the option, for a value that is wrong or that
 /// contradicts another option. Values of options are not in errors.
 [[nodiscard]] Result<AwsOptions> take_aws_options(std::map<std::string, std::string>& options);
 

@@ -3,7 +3,6 @@
 import importlib.util
 import itertools
 import random
-import types
 
 import numpy as np
 import pytest

@@ -56,13 +56,6 @@ TEST(AwsOptions, AreTakenUnderBothNamesAndOthersAreLeft) {
   EXPECT_EQ(options, (Map{{"missing_status", "403"}}));
 }
 
-TEST(AwsOptions, HaveTheNamesThatAreListed) {
-  Map options{{"", ""}};
-  for (const std::string_view name : kAwsOptions) options[std::string(name)] = "";
-  EXPECT_TRUE(take_aws_options(options));
-  EXPECT_EQ(options, (Map{{"", ""}}));
-}
-
 TEST(AwsOptions, WithWrongValuesAreRefusedByNameWithoutTheValue) {
   const Map wrong{{"anonymous", "secretly"},
                   {"anon", "secretly"},
