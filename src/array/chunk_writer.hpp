@@ -54,7 +54,7 @@ class ChunkWriter {
   /// if everything is the fill value, so that nothing is stored; never if the piece has_object.
   Result<bool> to_memory(const WritePiece& piece, std::optional<std::span<const std::byte>> old, Buffer& to) const;
 
-  /// The same of a covered chunk without a shard, once there is a core for it.
+  /// to_memory() of a covered chunk that is no shard, once there is a core for it.
   Result<bool> to_memory_in_turn(const WritePiece& piece, Buffer& to) const;
 
   /// Writes a chunk that is stored raw (no codec but bytes), block by block; `stored` must cover the chunk.
