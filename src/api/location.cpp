@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "neuroglancer/codecs.hpp"
+#include "node/claim.hpp"
 #include "node/document.hpp"
 #include "node/path.hpp"
 #include "node/presence.hpp"
@@ -184,8 +185,11 @@ namespace {
 Result<std::shared_ptr<Store>> seen_around(std::shared_ptr<Store> store, const Config& config) {
   if (store->read_only()) return store;
   SHERD_TRY(location, make_location(std::move(store), "", config));
-  return prefetched_stores(location.store,
-                           [&](const std::string&) { return document_keys(location.tables.formats, ""); });
+  return prefetched_stores(location.store, [&](const std::string& path) {
+    std::vector<std::string> keys = document_keys(location.tables.formats, "");
+    if (!path.empty()) keys.push_back(claim_key(location));
+    return keys;
+  });
 }
 
 }  // namespace
@@ -232,6 +236,8 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
 Result<void> refuse_inside(const Store& store, const Config& config) {
   return for_each_above(store, [&](const std::shared_ptr<Store>& outer, const std::string& path) -> Result<bool> {
     SHERD_TRY(location, make_location(outer, "", config));
+    const auto claimed = refuse_claim(location, claim_key(location));
+    if (!claimed && claimed.error().code() == ErrorCode::conflict) return in_store(claimed.error(), outer->url());
     for (const Format* format : tables().formats) {
       if (format->arrays_have_documents()) continue;
       location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), format);

@@ -65,7 +65,7 @@ Result<std::optional<Enclosure>> enclosure(const Store& store, const Config& con
 /// The outermost hierarchy to which it belongs.
 Result<std::optional<Enclosure>> outermost(const Store& store, const Config& config);
 /// `conflict` if the root of a store is inside a Neuroglancer volume or a collection of objects: a node created there
-/// would not belong to it.
+/// would not belong to it. The same if it is inside a node that is being made in a store without locks.
 Result<void> refuse_inside(const Store& store, const Config& config);
 /// How to go on after a new node was refused because of the hierarchy around it; for messages.
 inline constexpr std::string_view kStandalone =

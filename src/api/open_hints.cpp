@@ -154,6 +154,7 @@ std::string hint_at_copies(NodeLocation location) {
   if (location.format == nullptr)              // any: where a copy is made depends on the store
     location.format = std::shared_ptr<const Format>(std::shared_ptr<const Format>(), location.tables.formats.front());
   std::string hint = hint_at_unfinished(location);
+  if (!location.store->traits().locks) return hint;  // the claim is inside the node
   for (const std::string& root : ancestors(location.path)) {
     if (!hint.empty()) return hint;
     if (root.empty()) continue;

@@ -25,6 +25,7 @@
 #include "neuroglancer/document.hpp"
 #include "neuroglancer/dual_format.hpp"
 #include "neuroglancer/names.hpp"
+#include "node/claim.hpp"
 #include "node/consolidated.hpp"
 #include "node/document.hpp"
 #include "node/path.hpp"
@@ -207,11 +208,12 @@ class TreeCheck {
     return findings.failed(error, document_code(error), {});
   }
 
-  // A path without a document but with objects: a collection, or foreign objects. No document of a volume refers to
-  // annotations.
+  // A path without a document but with objects: a collection, a claimed node, or foreign objects. No document of a
+  // volume refers to annotations.
   Result<void> nodeless(const std::string& path) {
     SHERD_TRY(is_collection, check_collection(objects_at(path), options_.data, report_));
-    if (is_collection) return {};
+    SHERD_TRY(claim, claim_of(at_path(root_, path)));
+    if (is_collection || claim) return {};
     for (const std::string& prefix : format_.contents(path))
       SHERD_TRY(foreign_objects_below(
           prefix, "there are objects that belong to no node: there is no " + format_.likeliest_key(path)));

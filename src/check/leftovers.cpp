@@ -18,7 +18,7 @@ constexpr std::chrono::minutes kProbeAge{1};
 
 Result<bool> LeftoversSeen::visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) {
   return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
-    if (is_ours(split_key(entry.name).name)) note(prefix + std::string(entry.name), entry);
+    if (is_ours(split_key(entry.name).name) || is_claim(entry.name)) note(prefix + std::string(entry.name), entry);
     return visit(entry);
   });
 }
@@ -26,6 +26,7 @@ Result<bool> LeftoversSeen::visit(const std::string& prefix, ListDepth depth, co
 void LeftoversSeen::note(const std::string& key, const ListEntry& entry) {
   const std::lock_guard guard(mutex_);
   if (entry.is_prefix && is_staging(split_key(entry.name).name)) claims_.insert(key + "/claim");
+  if (!entry.is_prefix && is_claim(key)) claims_.insert(key);
   if (!entry.is_prefix && is_probe(key)) probes_.emplace(key, entry.modified);
 }
 
@@ -46,13 +47,10 @@ Result<void> LeftoversSeen::report(const NodeLocation& location, bool repairs, C
   }
   claims_.insert(claim_key(location));
   for (const std::string& key : claims_) {
-    SHERD_TRY(text, store_->get(key, location.config.limits.metadata_bytes));
-    const auto claim = text ? Json::parse(*text) : Result<Json>(Json());
-    const Json* const path = claim ? claim->find("path") : nullptr;
-    const std::string node = path != nullptr ? path->text() : std::string();
-    if (text)
+    SHERD_TRY(claim, read_claim(location, key));
+    if (claim)
       warn("node_claimed", key,
-           "a process is making or erasing the node '" + (node.empty() ? "/" : node) +
+           "a process is making or erasing the node '" + (claim->path.empty() ? "/" : claim->path) +
                "', or was killed while it did, and so it cannot be created; if none is at work, resume the copy "
                "('--resume') or erase the node ('sherd rm')");
   }

@@ -55,7 +55,8 @@ Result<void> copy_all(const Objects& all, const Config& config, CopyCounts& coun
   Result<void> copied;
   SHERD_TRY(all.from.list(all.prefix, [&](const std::string& key, std::uint64_t size) {
     const std::string_view name = last_segment(key);
-    if (is_ours(name) || is_staging(std::string_view(key).substr(all.prefix.size()))) return true;
+    const std::string_view below = std::string_view(key).substr(all.prefix.size());
+    if (is_ours(below) || has_ours_below(below)) return true;
     (name == neuroglancer::kInfo ? infos : batch).push_back({key, size});
     if (batch.size() == kKeysAtOnce) copied = flush(batch);
     return copied.has_value();

@@ -129,7 +129,7 @@ Result<void> Zmap::walk(std::string_view key,
     return {};
   }
   SHERD_TRY(store_->list(prefix_of(stored), [&](const std::string& each, std::uint64_t size) {
-    return each.starts_with(kScratchPrefix) || visit("/" + each, size);
+    return each.starts_with(kScratchPrefix) || has_ours_below(each) || visit("/" + each, size);
   }));
   return {};
 }

@@ -2,12 +2,14 @@
 
 #include "base/call.hpp"
 #include "base/checksum.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "node/document.hpp"
 #include "node/path.hpp"
 #include "store/capabilities.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 namespace {
@@ -19,40 +21,17 @@ std::string hex_of(std::uint32_t number) {
   return text;
 }
 
-Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key) {
-  SHERD_TRY(text, location.store->get(key, location.config.limits.metadata_bytes));
-  if (!text) return std::optional<ClaimText>();
-  const auto json = Json::parse(*text);
-  const auto member = [&](std::string_view name) {
-    const Json* value = json.has_value() ? json->find(name) : nullptr;
-    return value != nullptr ? value->text() : std::string();
-  };
-  return std::optional(ClaimText{.path = member("path"), .format = member("format"), .note = member("note")});
-}
+constexpr std::string_view kClaim = "/claim";
 
-Error claimed_by_another(const NodeLocation& location) {
-  return conflict("another process is making or erasing the node '" + location.path +
+Error claimed_by_another(const std::string& path, const std::string& key) {
+  return conflict("another process is making or erasing the node '" + (path.empty() ? "/" : path) +
                   "', or was killed while it did; if none is at work, resume the copy ('--resume') or erase the node " +
                   "('sherd rm')")
       .lasting()
-      .in_key(claim_key(location));
+      .in_key(key);
 }
 
 }  // namespace
-
-Result<void> refuse_overlapping(const NodeLocation& location) {
-  if (location.store->traits().locks) return {};
-  SHERD_TRY(location.store->visit("", ListDepth::children, [&](const ListEntry& entry) -> Result<bool> {
-    if (!entry.is_prefix || !is_staging(entry.name)) return true;
-    const std::string name(entry.name);
-    if (name == staging_name(location.path)) return true;  // its own
-    SHERD_TRY(claim, read_claim(location, name + "/claim"));
-    if (!claim || staging_name(claim->path) != name) return true;
-    const bool overlaps = path_from(claim->path, location.path) || path_from(location.path, claim->path);
-    return overlaps ? Result<bool>(claimed_by_another(at_path(location, claim->path))) : true;
-  }));
-  return {};
-}
 
 std::string staging_name(const std::string& path) {
   return std::string(kScratchPrefix) + hex_of(crc32c(as_bytes(path)));
@@ -68,7 +47,10 @@ Result<std::unique_ptr<StoreLock>> lock_node(const NodeLocation& location) {
   return lock.error().is_lasting() ? std::move(named).lasting() : std::move(named);
 }
 
-std::string staging_prefix(const NodeLocation& location) { return staging_name(location.path) + "/"; }
+std::string staging_prefix(const NodeLocation& location) {
+  if (location.store->traits().locks) return staging_name(location.path) + "/";
+  return prefix_of(location.path) + staging_name("") + "/";
+}
 std::string note_key(const NodeLocation& location) { return staging_prefix(location) + ".sherd-copy.json"; }
 
 Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<StoreLock>& lock) {
@@ -87,20 +69,69 @@ Result<void> erase_staging(const NodeLocation& location) {
   return location.store->erase_prefix(staging_prefix(location));
 }
 
-std::string claim_key(const NodeLocation& location) { return staging_prefix(location) + "claim"; }
+std::string claim_key(const NodeLocation& location) {
+  std::string key = staging_prefix(location);
+  key.pop_back();
+  return key.append(kClaim);
+}
+
+bool is_claim(std::string_view key) noexcept {
+  return key.ends_with(kClaim) && is_staging(last_segment(key.substr(0, key.size() - kClaim.size())));
+}
+
+Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key) {
+  SHERD_TRY(text, location.store->get(key, location.config.limits.metadata_bytes));
+  if (!text) return std::optional<ClaimText>();
+  const auto json = Json::parse(*text);
+  const auto member = [&](std::string_view name) {
+    const Json* value = json.has_value() ? json->find(name) : nullptr;
+    return value != nullptr ? value->text() : std::string();
+  };
+  // Another process may have named it from the root of another store.
+  std::string path = location.store->traits().locks ? member("path") : std::string(parent_path(parent_path(key)));
+  return std::optional(ClaimText{.path = std::move(path), .format = member("format"), .note = member("note")});
+}
 
 Result<std::optional<ClaimText>> claim_of(const NodeLocation& location) {
   return read_claim(location, claim_key(location));
 }
 
-Result<void> refuse_claimed(const NodeLocation& location) {
-  if (location.store->traits().locks) return {};
-  SHERD_TRY(claim, claim_of(location));
-  return claim ? Result<void>(claimed_by_another(location)) : Result<void>();
+std::vector<std::string> claim_keys(const NodeLocation& location) {
+  std::vector<std::string> keys{claim_key(location)};
+  if (location.store->traits().locks) return keys;
+  for (std::string& group : ancestors(location.path)) keys.push_back(claim_key(at_path(location, std::move(group))));
+  return keys;
 }
 
-// Two processes may claim nodes one inside the other at the same time, so each looks for the other's claim after it has
-// stored its own.
+Result<void> refuse_claim(const NodeLocation& location, const std::string& key) {
+  if (location.store->traits().locks || !is_claim(key)) return {};
+  SHERD_TRY(claim, read_claim(location, key));
+  return claim ? Result<void>(claimed_by_another(claim->path, key)) : Result<void>();
+}
+
+Result<void> refuse_claimed_around(const NodeLocation& location) {
+  if (location.store->traits().locks) return {};
+  const std::vector<std::string> keys = claim_keys(location);
+  const auto around = std::span(keys).subspan(1);
+  SHERD_TRY(read, prefetched_store(*location.store, around));
+  NodeLocation looking = location;
+  looking.store = std::move(read);
+  for (const std::string& key : around) SHERD_TRY(refuse_claim(looking, key));
+  return {};
+}
+
+Result<void> refuse_overlapping(const NodeLocation& location) {
+  if (location.store->traits().locks) return {};
+  SHERD_TRY(refuse_claimed_around(location));
+  const std::string prefix = prefix_of(location.path), own = claim_key(location);
+  SHERD_TRY(location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+    const std::string key = prefix + std::string(entry.name);
+    if (key != own) SHERD_TRY(refuse_claim(location, key));
+    return true;
+  }));
+  return {};
+}
+
 Result<Claim> Claim::take(const NodeLocation& location, const std::string& note, Existing existing) {
   Claim claim(location);
   const bool locks = location.store->traits().locks, replaces = locks || existing == Existing::is_taken_over;
@@ -109,12 +140,10 @@ Result<Claim> Claim::take(const NodeLocation& location, const std::string& note,
     claim.replaced_ = std::move(old);
   }
   auto stored = claim.store(note, replaces ? Condition{} : Condition::absent());
-  if (!stored && !replaces && stored.error().code() == ErrorCode::conflict) return claimed_by_another(location);
+  if (!stored && !replaces && stored.error().code() == ErrorCode::conflict)
+    return claimed_by_another(location.path, claim_key(location));
   SHERD_TRY(std::move(stored));
-  auto alone = refuse_overlapping(location);
-  if (alone) return claim;
-  claim.withdraw();
-  return std::move(alone).error();
+  return claim;
 }
 
 Result<void> Claim::store(const std::string& note, const Condition& condition) {
@@ -132,7 +161,7 @@ Result<void> Claim::set_note(const std::string& note) {
   return store(note, {});
 }
 
-void Claim::withdraw() {
+void Claim::undo() {
   // The failure that made the caller give up is the one to report.
   if (replaced_)
     (void)set_note(replaced_->note);

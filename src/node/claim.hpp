@@ -1,22 +1,25 @@
-// What marks a node that is being made, replaced or erased: a lock, and an object that is called a claim. Both have a
-// name at the store's root, `.sherd-new-HASH`, where HASH is that of the node's path; a node that is made next to its
-// path is below the same name (node/new_node.hpp). The lock ends with the process that holds it. The claim
-// `.sherd-new-HASH/claim` remains after a kill: while it exists, objects at the path that belong to no node are part of
-// this one, so that the next process may erase or complete them.
-// "Staging" means that name and what is below it ("scratch" in src/store, which removes it where no process holds it).
-// In a store without locks the claim replaces the lock, so the first process that stores it excludes others.
+// What marks a node that is being made, replaced or erased: a lock, and an object that is called a claim. The lock has
+// a name at the store's root, `.sherd-new-HASH`, where HASH is that of the node's path; a node that is made next to its
+// path is below the same name (node/new_node.hpp). The lock ends with the process that holds it. The claim remains
+// after a kill: while it exists, objects at the path that belong to no node are part of this one, so that the next
+// process may erase or complete them. In a store with locks it is `.sherd-new-HASH/claim`. In a store without locks the
+// claim replaces the lock, so the first process that stores it excludes others. It is inside the node,
+// PATH/.sherd-new-00000000/claim: its key does not depend on the store from whose root a process names the path.
+// "Staging" means such a name and what is below it ("scratch" in src/store, which removes it where no process holds
+// it).
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/node_location.hpp"
 
 namespace sherd {
 
-/// The name at the store's root. No node has it.
+/// No node has such a name.
 [[nodiscard]] std::string staging_name(const std::string& path);
 [[nodiscard]] bool is_staging(std::string_view name) noexcept;
 
@@ -32,18 +35,26 @@ Result<void> lock_if_being_made(const NodeLocation& location, std::unique_ptr<St
 Result<void> erase_staging(const NodeLocation& location);
 
 [[nodiscard]] std::string claim_key(const NodeLocation& location);
+/// Whether it is the key of a claim to any node.
+[[nodiscard]] bool is_claim(std::string_view key) noexcept;
 /// What a claim says; empty where it cannot be read.
 struct ClaimText {
   std::string path, format;  ///< of the node
   std::string note;          ///< identifies what is made there, once the path is free
 };
-/// The claim to the node at `location`; nullopt if there is none.
+/// nullopt if there is no such claim.
+Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key);
+/// The claim to the node at `location`.
 Result<std::optional<ClaimText>> claim_of(const NodeLocation& location);
 
-/// `conflict` that names the claim if a process is making or erasing the node in a store without locks.
-Result<void> refuse_claimed(const NodeLocation& location);
-/// `conflict` that names the claim if a process is making or erasing a node inside the one at `location`, or a group
-/// around it.
+/// The keys of the claim to the node and, without locks, of those to the groups around it.
+[[nodiscard]] std::vector<std::string> claim_keys(const NodeLocation& location);
+/// In a store without locks, `conflict` that names the claim if the object at `key` is one.
+Result<void> refuse_claim(const NodeLocation& location, const std::string& key);
+/// `conflict` that names the claim if a process is making or erasing a group around the node, in a store without locks.
+Result<void> refuse_claimed_around(const NodeLocation& location);
+/// `conflict` that names the claim if a process is making or erasing a group around the node or a node inside it; lists
+/// everything there.
 Result<void> refuse_overlapping(const NodeLocation& location);
 
 class Claim {
@@ -53,11 +64,12 @@ class Claim {
   enum class Existing : std::uint8_t { is_conflict, is_taken_over };
 
   /// The caller holds the lock of the node. In a store without locks, `conflict` that names the claim of another
-  /// process to this node, to one inside it, or to a group around it.
+  /// process to this node. Two processes may claim nodes one inside the other at the same time, so the caller looks
+  /// afterwards for claims to groups around the node and, unless nothing was there, to nodes inside it.
   static Result<Claim> take(const NodeLocation& location, const std::string& note, Existing existing);
   Result<void> set_note(const std::string& note);
   /// Leaves what was there before it was taken.
-  void withdraw();
+  void undo();
   /// `conflict` if another process has taken it over.
   [[nodiscard]] Result<void> confirm() const;
   /// Erases the claim, and what else is below the name.

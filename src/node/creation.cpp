@@ -156,9 +156,11 @@ Result<Site> inspect(const NodeLocation& location, ClearOptions options,
   if (options.members && !claim) return site;
   site.foreign = true;
   if (options.foreign) return site;
-  if (!claim && !options.overwrite)
+  if (!claim && !options.overwrite) {
+    SHERD_TRY(refuse_overlapping(location));
     return conflict("there are objects at this path that belong to no node; remove them or choose another path")
         .in_key(location.format->likeliest_key(location.path));
+  }
   SHERD_TRY(refuse_foreign_objects(location));
   return site;
 }
@@ -231,7 +233,7 @@ Result<void> make_parents(const NodeLocation& location, const std::vector<std::s
 /// The store with what is read to find out what exists at `location` and around it, read together.
 Result<std::shared_ptr<Store>> prefetched(const NodeLocation& location) {
   std::vector<std::string> keys = document_keys(location.tables.formats, location.path);
-  keys.push_back(claim_key(location));
+  std::ranges::move(claim_keys(location), std::back_inserter(keys));
   const Format* const own = location.format.get();
   std::ranges::move(document_keys({&own, 1}, location.path), std::back_inserter(keys));
   for (const std::string& path : ancestors(location.path))
@@ -281,7 +283,8 @@ Result<void> store_node(const NodeLocation& location, NodeDocument& node, const 
 Result<void> create_node(NodeLocation& location, NodeDocument& node, ClearOptions options) {
   NodeLocation looking = location;
   SHERD_TRY(site, look(looking, options));
-  SHERD_TRY(refuse_claimed(looking));
+  SHERD_TRY(refuse_claim(looking, claim_key(looking)));
+  SHERD_TRY(refuse_claimed_around(looking));
   SHERD_TRY(group, group_around(looking));
   SHERD_TRY(check_links(location, node));
   SHERD_TRY(enter(location));
@@ -328,13 +331,14 @@ Result<bool> prepare_location(const NodeLocation& location, ClearOptions options
 Result<Claim> make_room(const NodeLocation& location, ClearOptions options, Claim::Existing existing) {
   SHERD_TRY(claim, Claim::take(location, "", existing));
   const auto prepare = [&]() -> Result<bool> {
+    SHERD_TRY(refuse_claimed_around(location));
     SHERD_TRY(occupied, prepare_location(location, options));
     if (occupied) SHERD_TRY(wait_for_writers(location));
     return occupied;
   };
   auto occupied = prepare();
   if (!occupied.has_value()) {
-    claim.withdraw();
+    claim.undo();
     return std::move(occupied).error();
   }
   if (*occupied) SHERD_TRY(clear_location(location));

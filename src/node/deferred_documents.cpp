@@ -15,19 +15,20 @@
 namespace sherd {
 namespace {
 
-/// Without the claim of the node: it is for others than its holder, who works here.
+/// Without the claim of the node, which is for others than its holder, who works here; and without those of groups
+/// around it, of which there were none when it was taken.
 class DeferringStore final : public ForwardingStore {
  public:
   DeferringStore(const NodeLocation& location, std::shared_ptr<Store> documents)
       : ForwardingStore(location.store),
         documents_(std::move(documents)),
         keys_(location),
-        claim_(claim_key(location)),
-        staging_(staging_name(location.path)) {}
+        claims_(claim_keys(location)),
+        staging_(staging_prefix(location)) {}
 
   Result<void> read(ReadQueue& queue) override {
     return reply_to_each(queue, [&](const ReadRequest& request) -> Result<ReadReply> {
-      if (!request.of && request.key == claim_) return ReadReply();
+      if (!request.of && std::ranges::find(claims_, request.key) != claims_.end()) return ReadReply();
       if (request.of || !keys_.has(request.key)) return read_one(*store_, request);
       SHERD_TRY(document, documents_->open(request.key));
       return document != nullptr ? reply_from(std::move(document), request) : read_one(*store_, request);
@@ -57,7 +58,7 @@ class DeferringStore final : public ForwardingStore {
     }));
     if (!all) return false;
     return store_->visit(prefix, depth, [&](const ListEntry& entry) -> Result<bool> {
-      const bool is_hidden = prefix.empty() && entry.is_prefix && entry.name == staging_;
+      const bool is_hidden = entry.is_prefix && prefix + std::string(entry.name) + "/" == staging_;
       return is_hidden || seen.contains(entry.name) ? Result<bool>(true) : visit(entry);
     });
   }
@@ -67,7 +68,8 @@ class DeferringStore final : public ForwardingStore {
 
   const std::shared_ptr<Store> documents_;
   const DocumentKeys keys_;
-  const std::string claim_, staging_;
+  const std::vector<std::string> claims_;
+  const std::string staging_;
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ using Locks = std::vector<std::unique_ptr<StoreLock>>;
 
 /// Waits for the processes that are making nodes in the store whose root is erased, and keeps their locks. What they
 /// have made so far is below the root.
-Result<Locks> lock_makers(const NodeLocation& location) {
+Result<Locks> lock_staging(const NodeLocation& location) {
   Locks locks;
   if (!location.path.empty() || !location.store->traits().locks) return locks;
   SHERD_TRY(root, location.store->list_dir(""));
@@ -117,10 +117,14 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
-  SHERD_TRY(makers, lock_makers(location));
+  SHERD_TRY(makers, lock_staging(location));
   SHERD_TRY(refuse_foreign_objects(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_taken_over));
+  if (auto alone = refuse_overlapping(location); !alone) {
+    claim.undo();
+    return alone;
+  }
   SHERD_TRY(clear_location(location));
   for (const std::string& prefix : location.format->contents(location.path))
     SHERD_TRY(location.store->erase_prefix(prefix));

@@ -151,8 +151,10 @@ class Walk {
     for (const std::string& prefix : erased.format->contents(erased.path))
       SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
         SHERD_TRY(check_interrupted(top_.config.interrupted));
-        if (is_ours(entry.name) || entry.name.find("/.sherd-") != entry.name.npos || is_backup(entry.name)) return true;
         const std::string key = prefix + std::string(entry.name);
+        const bool is_inside = has_ours_below(entry.name);
+        if (is_inside && refuses_) SHERD_TRY(refuse_claim(top_, key));
+        if (is_inside || is_ours(entry.name) || is_backup(entry.name)) return true;
         SHERD_TRY(step, step_without(key));
         if (step != nullptr) SHERD_TRY(found(key, *step));
         return true;
@@ -246,9 +248,12 @@ Result<ForeignObjects> foreign_objects(const NodeLocation& location) {
 }
 
 Result<void> refuse_foreign_objects(const NodeLocation& location) {
-  SHERD_TRY(refuse_overlapping(location));  // what is being made belongs to no node yet
+  // Claims are below the path, where the contents of some formats are not.
+  const bool has_claims = location.format->contents(location.path) == std::vector{prefix_of(location.path)};
+  if (!has_claims) SHERD_TRY(refuse_overlapping(location));
   SHERD_TRY(walk, walk_at(location));
-  return walk.for_foreign(location, [](const std::string& key, const Step& step) -> Result<void> {
+  return walk.for_foreign(location, [&](const std::string& key, const Step& step) -> Result<void> {
+    SHERD_TRY(refuse_overlapping(location));  // what is being made belongs to no node yet
     if (step.is_readable) return foreign_object_error(key);
     return conflict(
                "may belong to another program: the node's document cannot be read, so its members are not known; "

@@ -40,6 +40,8 @@ inline constexpr std::string_view kScratchPrefix = ".sherd-new-";
 
 /// Sherd's own files, whose names no object or node may have.
 [[nodiscard]] inline bool is_ours(std::string_view name) noexcept { return name.starts_with(".sherd-"); }
+/// Whether a segment of a key other than the first is such a name.
+[[nodiscard]] inline bool has_ours_below(std::string_view key) noexcept { return key.find("/.sherd-") != key.npos; }
 
 /// The old version of the object KEY that a repair has changed: `KEY.sherd-backup`, or `KEY.sherd-backup-2` and so on.
 /// It is an ordinary object, which belongs to the node of KEY, and which nothing reads.

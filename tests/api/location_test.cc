@@ -9,6 +9,7 @@
 #include "sherd/neuroglancer.hpp"
 #include "sherd/sherd.hpp"
 #include "tests/array/nodes_testing.hpp"
+#include "tests/store/lockless.hpp"
 #include "tests/store/temp_dir.hpp"
 
 namespace sherd {
@@ -52,6 +53,18 @@ TEST(Open, AcceptsTheUrlOfANodeWithAnyName) {
     EXPECT_EQ(open_array(array.url()).value().url(), array.url());
     const Group group = create_group(store, name, parsed(R"({"is": "it"})")).value();
     EXPECT_EQ(open_group(group.url()).value().attributes(), group.attributes()) << group.url();
+  }
+}
+
+TEST(NewNode, IsNotMadeInsideOneThatIsBeingMade) {
+  const auto store = lockless(false);
+  const std::string claim = "h/a/.sherd-new-00000000/claim";
+  store->set(claim, "{}").value();
+  EXPECT_TRUE(refuse_inside(*prefixed_store(store, "h/b/"), {}));
+  for (const char* inside : {"h/a/x/", "h/a/x/y/"}) {
+    const auto refused = refuse_inside(*prefixed_store(store, inside), {});
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_THAT(claim, testing::EndsWith(refused.error().key()));
   }
 }
 

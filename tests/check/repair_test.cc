@@ -44,10 +44,11 @@ TEST(Check, ListsWhatAKillLeavesInABucketAndRemovesProbes) {
   const std::shared_ptr<Store> store = lockless(false);
   create_group(store, "").value();
   create_array(store, "a", sharded()).value();
-  const std::string probe = ".sherd-probe-0123", inner = "a/.sherd-probe-4567", claim = ".sherd-new-12345678/claim";
+  const std::string probe = ".sherd-probe-0123", inner = "a/.sherd-probe-4567", claim = "b/.sherd-new-00000000/claim";
   store->set(probe, "p").value();
   store->set(inner, "p").value();
   store->set(claim, R"({"path": "b", "format": "zarr3", "note": ""})").value();
+  store->set("b/c/0/0", "is part of what is claimed").value();
   const CheckReport report = check(store).value();
   EXPECT_TRUE(report.ok());
   EXPECT_THAT(codes(report), ElementsAre("probe_left", "probe_left", "node_claimed"));
@@ -63,7 +64,7 @@ TEST(Check, ListsTheClaimOfAKilledProcessWhereThereIsNothingElse) {
   const std::shared_ptr<Store> store = lockless(false);
   create_group(store, "").value();
   create_array(store, "a", sharded()).value();
-  const auto claim = [](const std::string& path) { return claim_key({.store = nullptr, .path = path, .tables = {}}); };
+  const auto claim = [&](const std::string& path) { return claim_key({.store = store, .path = path, .tables = {}}); };
   store->set(claim("b"), R"({"path": "b", "format": "zarr3", "note": ""})").value();
   const CheckReport report = check(store, {.path = "b"}).value();
   EXPECT_FALSE(report.ok());

@@ -29,7 +29,7 @@ using testing::StartsWith;
 std::shared_ptr<TestStore> watched_store(std::shared_ptr<Store> store) {
   auto watched = std::make_shared<TestStore>(std::move(store));
   watched->of = Op::write;
-  watched->keys = [](const std::string& key) { return !key.starts_with(".sherd-"); };
+  watched->keys = [](const std::string& key) { return key.find(".sherd-") == key.npos; };
   return watched;
 }
 
@@ -64,8 +64,11 @@ class InPlace : public testing::TestWithParam<const char*> {
   }
   [[nodiscard]] std::vector<std::string> keys_at_a() const {
     std::vector<std::string> keys = keys_of(*store_);
-    std::erase_if(keys, [](const std::string& key) { return !key.starts_with("a/") && !key.starts_with(".sherd-"); });
+    std::erase_if(keys, [](const std::string& key) { return !key.starts_with("a/"); });
     return keys;
+  }
+  [[nodiscard]] std::string claim(const std::string& path) const {
+    return claim_key({.store = store_, .path = path, .tables = {}});
   }
   Result<void> erase_a() { return erase(store_, {.path = "a"}); }
 
@@ -117,7 +120,7 @@ TEST_P(InPlace, ASecondMakerIsAConflictThatNamesTheClaim) {
         if (!has_contents) second.contents = nullptr;
         const auto refused = create_array(store_, "a", second);
         EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-        EXPECT_EQ(refused.error().key(), staging_name("a") + "/claim");
+        EXPECT_EQ(refused.error().key(), claim("a"));
         EXPECT_THAT(refused.error().message(), HasSubstr("--resume"));
       }
     }
@@ -147,6 +150,53 @@ TEST_P(InPlace, ACreatorThatComesFirstKeepsItsAttributes) {
   EXPECT_EQ(open_array(store_, {.path = "a"}).value().attributes(), Json(Json::Object{{"first", 21}}));
 }
 
+TEST_P(InPlace, AMakerThatNamesTheNodeFromAnotherStoreFindsItsClaim) {
+  create_group(store_, "h").value();
+  const auto inner = prefixed_store(store_, "h/"), own = prefixed_store(store_, "h/a/");
+  CreateOptions options = filled_with(1);
+  options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
+    SHERD_TRY(write(array));
+    const auto is_refused = [&](const auto& done, std::string_view store = {}) {
+      EXPECT_EQ(done.error().code(), ErrorCode::conflict);
+      EXPECT_EQ(done.error().key(), claim("h/a").substr(store.size()));
+      EXPECT_THAT(done.error().message(), HasSubstr(store == "h/a/" ? "'/'" : store == "h/" ? "'a'" : "'h/a'"));
+    };
+    for (const bool overwrite : {false, true}) {
+      CreateOptions second = filled_with(21, overwrite);
+      second.format = GetParam();
+      is_refused(create_array(store_, "h/a", second));
+      is_refused(create_array(inner, "a", second), "h/");
+      is_refused(create_group(own, "b", {}, overwrite, {}, GetParam()), "h/a/");
+      second.contents = nullptr;
+      is_refused(create_array(store_, "h/a", second));
+      EXPECT_EQ(create_array(own, "", second).error().key(), claim(""));
+    }
+    is_refused(erase(store_, {.path = "h"}));
+    is_refused(create_group(store_, "h", {}, true));
+    return {};
+  };
+  create_array(inner, "a", options).value();
+  EXPECT_EQ(elements(store_, "h/a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
+  EXPECT_THAT(keys_of(*store_), Not(Contains(HasSubstr(".sherd-"))));
+}
+
+TEST_P(InPlace, AClaimAloneIsAConflictForTheGroupAroundIt) {
+  create_group(store_, "g").value();
+  store_->set(claim("g/a"), R"({"path": "a"})").value();
+  CreateOptions options = filled_with(1, true);
+  EXPECT_EQ(erase(store_, {.path = "g"}).error().key(), claim("g/a"));
+  EXPECT_EQ(create_array(store_, "g", options).error().key(), claim("g/a"));
+  store_->erase(is_v2() ? "g/.zgroup" : "g/zarr.json").value();
+  for (const bool overwrite : {false, true}) {
+    options.overwrite = overwrite;
+    const auto refused = create_array(store_, "g", options);
+    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+    EXPECT_EQ(refused.error().key(), claim("g/a"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("'g/a'"));
+  }
+  EXPECT_TRUE(store_->get(claim("g/a")).value());
+}
+
 TEST_P(InPlace, AGroupIsNotErasedOrOverwrittenWhileANodeInItIsMade) {
   create_group(store_, "g").value();
   CreateOptions options = filled_with(1);
@@ -154,7 +204,7 @@ TEST_P(InPlace, AGroupIsNotErasedOrOverwrittenWhileANodeInItIsMade) {
     SHERD_TRY(write(array));
     const auto is_refused = [&](const auto& done) {
       EXPECT_EQ(done.error().code(), ErrorCode::conflict);
-      EXPECT_EQ(done.error().key(), staging_name("g/a") + "/claim");
+      EXPECT_EQ(done.error().key(), claim("g/a"));
       EXPECT_THAT(done.error().message(), HasSubstr("'g/a'"));
     };
     is_refused(erase(store_, {.path = "g"}));
@@ -168,20 +218,41 @@ TEST_P(InPlace, AGroupIsNotErasedOrOverwrittenWhileANodeInItIsMade) {
   };
   create_array(store_, "g/a", options).value();
   EXPECT_EQ(elements(store_, "g/a"), (std::vector<std::uint8_t>{1, 2, 3, 4}));
-  EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
+  EXPECT_THAT(keys_of(*store_), Not(Contains(HasSubstr(".sherd-"))));
   erase(store_, {.path = "g"}).value();
+}
+
+TEST(ClaimedDraftNode, IsNotErasedWithTheGroupAroundIt) {
+  const auto store = lockless(false);
+  create_group(store, "", {}, false, {}, "draft2022").value();
+  create_group(store, "g").value();
+  CreateOptions options = filled_with(1);
+  options.contents = [&](const Array&) -> Result<void> {
+    EXPECT_THAT(erase(store, {.path = "g"}).error().message(), HasSubstr("'g/a'"));
+    EXPECT_THAT(create_group(store, "g", {}, true).error().message(), HasSubstr("'g/a'"));
+    EXPECT_THAT(create_array(store, "g", filled_with(11, true)).error().message(), HasSubstr("'g/a'"));
+    return {};
+  };
+  create_array(store, "g/a", options).value();
 }
 
 TEST_P(InPlace, NoNodeIsMadeInAGroupThatIsBeingMade) {
   CreateOptions options = filled_with(1);
   options.contents = [&](const Array&) -> Result<void> {
-    const auto refused = create_array(store_, "a/b", filled_with(11));
-    EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-    EXPECT_EQ(refused.error().key(), staging_name("a") + "/claim");
+    const auto is_refused = [&](const auto& made) {
+      EXPECT_EQ(made.error().code(), ErrorCode::conflict);
+      EXPECT_EQ(made.error().key(), claim("a"));
+    };
+    CreateOptions inside = filled_with(11);
+    is_refused(create_array(store_, "a/b", inside));
+    is_refused(create_group(store_, "a/b"));
+    inside.contents = nullptr;
+    for (const char* path : {"a/b", "a/b/c"}) is_refused(create_array(store_, path, inside));
+    EXPECT_THAT(keys_at_a(), ElementsAre(claim("a")));
     return {};
   };
   create_array(store_, "a", options).value();
-  EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
+  EXPECT_THAT(keys_of(*store_), Not(Contains(HasSubstr(".sherd-"))));
 }
 
 TEST_P(InPlace, AFailureOfTheContentsLeavesNothing) {
@@ -199,7 +270,7 @@ TEST_P(InPlace, AnOverwrittenArrayIsGoneBeforeTheNewOneIsStored) {
   CreateOptions options = filled_with(11, true);
   options.contents = [&, write = options.contents](const Array& array) -> Result<void> {
     EXPECT_FALSE(open(store_, {.path = "a"}));
-    EXPECT_THAT(keys_at_a(), ElementsAre(staging_name("a") + "/claim"));
+    EXPECT_THAT(keys_at_a(), ElementsAre(claim("a")));
     return write(array);
   };
   create_array(store_, "a", options).value();
@@ -239,7 +310,7 @@ TEST_P(InPlace, ARepeatedEraseFinishesOneThatWasKilled) {
     }
     if (was_killed) erase(store_, {.path = "g"}).value();
     EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith("g/"))));
-    EXPECT_THAT(keys_of(*store_), Not(Contains(StartsWith(".sherd-"))));
+    EXPECT_THAT(keys_of(*store_), Not(Contains(HasSubstr(".sherd-"))));
   }
 }
 
@@ -271,7 +342,7 @@ TEST_P(InPlace, AKilledCopyIsResumedWithoutStoringAnObjectTwice) {
     copy(source, resumed, again).value();
     EXPECT_EQ(elements(store, ""), (std::vector<std::uint8_t>{1, 2, 3, 4})) << changes;
     EXPECT_EQ(open_array(store, {}).value().attributes(), Json(Json::Object{{"first", 1}})) << changes;
-    EXPECT_THAT(keys_of(*store), Not(Contains(StartsWith(".sherd-")))) << changes;
+    EXPECT_THAT(keys_of(*store), Not(Contains(HasSubstr(".sherd-")))) << changes;
     const auto written = resumed->log();
     EXPECT_EQ(std::set(written.begin(), written.end()).size(), written.size()) << changes;
   }
