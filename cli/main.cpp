@@ -296,9 +296,10 @@ class CommandLine {
     if (!session) return fail(session.error(), everywhere_.json);
     const auto row = std::find_if(runs_.begin(), runs_.end(), [&](const auto& run) { return run.first == chosen(); });
     auto done = row->second(**session);
-    if (auto finished = done ? (*session)->finish() : Result<void>(); !finished) done = std::move(finished).error();
-    (*session)->end_progress(done.has_value());
-    if (auto flushed = (*session)->out().flush(); !flushed && done) done = std::move(flushed).error();
+    auto ended = done ? (*session)->finish() : Result<void>();
+    (*session)->end_progress(done && ended);
+    if (ended) ended = (*session)->out().flush();  // nothing claims success if what was written is not finished
+    if (!ended && done) done = std::move(ended).error();
     (*session)->report_stats();
     if (done) return *done;
     if ((*session)->out().closed()) return 0;

@@ -39,6 +39,8 @@ Result<void> Output::flush() {
 }
 
 Result<void> Output::put(std::string_view text) {
+  if (text.empty()) return {};
+  if (finish_) SHERD_TRY(finish_());
   if (os::write_all(STDOUT_FILENO, as_bytes(text)) == 0) return {};
   if (errno != EPIPE) return io_error(std::string("cannot write to standard output: ") + std::strerror(errno));
   closed_ = true;

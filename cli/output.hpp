@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sherd/json.hpp"
 #include "sherd/result.hpp"
@@ -13,6 +15,9 @@ namespace sherd::cli {
 
 class Output {
  public:
+  Output() = default;
+  /// Before anything is printed, `finish` must have succeeded.
+  explicit Output(std::function<Result<void>()> finish) : finish_(std::move(finish)) {}
   Result<void> write(std::string_view text);
   Result<void> write(std::span<const std::byte> bytes);
   /// Prints one JSON value: on one line, or indented on a terminal.
@@ -24,6 +29,7 @@ class Output {
 
  private:
   Result<void> put(std::string_view text);
+  std::function<Result<void>()> finish_;
   std::string buffer_;
   bool closed_ = false;
 };

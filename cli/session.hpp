@@ -63,8 +63,8 @@ class Session {
                                          const LevelChoice& level) const;
   /// The array at `url`, or one resolution of the volume or the OME-NGFF image there.
   [[nodiscard]] Result<Array> open_level(const std::string& url, Config config, const LevelChoice& level) const;
-  /// Finishes what was written into zip archives. A command that reports success itself calls this before; for the
-  /// others it is called when they have succeeded.
+  /// Finishes what was written into zip archives. A command that reports success by note() calls this before; it is
+  /// also called before anything is printed on standard output, and at the end of a command that has succeeded.
   Result<void> finish();
   /// One line on standard error, unless --quiet or --json.
   void note(const std::string& text);
@@ -82,7 +82,7 @@ class Session {
   Limits limits_;
   std::map<std::string, std::string> storage_options_;
   double lock_timeout_ = Config{}.lock_timeout;
-  Output out_;
+  Output out_{[this] { return finish(); }};
   std::shared_ptr<Recorder> recorder_;
   std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>();
   std::shared_ptr<ProgressBar> bar_;
