@@ -28,8 +28,11 @@ struct Import {
   Result<int> run_object(Session& session) const {
     if (shape || axes || spacing || pyramid.pyramid || pyramid.factors || !dtype.empty() || big_endian || apply_scale ||
         !array.is_plain() || array.attributes || volume.is_given() || !to.empty())
-      return invalid_argument("skeletons and meshes are imported with --id, --units, --from and --overwrite only");
+      return invalid_argument(
+          "skeletons and meshes are imported with --id, --units, --from, --overwrite and options of writing only");
     ObjectFileOptions options{.format = from, .id = id, .overwrite = array.overwrite};
+    options.config = session.guarded("import");
+    SHERD_TRY(array.chunking.writing.apply(options.config));
     if (units) options.unit = *units;
     return run_import_object(session, source, url, std::move(options));
   }

@@ -48,6 +48,7 @@ Result<std::string> read_input(const std::string& path, const Config& config) {
 struct Kv {
   std::string action, url, id_text, input = "-", output = "-", gzip_level;
   std::optional<std::string> sharding, preceding;
+  UpdateOptions updating;
   bool long_form = false, before = false;
 
   [[nodiscard]] bool writes() const { return action == "put" || action == "rm" || action == "compact"; }
@@ -71,6 +72,7 @@ struct Kv {
     neuroglancer::ShardedStoreOptions options{.writable = writes(),
                                               .config = writes() ? session.guarded("kv") : session.config()};
     apply_gzip_level(gzip_level, options.config);
+    SHERD_TRY(updating.apply(options.config));
     SHERD_TRY(store, at(url, ShardedStore::open(url, json, options)));
     SHERD_TRY(at(store.url(), apply(session, store)));
     return 0;
@@ -163,6 +165,7 @@ Run add_kv_put(Arguments& arguments) {
   arguments.text("-i,--input", "FILE|-", kv->input, "The value; - is stdin, the default");
   arguments.text("--preceding", "FILE", kv->preceding,
                  "For meshes: a file with the fragments, whose size must be that in the manifest");
+  kv->updating.add_to(arguments);
   add_gzip_level(arguments, kv->gzip_level);
   arguments.examples({{"sherd kv put brain/skeletons 17 -i 17.bin", "store it, or replace it in its shard"}});
   return [kv](Session& session) { return kv->run(session); };
@@ -177,6 +180,7 @@ Run add_kv_ls(Arguments& arguments) {
 
 Run add_kv_rm(Arguments& arguments) {
   const auto kv = with_place(arguments, "rm", true);
+  kv->updating.add_to(arguments);
   arguments.examples({{"sherd kv rm brain/skeletons 17", "remove it; an id without a value is not found"}});
   return [kv](Session& session) { return kv->run(session); };
 }

@@ -52,7 +52,6 @@ void add_object_id(Arguments& arguments, std::optional<std::uint64_t>& id, const
 
 Result<int> run_import_object(Session& session, const std::string& source, const std::string& url,
                               ObjectFileOptions options) {
-  options.config = session.guarded("import");
   std::optional<ScratchFile> spooled;
   if (source == "-") {
     SHERD_TRY(file, ScratchFile::make());

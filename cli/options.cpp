@@ -153,10 +153,7 @@ void ChunkingOptions::add_to(Arguments& arguments) {
   writing.add_to(arguments);
 }
 
-void WritingOptions::add_to(Arguments& arguments) {
-  arguments.choice("--chunk-order", {"c", "f", "morton", "arrival"}, chunk_order,
-                   "Order of inner chunks inside shards that this command writes; morton is the default; arrival: as "
-                   "they are encoded, the fastest");
+void UpdateOptions::add_to(Arguments& arguments) {
   arguments.choice(
       "--update", {"auto", "rewrite", "append", "in_place"}, update,
       "How a stored shard is changed: rewrite it as a new object; append changed chunks to it; overwrite those that "
@@ -165,6 +162,25 @@ void WritingOptions::add_to(Arguments& arguments) {
       "--max-unused dead bytes, is rewritten; --stats says why");
   arguments.text("--max-unused", "SHARE", max_unused,
                  "Share of dead bytes above which an update rewrites a shard; default: 0.5");
+}
+
+Result<void> UpdateOptions::apply(Config& config) const {
+  if (max_unused) {
+    SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
+    config.max_unused = share;
+  }
+  config.update = update == "rewrite"    ? Update::rewrite
+                  : update == "append"   ? Update::append
+                  : update == "in_place" ? Update::in_place
+                                         : Update::automatic;
+  return {};
+}
+
+void WritingOptions::add_to(Arguments& arguments) {
+  arguments.choice("--chunk-order", {"c", "f", "morton", "arrival"}, chunk_order,
+                   "Order of inner chunks inside shards that this command writes; morton is the default; arrival: as "
+                   "they are encoded, the fastest");
+  updating.add_to(arguments);
   arguments.flag(
       "--write-empty-chunks", write_empty_chunks,
       "Store chunks that hold only the fill value too. cloud-volume cannot read volumes without them, unless it "
@@ -190,14 +206,7 @@ Result<void> WritingOptions::apply(Config& config) const {
     SHERD_TRY(room, parse_slack(*slack).in([] { return "--slack"; }));
     config.slack = room;
   }
-  if (max_unused) {
-    SHERD_TRY(share, parse_share(*max_unused).in([] { return "--max-unused"; }));
-    config.max_unused = share;
-  }
-  config.update = update == "rewrite"    ? Update::rewrite
-                  : update == "append"   ? Update::append
-                  : update == "in_place" ? Update::in_place
-                                         : Update::automatic;
+  SHERD_TRY(updating.apply(config));
   if (layout == "zarr+neuroglancer") config.layout = Layout::zarr_neuroglancer;
   apply_gzip_level(gzip_level, config);
   config.write_empty_chunks = write_empty_chunks;

@@ -26,10 +26,20 @@ void add_level(Arguments& arguments, LevelChoice& level);
 void add_gzip_level(Arguments& arguments, std::string& level);
 void apply_gzip_level(const std::string& level, Config& config);
 
+/// How stored shards are changed, of any kind.
+struct UpdateOptions {
+  std::string update = "auto";
+  std::optional<std::string> max_unused;
+
+  void add_to(Arguments& arguments);
+  [[nodiscard]] Result<void> apply(Config& config) const;
+};
+
 /// How chunks and shards are written, in any array.
 struct WritingOptions {
-  std::string chunk_order = "morton", update = "auto", layout = "plain", gzip_level;
-  std::optional<std::string> max_unused, slack;
+  UpdateOptions updating;
+  std::string chunk_order = "morton", layout = "plain", gzip_level;
+  std::optional<std::string> slack;
   bool write_empty_chunks = false, no_durable = false;
 
   void add_to(Arguments& arguments);

@@ -9,10 +9,13 @@ namespace {
 
 struct Resize {
   std::string url, shape;
+  UpdateOptions updating;
 
   Result<int> run(Session& session) const {
     SHERD_TRY(lengths, parse_shape(shape).in([] { return "SHAPE"; }));
-    SHERD_TRY(array, at(url, open_array(url, session.opening(session.guarded("resize"), true))));
+    Config config = session.guarded("resize");
+    SHERD_TRY(updating.apply(config));
+    SHERD_TRY(array, at(url, open_array(url, session.opening(std::move(config), true))));
     if (lengths.size() != array.ndim())
       return invalid_argument("SHAPE: " + to_string(lengths) + " has " + print_count(lengths.size(), "length") + "; " +
                               url + " has shape " + to_string(array.shape()));
@@ -33,6 +36,7 @@ Run add_resize(Arguments& arguments) {
   auto resize = std::make_shared<Resize>();
   arguments.argument("URL", resize->url, "The array");
   arguments.argument("SHAPE", resize->shape, "The new length of each dimension, such as 512,512");
+  resize->updating.add_to(arguments);
   arguments.examples({{"sherd resize movie.zarr 2000,512,512",
                        "new elements have the fill value; elements outside the new shape are erased"}});
   return [resize](Session& session) { return resize->run(session); };

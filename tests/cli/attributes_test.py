@@ -70,6 +70,13 @@ def test_an_array_is_resized_and_what_is_cut_off_is_erased(sherd, tmp_path, arra
     assert zarr.open(tmp_path / array)[:].tolist() == [[7, 7, 0, 0, 0, 0]] * 3 + [[0] * 6]
 
 
+def test_a_shard_that_is_cut_off_is_changed_as_the_options_say(sherd):
+    sherd.ok("create", "a", "--shape", "64", "--dtype", "uint8", "--chunks", "8", "--shards", "64", "--codec", "bytes")
+    sherd.ok("write", "a", "--value", "1")
+    ran = sherd.ok("resize", "a", "60", "--update", "rewrite", "--quiet", "--stats")
+    assert json.loads(ran.stderr)["updates"] == {"rewrite: as configured": 1}
+
+
 @pytest.mark.parametrize("shape, message", [("3", "(3,) has 1 length; s.zarr/a has shape (4, 6)"), ("3,x", "SHAPE")])
 def test_shapes_that_do_not_fit_are_usage_errors(sherd, array, shape, message):
     ran = sherd("resize", array, shape)

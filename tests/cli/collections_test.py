@@ -104,6 +104,22 @@ def test_a_collection_is_copied_as_it_is(sherd, meshes):
     assert sherd("copy", "meshes", "again").code == 6
 
 
+def test_an_imported_object_is_stored_as_the_options_say(sherd, tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.swc").write_text("1 1 0 0 0 1 -1\n2 3 1 0 0 1 1\n")
+        sherd.ok("import", f"{number}.swc", "made")
+    info = json.loads((tmp_path / "made/info").read_text())
+    (tmp_path / "bones").mkdir()
+    (tmp_path / "bones/info").write_text(json.dumps(info | {"sharding": sharding()}))
+    for number in (1, 2):
+        sherd.ok("import", f"{number}.swc", "bones")
+    written = {}
+    for update in ("in_place", "rewrite"):
+        ran = sherd.ok("import", "2.swc", "bones", "--overwrite", "--update", update, "--quiet", "--stats")
+        written[update] = json.loads(ran.stderr)["bytes_written"]
+    assert written["in_place"] < written["rewrite"]
+
+
 def test_check_names_the_object(sherd, meshes):
     sherd.ok("kv", "put", "meshes", 3, input=manifest())
     told = sherd("check", "meshes", "--data", "--json")

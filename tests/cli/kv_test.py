@@ -42,6 +42,23 @@ def test_the_sharding_option_replaces_an_info_document(sherd, tmp_path):
     assert wrong.code == 2 and wrong.error["member"] == "sharding.minishard_bits"
 
 
+def test_a_value_is_changed_as_the_options_say(sherd, tmp_path):
+    where = "ids", "--sharding", json.dumps(sharding())
+
+    def changed(action, *options, value=b""):
+        ran = sherd.ok("kv", action, where[0], 7, *where[1:], *options, "--stats", input=value)
+        return json.loads(ran.stderr)["updates"]
+
+    for number in (7, 8):
+        sherd.ok("kv", "put", where[0], number, *where[1:], input=b"a" * 100)
+    assert changed("put", "--update", "in_place", value=b"b" * 100) == {"in_place": 1}
+    assert changed("put", "--update", "rewrite", value=b"c" * 100) == {"rewrite: as configured": 1}
+    assert changed("put", "--max-unused", "0", value=b"d" * 99) == {"rewrite: more than max_unused would be dead": 1}
+    assert changed("put", "--max-unused", "100%", value=b"e" * 99) == {"append": 1}
+    assert changed("rm", "--update", "rewrite") == {"rewrite: as configured": 1}
+    assert sherd.ok("kv", "ls", *where).text == "8\n"
+
+
 def test_compaction_reports_the_reclaimed_bytes(sherd, skeletons):
     for value in (b"x" * 100, b"y" * 50):
         for number in range(8):

@@ -147,6 +147,12 @@ def test_every_writing_command_accepts_the_write_options(sherd, command):
         assert option in help_text
 
 
+@pytest.mark.parametrize("command", ["write", "append", "copy", "import", "resize", "kv put", "kv rm"])
+def test_every_command_that_changes_shards_is_told_how(sherd, command):
+    help_text = sherd.ok(*command.split(), "--help").text
+    assert "--update" in help_text and "--max-unused" in help_text
+
+
 @pytest.mark.parametrize("share", ["2", "-1", "50 %", "half", ""])
 def test_a_share_is_a_number_from_0_to_1(sherd, share):
     sherd.ok("create", "a", "--shape", "4", "--dtype", "int8", "--max-unused", "30%")
