@@ -2,6 +2,8 @@
 // flight at a time. A request above that number waits until the earliest of them has been answered. Opening an object
 // answers one request; the size and generation of an open object cost none. Requests are answered when their latency
 // has passed, so one that takes long delays none but those that follow from its reply.
+#include "store/delayed.hpp"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -17,37 +19,29 @@
 namespace sherd {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The times at which requests are answered.
 class Line {
  public:
-  Line(Latency latency, unsigned parallel) : latency_(latency), free_(std::max(1U, parallel)) {}
+  Line(Latency latency, unsigned parallel, std::shared_ptr<DelayClock> clock)
+      : latency_(latency), clock_(std::move(clock)), free_(std::max(1U, parallel)) {}
 
+  [[nodiscard]] DelayClock& clock() const noexcept { return *clock_; }
   [[nodiscard]] unsigned parallel() const noexcept { return static_cast<unsigned>(free_.size()); }
 
   /// Sends requests and waits until all are answered. `unavailable` if the call that this thread works for is
   /// interrupted meanwhile.
   Result<void> wait(std::size_t requests = 1) {
     const auto answered = send(requests);
-    return wait_until(answered);
-  }
-
-  static Result<void> wait_until(Clock::time_point answered) {
-    for (auto now = Clock::now(); now < answered; now = Clock::now()) {
-      SHERD_TRY(check_interrupted());
-      std::this_thread::sleep_for(std::min<Clock::duration>(answered - now, kBetweenPolls));
-    }
-    return {};
+    return clock_->wait_until(answered);
   }
 
   /// Sends requests; returns when the last of them will be answered.
-  Clock::time_point send(std::size_t requests = 1) {
+  DelayClock::Time send(std::size_t requests = 1) {
     const std::lock_guard hold(mutex_);
-    Clock::time_point last{};
+    DelayClock::Time last{};
     for (; requests > 0; --requests) {
       const auto earliest = std::ranges::min_element(free_);
-      last = *earliest = std::max(*earliest, Clock::now()) + next_latency();
+      last = *earliest = std::max(*earliest, clock_->now()) + next_latency();
     }
     return last;
   }
@@ -61,9 +55,10 @@ class Line {
   }
 
   const Latency latency_;
+  const std::shared_ptr<DelayClock> clock_;
   std::uint64_t sent_ = 0;
   std::mutex mutex_;
-  std::vector<Clock::time_point> free_;  ///< when each of the parallel requests is free again
+  std::vector<DelayClock::Time> free_;  ///< when each of the parallel requests is free again
 };
 
 class DelayedSource final : public ForwardingSource {
@@ -171,7 +166,7 @@ Result<void> DelayedStore::read(ReadQueue& queue) {
     std::size_t number;
     ReadRequest request;
   };
-  std::multimap<Clock::time_point, UnderWay> under_way;  // by the time of the reply
+  std::multimap<DelayClock::Time, UnderWay> under_way;  // by the time of the reply
   for (std::size_t asked = 0;;) {
     while (under_way.size() < line_->parallel()) {
       auto request = queue.next(under_way.empty());
@@ -180,11 +175,11 @@ Result<void> DelayedStore::read(ReadQueue& queue) {
     }
     if (under_way.empty()) return {};
     SHERD_TRY(check_interrupted());
-    const auto now = Clock::now();
+    const auto now = line_->clock().now();
     const auto next = under_way.begin();
     if (next->first > now) {
       const bool is_full = under_way.size() == line_->parallel();
-      SHERD_TRY(Line::wait_until(is_full ? next->first : std::min(next->first, now + kBetweenAsks)));
+      SHERD_TRY(line_->clock().wait_until(is_full ? next->first : std::min(next->first, now + kBetweenAsks)));
       continue;
     }
     const auto [number, request] = std::move(under_way.extract(next).mapped());
@@ -196,8 +191,21 @@ Result<void> DelayedStore::read(ReadQueue& queue) {
 
 }  // namespace
 
+Result<void> DelayClock::wait_until(Time time) {
+  for (auto at = now(); at < time; at = now()) {
+    SHERD_TRY(check_interrupted());
+    std::this_thread::sleep_for(std::min<Time::duration>(time - at, kBetweenPolls));
+  }
+  return {};
+}
+
+std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel,
+                                     std::shared_ptr<DelayClock> clock) {
+  return std::make_shared<DelayedStore>(std::move(store), std::make_shared<Line>(latency, parallel, std::move(clock)));
+}
+
 std::shared_ptr<Store> delayed_store(std::shared_ptr<Store> store, Latency latency, unsigned parallel) {
-  return std::make_shared<DelayedStore>(std::move(store), std::make_shared<Line>(latency, parallel));
+  return delayed_store(std::move(store), latency, parallel, std::make_shared<DelayClock>());
 }
 
 }  // namespace sherd

@@ -1,48 +1,31 @@
 // Reads from a store whose replies sometimes take long. A slow reply delays only what depends on it.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "sherd/sherd.hpp"
-#include "store/forwarding.hpp"
+#include "store/delayed.hpp"
 
 namespace sherd {
 namespace tail_latency_test {
 
-constexpr std::size_t kSlots = 32;
+constexpr unsigned kSlots = 32;
+constexpr std::chrono::microseconds kMost{1000}, kSlow = 20 * kMost;  ///< one of a hundred requests is slow
+constexpr std::chrono::microseconds kMean = (99 * kMost + kSlow) / 100;
 
-/// Answers at once, and counts the time that this would take: one for most requests, twenty for one of a hundred.
-class SimulatedTime final : public ForwardingStore {
+/// Time passes only where a store waits.
+class SimulatedTime final : public DelayClock {
  public:
-  using ForwardingStore::ForwardingStore;
-
-  [[nodiscard]] StoreTraits traits() const noexcept override {
-    StoreTraits traits = store_->traits();
-    traits.parallel_requests = kSlots;
-    return traits;
+  [[nodiscard]] Time now() const override { return now_; }
+  Result<void> wait_until(Time time) override {
+    now_ = std::max(now_, time);
+    return {};
   }
 
-  Result<void> read(ReadQueue& queue) override {
-    std::multimap<std::uint64_t, std::pair<std::size_t, ReadRequest>> under_way;  // by the time of the reply
-    for (std::size_t asked = 0;;) {
-      while (under_way.size() < kSlots) {
-        auto request = queue.next(under_way.empty());
-        if (!request) break;
-        const std::uint64_t latency = ++requests % 100 == 50 ? 20 : 1;
-        latencies += latency;
-        under_way.emplace(now + latency, std::pair(asked++, *std::move(request)));
-      }
-      if (under_way.empty()) return {};
-      const auto next = under_way.extract(under_way.begin());
-      now = next.key();
-      const auto& [number, request] = next.mapped();
-      SHERD_TRY(queue.reply(number, read_one(*store_, request)));
-    }
-  }
-
-  std::uint64_t requests = 0, latencies = 0, now = 0;
+ private:
+  Time now_;
 };
 
 class TailLatency : public ::testing::Test {
@@ -55,16 +38,21 @@ class TailLatency : public ::testing::Test {
     return open_array(slow_, {.config = options.config}).value();
   }
   void expect_no_slot_idle(const Array& array) {
-    slow_->requests = slow_->latencies = slow_->now = 0;
+    const auto begin = clock_->now();
+    const std::uint64_t requests_before = recorder_->stats().requests;
     std::vector<std::uint32_t> read(values_.size());
     array.read(Box{{0, 0}, array.shape()}, std::span(read)).value();
     EXPECT_EQ(read, values_);
-    EXPECT_GT(slow_->requests, 2000U);
-    EXPECT_LE(slow_->now, slow_->latencies / kSlots * 13 / 10) << slow_->requests << " requests";
+    const std::uint64_t requests = recorder_->stats().requests - requests_before;
+    EXPECT_GT(requests, 2000U);
+    EXPECT_LE(clock_->now() - begin, requests * kMean / kSlots * 13 / 10) << requests << " requests";
   }
 
   const std::shared_ptr<Store> memory_ = memory_store();
-  const std::shared_ptr<SimulatedTime> slow_ = std::make_shared<SimulatedTime>(memory_);
+  const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
+  const std::shared_ptr<SimulatedTime> clock_ = std::make_shared<SimulatedTime>();
+  const std::shared_ptr<Store> slow_ =
+      delayed_store(recorded_store(memory_, recorder_), Latency(kMost, kSlow), kSlots, clock_);
   std::vector<std::uint32_t> values_;
 };
 
