@@ -33,10 +33,7 @@ foreach(layer IN LISTS SHERD_LAYERS)
   endif()
   if(sources)
     sherd_add_layer(${layer} ${sources})
-    # Not for the codecs: they use the same names for similar things, so two of them cannot be compiled together.
-    if(NOT layer STREQUAL codec)
-      sherd_compile_in_batches(sherd_${layer})
-    endif()
+    sherd_compile_in_batches(sherd_${layer})
   endif()
 endforeach()
 

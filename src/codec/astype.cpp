@@ -21,7 +21,7 @@ void visit_numeric(const DType& dtype, Visitor&& visitor) {
 }
 
 template <class T>
-auto number(T value) noexcept {
+auto as_number(T value) noexcept {
   if constexpr (std::is_same_v<T, Boolean>)
     return static_cast<std::uint8_t>(value.byte != 0);
   else
@@ -31,9 +31,9 @@ auto number(T value) noexcept {
 template <class To, class From>
 To converted(From from) noexcept {
   if constexpr (std::is_same_v<To, Boolean>)
-    return {static_cast<std::uint8_t>(convert_number<double>(number(from)) != 0)};
+    return {static_cast<std::uint8_t>(convert_number<double>(as_number(from)) != 0)};
   else
-    return convert_number<To>(number(from));
+    return convert_number<To>(as_number(from));
 }
 
 void convert(const DType& source, std::span<const std::byte> from, const DType& target, std::byte* to) noexcept {
@@ -83,11 +83,9 @@ Json required_of_astype(const DType& dtype) {
   return is_numeric(dtype) ? Json(Json::Object{{"decode_dtype", numpy_name(dtype)}}) : Json();
 }
 
-constexpr std::string_view kAliases[] = {"astype"};
-
 }  // namespace
 
 extern constinit const CodecEntry astype_codec{
-    .name = "numcodecs.astype", .aliases = kAliases, .array_codec = make_astype, .required = required_of_astype};
+    .name = "numcodecs.astype", .aliases = {"astype"}, .array_codec = make_astype, .required = required_of_astype};
 
 }  // namespace sherd

@@ -35,22 +35,15 @@ class Base64Codec final : public BytesCodec {
   }
 };
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_base64(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<BytesCodec>(std::make_unique<Base64Codec>());
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"base64"};
-
 }  // namespace
 
 extern constinit const CodecEntry base64_codec{
-    .name = "numcodecs.base64", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "numcodecs.base64", .aliases = {"base64"}, .bytes_codec = make_base64, .short_form = short_without_members};
 
 }  // namespace sherd

@@ -14,12 +14,12 @@ namespace sherd {
 namespace {
 
 /// How the words of a type are rounded; complex elements are two words.
-struct Words {
+struct RoundedWords {
   std::size_t size = 0;  ///< bytes; 0 if elements cannot be rounded
   int fraction = 0;      ///< bits; 0 for integers
 };
 
-Words words_of(const DType& dtype) noexcept {
+RoundedWords words_of(const DType& dtype) noexcept {
   using Kind = DType::Kind;
   if (dtype.kind() == Kind::datetime64 || dtype.kind() == Kind::timedelta64) return {8, 0};
   const auto format = float_format(part_of_complex(dtype.kind()).value_or(dtype.kind()));
@@ -60,7 +60,7 @@ void round_floats(int fraction, int keep, std::span<const std::byte> from, std::
 
 class BitroundCodec final : public ArrayCodec {
  public:
-  BitroundCodec(Words words, int keep) noexcept : words_(words), keep_(keep) {}
+  BitroundCodec(RoundedWords words, int keep) noexcept : words_(words), keep_(keep) {}
 
   Result<ChunkType> encoded_type(const ChunkType& in) const override { return in; }
 
@@ -87,40 +87,40 @@ class BitroundCodec final : public ArrayCodec {
   }
 
  private:
-  Words words_;
+  RoundedWords words_;
   int keep_;
 };
 
-Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecContext& context, bool registered) {
+Result<std::unique_ptr<ArrayCodec>> make_bitround(const CodecSpec& spec, const CodecContext& context, bool registered) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(keep, configuration.integer("keepbits", {registered ? 1 : 0, 64}));
   SHERD_TRY(configuration.done());
-  const Words words = words_of(context.in.dtype);
+  const RoundedWords words = words_of(context.in.dtype);
   if (words.size == 0 || (!registered && words.fraction == 0))
     return invalid_argument(spec.name + ": elements of type " + context.in.dtype.name() + " cannot be rounded");
   return std::unique_ptr<ArrayCodec>(std::make_unique<BitroundCodec>(words, static_cast<int>(keep)));
 }
 
-Result<std::unique_ptr<ArrayCodec>> make_registered(const CodecSpec& spec, const CodecContext& context) {
-  return make(spec, context, true);
+Result<std::unique_ptr<ArrayCodec>> make_registered_bitround(const CodecSpec& spec, const CodecContext& context) {
+  return make_bitround(spec, context, true);
 }
-Result<std::unique_ptr<ArrayCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext& context) {
-  return make(spec, context, false);
+Result<std::unique_ptr<ArrayCodec>> make_numcodecs_bitround(const CodecSpec& spec, const CodecContext& context) {
+  return make_bitround(spec, context, false);
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
+Result<Json> short_bitround(std::string_view argument, const DType&) {
   if (argument.empty()) return invalid_argument("the number of bits is missing, such as bitround:8");
   SHERD_TRY(keep, short_integer(argument, {1, 64}, 1));
   return Json(Json::Object{{"keepbits", keep}});
 }
 
-constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/array_to_bytes/bitround"};
-
 }  // namespace
 
-extern constinit const CodecEntry bitround_codec{
-    .name = "bitround", .aliases = kAliases, .array_codec = make_registered, .short_form = short_form};
+extern constinit const CodecEntry bitround_codec{.name = "bitround",
+                                                 .aliases = {"https://codec.zarrs.dev/array_to_bytes/bitround"},
+                                                 .array_codec = make_registered_bitround,
+                                                 .short_form = short_bitround};
 extern constinit const CodecEntry numcodecs_bitround_codec{
-    .name = "numcodecs.bitround", .aliases = {}, .array_codec = make_numcodecs, .short_form = short_form};
+    .name = "numcodecs.bitround", .aliases = {}, .array_codec = make_numcodecs_bitround, .short_form = short_bitround};
 
 }  // namespace sherd

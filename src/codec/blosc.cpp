@@ -21,7 +21,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kHeaderBytes = BLOSC_MIN_HEADER_LENGTH;
+constexpr std::size_t kBloscHeaderBytes = BLOSC_MIN_HEADER_LENGTH;
 constexpr std::uint64_t kWordBytes = 4;
 constexpr std::uint64_t kMaxSplits = 16;
 constexpr std::uint64_t kMinSplitElements = 128;
@@ -46,8 +46,8 @@ Error wrong(std::string_view what, std::uint64_t value) {
 }
 
 /// Checks the consistency of the header, also with the number of bytes.
-Result<Header> read_header(std::span<const std::byte> from) {
-  if (from.size() < kHeaderBytes) return wrong("the header is truncated at byte", from.size());
+Result<Header> read_blosc_header(std::span<const std::byte> from) {
+  if (from.size() < kBloscHeaderBytes) return wrong("the header is truncated at byte", from.size());
   const auto byte_at = [&](std::size_t i) { return std::to_integer<unsigned>(from[i]); };
   const auto word_at = [&](std::size_t i) { return std::uint64_t{load_little<std::uint32_t>(from.data() + i)}; };
   if (byte_at(0) != BLOSC_VERSION_FORMAT)
@@ -64,14 +64,14 @@ Result<Header> read_header(std::span<const std::byte> from) {
     return wrong("the header states a blocksize of", header.block_size);
   if ((header.flags & kReservedFlag) != 0) return wrong("the header has a reserved flag in", header.flags);
   if (header.is_copy()) {
-    if (from.size() != kHeaderBytes + header.size)
-      return wrong("a stored chunk should have an encoded size of", kHeaderBytes + header.size);
+    if (from.size() != kBloscHeaderBytes + header.size)
+      return wrong("a stored chunk should have an encoded size of", kBloscHeaderBytes + header.size);
     return header;
   }
   if (byte_at(1) != 1 || header.compressor() > kLastCompressor)
     return unsupported("blosc: unknown compressor " + std::to_string(header.compressor()) + ", version " +
                        std::to_string(byte_at(1)));
-  if (header.blocks() > (from.size() - kHeaderBytes) / kWordBytes)
+  if (header.blocks() > (from.size() - kBloscHeaderBytes) / kWordBytes)
     return wrong("the table of block offsets is truncated; expected block count", header.blocks());
   return header;
 }
@@ -99,8 +99,8 @@ Result<std::span<const std::byte>> check_block(const Header& header, std::span<c
                      header.block_size / header.type_size >= kMinSplitElements && size == header.block_size;
   const std::uint64_t splits = split ? header.type_size : 1;
   if (size % splits != 0) return wrong("the typesize does not divide the block of size", size);
-  const std::uint64_t table_end = kHeaderBytes + header.blocks() * kWordBytes;
-  const std::uint64_t start = load_little<std::uint32_t>(from.data() + kHeaderBytes + index * kWordBytes);
+  const std::uint64_t table_end = kBloscHeaderBytes + header.blocks() * kWordBytes;
+  const std::uint64_t start = load_little<std::uint32_t>(from.data() + kBloscHeaderBytes + index * kWordBytes);
   if (start < table_end) return wrong("a block starts inside the header, at byte", start);
   std::uint64_t at = start;
   for (std::uint64_t i = 0; i < splits; ++i) {
@@ -134,7 +134,7 @@ Result<void> decode_checked(std::span<const std::byte> from, std::span<std::byte
 Result<bool> cut_out(const Header& header, std::span<const std::byte> from, std::uint64_t first, std::uint64_t last,
                      Buffer& to) {
   std::vector<std::span<const std::byte>> blocks;
-  std::size_t made = kHeaderBytes + kWordBytes * (last - first);
+  std::size_t made = kBloscHeaderBytes + kWordBytes * (last - first);
   std::size_t size = made;
   for (std::uint64_t i = first; i < last; ++i) {
     SHERD_TRY(block, check_block(header, from, i));
@@ -143,18 +143,18 @@ Result<bool> cut_out(const Header& header, std::span<const std::byte> from, std:
     blocks.push_back(block);
   }
   SHERD_TRY(to.resize(size));
-  std::memcpy(to.data(), from.data(), kHeaderBytes);
+  std::memcpy(to.data(), from.data(), kBloscHeaderBytes);
   const std::uint64_t end = std::min(last * header.block_size, header.size);
   store_little(to.data() + 4, static_cast<std::uint32_t>(end - first * header.block_size));
   store_little(to.data() + 12, static_cast<std::uint32_t>(size));
   for (std::size_t i = 0; i < blocks.size(); made += blocks[i++].size()) {
-    store_little(to.data() + kHeaderBytes + kWordBytes * i, static_cast<std::uint32_t>(made));
+    store_little(to.data() + kBloscHeaderBytes + kWordBytes * i, static_cast<std::uint32_t>(made));
     std::memcpy(to.data() + made, blocks[i].data(), blocks[i].size());
   }
   return true;
 }
 
-struct Settings {
+struct BloscSettings {
   std::string compressor;
   int level = 5;
   int shuffle = BLOSC_NOSHUFFLE;
@@ -163,18 +163,17 @@ struct Settings {
 };
 
 /// Compresses `from` with the library: 0 if the result does not fit in `to`, negative for an error.
-int compress(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to) {
+int compress(const BloscSettings& settings, std::span<const std::byte> from, std::span<std::byte> to) {
   return blosc_compress_ctx(settings.level, settings.shuffle, settings.type_size, from.size(), from.data(), to.data(),
                             to.size(), settings.compressor.c_str(), settings.block_size, 1);
 }
 
-constexpr std::size_t kLongChunk = std::size_t{16} << 20;
 constexpr std::size_t kPart = std::size_t{4} << 20;
 
 /// Encodes a long chunk: the library encodes its parts as separate chunks, and their blocks are joined.
 class LongEncoder {
  public:
-  LongEncoder(const Settings& settings, std::span<const std::byte> from, std::span<std::byte> to)
+  LongEncoder(const BloscSettings& settings, std::span<const std::byte> from, std::span<std::byte> to)
       : settings_(settings), from_(from), to_(to) {}
 
   /// The encoded size; nullopt if the library must encode the chunk as a whole.
@@ -194,17 +193,17 @@ class LongEncoder {
   bool begin() {
     if (settings_.level == 0) return false;  // a copy
     if (!encode_part(kPart)) return false;
-    std::memcpy(to_.data(), part_.data(), kHeaderBytes);
+    std::memcpy(to_.data(), part_.data(), kBloscHeaderBytes);
     block_size_ = load_little<std::uint32_t>(part_.data() + 8);
     if (block_size_ > kPart / 2) return false;
-    made_ = kHeaderBytes + kWordBytes * ceil_div(from_.size(), block_size_);
+    made_ = kBloscHeaderBytes + kWordBytes * ceil_div(from_.size(), block_size_);
     return made_ <= to_.size();
   }
 
   bool encode_part(std::size_t size) {
     const auto from = from_.subspan(at_, size);
     // Room for uncompressed blocks, so that the library does not store a copy of the whole part.
-    part_.resize(2 * kHeaderBytes + size + size / 8);
+    part_.resize(2 * kBloscHeaderBytes + size + size / 8);
     const int made = compress(settings_, from, part_);
     if (made <= 0) return false;
     part_.resize(static_cast<std::size_t>(made));
@@ -213,11 +212,11 @@ class LongEncoder {
 
   /// Stores the bytes unchanged, as the library does if compression does not make them fewer.
   bool copy() {
-    if (to_.size() < kHeaderBytes + from_.size()) return false;
+    if (to_.size() < kBloscHeaderBytes + from_.size()) return false;
     to_[2] |= std::byte{BLOSC_MEMCPYED};
-    std::memcpy(to_.data() + kHeaderBytes, from_.data(), from_.size());
+    std::memcpy(to_.data() + kBloscHeaderBytes, from_.data(), from_.size());
     at_ = from_.size();
-    made_ = kHeaderBytes + from_.size();
+    made_ = kBloscHeaderBytes + from_.size();
     return true;
   }
 
@@ -230,11 +229,11 @@ class LongEncoder {
     if (!is_made && !encode_part(size)) return false;
     if (load_little<std::uint32_t>(part_.data() + 8) != block_size_ || part_[2] != to_[2]) return false;
     const std::size_t blocks = ceil_div(size, block_size_);
-    const std::size_t table = kHeaderBytes + kWordBytes * blocks;
+    const std::size_t table = kBloscHeaderBytes + kWordBytes * blocks;
     if (part_.size() - table > to_.size() - made_) return copy();
     for (std::size_t i = 0; i < blocks; ++i) {
-      const std::size_t start = load_little<std::uint32_t>(part_.data() + kHeaderBytes + kWordBytes * i);
-      store_little(to_.data() + kHeaderBytes + kWordBytes * (at_ / block_size_ + i),
+      const std::size_t start = load_little<std::uint32_t>(part_.data() + kBloscHeaderBytes + kWordBytes * i);
+      store_little(to_.data() + kBloscHeaderBytes + kWordBytes * (at_ / block_size_ + i),
                    static_cast<std::uint32_t>(start - table + made_));
     }
     std::memcpy(to_.data() + made_, part_.data() + table, part_.size() - table);
@@ -243,7 +242,7 @@ class LongEncoder {
     return true;
   }
 
-  const Settings& settings_;
+  const BloscSettings& settings_;
   std::span<const std::byte> from_;
   std::span<std::byte> to_;
   std::vector<std::byte> part_;
@@ -254,7 +253,7 @@ class LongEncoder {
 
 class BloscCodec final : public BytesCodec {
  public:
-  explicit BloscCodec(Settings settings) : settings_(std::move(settings)) {}
+  explicit BloscCodec(BloscSettings settings) : settings_(std::move(settings)) {}
 
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + BLOSC_MAX_OVERHEAD; }
 
@@ -273,12 +272,12 @@ class BloscCodec final : public BytesCodec {
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    SHERD_TRY(header, read_header(from));
+    SHERD_TRY(header, read_blosc_header(from));
     const auto size = static_cast<std::size_t>(header.size);
     if (size > to.size()) return std::optional<std::size_t>();
     if (size == 0) return std::optional(size);
     if (header.is_copy()) {
-      std::memcpy(to.data(), from.data() + kHeaderBytes, size);
+      std::memcpy(to.data(), from.data() + kBloscHeaderBytes, size);
       return std::optional(size);
     }
     for (std::uint64_t i = 0; i < header.blocks(); ++i) SHERD_TRY(check_block(header, from, i));
@@ -289,11 +288,11 @@ class BloscCodec final : public BytesCodec {
   bool decodes_parts() const noexcept override { return true; }
   Result<std::optional<std::uint64_t>> decode_part(std::span<const std::byte> from, const BytePart& part,
                                                    Buffer& to) const override {
-    SHERD_TRY(header, read_header(from));
+    SHERD_TRY(header, read_blosc_header(from));
     if (header.size != part.size || part.begin >= part.end) return std::nullopt;
     if (header.is_copy()) {
       SHERD_TRY(to.resize(part.end - part.begin));
-      std::memcpy(to.data(), from.data() + kHeaderBytes + part.begin, to.size());
+      std::memcpy(to.data(), from.data() + kBloscHeaderBytes + part.begin, to.size());
       return std::optional(part.begin);
     }
     std::uint64_t first = part.begin / header.block_size;
@@ -311,7 +310,7 @@ class BloscCodec final : public BytesCodec {
   }
 
  private:
-  Settings settings_;
+  BloscSettings settings_;
 };
 
 constexpr std::array<std::string_view, 3> kShuffles = {"noshuffle", "shuffle", "bitshuffle"};
@@ -340,9 +339,10 @@ struct Defaults {
   bool any_type_size = false;
 };
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context, const Defaults& defaults) {
+Result<std::unique_ptr<BytesCodec>> make_with_defaults(const CodecSpec& spec, const CodecContext& context,
+                                                       const Defaults& defaults) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  Settings settings;
+  BloscSettings settings;
   SHERD_TRY(compressor, configuration.text("cname", defaults.compressor));
   constexpr std::string_view known[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   if (std::find(std::begin(known), std::end(known), compressor) == std::end(known))
@@ -379,10 +379,10 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
 }
 
 Result<std::unique_ptr<BytesCodec>> make_blosc(const CodecSpec& spec, const CodecContext& context) {
-  return make(spec, context, {});
+  return make_with_defaults(spec, context, {});
 }
 Result<std::unique_ptr<BytesCodec>> make_numcodecs_blosc(const CodecSpec& spec, const CodecContext& context) {
-  return make(spec, context, {"lz4", 5, BLOSC_SHUFFLE, true});
+  return make_with_defaults(spec, context, {"lz4", 5, BLOSC_SHUFFLE, true});
 }
 
 /// "cname" or "cname:clevel".

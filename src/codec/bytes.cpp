@@ -17,7 +17,7 @@ namespace sherd {
 namespace {
 
 /// The bytes at one offset of every element that form words of one kind.
-struct Words {
+struct FieldWords {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   std::size_t word_size = 1;  ///< if bytes are to be swapped, otherwise 1
@@ -26,7 +26,7 @@ struct Words {
 
 bool swaps(const Json& endian) { return endian.text() != (std::endian::native == std::endian::big ? "big" : "little"); }
 
-void list_words(const DType& dtype, const Json& endian, std::size_t offset, std::vector<Words>& to) {
+void list_words(const DType& dtype, const Json& endian, std::size_t offset, std::vector<FieldWords>& to) {
   if (dtype.kind() != DType::Kind::structure) {
     to.push_back({offset, dtype.size(), swaps(endian) ? dtype.word_size() : 1, narrow_numbers(dtype.kind())});
     return;
@@ -58,10 +58,10 @@ bool has_optional(const DType& dtype) {
   return std::any_of(fields.begin(), fields.end(), [](const DTypeField& field) { return has_optional(field.dtype); });
 }
 
-class Bytes final : public ArrayBytesCodec {
+class PlainBytes final : public ArrayBytesCodec {
  public:
   /// Only for elements of this type.
-  Bytes(const DType& dtype, const Json& endian) : word_size_(word_size(dtype, endian)) {
+  PlainBytes(const DType& dtype, const Json& endian) : word_size_(word_size(dtype, endian)) {
     if (word_size_ == 0 && dtype.kind() == DType::Kind::structure) list_words(dtype, endian, 0, fields_);
   }
 
@@ -111,18 +111,18 @@ class Bytes final : public ArrayBytesCodec {
   }
   /// Converts structs one by one, with each field while the struct is in the cache.
   void convert_fields(std::span<std::byte> element) const {
-    for (const Words& field : fields_) {
+    for (const FieldWords& field : fields_) {
       const auto bytes = element.subspan(field.offset, field.bytes);
       if (field.narrow) normalize(*field.narrow, bytes, bytes);
       if (field.word_size > 1) swap_words(bytes, field.word_size);
     }
   }
 
-  std::size_t word_size_;      ///< see raw_word_size()
-  std::vector<Words> fields_;  ///< of structs whose fields are stored differently than in memory
+  std::size_t word_size_;           ///< see raw_word_size()
+  std::vector<FieldWords> fields_;  ///< of structs whose fields are stored differently than in memory
 };
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_bytes(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const DType& dtype = context.in.dtype;
   // Structs that zarr-python wrote as `structured` have no `endian`; their bytes are little-endian.
@@ -130,23 +130,21 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   if (const Json* orders = configuration.find("endian"); orders != nullptr && orders->is_array()) {
     SHERD_TRY(check_byte_orders(*orders, dtype).in_member("configuration.endian"));
     SHERD_TRY(configuration.done());
-    return std::make_unique<Bytes>(dtype, *orders);
+    return std::make_unique<PlainBytes>(dtype, *orders);
   }
   SHERD_TRY(endian, configuration.text("endian", required ? std::nullopt : std::optional<std::string_view>("little")));
   SHERD_TRY(configuration.done());
   if (endian != "little" && endian != "big")
     return configuration_error("endian", "bytes: 'endian' must be \"little\" or \"big\"");
-  return std::make_unique<Bytes>(dtype, Json(endian));
+  return std::make_unique<PlainBytes>(dtype, Json(endian));
 }
 
-Result<Json> short_form(std::string_view argument, const DType& dtype) {
+Result<Json> short_bytes(std::string_view argument, const DType& dtype) {
   if (!argument.empty() && argument != "little" && argument != "big")
     return invalid_argument("write 'little' or 'big' after the colon, not '" + std::string(argument) + "'");
   if (!has_byte_order(dtype)) return Json();
   return Json(Json::Object{{"endian", argument.empty() ? std::string_view("little") : argument}});
 }
-
-constexpr std::string_view kAliases[] = {"endian"};
 
 }  // namespace
 
@@ -161,6 +159,6 @@ Result<void> check_byte_orders(const Json& orders, const DType& dtype) {
 }
 
 extern constinit const CodecEntry bytes_codec{
-    .name = "bytes", .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
+    .name = "bytes", .aliases = {"endian"}, .array_bytes_codec = make_bytes, .short_form = short_bytes};
 
 }  // namespace sherd

@@ -19,13 +19,13 @@ unsigned window(std::size_t size) noexcept {
 }
 
 /// One stream's state, freed on every way out.
-class Stream {
+class Bz2Stream {
  public:
   template <class Start>
-  Stream(const Start& start, int (*end)(bz_stream*)) : end_(start(&stream_) == BZ_OK ? end : nullptr) {}
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() {
+  Bz2Stream(const Start& start, int (*end)(bz_stream*)) : end_(start(&stream_) == BZ_OK ? end : nullptr) {}
+  Bz2Stream(const Bz2Stream&) = delete;
+  Bz2Stream& operator=(const Bz2Stream&) = delete;
+  ~Bz2Stream() {
     if (started()) end_(&stream_);
   }
   [[nodiscard]] bool started() const noexcept { return end_ != nullptr; }
@@ -37,7 +37,7 @@ class Stream {
 };
 
 /// How much is encoded between checks for an interrupt: about a tenth of a second.
-constexpr unsigned kEncodeStep = 1U << 20;
+constexpr unsigned kBz2Step = 1U << 20;
 
 /// A decoder's position in the encoded and the decoded bytes.
 struct Position {
@@ -45,13 +45,13 @@ struct Position {
   std::size_t out = 0;
 };
 
-Error malformed(const char* what, std::size_t at) {
+Error malformed_bz2(const char* what, std::size_t at) {
   return corrupt("bz2: " + std::string(what) + " at byte " + std::to_string(at));
 }
 
 /// Decodes the stream that begins at `at`; false if `to` is full before its end.
 Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte> to, Position& at) {
-  Stream decoder([](bz_stream* stream) { return BZ2_bzDecompressInit(stream, 0, 0); }, BZ2_bzDecompressEnd);
+  Bz2Stream decoder([](bz_stream* stream) { return BZ2_bzDecompressInit(stream, 0, 0); }, BZ2_bzDecompressEnd);
   if (!decoder.started()) return unavailable("bz2: no memory for a decoder");
   bz_stream& stream = *decoder;
   char spare = 0;
@@ -67,10 +67,10 @@ Result<bool> decode_stream(std::span<const std::byte> from, std::span<std::byte>
     at.in += in - stream.avail_in;
     if (out > 0) at.out += out - stream.avail_out;
     if (status == BZ_MEM_ERROR) return unavailable("bz2: no memory for a decoder");
-    if (status != BZ_OK && status != BZ_STREAM_END) return malformed("malformed stream", at.in);
+    if (status != BZ_OK && status != BZ_STREAM_END) return malformed_bz2("malformed stream", at.in);
     if (out == 0 && stream.avail_out == 0) return false;
     if (status == BZ_STREAM_END) return true;
-    if (at.in == from.size() && stream.avail_out > 0) return malformed("truncated stream", at.in);
+    if (at.in == from.size() && stream.avail_out > 0) return malformed_bz2("truncated stream", at.in);
   }
 }
 
@@ -82,14 +82,14 @@ class Bz2Codec final : public BytesCodec {
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override { return decoded + decoded / 100 + 601; }
 
   Result<std::size_t> encode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    Stream encoder([&](bz_stream* stream) { return BZ2_bzCompressInit(stream, level_, 0, 0); }, BZ2_bzCompressEnd);
+    Bz2Stream encoder([&](bz_stream* stream) { return BZ2_bzCompressInit(stream, level_, 0, 0); }, BZ2_bzCompressEnd);
     if (!encoder.started()) return unavailable("bz2: no memory for an encoder");
     bz_stream& stream = *encoder;
     Position at;
     int status = BZ_RUN_OK;
     while (status != BZ_STREAM_END) {
       SHERD_TRY(check_interrupted());
-      const unsigned in = std::min(window(from.size() - at.in), kEncodeStep);
+      const unsigned in = std::min(window(from.size() - at.in), kBz2Step);
       const unsigned out = window(to.size() - at.out);
       stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(from.data() + at.in));
       stream.avail_in = in;
@@ -104,7 +104,7 @@ class Bz2Codec final : public BytesCodec {
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    if (from.empty()) return malformed("no stream", 0);
+    if (from.empty()) return malformed_bz2("no stream", 0);
     Position at;
     while (at.in < from.size()) {
       SHERD_TRY(fits, decode_stream(from, to, at));
@@ -129,12 +129,10 @@ Result<Json> short_bz2(std::string_view argument, const DType&) {
   return Json(Json::Object{{"level", level}});
 }
 
-constexpr std::string_view kAliases[] = {"bz2"};
-
 }  // namespace
 
 extern constinit const CodecEntry bz2_codec{.name = "numcodecs.bz2",
-                                            .aliases = kAliases,
+                                            .aliases = {"bz2"},
                                             .bytes_codec = make_bz2,
                                             .short_form = short_bz2,
                                             .is_compressor = true};

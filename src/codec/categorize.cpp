@@ -154,12 +154,10 @@ Json required_of_categorize(const DType& dtype) {
   return Json(Json::Object{{"dtype", fixed ? "<U" + std::to_string(dtype.size() / 4) : std::string("|O")}});
 }
 
-constexpr std::string_view kAliases[] = {"categorize"};
-
 }  // namespace
 
 extern constinit const CodecEntry categorize_codec{.name = "numcodecs.categorize",
-                                                   .aliases = kAliases,
+                                                   .aliases = {"categorize"},
                                                    .array_bytes_codec = make_categorize,
                                                    .required = required_of_categorize};
 

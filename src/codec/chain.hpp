@@ -4,6 +4,7 @@
 // configuration, which src/shard interprets.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ void complete_codecs(std::span<CodecSpec> specs, CodecTable table, const DType& 
 /// unsupported if chunks cannot be encoded, because one of these codecs, or of the codecs inside them, only decodes.
 /// The error names the member below the list.
 [[nodiscard]] Result<void> check_encoders(std::span<const CodecSpec> specs, CodecTable table);
+
+/// The maximum by which other writers' encodings of a step may be larger than ours.
+inline constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
 
 class CodecChain {
  public:

@@ -25,9 +25,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// The maximum by which other writers' encodings may be larger than ours.
-constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
-
 std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) noexcept {
   return checked_mul(a, b).value_or(~std::uint64_t{0});
 }

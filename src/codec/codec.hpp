@@ -3,9 +3,12 @@
 // are costly to create are kept per thread inside the codec's own file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,6 +81,10 @@ struct BytePart {
   std::uint64_t size = 0;  ///< of the content
 };
 
+/// If a library encodes a chunk in one call, a chunk of more bytes is encoded in parts, between which interrupts are
+/// noticed.
+inline constexpr std::size_t kLongChunk = std::size_t{16} << 20;
+
 /// bytes -> bytes
 class BytesCodec {
  public:
@@ -146,12 +153,23 @@ struct CodecContext {
   CodecTable table = {};  ///< for codecs that contain chains
 };
 
+/// Up to four names; more do not compile.
+class CodecAliases {
+ public:
+  constexpr CodecAliases(std::initializer_list<std::string_view> names) { std::ranges::copy(names, names_); }
+  [[nodiscard]] const std::string_view* begin() const noexcept { return names_; }
+  [[nodiscard]] const std::string_view* end() const noexcept { return std::find(names_, std::end(names_), ""); }
+
+ private:
+  std::string_view names_[4];
+};
+
 /// One row of the codec table. Exactly one maker is set; `name` is written, `aliases` are only read. A maker refuses
 /// unknown members of the configuration with unsupported, and wrong values with invalid_argument, naming them by
 /// Error::in_member("configuration.level").
 struct CodecEntry {
   std::string_view name;
-  std::span<const std::string_view> aliases;
+  CodecAliases aliases;
   Result<std::unique_ptr<ArrayCodec>> (*array_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   Result<std::unique_ptr<ArrayBytesCodec>> (*array_bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;
   Result<std::unique_ptr<BytesCodec>> (*bytes_codec)(const CodecSpec&, const CodecContext&) = nullptr;

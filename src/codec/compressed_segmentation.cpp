@@ -71,7 +71,8 @@ Result<Triple> parse_block_size(Configuration& configuration, const Limits& limi
   return block;
 }
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_compressed_segmentation(const CodecSpec& spec,
+                                                                      const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(block, parse_block_size(configuration, *context.limits));
   SHERD_TRY(configuration.done());
@@ -81,6 +82,6 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
 }  // namespace
 
 extern constinit const CodecEntry compressed_segmentation_codec{
-    .name = "compressed_segmentation", .aliases = {}, .array_bytes_codec = make};
+    .name = "compressed_segmentation", .aliases = {}, .array_bytes_codec = make_compressed_segmentation};
 
 }  // namespace sherd

@@ -19,6 +19,8 @@ inline constexpr std::uint64_t kHeaderWords = 2;
 inline constexpr unsigned kTableOffsetBits = 24;
 inline constexpr std::uint64_t kMaxTableOffset = (std::uint64_t{1} << kTableOffsetBits) - 1;
 
+using Bytes = std::span<const std::byte>;
+
 /// Extents along x, y and z.
 using Triple = std::array<std::uint64_t, 3>;
 
@@ -88,8 +90,8 @@ bool for_each_row(const Geometry& geometry, const Block& block, Visit visit) {
 }
 
 /// `corrupt` if the bytes are not an encoding of such a chunk.
-Result<void> decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> elements);
+Result<void> decode(const Chunk& chunk, Bytes encoded, std::span<std::byte> elements);
 /// Replaces `to`; `unsupported` if the chunk is too large for the offsets.
-Result<void> encode(const Chunk& chunk, std::span<const std::byte> elements, Buffer& to);
+Result<void> encode(const Chunk& chunk, Bytes elements, Buffer& to);
 
 }  // namespace sherd::segmentation

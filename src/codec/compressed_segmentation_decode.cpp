@@ -9,7 +9,6 @@ namespace sherd::segmentation {
 namespace {
 
 using Elements = std::span<std::byte>;
-using Bytes = std::span<const std::byte>;
 
 std::string location_of(std::uint64_t channel, std::uint64_t block) {
   return "channel " + std::to_string(channel) + ", block " + std::to_string(block) + ": ";

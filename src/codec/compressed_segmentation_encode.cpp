@@ -10,8 +10,6 @@
 namespace sherd::segmentation {
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
 constexpr std::uint64_t kMaxOffset = 0xffffffff;
 
 /// Bits of an index into a table of `labels` labels.

@@ -13,26 +13,23 @@
 namespace sherd {
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
-/// The bytes that a codec may add: the decoded size of a later step may exceed that of the first by this much.
-constexpr std::uint64_t kSlackBytes = std::uint64_t{64} << 10;
-
 std::byte bit(std::size_t codec) noexcept { return static_cast<std::byte>(1U << codec % 8); }
 
-struct Step {
+struct ConditionalStep {
   std::unique_ptr<BytesCodec> codec;
   std::string name;
 };
 
 class Conditional final : public BytesCodec {
+  using Bytes = std::span<const std::byte>;
+
  public:
-  Conditional(std::vector<Step> steps, std::size_t header_bytes, std::uint64_t decode_ratio)
+  Conditional(std::vector<ConditionalStep> steps, std::size_t header_bytes, std::uint64_t decode_ratio)
       : steps_(std::move(steps)), header_bytes_(header_bytes), decode_ratio_(decode_ratio) {}
 
   [[nodiscard]] std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     std::uint64_t size = decoded;
-    for (const Step& step : steps_) size = std::max(size, step.codec->encoded_size(size).value_or(0));
+    for (const ConditionalStep& step : steps_) size = std::max(size, step.codec->encoded_size(size).value_or(0));
     return checked_add(size, header_bytes_).value_or(~std::uint64_t{0});
   }
 
@@ -103,28 +100,27 @@ class Conditional final : public BytesCodec {
     return true;
   }
 
-  std::vector<Step> steps_;
+  std::vector<ConditionalStep> steps_;
   std::size_t header_bytes_;
   std::uint64_t decode_ratio_;  ///< the user's limit; 0: none
 };
 
 /// The maximum number of codecs and of header bytes, against documents that request gigabytes.
 constexpr std::int64_t kMaxBits = 1024;
-constexpr std::string_view kName = "conditional";
 
-Result<Step> make_step(const CodecSpec& spec, const CodecContext& context) {
+Result<ConditionalStep> make_step(const CodecSpec& spec, const CodecContext& context) {
   const CodecEntry* entry = find_codec(context.table, spec.name);
   if (entry == nullptr) return no_such_codec(spec.name, context.table, ErrorCode::unsupported).in_member("name");
   // Otherwise a chunk could double the work of decoding at every level.
-  if (entry->name == kName)
+  if (entry->name == "conditional")
     return unsupported("conditional: a 'conditional' inside another is not supported").in_member("name");
   if (entry->bytes_codec == nullptr)
     return invalid_argument("conditional: '" + spec.name + "' does not turn bytes into bytes").in_member("name");
   SHERD_TRY(codec, entry->bytes_codec(spec, context));
-  return Step{std::move(codec), spec.name};
+  return ConditionalStep{std::move(codec), spec.name};
 }
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<BytesCodec>> make_conditional(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* list = configuration.find("codecs");
   if (list == nullptr) return configuration_error("codecs", "conditional: 'codecs' is missing");
@@ -137,7 +133,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   SHERD_TRY(bits, configuration.integer("header_bits", {count, kMaxBits}, (count + 7) / 8 * 8));
   SHERD_TRY(configuration.done());
   if (bits % 8 != 0) return configuration_error("header_bits", "conditional: 'header_bits' must be a multiple of 8");
-  std::vector<Step> steps;
+  std::vector<ConditionalStep> steps;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     SHERD_TRY(step, make_step(specs[i], context).in_member("[" + std::to_string(i) + "]").in_member(kMember));
     steps.push_back(std::move(step));
@@ -149,6 +145,7 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
 
 }  // namespace
 
-extern constinit const CodecEntry conditional_codec{.name = kName, .aliases = {}, .bytes_codec = make};
+extern constinit const CodecEntry conditional_codec{
+    .name = "conditional", .aliases = {}, .bytes_codec = make_conditional};
 
 }  // namespace sherd

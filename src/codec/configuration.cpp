@@ -113,4 +113,9 @@ Result<void> no_argument(std::string_view argument) {
   return {};
 }
 
+Result<Json> short_without_members(std::string_view argument, const DType&) {
+  SHERD_TRY(no_argument(argument));
+  return Json(Json::Object{});
+}
+
 }  // namespace sherd

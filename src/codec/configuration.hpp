@@ -61,5 +61,7 @@ Result<std::int64_t> short_integer(std::string_view argument, IntegerBounds boun
 }
 /// For short forms without an argument.
 Result<void> no_argument(std::string_view argument);
+/// The short form of a codec that needs no member: an empty object.
+Result<Json> short_without_members(std::string_view argument, const DType& dtype);
 
 }  // namespace sherd

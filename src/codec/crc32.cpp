@@ -1,27 +1,19 @@
 // numcodecs.crc32: the CRC-32 of gzip as four little-endian bytes, then the bytes.
 // numcodecs can put it after them too (`location`).
 #include "base/checksum.hpp"
-#include "base/try.hpp"
 #include "codec/checksum.hpp"
 #include "codec/configuration.hpp"
 
 namespace sherd {
 namespace {
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_crc32(const CodecSpec& spec, const CodecContext&) {
   return make_located_checksum(spec, crc32, ChecksumCodec::Location::before);
 }
-
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"crc32"};
 
 }  // namespace
 
 extern constinit const CodecEntry crc32_codec{
-    .name = "numcodecs.crc32", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "numcodecs.crc32", .aliases = {"crc32"}, .bytes_codec = make_crc32, .short_form = short_without_members};
 
 }  // namespace sherd

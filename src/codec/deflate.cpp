@@ -22,9 +22,7 @@ namespace {
 using Wrapper = DeflateCodec::Wrapper;
 
 constexpr std::size_t kMax32 = std::numeric_limits<std::uint32_t>::max();  // ISA-L and zlib count in 32 bits
-/// A larger chunk is encoded in steps, between which interrupts are noticed.
-constexpr std::size_t kLongChunk = std::size_t{16} << 20;
-constexpr std::size_t kEncodeStep = std::size_t{1} << 20;
+constexpr std::size_t kDeflateStep = std::size_t{1} << 20;
 
 struct FreeDeflate {
   void operator()(libdeflate_compressor* context) const noexcept { libdeflate_free_compressor(context); }
@@ -103,7 +101,7 @@ Result<std::size_t> in_steps(std::span<const std::byte> from, std::span<std::byt
   std::size_t made = 0;
   for (Step step; !step.finished;) {
     SHERD_TRY(check_interrupted());
-    const std::size_t taken = std::min(from.size(), kEncodeStep);
+    const std::size_t taken = std::min(from.size(), kDeflateStep);
     step = {from.first(taken), to.subspan(made, std::min(to.size() - made, kMax32)), taken == from.size()};
     if (!encode(step) || (step.is_last && !step.finished)) return 0;
     made += step.made;
@@ -170,18 +168,18 @@ Result<std::size_t> encode_long(Wrapper wrapper, int level, std::span<const std:
   return in_steps(from, to, [&](Step& step) { return encoder.encode(step); });
 }
 
-Error truncated(std::size_t at) { return corrupt("truncated stream at byte " + std::to_string(at)); }
+Error truncated_stream(std::size_t at) { return corrupt("truncated stream at byte " + std::to_string(at)); }
 Error trailing(std::size_t at) { return corrupt("trailing bytes after the stream at byte " + std::to_string(at)); }
 
 /// One run of ISA-L's streaming decoder over all members.
-class Stream {
+class DeflateStream {
  public:
-  static Result<Stream> start(Wrapper wrapper, std::span<const std::byte> from) {
+  static Result<DeflateStream> start(Wrapper wrapper, std::span<const std::byte> from) {
     thread_local std::unique_ptr<inflate_state> state;
     if (!state) state.reset(new (std::nothrow) inflate_state);
     if (!state) return out_of_memory();
     isal_inflate_init(state.get());
-    Stream stream(*state, wrapper, from);
+    DeflateStream stream(*state, wrapper, from);
     SHERD_TRY(stream.check_header(0));
     return stream;
   }
@@ -203,7 +201,7 @@ class Stream {
       if (state_->block_state == ISAL_BLOCK_FINISH) {
         SHERD_TRY(next_member());
       } else if (made == 0 && state_->avail_in == in_before) {
-        return truncated(position());
+        return truncated_stream(position());
       }
     }
     return filled;
@@ -212,7 +210,7 @@ class Stream {
  private:
   static constexpr std::size_t kStep = std::size_t{1} << 30;
 
-  Stream(inflate_state& state, Wrapper wrapper, std::span<const std::byte> from) noexcept
+  DeflateStream(inflate_state& state, Wrapper wrapper, std::span<const std::byte> from) noexcept
       : state_(&state), wrapper_(wrapper), from_(from), rest_(from) {
     state_->crc_flag = wrapper == Wrapper::zlib ? ISAL_ZLIB : ISAL_GZIP;
     state_->avail_in = 0;
@@ -291,7 +289,7 @@ Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byt
                                                         std::span<std::byte> to) const {
   libdeflate_decompressor* context = decompressor();
   if (context == nullptr) return out_of_memory();
-  if (from.empty()) return truncated(0);
+  if (from.empty()) return truncated_stream(0);
   std::byte nothing{};
   std::byte* out = to.empty() ? &nothing : to.data();
   const auto decode_one = wrapper_ == Wrapper::zlib ? libdeflate_zlib_decompress_ex : libdeflate_gzip_decompress_ex;
@@ -315,7 +313,7 @@ Result<std::optional<std::size_t>> DeflateCodec::decode(std::span<const std::byt
 
 Result<bool> DeflateCodec::decode_blocks(std::span<const std::byte> from, std::span<std::byte> block,
                                          std::uint64_t limit, const Sink& sink) const {
-  SHERD_TRY(stream, Stream::start(wrapper_, from));
+  SHERD_TRY(stream, DeflateStream::start(wrapper_, from));
   for (std::uint64_t total = 0;;) {
     SHERD_TRY(count, stream.fill(block));
     if (count > limit - total) return corrupt("decodes to more than the expected " + std::to_string(limit) + " bytes");

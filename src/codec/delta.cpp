@@ -95,11 +95,9 @@ Result<Json> short_delta(std::string_view argument, const DType& dtype) {
   return Json(Json::Object{{"dtype", numpy_name(dtype)}});
 }
 
-constexpr std::string_view kAliases[] = {"delta"};
-
 }  // namespace
 
 extern constinit const CodecEntry delta_codec{
-    .name = "numcodecs.delta", .aliases = kAliases, .array_codec = make_delta, .short_form = short_delta};
+    .name = "numcodecs.delta", .aliases = {"delta"}, .array_codec = make_delta, .short_form = short_delta};
 
 }  // namespace sherd

@@ -162,12 +162,10 @@ Json required_of_fixedscaleoffset(const DType& dtype) {
   return is_calculable(dtype) ? Json(Json::Object{{"dtype", numpy_name(dtype)}}) : Json();
 }
 
-constexpr std::string_view kAliases[] = {"fixedscaleoffset"};
-
 }  // namespace
 
 extern constinit const CodecEntry fixedscaleoffset_codec{.name = "numcodecs.fixedscaleoffset",
-                                                         .aliases = kAliases,
+                                                         .aliases = {"fixedscaleoffset"},
                                                          .array_codec = make_fixedscaleoffset,
                                                          .required = required_of_fixedscaleoffset};
 

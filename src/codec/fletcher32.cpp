@@ -8,22 +8,18 @@
 namespace sherd {
 namespace {
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_fletcher32(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
   return std::make_unique<ChecksumCodec>(fletcher32, ChecksumCodec::Location::after);
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"fletcher32", "https://codec.zarrs.dev/bytes_to_bytes/fletcher32"};
-
 }  // namespace
 
 extern constinit const CodecEntry fletcher32_codec{
-    .name = "numcodecs.fletcher32", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+    .name = "numcodecs.fletcher32",
+    .aliases = {"fletcher32", "https://codec.zarrs.dev/bytes_to_bytes/fletcher32"},
+    .bytes_codec = make_fletcher32,
+    .short_form = short_without_members};
 
 }  // namespace sherd

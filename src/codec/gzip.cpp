@@ -7,19 +7,19 @@
 namespace sherd {
 namespace {
 
-constexpr IntegerBounds kLevels{0, 9};
-constexpr std::int64_t kDefaultLevel = 5;
+constexpr IntegerBounds kGzipLevels{0, 9};
+constexpr std::int64_t kGzipDefaultLevel = 5;
 
 template <DeflateCodec::Wrapper wrapper>
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_gzip(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(level, configuration.integer("level", kGzipLevels, kGzipDefaultLevel));
   SHERD_TRY(configuration.done());
   return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+Result<Json> short_gzip(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kGzipLevels, kGzipDefaultLevel));
   return Json(Json::Object{{"level", level}});
 }
 
@@ -27,15 +27,17 @@ Result<Json> short_form(std::string_view argument, const DType&) {
 
 extern constinit const CodecEntry gzip_codec{.name = "gzip",
                                              .aliases = {},
-                                             .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
-                                             .short_form = short_form,
+                                             .bytes_codec = make_gzip<DeflateCodec::Wrapper::gzip>,
+                                             .short_form = short_gzip,
                                              .is_compressor = true};
 extern constinit const CodecEntry numcodecs_gzip_codec{.name = "numcodecs.gzip",
                                                        .aliases = {},
-                                                       .bytes_codec = make<DeflateCodec::Wrapper::gzip>,
-                                                       .short_form = short_form,
+                                                       .bytes_codec = make_gzip<DeflateCodec::Wrapper::gzip>,
+                                                       .short_form = short_gzip,
                                                        .is_compressor = true};
-extern constinit const CodecEntry gzip_member_codec{
-    .name = "gzip", .aliases = {}, .bytes_codec = make<DeflateCodec::Wrapper::gzip_member>, .short_form = short_form};
+extern constinit const CodecEntry gzip_member_codec{.name = "gzip",
+                                                    .aliases = {},
+                                                    .bytes_codec = make_gzip<DeflateCodec::Wrapper::gzip_member>,
+                                                    .short_form = short_gzip};
 
 }  // namespace sherd

@@ -56,7 +56,7 @@ std::uint32_t lookup3(std::span<const std::byte> bytes, std::uint32_t seed) noex
   return state.c;
 }
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_jenkins_lookup3(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(seed, configuration.integer("initval", {0, std::numeric_limits<std::uint32_t>::max()}, 0));
   const Json* prefix = configuration.find("prefix");
@@ -69,16 +69,11 @@ Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecConte
   return std::make_unique<ChecksumCodec>(sum, ChecksumCodec::Location::after);
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"jenkins_lookup3"};
-
 }  // namespace
 
-extern constinit const CodecEntry jenkins_lookup3_codec{
-    .name = "numcodecs.jenkins_lookup3", .aliases = kAliases, .bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry jenkins_lookup3_codec{.name = "numcodecs.jenkins_lookup3",
+                                                        .aliases = {"jenkins_lookup3"},
+                                                        .bytes_codec = make_jenkins_lookup3,
+                                                        .short_form = short_without_members};
 
 }  // namespace sherd

@@ -29,13 +29,13 @@ struct Session {
 
 Session& session_of(j_common_ptr image) { return *reinterpret_cast<Session*>(image->err); }
 
-[[noreturn]] void on_error(j_common_ptr image) {
+[[noreturn]] void on_jpeg_error(j_common_ptr image) {
   Session& session = session_of(image);
   image->err->format_message(image, session.message);
   std::longjmp(session.escape, 1);
 }
 void on_message(j_common_ptr image, int level) {
-  if (level < 0) on_error(image);
+  if (level < 0) on_jpeg_error(image);
 }
 void on_progress(j_common_ptr image) {
   if (reinterpret_cast<j_decompress_ptr>(image)->input_scan_number <= kMaxScans) return;
@@ -46,7 +46,7 @@ void on_progress(j_common_ptr image) {
 
 void start(Session& session) {
   jpeg_std_error(&session.manager);
-  session.manager.error_exit = on_error;
+  session.manager.error_exit = on_jpeg_error;
   session.manager.emit_message = on_message;
 }
 
@@ -54,15 +54,15 @@ Error failure(const Session& session, ErrorCode code) { return {code, "jpeg: " +
 
 // ---- decoding ----
 
-class Decompressor {
+class JpegReader {
  public:
-  Decompressor() {
+  JpegReader() {
     start(session_);
     image_.err = &session_.manager;
   }
-  ~Decompressor() { jpeg_destroy_decompress(&image_); }
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&image_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 
   /// Width, height and components are known after this.
   bool read_header(std::span<const std::byte> from) {
@@ -120,7 +120,7 @@ bool grow(Destination& destination) {
 
 void on_start(j_compress_ptr /*image*/) {}
 boolean on_full(j_compress_ptr image) {
-  if (!grow(*reinterpret_cast<Destination*>(image->dest))) on_error(reinterpret_cast<j_common_ptr>(image));
+  if (!grow(*reinterpret_cast<Destination*>(image->dest))) on_jpeg_error(reinterpret_cast<j_common_ptr>(image));
   return TRUE;
 }
 void on_end(j_compress_ptr image) {
@@ -128,9 +128,9 @@ void on_end(j_compress_ptr image) {
   destination.to->truncate(destination.to->size() - destination.manager.free_in_buffer);
 }
 
-class Compressor {
+class JpegWriter {
  public:
-  explicit Compressor(Buffer& to) {
+  explicit JpegWriter(Buffer& to) {
     start(session_);
     image_.err = &session_.manager;
     destination_.manager.init_destination = on_start;
@@ -139,9 +139,9 @@ class Compressor {
     destination_.to = &to;
     fill_from(destination_, 0);
   }
-  ~Compressor() { jpeg_destroy_compress(&image_); }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
+  ~JpegWriter() { jpeg_destroy_compress(&image_); }
+  JpegWriter(const JpegWriter&) = delete;
+  JpegWriter& operator=(const JpegWriter&) = delete;
 
   bool write(const ChunkImage& chunk, int quality, const std::byte* from) {
     if (setjmp(session_.escape)) return false;
@@ -197,19 +197,19 @@ class Jpeg final : public ArrayBytesCodec {
                          " pixels per side, and this chunk becomes one of " + std::to_string(chunk.width) + " x " +
                          std::to_string(chunk.height) + " (x by y times z); choose smaller chunks");
     SHERD_TRY(to.resize(kFirstBytes));
-    Compressor compressor(to);
-    if (!compressor.write(chunk, quality_, elements.data())) return compressor.failure();
+    JpegWriter writer(to);
+    if (!writer.write(chunk, quality_, elements.data())) return writer.failure();
     return {};
   }
 
   Result<void> decode(const ChunkType& in, std::span<const std::byte> encoded, std::span<std::byte> elements,
                       VarBytesArena*) const override {
-    Decompressor decompressor;
-    if (!decompressor.read_header(encoded)) return decompressor.failure();
-    const auto& image = decompressor.image();
+    JpegReader reader;
+    if (!reader.read_header(encoded)) return reader.failure();
+    const auto& image = reader.image();
     SHERD_TRY(ChunkImage(in).expect(image.image_width, image.image_height,
                                     static_cast<std::uint64_t>(image.num_components), "jpeg"));
-    if (!decompressor.read_pixels(elements.data())) return decompressor.failure();
+    if (!reader.read_pixels(elements.data())) return reader.failure();
     if (image.src->bytes_in_buffer != 0)
       return corrupt("jpeg: " + std::to_string(image.src->bytes_in_buffer) + " bytes follow the image");
     return {};
@@ -219,7 +219,7 @@ class Jpeg final : public ArrayBytesCodec {
   int quality_;
 };
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_jpeg(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   // The precomputed format's own default.
   SHERD_TRY(quality, configuration.integer("quality", {0, 100}, 75));
@@ -229,6 +229,6 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
 
 }  // namespace
 
-extern constinit const CodecEntry jpeg_codec{.name = "jpeg", .aliases = {}, .array_bytes_codec = make};
+extern constinit const CodecEntry jpeg_codec{.name = "jpeg", .aliases = {}, .array_bytes_codec = make_jpeg};
 
 }  // namespace sherd

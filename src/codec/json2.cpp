@@ -12,7 +12,7 @@
 namespace sherd {
 namespace {
 
-Error malformed(const std::string& what) { return corrupt("json2: " + what); }
+Error malformed_json2(const std::string& what) { return corrupt("json2: " + what); }
 
 class Json2Codec final : public ArrayBytesCodec {
  public:
@@ -45,13 +45,13 @@ class Json2Codec final : public ArrayBytesCodec {
     if (!list_or_error && list_or_error.error().code() == ErrorCode::unsupported)
       return unsupported("json2: elements other than strings, such as lists and maps, are not supported");
     SHERD_TRY(list, std::move(list_or_error));
-    if (!list.is_array() || list.size() < 2) return malformed("not a list that ends in a type and a shape");
+    if (!list.is_array() || list.size() < 2) return malformed_json2("not a list that ends in a type and a shape");
     if (list.elements().back() != Json::numbers(in.shape))
-      return malformed("the shape is " + list.elements().back().dump() + ", but that of the chunk is " +
-                       to_string(in.shape));
+      return malformed_json2("the shape is " + list.elements().back().dump() + ", but that of the chunk is " +
+                             to_string(in.shape));
     const Shape one{1};
     const Shape& shape = in.shape.empty() ? one : in.shape;
-    if (list.size() - 2 != shape[0]) return malformed("the list has another length than its shape says");
+    if (list.size() - 2 != shape[0]) return malformed_json2("the list has another length than its shape says");
     auto texts = std::make_shared<std::vector<std::string>>();
     texts->reserve(count);
     for (std::size_t i = 0; i < shape[0]; ++i)
@@ -84,7 +84,7 @@ class Json2Codec final : public ArrayBytesCodec {
       return {};
     }
     if (!json.is_array() || json.size() != shape[0])
-      return malformed("the list has another length than its shape says");
+      return malformed_json2("the list has another length than its shape says");
     for (const Json& inner : json.elements()) SHERD_TRY(flatten(inner, shape.subspan(1), to));
     return {};
   }
@@ -103,19 +103,12 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_json2(const CodecSpec& spec, const
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<Json2Codec>());
 }
 
-Result<Json> short_json2(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"json2"};
-
 }  // namespace
 
 extern constinit const CodecEntry json2_codec{.name = "numcodecs.json2",
-                                              .aliases = kAliases,
+                                              .aliases = {"json2"},
                                               .array_bytes_codec = make_json2,
-                                              .short_form = short_json2,
+                                              .short_form = short_without_members,
                                               .stores_rows = true};
 
 }  // namespace sherd

@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 4;
+constexpr std::size_t kLz4HeaderBytes = 4;
 
 class Lz4Codec final : public BytesCodec {
  public:
@@ -21,7 +21,7 @@ class Lz4Codec final : public BytesCodec {
 
   /// The library's own bound, which would overflow for an input above its maximum.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
-    return kHeaderBytes + decoded + decoded / 255 + 16;
+    return kLz4HeaderBytes + decoded + decoded / 255 + 16;
   }
   /// An additional byte lengthens a match by at most 255.
   std::uint64_t max_ratio() const noexcept override { return 255; }
@@ -31,29 +31,29 @@ class Lz4Codec final : public BytesCodec {
       return unsupported("lz4: a chunk of " + std::to_string(from.size()) + " bytes is larger than the format's " +
                          std::to_string(LZ4_MAX_INPUT_SIZE) + "; choose smaller chunks");
     store_little(to.data(), static_cast<std::uint32_t>(from.size()));
-    const auto block = to.subspan(kHeaderBytes);
+    const auto block = to.subspan(kLz4HeaderBytes);
     const int capacity = static_cast<int>(std::min<std::size_t>(block.size(), std::numeric_limits<int>::max()));
     const int size =
         LZ4_compress_fast(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(block.data()),
                           static_cast<int>(from.size()), capacity, acceleration_);
     if (size <= 0) return unavailable("lz4: the library could not encode " + std::to_string(from.size()) + " bytes");
-    return kHeaderBytes + static_cast<std::size_t>(size);
+    return kLz4HeaderBytes + static_cast<std::size_t>(size);
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    if (from.size() <= kHeaderBytes || from.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    if (from.size() <= kLz4HeaderBytes || from.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
       return corrupt("lz4: " + std::to_string(from.size()) + " bytes are not a size header and a block");
     const std::size_t size = load_little<std::uint32_t>(from.data());
     if (size > LZ4_MAX_INPUT_SIZE)
       return corrupt("lz4: the header states a size of " + std::to_string(size) + " bytes");
     if (size > to.size()) return std::optional<std::size_t>();
-    const auto block = from.subspan(kHeaderBytes);
+    const auto block = from.subspan(kLz4HeaderBytes);
     const int decoded =
         LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(to.data()),
                             static_cast<int>(block.size()), static_cast<int>(size));
     if (decoded < 0)
       return corrupt("lz4: malformed block near byte " +
-                     std::to_string(kHeaderBytes + static_cast<std::size_t>(-(decoded + 1))));
+                     std::to_string(kLz4HeaderBytes + static_cast<std::size_t>(-(decoded + 1))));
     if (static_cast<std::size_t>(decoded) != size)
       return corrupt("lz4: the header states " + std::to_string(size) + " bytes, the block holds " +
                      std::to_string(decoded));
@@ -76,12 +76,10 @@ Result<Json> short_lz4(std::string_view argument, const DType&) {
   return Json(Json::Object{{"acceleration", acceleration}});
 }
 
-constexpr std::string_view kAliases[] = {"lz4"};
-
 }  // namespace
 
 extern constinit const CodecEntry lz4_codec{.name = "numcodecs.lz4",
-                                            .aliases = kAliases,
+                                            .aliases = {"lz4"},
                                             .bytes_codec = make_lz4,
                                             .short_form = short_lz4,
                                             .is_compressor = true};

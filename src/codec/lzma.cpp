@@ -29,12 +29,12 @@ constexpr std::uint64_t kKeptMemory = std::uint64_t{32} << 20;
 constexpr std::uint64_t kOverhead = std::uint64_t{1} << 20;
 
 /// liblzma's state; reinitialising it reuses its memory.
-class Stream {
+class LzmaStream {
  public:
-  Stream() = default;
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { lzma_end(&stream_); }
+  LzmaStream() = default;
+  LzmaStream(const LzmaStream&) = delete;
+  LzmaStream& operator=(const LzmaStream&) = delete;
+  ~LzmaStream() { lzma_end(&stream_); }
   lzma_stream& operator*() noexcept { return stream_; }
   void release() noexcept { lzma_end(&stream_); }
 
@@ -43,7 +43,7 @@ class Stream {
 };
 
 /// How much is encoded between checks for an interrupt: about a tenth of a second.
-constexpr std::size_t kEncodeStep = std::size_t{256} << 10;
+constexpr std::size_t kLzmaStep = std::size_t{256} << 10;
 
 /// The filters of a configuration. liblzma's list points to the options, so this must not be moved.
 class FilterChain {
@@ -147,7 +147,7 @@ std::uint32_t dictionary_for(std::size_t size) noexcept {
   return static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::size_t>(size, LZMA_DICT_SIZE_MIN, most)));
 }
 
-struct Settings {
+struct LzmaSettings {
   Container container = Container::xz;
   lzma_check check = LZMA_CHECK_NONE;
   std::uint32_t preset = LZMA_PRESET_DEFAULT;
@@ -156,7 +156,7 @@ struct Settings {
 
 class LzmaCodec final : public BytesCodec {
  public:
-  LzmaCodec(Settings settings, std::unique_ptr<FilterChain> filters)
+  LzmaCodec(LzmaSettings settings, std::unique_ptr<FilterChain> filters)
       : settings_(settings), filters_(std::move(filters)) {}
 
   /// LZMA2 stores what it cannot compress. LZMA1 cannot, but its models adapt by 1/32, so even bits chosen against them
@@ -173,7 +173,7 @@ class LzmaCodec final : public BytesCodec {
   Result<bool> decode_stream(lzma_stream& stream, std::size_t in) const;
   [[nodiscard]] Error failure(lzma_ret status, std::size_t at, const lzma_stream& stream) const;
 
-  Settings settings_;
+  LzmaSettings settings_;
   std::unique_ptr<FilterChain> filters_;
 };
 
@@ -226,7 +226,7 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
     const auto id = settings_.container == Container::alone ? LZMA_FILTER_LZMA1 : LZMA_FILTER_LZMA2;
     SHERD_TRY(preset.add_preset(settings_.preset, id, dictionary_for(from.size())));
   }
-  Stream held;
+  LzmaStream held;
   lzma_stream& stream = *held;
   const lzma_ret begun = begin_encoder(stream, filters_->empty() ? preset.list() : filters_->list());
   if (begun == LZMA_MEM_ERROR) return unavailable("lzma: no memory for an encoder");
@@ -239,7 +239,7 @@ Result<std::size_t> LzmaCodec::encode(std::span<const std::byte> from, std::span
   auto rest = from;
   do {
     SHERD_TRY(check_interrupted());
-    const auto step = rest.first(std::min(rest.size(), kEncodeStep));
+    const auto step = rest.first(std::min(rest.size(), kLzmaStep));
     rest = rest.subspan(step.size());
     stream.next_in = reinterpret_cast<const std::uint8_t*>(step.data());
     stream.avail_in = step.size();
@@ -268,7 +268,7 @@ Result<bool> LzmaCodec::decode_stream(lzma_stream& stream, std::size_t in) const
 }
 
 Result<std::optional<std::size_t>> LzmaCodec::decode(std::span<const std::byte> from, std::span<std::byte> to) const {
-  static thread_local Stream held;
+  static thread_local LzmaStream held;
   lzma_stream& stream = *held;
   std::size_t in = 0;
   std::size_t out = 0;
@@ -310,7 +310,7 @@ Result<std::int64_t> optional_integer(Configuration& configuration, std::string_
   return configuration.integer(key, bounds);
 }
 
-Result<void> check_settings(const Settings& settings, const FilterChain& filters) {
+Result<void> check_settings(const LzmaSettings& settings, const FilterChain& filters) {
   if (settings.container == Container::raw && filters.empty())
     return configuration_error("filters", "lzma: format 3 (raw) needs 'filters'");
   if (settings.container == Container::alone && !filters.empty() &&
@@ -335,7 +335,7 @@ Result<std::unique_ptr<BytesCodec>> make_lzma(const CodecSpec& spec, const Codec
   SHERD_TRY(preset, optional_integer(configuration, "preset", {0, UINT32_MAX}, LZMA_PRESET_DEFAULT));
   SHERD_TRY(filters, read_filters(configuration));
   SHERD_TRY(configuration.done());
-  Settings settings;
+  LzmaSettings settings;
   settings.container = static_cast<Container>(format);
   settings.preset = static_cast<std::uint32_t>(preset);
   settings.check = check < 0 ? LZMA_CHECK_CRC64 : static_cast<lzma_check>(check);
@@ -357,12 +357,10 @@ Result<Json> short_lzma(std::string_view argument, const DType&) {
   return Json(Json::Object{{"format", 1}, {"check", -1}, {"preset", named}, {"filters", nullptr}});
 }
 
-constexpr std::string_view kAliases[] = {"lzma"};
-
 }  // namespace
 
 extern constinit const CodecEntry lzma_codec{.name = "numcodecs.lzma",
-                                             .aliases = kAliases,
+                                             .aliases = {"lzma"},
                                              .bytes_codec = make_lzma,
                                              .short_form = short_lzma,
                                              .is_compressor = true};

@@ -13,7 +13,7 @@
 namespace sherd {
 namespace {
 
-Error malformed(const std::string& what) { return corrupt("msgpack2: " + what); }
+Error malformed_msgpack2(const std::string& what) { return corrupt("msgpack2: " + what); }
 
 /// The heads of one kind of value: if the size fits in the head, and before a size of 1, 2 or 4 bytes (0: none).
 struct Heads {
@@ -63,7 +63,7 @@ class Reader {
 
   /// The size in a head of this kind, or nullopt (reading nothing) if another kind of value follows.
   Result<std::optional<std::uint64_t>> head(const Heads& heads) {
-    if (at_ == bytes_.size()) return malformed("ends too early");
+    if (at_ == bytes_.size()) return malformed_msgpack2("ends too early");
     const auto first = std::to_integer<std::uint8_t>(bytes_[at_]);
     if (heads.fix_most != 0 && first >= heads.fix && first <= heads.fix + heads.fix_most) {
       ++at_;
@@ -75,7 +75,7 @@ class Reader {
                       : first == heads.size4 ? 4
                                              : 0;
     if (bytes == 0) return std::optional<std::uint64_t>();
-    if (bytes_.size() - at_ < static_cast<std::size_t>(bytes) + 1) return malformed("ends too early");
+    if (bytes_.size() - at_ < static_cast<std::size_t>(bytes) + 1) return malformed_msgpack2("ends too early");
     std::uint64_t size = 0;
     for (int i = 1; i <= bytes; ++i)
       size = size << 8 | std::to_integer<std::uint64_t>(bytes_[at_ + static_cast<std::size_t>(i)]);
@@ -98,16 +98,16 @@ class Reader {
       text = bytes;
     }
     if (!text) return unsupported("msgpack2: element " + std::to_string(index) + " is not a string");
-    if (*text > bytes_.size() - at_) return malformed("ends too early");
+    if (*text > bytes_.size() - at_) return malformed_msgpack2("ends too early");
     const std::string_view view(reinterpret_cast<const char*>(bytes_.data()) + at_, *text);
-    if (!is_utf8(view)) return malformed("element " + std::to_string(index) + " is not valid UTF-8");
+    if (!is_utf8(view)) return malformed_msgpack2("element " + std::to_string(index) + " is not valid UTF-8");
     at_ += *text;
     return view;
   }
   Result<void> list(std::uint64_t size) {
     SHERD_TRY(stated, head(kList));
     if (stated == size) return {};
-    return malformed("a list of " + std::to_string(size) + " values was expected");
+    return malformed_msgpack2("a list of " + std::to_string(size) + " values was expected");
   }
   Result<void> nested(std::span<const std::uint64_t> shape, std::byte* elements, std::size_t& next,
                       std::uint64_t more = 0) {
@@ -167,9 +167,9 @@ class Msgpack2Codec final : public ArrayBytesCodec {
     SHERD_TRY(reader.list(in.shape.size()));
     for (const std::uint64_t extent : in.shape) {
       SHERD_TRY(stated, reader.head(kNumber));
-      if (stated != extent) return malformed("the shape is not that of the chunk, " + to_string(in.shape));
+      if (stated != extent) return malformed_msgpack2("the shape is not that of the chunk, " + to_string(in.shape));
     }
-    if (!reader.at_end()) return malformed("bytes follow the list");
+    if (!reader.at_end()) return malformed_msgpack2("bytes follow the list");
     arena->keep(std::move(block));
     return {};
   }
@@ -183,19 +183,12 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_msgpack2(const CodecSpec& spec, co
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<Msgpack2Codec>());
 }
 
-Result<Json> short_msgpack2(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kAliases[] = {"msgpack2"};
-
 }  // namespace
 
 extern constinit const CodecEntry msgpack2_codec{.name = "numcodecs.msgpack2",
-                                                 .aliases = kAliases,
+                                                 .aliases = {"msgpack2"},
                                                  .array_bytes_codec = make_msgpack2,
-                                                 .short_form = short_msgpack2,
+                                                 .short_form = short_without_members,
                                                  .stores_rows = true};
 
 }  // namespace sherd

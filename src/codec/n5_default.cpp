@@ -151,7 +151,7 @@ Error wrong_codecs(std::size_t rank) {
                                            " dimensions, big-endian bytes, and at most one compressor");
 }
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_n5_default(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const std::size_t rank = context.in.shape.size();
   const Json* list = configuration.find("codecs");
@@ -181,6 +181,7 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
 
 }  // namespace
 
-extern constinit const CodecEntry n5_default_codec{.name = "n5_default", .aliases = {}, .array_bytes_codec = make};
+extern constinit const CodecEntry n5_default_codec{
+    .name = "n5_default", .aliases = {}, .array_bytes_codec = make_n5_default};
 
 }  // namespace sherd

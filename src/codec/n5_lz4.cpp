@@ -148,11 +148,8 @@ Result<std::unique_ptr<BytesCodec>> make_n5_lz4(const CodecSpec& spec, const Cod
   return std::unique_ptr<BytesCodec>(std::make_unique<N5Lz4>(static_cast<int>(acceleration), std::move(numcodecs)));
 }
 
-constexpr std::string_view kLz4Aliases[] = {"lz4"};
-
 }  // namespace
 
-extern constinit const CodecEntry n5_lz4_codec{
-    .name = "numcodecs.lz4", .aliases = kLz4Aliases, .bytes_codec = make_n5_lz4};
+extern constinit const CodecEntry n5_lz4_codec{.name = "numcodecs.lz4", .aliases = {"lz4"}, .bytes_codec = make_n5_lz4};
 
 }  // namespace sherd

@@ -45,20 +45,17 @@ class NumcodecsPackbits final : public ArrayCodec {
   }
 };
 
-Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<ArrayCodec>> make_numcodecs_packbits(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayCodec>(std::make_unique<NumcodecsPackbits>());
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
 }  // namespace
 
-extern constinit const CodecEntry numcodecs_packbits_codec{
-    .name = "numcodecs.packbits", .aliases = {}, .array_codec = make, .short_form = short_form};
+extern constinit const CodecEntry numcodecs_packbits_codec{.name = "numcodecs.packbits",
+                                                           .aliases = {},
+                                                           .array_codec = make_numcodecs_packbits,
+                                                           .short_form = short_without_members};
 
 }  // namespace sherd

@@ -14,9 +14,8 @@
 namespace sherd {
 namespace {
 
-constexpr std::string_view kName = "zarrs.optional";
-constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
-constexpr std::size_t kHeaderBytes = 2 * kLengthBytes;
+constexpr std::string_view kOptionalName = "zarrs.optional";
+constexpr std::size_t kOptionalHeaderBytes = 2 * kLengthBytes;
 
 /// The type of the values that may be missing.
 const DType& value_type(const DType& dtype) { return dtype.fields().front().dtype; }
@@ -68,7 +67,7 @@ class OptionalCodec final : public ArrayBytesCodec {
     const auto count = element_count(in.shape);
     if (!count) return std::nullopt;
     const auto both = checked_add(present_.max_encoded_size(in.shape), values_.max_encoded_size({*count}));
-    return both ? checked_add(*both, kHeaderBytes) : std::nullopt;
+    return both ? checked_add(*both, kOptionalHeaderBytes) : std::nullopt;
   }
 
   Result<void> encode(const ChunkType& in, std::span<const std::byte> elements, Buffer& to) const override {
@@ -82,11 +81,11 @@ class OptionalCodec final : public ArrayBytesCodec {
     SHERD_TRY(encoded_values->resize(0));
     if (found > 0)
       SHERD_TRY(values_.encode({found}, values->span().first(found * split.value_size()), *encoded_values));
-    SHERD_TRY(to.resize(kHeaderBytes + encoded_present->size() + encoded_values->size()));
+    SHERD_TRY(to.resize(kOptionalHeaderBytes + encoded_present->size() + encoded_values->size()));
     std::byte* out = to.data();
     store_little(out, std::uint64_t{encoded_present->size()});
     store_little(out + kLengthBytes, std::uint64_t{encoded_values->size()});
-    out = std::ranges::copy(encoded_present->span(), out + kHeaderBytes).out;
+    out = std::ranges::copy(encoded_present->span(), out + kOptionalHeaderBytes).out;
     std::ranges::copy(encoded_values->span(), out);
     return {};
   }
@@ -99,13 +98,12 @@ class OptionalCodec final : public ArrayBytesCodec {
     Scratch present, values;
     SHERD_TRY(present->resize(count));
     SHERD_TRY(
-        present_.decode(in.shape, encoded.subspan(kHeaderBytes, lengths.present), present->span(), nullptr).in([] {
-          return "zarrs.optional, which elements are present";
-        }));
+        present_.decode(in.shape, encoded.subspan(kOptionalHeaderBytes, lengths.present), present->span(), nullptr)
+            .in([] { return "zarrs.optional, which elements are present"; }));
     const auto found = static_cast<std::size_t>(
         std::ranges::count_if(present->span(), [](std::byte each) { return each != std::byte{0}; }));
     SHERD_TRY(values->resize(found * joined.value_size()));
-    const auto stored = encoded.subspan(kHeaderBytes + lengths.present);
+    const auto stored = encoded.subspan(kOptionalHeaderBytes + lengths.present);
     if (found > 0) {
       SHERD_TRY(values_.decode({found}, stored, values->span(), nullptr).in([] { return "zarrs.optional, values"; }));
     } else if (!stored.empty()) {
@@ -121,11 +119,11 @@ class OptionalCodec final : public ArrayBytesCodec {
     std::size_t present, values;
   };
   static Result<Lengths> check_lengths(std::span<const std::byte> encoded) {
-    if (encoded.size() < kHeaderBytes)
+    if (encoded.size() < kOptionalHeaderBytes)
       return corrupt("zarrs.optional: the lengths have 16 bytes, the chunk has " + std::to_string(encoded.size()));
     const auto present = load_little<std::uint64_t>(encoded.data());
     const auto values = load_little<std::uint64_t>(encoded.data() + kLengthBytes);
-    const std::uint64_t available = encoded.size() - kHeaderBytes;
+    const std::uint64_t available = encoded.size() - kOptionalHeaderBytes;
     if (present <= available && values == available - present) return Lengths{present, values};
     return corrupt("zarrs.optional: states " + std::to_string(present) + " and " + std::to_string(values) + " bytes, " +
                    std::to_string(available) + " are stored");
@@ -134,7 +132,7 @@ class OptionalCodec final : public ArrayBytesCodec {
   CodecChain present_, values_;
 };
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_zarrs_optional(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const DType& dtype = context.in.dtype;
   if (dtype.kind() != DType::Kind::optional)
@@ -144,10 +142,11 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
     inner.in = std::move(type);
     return inner;
   };
-  SHERD_TRY(present, inner_chain(kName, configuration, "mask_codecs", of_type({DType::bool_, context.in.shape})));
+  SHERD_TRY(present,
+            inner_chain(kOptionalName, configuration, "mask_codecs", of_type({DType::bool_, context.in.shape})));
   const auto count = element_count(context.in.shape);
   if (!count) return unsupported("a chunk of shape " + to_string(context.in.shape) + " does not fit 64 bits");
-  SHERD_TRY(values, inner_chain(kName, configuration, "data_codecs", of_type({value_type(dtype), {*count}})));
+  SHERD_TRY(values, inner_chain(kOptionalName, configuration, "data_codecs", of_type({value_type(dtype), {*count}})));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<OptionalCodec>(std::move(present), std::move(values)));
 }
@@ -163,17 +162,18 @@ Json default_configuration(const DType& dtype) {
       {"data_codecs", Json::Array{std::move(codec)}}};
 }
 
-Result<Json> short_form(std::string_view argument, const DType& dtype) {
+Result<Json> short_zarrs_optional(std::string_view argument, const DType& dtype) {
   SHERD_TRY(no_argument(argument));
   if (dtype.kind() != DType::Kind::optional) return Json(Json::Object{});
   return default_configuration(dtype);
 }
 
-constexpr std::string_view kAliases[] = {"optional", "https://codec.zarrs.dev/array_to_bytes/optional"};
-
 }  // namespace
 
 extern constinit const CodecEntry optional_codec{
-    .name = kName, .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
+    .name = kOptionalName,
+    .aliases = {"optional", "https://codec.zarrs.dev/array_to_bytes/optional"},
+    .array_bytes_codec = make_zarrs_optional,
+    .short_form = short_zarrs_optional};
 
 }  // namespace sherd

@@ -13,9 +13,8 @@
 namespace sherd {
 namespace {
 
-constexpr IntegerBounds kLevels{0, 12};
-constexpr std::int64_t kDefaultLevel = 8;
-constexpr IntegerBounds kOrders{0, pcodec::kMaxOrder};
+constexpr IntegerBounds kPcodecLevels{0, 12};
+constexpr std::int64_t kPcodecDefaultLevel = 8;
 constexpr IntegerBounds kPageNumbers{1, std::numeric_limits<std::int64_t>::max()};
 
 std::optional<pcodec::NumberType> number_type(const DType& dtype) noexcept {
@@ -95,7 +94,7 @@ Result<void> parse_delta(Configuration& configuration, pcodec::Settings& setting
   SHERD_TRY(delta, configuration.text("delta_spec", "auto"));
   std::optional<std::int64_t> order;
   if (const Json* value = configuration.find("delta_encoding_order"); value != nullptr && !value->is_null()) {
-    SHERD_TRY(stated, configuration.integer("delta_encoding_order", kOrders));
+    SHERD_TRY(stated, configuration.integer("delta_encoding_order", {0, pcodec::kMaxOrder}));
     order = stated;
   }
   if (delta == "none")
@@ -114,10 +113,10 @@ Result<void> parse_delta(Configuration& configuration, pcodec::Settings& setting
   return {};
 }
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_pcodec(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   pcodec::Settings settings;
-  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(level, configuration.integer("level", kPcodecLevels, kPcodecDefaultLevel));
   settings.level = static_cast<unsigned>(level);
   SHERD_TRY(mode, configuration.text("mode_spec", "auto"));
   if (mode != "auto" && mode != "classic") return unknown_word("mode_spec", mode, "auto or classic");
@@ -131,19 +130,17 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<PcodecCodec>(settings));
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+Result<Json> short_pcodec(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kPcodecLevels, kPcodecDefaultLevel));
   return Json(Json::Object{{"level", level}});
 }
-
-constexpr std::string_view kAliases[] = {"pcodec", "https://codec.zarrs.dev/array_to_bytes/pcodec"};
 
 }  // namespace
 
 extern constinit const CodecEntry pcodec_codec{.name = "numcodecs.pcodec",
-                                               .aliases = kAliases,
-                                               .array_bytes_codec = make,
-                                               .short_form = short_form,
+                                               .aliases = {"pcodec", "https://codec.zarrs.dev/array_to_bytes/pcodec"},
+                                               .array_bytes_codec = make_pcodec,
+                                               .short_form = short_pcodec,
                                                .is_compressor = true};
 
 }  // namespace sherd

@@ -82,7 +82,7 @@ class Png final : public ArrayBytesCodec {
   std::optional<int> level_;
 };
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_png(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
   std::optional<int> level;
   if (configuration.find("level") != nullptr) {
@@ -95,6 +95,6 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
 
 }  // namespace
 
-extern constinit const CodecEntry png_codec{.name = "png", .aliases = {}, .array_bytes_codec = make};
+extern constinit const CodecEntry png_codec{.name = "png", .aliases = {}, .array_bytes_codec = make_png};
 
 }  // namespace sherd

@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+[[noreturn]] void on_png_error(png_structp png, png_const_charp message) {
   auto* session = static_cast<PngSession*>(png_get_error_ptr(png));
   std::strncpy(session->message, message, sizeof session->message - 1);
   png_longjmp(png, 1);
@@ -48,7 +48,7 @@ Error failure_of(PngSession& session) {
   return corrupt("png: " + std::string(session.message) + at);
 }
 
-bool read_header(png_structp png, png_infop info, PngSession* session) {
+bool read_png_header(png_structp png, png_infop info, PngSession* session) {
   if (setjmp(png_jmpbuf(png))) return false;
   png_set_read_fn(png, session, on_read);
   png_set_user_limits(png, kMaxPngSide, kMaxPngSide);
@@ -107,10 +107,10 @@ Error no_memory() { return unavailable("no memory for libpng"); }
 Error PngRows::failure() { return failure_of(session_); }
 
 Result<void> PngRows::open(std::uint64_t max_pixels) {
-  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session_, on_error, on_warning);
+  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session_, on_png_error, on_warning);
   info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
   if (info_ == nullptr) return no_memory();
-  if (!read_header(png_, info_, &session_)) return failure();
+  if (!read_png_header(png_, info_, &session_)) return failure();
   const std::uint64_t width = png_get_image_width(png_, info_);
   const std::uint64_t height = png_get_image_height(png_, info_);
   if (width * height > max_pixels)
@@ -147,7 +147,7 @@ Result<void> PngRows::read_image(std::span<std::byte> into) {
 Error PngWriter::failure() { return failure_of(session_); }
 
 Result<void> PngWriter::open(const PngHeader& header, std::optional<int> level) {
-  png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &session_, on_error, on_warning);
+  png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &session_, on_png_error, on_warning);
   info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
   if (info_ == nullptr) return no_memory();
   if (!begin_write(png_, info_, &session_, header, level.value_or(-1))) return failure();

@@ -115,12 +115,10 @@ Json required_of_quantize(const DType& dtype) {
   return is_float(dtype) ? Json(Json::Object{{"dtype", numpy_name(dtype)}}) : Json();
 }
 
-constexpr std::string_view kAliases[] = {"quantize"};
-
 }  // namespace
 
 extern constinit const CodecEntry quantize_codec{.name = "numcodecs.quantize",
-                                                 .aliases = kAliases,
+                                                 .aliases = {"quantize"},
                                                  .array_codec = make_quantize,
                                                  .short_form = short_quantize,
                                                  .required = required_of_quantize};

@@ -62,11 +62,9 @@ Result<Json> short_shuffle(std::string_view argument, const DType& dtype) {
   return Json(Json::Object{{"elementsize", size}});
 }
 
-constexpr std::string_view kAliases[] = {"shuffle"};
-
 }  // namespace
 
 extern constinit const CodecEntry shuffle_codec{
-    .name = "numcodecs.shuffle", .aliases = kAliases, .bytes_codec = make_shuffle, .short_form = short_shuffle};
+    .name = "numcodecs.shuffle", .aliases = {"shuffle"}, .bytes_codec = make_shuffle, .short_form = short_shuffle};
 
 }  // namespace sherd

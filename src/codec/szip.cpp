@@ -28,10 +28,10 @@ constexpr std::int64_t kMaxPixelsPerBlock = 32, kMaxBlocksPerScanline = 128;
 
 #ifdef SHERD_SZIP
 
-constexpr std::size_t kHeaderBytes = 4;
+constexpr std::size_t kSzipHeaderBytes = 4;
 constexpr std::int64_t kMsb = 16, kMaxMask = 255;
 
-struct Parameters {
+struct SzipParameters {
   bool predicts = true;
   bool big_endian = false;
   std::size_t element_size = 1;
@@ -51,12 +51,12 @@ struct Pixels {
 
 class Szip final : public BytesCodec {
  public:
-  explicit Szip(const Parameters& parameters) : parameters_(parameters) {}
+  explicit Szip(const SzipParameters& parameters) : parameters_(parameters) {}
 
   /// In an incompressible block at most five bits precede the pixels, and one pixel may be stored twice.
   std::uint64_t max_encoded_size(std::uint64_t decoded) const override {
     const std::uint64_t padded = pixels_of(decoded).padded_bytes;
-    return kHeaderBytes + padded + padded / parameters_.block + 64;
+    return kSzipHeaderBytes + padded + padded / parameters_.block + 64;
   }
   /// A code of ten bits represents at most 64 blocks of zeros.
   std::uint64_t max_ratio() const noexcept override { return 8192; }
@@ -67,7 +67,7 @@ class Szip final : public BytesCodec {
       return unsupported("szip: a chunk of " + std::to_string(from.size()) +
                          " bytes is larger than 32 bits can state; choose smaller chunks");
     store_little(to.data(), static_cast<std::uint32_t>(from.size()));
-    if (from.empty()) return kHeaderBytes;
+    if (from.empty()) return kSzipHeaderBytes;
     const Pixels pixels = pixels_of(from.size());
     Scratch planes, padded;
     if (has_planes()) {
@@ -80,15 +80,15 @@ class Szip final : public BytesCodec {
       pad(from, padded->span(), pixels);
       from = padded->span();
     }
-    const auto room = to.subspan(kHeaderBytes);
+    const auto room = to.subspan(kSzipHeaderBytes);
     aec_stream stream = stream_of(from, room);
     stream.flags |= AEC_NOT_ENFORCE;  // blocks of any even length
     if (const int fault = aec_buffer_encode(&stream); fault != AEC_OK) return failed(fault);
-    return kHeaderBytes + stream.total_out;
+    return kSzipHeaderBytes + stream.total_out;
   }
 
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    if (from.size() < kHeaderBytes)
+    if (from.size() < kSzipHeaderBytes)
       return corrupt("szip: " + std::to_string(from.size()) + " bytes are not a size header and a stream");
     const std::size_t size = load_little<std::uint32_t>(from.data());
     if (size > to.size()) return std::optional<std::size_t>();
@@ -101,7 +101,7 @@ class Szip final : public BytesCodec {
       SHERD_TRY(padded->resize(pixels.padded_bytes));
       decoded = padded->span();
     }
-    SHERD_TRY(decode_pixels(from.subspan(kHeaderBytes), decoded));
+    SHERD_TRY(decode_pixels(from.subspan(kSzipHeaderBytes), decoded));
     if (pixels.padded() && !has_planes()) {
       unpad(decoded, to, pixels);
     } else if (has_planes()) {
@@ -197,7 +197,7 @@ class Szip final : public BytesCodec {
            std::to_string(parameters_.element_size) + " bytes";
   }
 
-  Parameters parameters_;
+  SzipParameters parameters_;
 };
 
 Result<std::unique_ptr<BytesCodec>> make_szip(const CodecSpec& spec, const CodecContext& context) {
@@ -220,11 +220,11 @@ Result<std::unique_ptr<BytesCodec>> make_szip(const CodecSpec& spec, const Codec
                                                        " has fewer elements than a block; choose fewer pixels per "
                                                        "block or larger chunks");
   return std::unique_ptr<BytesCodec>(
-      std::make_unique<Szip>(Parameters{.predicts = (mask & kNearestNeighbor) != 0,
-                                        .big_endian = (mask & kMsb) != 0,
-                                        .element_size = static_cast<std::size_t>(bits / 8),
-                                        .block = pixels,
-                                        .scanline = static_cast<std::size_t>(scanline)}));
+      std::make_unique<Szip>(SzipParameters{.predicts = (mask & kNearestNeighbor) != 0,
+                                            .big_endian = (mask & kMsb) != 0,
+                                            .element_size = static_cast<std::size_t>(bits / 8),
+                                            .block = pixels,
+                                            .scanline = static_cast<std::size_t>(scanline)}));
 }
 
 #else
@@ -245,8 +245,6 @@ Result<Json> short_szip(std::string_view argument, const DType&) {
       Json::Object{{"mask", argument == "ec" ? 4 : kNearestNeighbor}, {"pixels-per-block", kMaxPixelsPerBlock}});
 }
 
-constexpr std::string_view kAliases[] = {"szip"};
-
 }  // namespace
 
 std::uint64_t szip_scanline(std::uint64_t pixels_per_block, std::uint64_t length, const Shape& chunk) noexcept {
@@ -255,7 +253,7 @@ std::uint64_t szip_scanline(std::uint64_t pixels_per_block, std::uint64_t length
 }
 
 extern constinit const CodecEntry szip_codec{.name = "numcodecs.szip",
-                                             .aliases = kAliases,
+                                             .aliases = {"szip"},
                                              .bytes_codec = make_szip,
                                              .short_form = short_szip,
                                              .is_compressor = true};

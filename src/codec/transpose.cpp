@@ -108,7 +108,7 @@ Error wrong_order(std::size_t rank) {
                                           " dimensions, counted from 0, exactly once");
 }
 
-Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayCodec>> make_transpose(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   const Json* order = configuration.find("order");
   SHERD_TRY(configuration.done());
@@ -134,7 +134,7 @@ Result<std::unique_ptr<ArrayCodec>> make(const CodecSpec& spec, const CodecConte
   return std::make_unique<Transpose>(std::move(dimensions));
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
+Result<Json> short_transpose(std::string_view argument, const DType&) {
   Json order{Json::Array{}};
   while (!argument.empty()) {
     std::uint64_t dimension = 0;
@@ -152,6 +152,6 @@ Result<Json> short_form(std::string_view argument, const DType&) {
 }  // namespace
 
 extern constinit const CodecEntry transpose_codec{
-    .name = "transpose", .aliases = {}, .array_codec = make, .short_form = short_form};
+    .name = "transpose", .aliases = {}, .array_codec = make_transpose, .short_form = short_transpose};
 
 }  // namespace sherd

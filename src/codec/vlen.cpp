@@ -14,7 +14,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::size_t kWordBytes = 4;
+constexpr std::size_t kNumberBytes = 4;
 constexpr std::uint64_t kMaxWord = std::numeric_limits<std::uint32_t>::max();
 
 class VlenCodec final : public ArrayBytesCodec {
@@ -34,7 +34,7 @@ class VlenCodec final : public ArrayBytesCodec {
     std::byte* out = to.data();
     const auto put_word = [&](std::uint64_t word) {
       store_little(out, static_cast<std::uint32_t>(word));
-      out += kWordBytes;
+      out += kNumberBytes;
     };
     put_word(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -54,11 +54,11 @@ class VlenCodec final : public ArrayBytesCodec {
     auto block = std::make_shared<Buffer>();
     SHERD_TRY(block->resize(encoded.size()));
     std::memcpy(block->data(), encoded.data(), encoded.size());
-    const std::byte* at = block->data() + kWordBytes;
+    const std::byte* at = block->data() + kNumberBytes;
     for (std::size_t i = 0; i < count; ++i) {
-      const VarBytes value{reinterpret_cast<const char*>(at + kWordBytes), load_little<std::uint32_t>(at)};
+      const VarBytes value{reinterpret_cast<const char*>(at + kNumberBytes), load_little<std::uint32_t>(at)};
       std::memcpy(elements.data() + i * sizeof value, &value, sizeof value);
-      at += kWordBytes + value.size;
+      at += kNumberBytes + value.size;
     }
     arena->keep(std::move(block));
     return {};
@@ -72,7 +72,7 @@ class VlenCodec final : public ArrayBytesCodec {
 
   [[nodiscard]] Result<std::size_t> measured(std::span<const std::byte> elements, std::size_t count) const {
     if (count > kMaxWord) return unsupported(message("a chunk holds at most 2^32-1 elements; choose smaller chunks"));
-    std::uint64_t total = kWordBytes * (1 + static_cast<std::uint64_t>(count));
+    std::uint64_t total = kNumberBytes * (1 + static_cast<std::uint64_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
       const auto value = load_number<VarBytes>(elements.data(), i);
       if (value.size > kMaxWord) return unsupported(message(item(i) + " is longer than 2^32-1 bytes"));
@@ -84,15 +84,15 @@ class VlenCodec final : public ArrayBytesCodec {
 
   /// Checks all lengths in the bytes before memory is allocated for them.
   [[nodiscard]] Result<void> check_items(std::span<const std::byte> encoded, std::size_t count) const {
-    if (encoded.size() < kWordBytes) return corrupt(message("no element count"));
+    if (encoded.size() < kNumberBytes) return corrupt(message("no element count"));
     const std::uint64_t stated = load_little<std::uint32_t>(encoded.data());
     if (stated != count)
       return corrupt(message("holds " + std::to_string(stated) + " elements, the chunk has " + std::to_string(count)));
-    std::size_t at = kWordBytes;
+    std::size_t at = kNumberBytes;
     for (std::size_t i = 0; i < count; ++i) {
-      if (encoded.size() - at < kWordBytes) return corrupt(message("truncated before " + item(i)));
+      if (encoded.size() - at < kNumberBytes) return corrupt(message("truncated before " + item(i)));
       const std::uint32_t size = load_little<std::uint32_t>(encoded.data() + at);
-      at += kWordBytes;
+      at += kNumberBytes;
       if (encoded.size() - at < size)
         return corrupt(message(item(i) + " states " + std::to_string(size) + " bytes, " +
                                std::to_string(encoded.size() - at) + " are left"));
@@ -109,20 +109,20 @@ class VlenCodec final : public ArrayBytesCodec {
   std::string name_;
 };
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const DType& dtype, const char* name) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_vlen(const CodecSpec& spec, const DType& dtype, const char* name) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(configuration.done());
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<VlenCodec>(dtype, name));
 }
-Result<std::unique_ptr<ArrayBytesCodec>> make_utf8(const CodecSpec& spec, const CodecContext&) {
-  return make(spec, DType::string, "vlen-utf8");
+Result<std::unique_ptr<ArrayBytesCodec>> make_vlen_utf8(const CodecSpec& spec, const CodecContext&) {
+  return make_vlen(spec, DType::string, "vlen-utf8");
 }
-Result<std::unique_ptr<ArrayBytesCodec>> make_bytes(const CodecSpec& spec, const CodecContext&) {
-  return make(spec, DType::bytes, "vlen-bytes");
+Result<std::unique_ptr<ArrayBytesCodec>> make_vlen_bytes(const CodecSpec& spec, const CodecContext&) {
+  return make_vlen(spec, DType::bytes, "vlen-bytes");
 }
 
 /// In numcodecs, `dtype` is the type of the inner arrays, whose bytes are the elements here; zarrs also has texts.
-Result<std::unique_ptr<ArrayBytesCodec>> make_array(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_vlen_array(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   if (configuration.find("dtype") != nullptr) SHERD_TRY(configuration.text("dtype"));
   SHERD_TRY(configuration.done());
@@ -130,26 +130,24 @@ Result<std::unique_ptr<ArrayBytesCodec>> make_array(const CodecSpec& spec, const
   return std::unique_ptr<ArrayBytesCodec>(std::make_unique<VlenCodec>(dtype, "vlen-array"));
 }
 
-Result<Json> short_vlen(std::string_view argument, const DType&) {
-  SHERD_TRY(no_argument(argument));
-  return Json(Json::Object{});
-}
-
-constexpr std::string_view kUtf8Aliases[] = {"numcodecs.vlen-utf8", "https://codec.zarrs.dev/array_to_bytes/vlen_utf8"};
-constexpr std::string_view kBytesAliases[] = {"numcodecs.vlen-bytes",
-                                              "https://codec.zarrs.dev/array_to_bytes/vlen_bytes"};
-/// zarrs' vlen_v2 has the same bytes.
-constexpr std::string_view kArrayAliases[] = {"numcodecs.vlen-array", "zarrs.vlen_v2",
-                                              "https://codec.zarrs.dev/array_to_bytes/vlen_array",
-                                              "https://codec.zarrs.dev/array_to_bytes/vlen_v2"};
-
 }  // namespace
 
 extern constinit const CodecEntry vlen_utf8_codec{
-    .name = "vlen-utf8", .aliases = kUtf8Aliases, .array_bytes_codec = make_utf8, .short_form = short_vlen};
+    .name = "vlen-utf8",
+    .aliases = {"numcodecs.vlen-utf8", "https://codec.zarrs.dev/array_to_bytes/vlen_utf8"},
+    .array_bytes_codec = make_vlen_utf8,
+    .short_form = short_without_members};
+// zarrs' vlen_v2 has the same bytes.
 extern constinit const CodecEntry vlen_array_codec{
-    .name = "vlen-array", .aliases = kArrayAliases, .array_bytes_codec = make_array, .short_form = short_vlen};
+    .name = "vlen-array",
+    .aliases = {"numcodecs.vlen-array", "zarrs.vlen_v2", "https://codec.zarrs.dev/array_to_bytes/vlen_array",
+                "https://codec.zarrs.dev/array_to_bytes/vlen_v2"},
+    .array_bytes_codec = make_vlen_array,
+    .short_form = short_without_members};
 extern constinit const CodecEntry vlen_bytes_codec{
-    .name = "vlen-bytes", .aliases = kBytesAliases, .array_bytes_codec = make_bytes, .short_form = short_vlen};
+    .name = "vlen-bytes",
+    .aliases = {"numcodecs.vlen-bytes", "https://codec.zarrs.dev/array_to_bytes/vlen_bytes"},
+    .array_bytes_codec = make_vlen_bytes,
+    .short_form = short_without_members};
 
 }  // namespace sherd

@@ -17,8 +17,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::string_view kName = "zarrs.vlen";
-constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
+constexpr std::string_view kZarrsVlenName = "zarrs.vlen";
 
 class ZarrsVlen final : public ArrayBytesCodec {
  public:
@@ -168,7 +167,7 @@ Result<bool> choice(Configuration& configuration, std::string_view key, std::pai
                                       words.second + ", not '" + word + "'");
 }
 
-Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<ArrayBytesCodec>> make_zarrs_vlen(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec));
   SHERD_TRY(wide, choice(configuration, "index_data_type", {"uint32", "uint64"}));
   // Without a location, the configuration is from zarrs before 0.17.
@@ -178,8 +177,9 @@ Result<std::unique_ptr<ArrayBytesCodec>> make(const CodecSpec& spec, const Codec
     inner.in = {dtype, {1}};
     return inner;
   };
-  SHERD_TRY(index, inner_chain(kName, configuration, "index_codecs", of_type(wide ? DType::uint64 : DType::uint32)));
-  SHERD_TRY(data, inner_chain(kName, configuration, "data_codecs", of_type(DType::uint8)));
+  SHERD_TRY(index,
+            inner_chain(kZarrsVlenName, configuration, "index_codecs", of_type(wide ? DType::uint64 : DType::uint32)));
+  SHERD_TRY(data, inner_chain(kZarrsVlenName, configuration, "data_codecs", of_type(DType::uint8)));
   SHERD_TRY(configuration.done());
   const Limits limits = context.limits != nullptr ? *context.limits : Limits();
   return std::unique_ptr<ArrayBytesCodec>(
@@ -194,7 +194,7 @@ Json named(const char* name, Json configuration) {
   return Json::Object{{"name", name}, {"configuration", std::move(configuration)}};
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
+Result<Json> short_zarrs_vlen(std::string_view argument, const DType&) {
   SHERD_TRY(no_argument(argument));
   return Json(Json::Object{{"data_codecs", Json::Array{Json::Object{{"name", "bytes"}}}},
                            {"index_codecs", Json::Array{named("bytes", Json::Object{{"endian", "little"}})}},
@@ -202,11 +202,11 @@ Result<Json> short_form(std::string_view argument, const DType&) {
                            {"index_location", "end"}});
 }
 
-constexpr std::string_view kAliases[] = {"https://codec.zarrs.dev/array_to_bytes/vlen"};
-
 }  // namespace
 
-extern constinit const CodecEntry vlen_codec{
-    .name = kName, .aliases = kAliases, .array_bytes_codec = make, .short_form = short_form};
+extern constinit const CodecEntry vlen_codec{.name = kZarrsVlenName,
+                                             .aliases = {"https://codec.zarrs.dev/array_to_bytes/vlen"},
+                                             .array_bytes_codec = make_zarrs_vlen,
+                                             .short_form = short_zarrs_vlen};
 
 }  // namespace sherd

@@ -29,7 +29,7 @@ using Owned = std::unique_ptr<T, Close>;
 using Parameters = ZfpParameters;
 using Mode = ZfpMode;
 
-bool is_float(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
+bool is_floating(zfp_type type) noexcept { return type == zfp_type_float || type == zfp_type_double; }
 
 /// The type of floats' bits after numcodecs' bitround.
 zfp_type rounded_type(zfp_type type) noexcept {
@@ -197,7 +197,7 @@ std::optional<std::uint64_t> max_stream_bytes(const Parameters& parameters, cons
 /// Debian. Both are read; written streams end with whole words.
 std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
-constexpr std::size_t kHeaderBytes = 24;  // of ZFP_HEADER_MAX_BITS, in whole words
+constexpr std::size_t kZfpHeaderBytes = 24;  // of ZFP_HEADER_MAX_BITS, in whole words
 
 class Zfp final : public ArrayBytesCodec {
  public:
@@ -213,7 +213,7 @@ class Zfp final : public ArrayBytesCodec {
     if (in.shape.size() > 4)
       return unsupported(named("chunks have at most 4 dimensions, not ") + std::to_string(in.shape.size()) +
                          "; put a codec before it that leaves out dimensions of extent 1, such as 'reshape'");
-    if (!has_header_ && mode_.kind == Mode::Kind::fixed_accuracy && !is_float(type))
+    if (!has_header_ && mode_.kind == Mode::Kind::fixed_accuracy && !is_floating(type))
       return unsupported(named("the mode fixed_accuracy is for floats, not for ") + in.dtype.name() +
                          "; choose reversible");
     SHERD_TRY(parameters, parameters_for(in));
@@ -308,7 +308,7 @@ class Zfp final : public ArrayBytesCodec {
 
   /// Values that are not finite would spoil the numbers around them, in all modes but the reversible one.
   [[nodiscard]] Result<void> check_finite(zfp_type type, std::span<const std::byte> elements) const {
-    if (!is_float(type) || (type == zfp_type_float ? all_finite<float>(elements) : all_finite<double>(elements)))
+    if (!is_floating(type) || (type == zfp_type_float ? all_finite<float>(elements) : all_finite<double>(elements)))
       return {};
     return invalid_argument(named("a chunk contains infinity or NaN, which only the mode reversible stores"));
   }
@@ -324,9 +324,9 @@ class Zfp final : public ArrayBytesCodec {
   /// different, with the same number of elements.
   Result<void> read_header(const ChunkType& in, std::span<const std::byte> encoded, zfp_stream& stream,
                            zfp_field& field) const {
-    alignas(std::uint64_t) std::byte header[kHeaderBytes] = {};
-    std::ranges::copy(encoded.first(std::min(encoded.size(), kHeaderBytes)), header);
-    const Owned<bitstream> bits(stream_open(header, kHeaderBytes));
+    alignas(std::uint64_t) std::byte header[kZfpHeaderBytes] = {};
+    std::ranges::copy(encoded.first(std::min(encoded.size(), kZfpHeaderBytes)), header);
+    const Owned<bitstream> bits(stream_open(header, kZfpHeaderBytes));
     const Owned<zfp_field> stated(zfp_field_alloc());
     zfp_stream_set_bit_stream(&stream, bits.get());
     zfp_stream_rewind(&stream);
@@ -397,15 +397,14 @@ Result<Json> short_zfpy(std::string_view argument, const DType&) {
   return Json(Json::Object{{"mode", 4}, {"tolerance", -1}});
 }
 
-constexpr std::string_view kZfpAliases[] = {"zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"};
-constexpr std::string_view kZfpyAliases[] = {"zfpy"};
-
 }  // namespace
 
-extern constinit const CodecEntry zfp_codec{
-    .name = "zfp", .aliases = kZfpAliases, .array_bytes_codec = make_zfp, .short_form = short_zfp};
+extern constinit const CodecEntry zfp_codec{.name = "zfp",
+                                            .aliases = {"zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"},
+                                            .array_bytes_codec = make_zfp,
+                                            .short_form = short_zfp};
 extern constinit const CodecEntry zfpy_codec{.name = "numcodecs.zfpy",
-                                             .aliases = kZfpyAliases,
+                                             .aliases = {"zfpy"},
                                              .array_bytes_codec = make_zfpy,
                                              .short_form = short_zfpy,
                                              .is_compressor = true};

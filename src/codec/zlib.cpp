@@ -6,29 +6,27 @@
 namespace sherd {
 namespace {
 
-constexpr IntegerBounds kLevels{-1, 9};
-constexpr std::int64_t kDefaultLevel = 1;
+constexpr IntegerBounds kZlibLevels{-1, 9};
+constexpr std::int64_t kZlibDefaultLevel = 1;
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<BytesCodec>> make_zlib(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec, context));
-  SHERD_TRY(level, configuration.integer_or_text("level", kLevels, kDefaultLevel));
+  SHERD_TRY(level, configuration.integer_or_text("level", kZlibLevels, kZlibDefaultLevel));
   SHERD_TRY(configuration.done());
   return std::make_unique<DeflateCodec>(DeflateCodec::Wrapper::zlib, level == -1 ? 6 : static_cast<int>(level));
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) {
-  SHERD_TRY(level, short_integer(argument, kLevels, kDefaultLevel));
+Result<Json> short_zlib(std::string_view argument, const DType&) {
+  SHERD_TRY(level, short_integer(argument, kZlibLevels, kZlibDefaultLevel));
   return Json(Json::Object{{"level", level}});
 }
-
-constexpr std::string_view kAliases[] = {"zlib"};
 
 }  // namespace
 
 extern constinit const CodecEntry zlib_codec{.name = "numcodecs.zlib",
-                                             .aliases = kAliases,
-                                             .bytes_codec = make,
-                                             .short_form = short_form,
+                                             .aliases = {"zlib"},
+                                             .bytes_codec = make_zlib,
+                                             .short_form = short_zlib,
                                              .is_compressor = true};
 
 }  // namespace sherd

@@ -21,8 +21,8 @@
 namespace sherd {
 namespace {
 
-constexpr IntegerBounds kLevels{-131072, 22};
-constexpr std::int64_t kDefaultLevel = 3;
+constexpr IntegerBounds kZstdLevels{-131072, 22};
+constexpr std::int64_t kZstdDefaultLevel = 3;
 // The maximum that the reference decoder accepts, and the largest window that any level writes.
 constexpr std::uint64_t kMaxWindow = std::uint64_t{1} << 27;
 // Streaming keeps a window per thread; frames with larger ones are decoded whole.
@@ -42,7 +42,7 @@ struct FreeContext {
 using Decompressor = std::unique_ptr<ZSTD_DCtx, FreeContext>;
 using Compressor = std::unique_ptr<ZSTD_CCtx, FreeContext>;
 
-Result<ZSTD_DCtx*> decompressor() {
+Result<ZSTD_DCtx*> decoding_context() {
   thread_local Decompressor context;
   if (!context) context.reset(ZSTD_createDCtx());
   if (!context) return unavailable("out of memory for a decompression context");
@@ -86,7 +86,7 @@ Error decode_error(std::size_t code) {
   return corrupt(ZSTD_getErrorName(code));
 }
 
-Error wrong_size(std::uint64_t is, std::uint64_t expected) {
+Error wrong_content_size(std::uint64_t is, std::uint64_t expected) {
   return corrupt("decodes to " + std::to_string(is) + " bytes instead of " + std::to_string(expected));
 }
 
@@ -105,11 +105,11 @@ struct FrameHeader {
   bool checksum = false;
 };
 
-Error truncated(std::size_t at) { return corrupt("truncated frame at byte " + std::to_string(at)); }
+Error truncated_frame(std::size_t at) { return corrupt("truncated frame at byte " + std::to_string(at)); }
 
 /// RFC 8878, 3.1.1.1: descriptor, window, dictionary id, content size.
 Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t at) {
-  if (frame.size() < 6) return truncated(at);
+  if (frame.size() < 6) return truncated_frame(at);
   const auto descriptor = static_cast<unsigned>(frame[4]);
   const bool single_segment = (descriptor & 0x20u) != 0;
   constexpr std::size_t dictionary_sizes[] = {0, 1, 2, 4};
@@ -118,7 +118,7 @@ Result<FrameHeader> parse_header(std::span<const std::byte> frame, std::size_t a
   const std::size_t dictionary_at = single_segment ? 5 : 6;
   const std::size_t content_at = dictionary_at + dictionary_size;
   if ((descriptor & 8u) != 0) return corrupt("reserved bit set in the frame at byte " + std::to_string(at));
-  if (frame.size() < content_at + content_size) return truncated(at);
+  if (frame.size() < content_at + content_size) return truncated_frame(at);
 
   for (std::size_t i = dictionary_at; i < content_at; ++i)
     if (frame[i] != std::byte{0})
@@ -150,7 +150,7 @@ Result<std::size_t> frame_size(std::span<const std::byte> frame, const FrameHead
   constexpr unsigned rle = 1, compressed = 2, reserved = 3;
   std::size_t size = header.size;
   for (bool last = false; !last;) {
-    if (frame.size() - size < 3) return truncated(at);
+    if (frame.size() - size < 3) return truncated_frame(at);
     const auto byte = [&](std::size_t i) { return static_cast<unsigned>(frame[size + i]); };
     const unsigned block = byte(0) | byte(1) << 8 | byte(2) << 16;
     const unsigned type = block >> 1 & 3u;
@@ -158,12 +158,12 @@ Result<std::size_t> frame_size(std::span<const std::byte> frame, const FrameHead
     if (type == reserved || (type == compressed && length == 0))
       return corrupt("invalid block at byte " + std::to_string(at + size));
     size += 3;
-    if (frame.size() - size < length) return truncated(at);
+    if (frame.size() - size < length) return truncated_frame(at);
     size += length;
     last = (block & 1u) != 0;
   }
   const std::size_t checksum = header.checksum ? 4 : 0;
-  if (frame.size() - size < checksum) return truncated(at);
+  if (frame.size() - size < checksum) return truncated_frame(at);
   return size + checksum;
 }
 
@@ -177,7 +177,7 @@ Result<Frames> scan_frames(std::span<const std::byte> from) {
     const auto magic = load_little<std::uint32_t>(rest.data());
     if ((magic & 0xfffffff0u) == ZSTD_MAGIC_SKIPPABLE_START) {
       const std::uint64_t size = 8 + std::uint64_t{load_little<std::uint32_t>(rest.data() + 4)};
-      if (size > rest.size()) return truncated(at);
+      if (size > rest.size()) return truncated_frame(at);
       at += size;
       continue;
     }
@@ -196,9 +196,9 @@ Result<Frames> scan_frames(std::span<const std::byte> from) {
 }
 
 /// One run of the streaming decoder over all frames.
-class Stream {
+class ZstdStream {
  public:
-  Stream(ZSTD_DCtx* context, std::span<const std::byte> from) noexcept
+  ZstdStream(ZSTD_DCtx* context, std::span<const std::byte> from) noexcept
       : context_(context), in_{from.data(), from.size(), 0} {}
 
   /// Fills the block as far as there is content; fewer bytes than the block mean the end.
@@ -214,7 +214,7 @@ class Stream {
       if (pending_ == 0 && stated_.value_or(made_) != made_)
         return corrupt("a frame that ends at byte " + std::to_string(in_.pos) + " states " + std::to_string(*stated_) +
                        " bytes and holds " + std::to_string(made_));
-      if (in_.pos + out.pos == before && pending_ != 0) return truncated(in_.pos);
+      if (in_.pos + out.pos == before && pending_ != 0) return truncated_frame(in_.pos);
     }
     return out.pos;
   }
@@ -286,7 +286,7 @@ class Zstd final : public BytesCodec {
   Result<std::optional<std::size_t>> decode(std::span<const std::byte> from, std::span<std::byte> to) const override {
     SHERD_TRY(frames, scan_frames(from));
     if (frames.content > to.size()) return std::optional<std::size_t>{};
-    SHERD_TRY(context, decompressor());
+    SHERD_TRY(context, decoding_context());
     const std::size_t size = ZSTD_decompressDCtx(context, to.data(), to.size(), from.data(), from.size());
     if (ZSTD_isError(size) == 0) return std::optional{size};
     if (ZSTD_getErrorCode(size) == ZSTD_error_dstSize_tooSmall) return std::optional<std::size_t>{};
@@ -298,12 +298,12 @@ class Zstd final : public BytesCodec {
                              const Sink& sink) const override {
     SHERD_TRY(frames, scan_frames(from));
     if (frames.window > kMaxStreamWindow) return false;
-    if (frames.all_stated && frames.content != size) return wrong_size(frames.content, size);
+    if (frames.all_stated && frames.content != size) return wrong_content_size(frames.content, size);
     // Data after the last needed block are decoded only if nothing else shows whether they are complete.
     const bool ends_early = frames.all_stated && !frames.checksums;
-    SHERD_TRY(context, decompressor());
+    SHERD_TRY(context, decoding_context());
     ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
-    Stream stream(context, from);
+    ZstdStream stream(context, from);
     bool wanted = true;
     for (std::uint64_t total = 0;;) {
       SHERD_TRY(count, stream.fill(block));
@@ -311,7 +311,7 @@ class Zstd final : public BytesCodec {
       total += count;
       if (wanted && count != 0) wanted = sink(block.first(count));
       if (!wanted && ends_early) return true;
-      if (count < block.size() && total != size) return wrong_size(total, size);
+      if (count < block.size() && total != size) return wrong_content_size(total, size);
       if (count < block.size()) return true;
     }
   }
@@ -327,36 +327,36 @@ Result<std::unique_ptr<BytesCodec>> made(Configuration& configuration, std::int6
   return std::make_unique<Zstd>(static_cast<int>(level), checksum);
 }
 
-Result<std::unique_ptr<BytesCodec>> make(const CodecSpec& spec, const CodecContext&) {
+Result<std::unique_ptr<BytesCodec>> make_zstd(const CodecSpec& spec, const CodecContext&) {
   SHERD_TRY(configuration, Configuration::open(spec));
-  SHERD_TRY(level, configuration.integer("level", kLevels, kDefaultLevel));
+  SHERD_TRY(level, configuration.integer("level", kZstdLevels, kZstdDefaultLevel));
   return made(configuration, level);
 }
 
-Result<std::unique_ptr<BytesCodec>> make_numcodecs(const CodecSpec& spec, const CodecContext& context) {
+Result<std::unique_ptr<BytesCodec>> make_numcodecs_zstd(const CodecSpec& spec, const CodecContext& context) {
   SHERD_TRY(configuration, Configuration::open(spec, context));
-  SHERD_TRY(level, configuration.integer_or_text("level", kLevels, kDefaultLevel));
+  SHERD_TRY(level, configuration.integer_or_text("level", kZstdLevels, kZstdDefaultLevel));
   return made(configuration, level);
 }
 
 Result<Json> configured(std::string_view level_text, bool checksum) {
-  SHERD_TRY(level, short_integer(level_text, kLevels, kDefaultLevel));
+  SHERD_TRY(level, short_integer(level_text, kZstdLevels, kZstdDefaultLevel));
   return Json(Json::Object{{"level", level}, {"checksum", checksum}});
 }
 
-Result<Json> short_form(std::string_view argument, const DType&) { return configured(argument, true); }
+Result<Json> short_zstd(std::string_view argument, const DType&) { return configured(argument, true); }
 
 // The member is newer than the name: releases of numcodecs that lack checksums refuse `true`.
-Result<Json> numcodecs_short_form(std::string_view argument, const DType&) { return configured(argument, false); }
+Result<Json> short_numcodecs_zstd(std::string_view argument, const DType&) { return configured(argument, false); }
 
 }  // namespace
 
 extern constinit const CodecEntry zstd_codec{
-    .name = "zstd", .aliases = {}, .bytes_codec = make, .short_form = short_form, .is_compressor = true};
+    .name = "zstd", .aliases = {}, .bytes_codec = make_zstd, .short_form = short_zstd, .is_compressor = true};
 extern constinit const CodecEntry numcodecs_zstd_codec{.name = "numcodecs.zstd",
                                                        .aliases = {},
-                                                       .bytes_codec = make_numcodecs,
-                                                       .short_form = numcodecs_short_form,
+                                                       .bytes_codec = make_numcodecs_zstd,
+                                                       .short_form = short_numcodecs_zstd,
                                                        .is_compressor = true};
 
 }  // namespace sherd
