@@ -350,8 +350,9 @@ class SHERD_API Recorder {
     std::uint64_t requests = 0, bytes_read = 0, bytes_written = 0;
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
     std::uint64_t retries = 0;  ///< requests that repeated another one, which had failed
-    std::uint64_t round_trips =
-        0;  ///< reads that could begin only after the reply to another, in one call after the other
+    /// The longest chain of requests of which each could begin only after the reply to the one before, or belongs to a
+    /// later call.
+    std::uint64_t round_trips = 0;
   };
 
   /// Requests are kept only between start() and stop(); counters always run. Calls may be nested: stop() returns the
@@ -366,7 +367,8 @@ class SHERD_API Recorder {
   void request(std::string_view op, const std::string& key, std::uint64_t offset, std::uint64_t length);
   /// More requests to the store for a counted one: its parts, and its retries.
   void repeated(std::uint64_t requests, std::uint64_t retries) noexcept;
-  void round_trips(std::uint64_t count) noexcept { round_trips_ += count; }
+  /// There is a chain of so many requests (Stats::round_trips) that have been answered.
+  void answered(std::uint64_t round_trips) noexcept;
   /// A shard was changed in this way: `append`, `in_place`, or `rewrite` and why it was not appended to.
   void updated(std::string_view how, std::string_view why);
   /// How often shards were changed in each way, by its name and reason: "append", "rewrite: the change is large".

@@ -18,12 +18,15 @@ namespace sherd {
 namespace {
 
 /// Counts the requests of an operation: those that are named, and what else this thread sends to a server meanwhile.
+/// Its chain of requests (Recorder::Stats::round_trips) continues the longest one that was answered before it began, so
+/// that operations of several threads that overlap in time are counted once.
 class Sending {
  public:
   explicit Sending(Recorder& recorder) : recorder_(recorder) {}
   Sending(const Sending&) = delete;
   Sending& operator=(const Sending&) = delete;
   ~Sending() {
+    answered(1);
     const RequestCount now = std::exchange(requests_of_thread(), before_);  // they are not those of an operation around
     const RequestCount sent{now.requests - before_.requests, now.retries - before_.retries};
     recorder_.repeated(sent.requests - std::min(sent.requests, counted_.requests),
@@ -39,9 +42,16 @@ class Sending {
     counted_.requests += requests;
     counted_.retries += retries;
   }
+  /// A request was answered that is the last of `chain` requests of this operation. An object that is opened without a
+  /// request adds none.
+  void answered(std::uint64_t chain) {
+    const std::uint64_t sent = requests_of_thread().requests - before_.requests;
+    recorder_.answered(round_trips_before_ + std::min(chain, std::max(sent, counted_.requests)));
+  }
 
  private:
   Recorder& recorder_;
+  const std::uint64_t round_trips_before_ = recorder_.stats().round_trips;
   const RequestCount before_ = requests_of_thread();
   RequestCount counted_;
 };
@@ -67,14 +77,11 @@ class RecordedQueue final : public ReadQueue {
   RecordedQueue(ReadQueue& queue, const std::shared_ptr<Recorder>& recorder)
       : queue_(queue), recorder_(recorder), sending_(*recorder) {}
 
-  ~RecordedQueue() override { recorder_->round_trips(deepest_); }
-
   std::optional<ReadRequest> next(bool is_last) override {
     auto request = queue_.next(is_last);
     waits_ = !request;
     if (!request) return std::nullopt;
     if (const auto followed = std::exchange(followed_, std::nullopt)) round_ = *followed + 1;
-    deepest_ = std::max(deepest_, round_);
     ReadRequest beneath = unwrapped<RecordedSource>(*request);
     under_way_.emplace(asked_++, Asked{*std::move(request), round_});
     return beneath;
@@ -83,6 +90,7 @@ class RecordedQueue final : public ReadQueue {
     const auto node = under_way_.extract(number);
     if (waits_) followed_ = std::min(followed_.value_or(node.mapped().round), node.mapped().round);
     if (reply) count(node.mapped().request, *reply);
+    sending_.answered(node.mapped().round);
     return queue_.reply(number, std::move(reply));
   }
 
@@ -107,7 +115,7 @@ class RecordedQueue final : public ReadQueue {
   std::unordered_map<std::size_t, Asked> under_way_;
   // A request that comes after the queue had none depends on a reply since then. If there are several, it is one of
   // those that took the fewest round trips: others may have come earlier by chance.
-  std::uint64_t round_ = 0, deepest_ = 0;
+  std::uint64_t round_ = 0;
   bool waits_ = true;
   std::optional<std::uint64_t> followed_ = 0;  ///< the round trips of that reply
 };
@@ -267,6 +275,12 @@ void Recorder::updated(std::string_view how, std::string_view why) {
 std::map<std::string, std::uint64_t> Recorder::updates() const {
   const std::lock_guard guard(mutex_);
   return updates_;
+}
+
+void Recorder::answered(std::uint64_t round_trips) noexcept {
+  std::uint64_t before = round_trips_;
+  while (before < round_trips && !round_trips_.compare_exchange_weak(before, round_trips)) {
+  }
 }
 
 void Recorder::repeated(std::uint64_t requests, std::uint64_t retries) noexcept {

@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <barrier>
+#include <thread>
+
 #include "base/buffer.hpp"
 #include "sherd/store.hpp"
 #include "store/forwarding.hpp"
 #include "store/reply.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 namespace recorded_test {
@@ -143,6 +147,37 @@ TEST_F(RecordedStore, CountsDependentRoundTripsWhateverTheOrderOfReplies) {
     EXPECT_EQ(recorder->stats().round_trips, 2U);
     EXPECT_EQ(recorder->stats().requests, 4U);
   }
+}
+
+TEST_F(RecordedStore, CountsTheRoundTripsOfOneOperationAfterTheOther) {
+  const auto round_trips = [&] { return recorder_->stats().round_trips; };
+  store_->set("a", "0123456789").value();
+  EXPECT_EQ(round_trips(), 1U);
+  const auto source = store_->open("a").value();
+  EXPECT_EQ(round_trips(), 1U) << "nothing was read";
+  std::string into(2, ' ');
+  const RangeRead range{1, std::as_writable_bytes(std::span(into))};
+  source->read({&range, 1}).value();
+  store_->list_dir("").value();
+  store_->erase("a").value();
+  EXPECT_EQ(round_trips(), 4U);
+  EXPECT_EQ(recorder_->stats().requests, 4U);
+}
+
+TEST_F(RecordedStore, CountsRoundTripsOfThreadsThatOverlapOnce) {
+  constexpr std::uint64_t each = 5;
+  std::barrier both_have_asked(2);
+  const auto slow = std::make_shared<TestStore>(memory_store());
+  slow->before = [&](const Asked&) { both_have_asked.arrive_and_wait(); };
+  const auto store = recorded_store(slow, recorder_);
+  const auto read = [&] {
+    for (std::uint64_t i = 0; i < each; ++i) static_cast<void>(store->get("a").value());
+  };
+  std::thread other(read);
+  read();
+  other.join();
+  EXPECT_EQ(recorder_->stats().requests, 2 * each);
+  EXPECT_EQ(recorder_->stats().round_trips, each);
 }
 
 }  // namespace recorded_test
