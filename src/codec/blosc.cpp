@@ -322,7 +322,7 @@ Result<int> named_shuffle(const Json& value) {
   return configuration_error("shuffle", "blosc: 'shuffle' must be noshuffle, shuffle or bitshuffle");
 }
 
-/// The same for numcodecs, which numbers them; -1 chooses by element size.
+/// The shuffle of numcodecs, which numbers them; -1 chooses by element size.
 Result<int> numbered_shuffle(const Json& value, std::size_t element_size) {
   const auto number = value.as_int();
   if (number == -1) return element_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;

@@ -153,7 +153,7 @@ struct CodecContext {
   CodecTable table = {};  ///< for codecs that contain chains
 };
 
-/// Up to four names; more do not compile.
+/// Up to four names; more do not compile, because entries are constinit.
 class CodecAliases {
  public:
   constexpr CodecAliases(std::initializer_list<std::string_view> names) { std::ranges::copy(names, names_); }

@@ -104,7 +104,7 @@ TEST_P(Unlisted, WithoutConsolidatedMetadataThereIsNoListButNodesCanBeOpened) {
 
 TEST_P(Unlisted, ACopyAsksForEachChunk) {
   consolidate();
-  for (const auto& store : {store_, std::shared_ptr<Store>(std::make_shared<DeniedListsStore>(memory_))}) {
+  for (const auto& store : {store_, denying_lists(memory_)}) {
     const auto copied = memory_store();
     sherd::copy(store, copied, {}).value();
     EXPECT_EQ(elements(open_array(copied, {.path = "g/x"}).value()),
@@ -129,7 +129,7 @@ TEST(UnlistedZarr2, ChunksOfAMemberAreFoundIfItsSeparatorIsMissing) {
   document.erase("dimension_separator");
   memory->set("x/.zarray", document.dump()).value();
   open_group(memory, {.writable = true}).value().consolidate().value();
-  for (const auto& store : {unlisted(memory), std::shared_ptr<Store>(std::make_shared<DeniedListsStore>(memory))}) {
+  for (const auto& store : {unlisted(memory), denying_lists(memory)}) {
     std::vector<std::uint8_t> read(16);
     const Array array = std::get<Array>(open_group(store).value().open("x").value());
     array.read(Box{{0, 0}, {4, 4}}, std::span(read)).value();

@@ -160,7 +160,7 @@ std::string stale(const std::shared_ptr<Store>& store, Fault::Severity severity 
 
 TEST(Check, NothingIsMissingWhereListsAreDenied) {
   for (const char* below : {"", "g/"}) {
-    const CheckReport report = checked(std::make_shared<DeniedListsStore>(consolidated_store(), below));
+    const CheckReport report = checked(denying_lists(consolidated_store(), below));
     EXPECT_EQ(only(report).code, "unreadable");
     EXPECT_EQ(only(report).key, below);
     EXPECT_THAT(only(report).message, ::testing::HasSubstr("does not allow"));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 #include "store/listing.hpp"
+#include "tests/store/test_store.hpp"
 
 namespace sherd {
 
@@ -35,19 +37,12 @@ inline std::shared_ptr<Store> unlisted(std::shared_ptr<Store> store) {
 }
 
 /// A store whose server refuses to list objects below some prefixes.
-class DeniedListsStore final : public ForwardingStore {
- public:
-  explicit DeniedListsStore(std::shared_ptr<Store> store, std::string below = "")
-      : ForwardingStore(std::move(store)), below_(std::move(below)) {}
-
-  Result<void> read(ReadQueue& queue) override { return store_->read(queue); }
-  Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
-    if (prefix.starts_with(below_)) return io_error("the server does not allow this").denied();
-    return store_->visit(prefix, depth, visit);
-  }
-
- private:
-  const std::string below_;
-};
+inline std::shared_ptr<Store> denying_lists(std::shared_ptr<Store> store, std::string below = "") {
+  auto denying = std::make_shared<TestStore>(std::move(store));
+  denying->of = Op::visit;
+  denying->keys = [below = std::move(below)](const std::string& prefix) { return prefix.starts_with(below); };
+  denying->refuse = [](const Asked&) { return Result<void>(io_error("the server does not allow this").denied()); };
+  return denying;
+}
 
 }  // namespace sherd
