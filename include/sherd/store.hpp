@@ -350,8 +350,8 @@ class SHERD_API Recorder {
     std::uint64_t requests = 0, bytes_read = 0, bytes_written = 0;
     std::uint64_t chunks_decoded = 0, chunks_encoded = 0, chunks_moved = 0;
     std::uint64_t retries = 0;  ///< requests that repeated another one, which had failed
-    /// The longest chain of requests of which each could begin only after the reply to the one before, or belongs to a
-    /// later call.
+    /// The length of the longest chain of requests: each waited for the reply to the one before it, or came in a later
+    /// call.
     std::uint64_t round_trips = 0;
   };
 

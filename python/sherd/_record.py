@@ -14,7 +14,7 @@ class Log:
     requests: a list of {"op", "key", "offset", "length"}; op is get, put, erase, move or list.
     stats: {"requests", "chunks_decoded", "chunks_encoded", "chunks_moved", "bytes_read", "bytes_written", "retries",
         "round_trips"}: requests include the parts of large objects, and those that repeated another one; round trips are
-        the longest chain of requests of which each could begin only after the reply to the one before, or belongs to a
+        the length of the longest chain of requests: each waited for the reply to the one before it, or came in a
         later call.
     """
 

@@ -21,7 +21,7 @@ std::string hex_of(std::uint32_t number) {
   return text;
 }
 
-constexpr std::string_view kClaim = "/claim";
+constexpr std::string_view kClaim = "claim";
 
 Error claimed_by_another(const std::string& path, const std::string& key) {
   return conflict("another process is making or erasing the node '" + (path.empty() ? "/" : path) +
@@ -69,14 +69,10 @@ Result<void> erase_staging(const NodeLocation& location) {
   return location.store->erase_prefix(staging_prefix(location));
 }
 
-std::string claim_key(const NodeLocation& location) {
-  std::string key = staging_prefix(location);
-  key.pop_back();
-  return key.append(kClaim);
-}
+std::string claim_key(const NodeLocation& location) { return staging_prefix(location).append(kClaim); }
 
 bool is_claim(std::string_view key) noexcept {
-  return key.ends_with(kClaim) && is_staging(last_segment(key.substr(0, key.size() - kClaim.size())));
+  return last_segment(key) == kClaim && is_staging(last_segment(parent_path(key)));
 }
 
 Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key) {

@@ -42,7 +42,7 @@ struct ClaimText {
   std::string path, format;  ///< of the node
   std::string note;          ///< identifies what is made there, once the path is free
 };
-/// nullopt if there is no such claim.
+/// What the claim at `key` says; nullopt if nothing is stored there.
 Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key);
 /// The claim to the node at `location`.
 Result<std::optional<ClaimText>> claim_of(const NodeLocation& location);

@@ -16,7 +16,7 @@ namespace sherd {
 namespace {
 
 /// Without the claim of the node, which is for others than its holder, who works here; and without those of groups
-/// around it, of which there were none when it was taken.
+/// around it, which did not exist when it was taken.
 class DeferringStore final : public ForwardingStore {
  public:
   DeferringStore(const NodeLocation& location, std::shared_ptr<Store> documents)

@@ -16,7 +16,7 @@ class AxisGrid {
  public:
   /// Cells of `length` each, as many as there are coordinates.
   explicit AxisGrid(std::uint64_t length) noexcept : length_(length) {}
-  /// Cells of `length` each, the last of which ends at `end`.
+  /// Cells of `length` each; the last one ends at `end`.
   AxisGrid(std::uint64_t length, std::uint64_t end) noexcept : length_(length), end_(end) {}
   /// Cells of the given lengths in runs of (length, count); ends where they end.
   explicit AxisGrid(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& runs);

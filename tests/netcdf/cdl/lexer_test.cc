@@ -12,7 +12,7 @@ namespace lexer_test {
 
 using testing::ElementsAre;
 
-/// All tokens, the last of which is the end.
+/// All tokens, the end included.
 std::vector<CdlToken> tokens_of(std::string_view text) {
   CdlLexer lexer(text);
   std::vector<CdlToken> tokens;
