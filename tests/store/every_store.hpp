@@ -143,10 +143,13 @@ inline const Kind kSettings[] = {
      true, true, false},
 };
 
-inline std::vector<Kind> all_kinds() {
-  std::vector<Kind> kinds = kinds_of_rows();
-  kinds.insert(kinds.end(), std::begin(kSettings), std::end(kSettings));
-  return kinds;
+inline const std::vector<Kind>& all_kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> kinds = kinds_of_rows();
+    kinds.insert(kinds.end(), std::begin(kSettings), std::end(kSettings));
+    return kinds;
+  }();
+  return all;
 }
 
 /// Those that can list what they hold.
