@@ -16,7 +16,7 @@ namespace {
 
 using namespace neuroglancer;
 
-constexpr std::string_view kAsWhat = "a line is a row of a table, or a JSON object";
+constexpr std::string_view kLineOfAnnotation = "a line is a row of a table, or a JSON object";
 
 struct AnnotationsBuild {
   std::string url, type, resolution, dimensions, format = "csv", memory = "256MiB", sharding = "auto";
@@ -108,7 +108,7 @@ struct AnnotationsBuild {
     SHERD_TRY(chosen, options(config));
     SHERD_TRY(builder, AnnotationBuilder::create(url, description, std::move(chosen)));
     AnnotationRows rows(description, format == "json");
-    InputLines input(config, kAsWhat);
+    InputLines input(config, kLineOfAnnotation);
     for (;;) {
       SHERD_TRY(lines, input.next().in([] { return "standard input"; }));
       if (lines.empty()) break;

@@ -16,9 +16,7 @@
 namespace sherd::cli {
 namespace {
 
-constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
-
-Json as_json(const CopyReport& report, bool dropped) {
+Json report_json(const CopyReport& report, bool dropped) {
   Json links{Json::Object{}};
   for (const auto& [member, path] : report.dangling) links.set(member, path);
   const Json none{Json::Object{}};
@@ -134,13 +132,7 @@ struct Copy {
       options.dtype = std::move(type);
     }
     SHERD_TRY(image.apply(options));
-    if (!memory.empty()) {
-      SHERD_TRY(bytes, parse_size(memory).in([] { return "--memory"; }));
-      if (bytes < kLeastMemory)
-        return invalid_argument("--memory: a copy needs at least " + print_bytes(kLeastMemory) + ", not " +
-                                print_bytes(bytes));
-      options.config.memory_budget = bytes;
-    }
+    SHERD_TRY(apply_memory("--memory", memory, options.config));
     return options;
   }
 
@@ -196,7 +188,7 @@ struct Copy {
     note_dangling(session, report, chosen.drop_dangling);
     if (const auto made = sherd::open(destination))
       warn_of_suffix(session, destination, std::visit([](const auto& node) { return node.format(); }, *made));
-    if (session.json()) SHERD_TRY(session.out().print(as_json(report, chosen.drop_dangling)));
+    if (session.json()) SHERD_TRY(session.out().print(report_json(report, chosen.drop_dangling)));
     return 0;
   }
 };

@@ -19,7 +19,7 @@ using neuroglancer::BuildOptions;
 using neuroglancer::BuildReport;
 using neuroglancer::ShardedBuilder;
 
-constexpr std::string_view kAsWhat = R"(a line is a JSON object such as {"id": 7, "path": "7.bin"})";
+constexpr std::string_view kLineOfValue = R"(a line is a JSON object such as {"id": 7, "path": "7.bin"})";
 
 /// Accepts an id as a number, or as digits in a string: the writer may not support integers above 2^53.
 std::optional<std::uint64_t> id_of(const Json* value) {
@@ -35,15 +35,15 @@ Result<void> read_file(const std::string& path, const Limits& limits, Buffer& to
 
 Result<void> add_file(ShardedBuilder& builder, const std::string& text, const Limits& limits) {
   const auto json = Json::parse(text);
-  if (!json) return invalid_argument(json.error().message() + "; " + std::string(kAsWhat));
+  if (!json) return invalid_argument(json.error().message() + "; " + std::string(kLineOfValue));
   const auto id = id_of(json->find("id"));
   const Json* path = json->find("path");
-  if (!id) return invalid_argument("'id' must be an integer from 0 to 2^64-1; " + std::string(kAsWhat));
+  if (!id) return invalid_argument("'id' must be an integer from 0 to 2^64-1; " + std::string(kLineOfValue));
   if (path == nullptr || !path->is_string())
-    return invalid_argument("'path' must name a file; " + std::string(kAsWhat));
+    return invalid_argument("'path' must name a file; " + std::string(kLineOfValue));
   const Json* before = json->find("preceding");
   if (before != nullptr && !before->is_string())
-    return invalid_argument("'preceding' must name a file; " + std::string(kAsWhat));
+    return invalid_argument("'preceding' must name a file; " + std::string(kLineOfValue));
   Scratch bytes, preceding;
   SHERD_TRY(read_file(path->text(), limits, *bytes));
   if (before != nullptr) SHERD_TRY(read_file(before->text(), limits, *preceding));
@@ -62,7 +62,7 @@ struct KvBuild {
     options.config.memory_budget = bytes;
     apply_gzip_level(gzip_level, options.config);
     SHERD_TRY(builder, ShardedBuilder::create(url, parameters, std::move(options)));
-    InputLines input(config, kAsWhat);
+    InputLines input(config, kLineOfValue);
     for (;;) {
       SHERD_TRY(lines, input.next().in([] { return "standard input"; }));
       if (lines.empty()) return builder.finish();

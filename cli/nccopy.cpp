@@ -8,6 +8,7 @@
 #include "cli/nc_source.hpp"
 #include "cli/netcdf_lengths.hpp"
 #include "cli/option_errors.hpp"
+#include "cli/options.hpp"
 #include "cli/parser.hpp"
 #include "cli/session.hpp"
 #include "cli/values.hpp"
@@ -15,8 +16,6 @@
 
 namespace sherd::cli {
 namespace {
-
-constexpr std::uint64_t kLeastMemory = std::uint64_t{8} << 20;
 
 /// Adds the names in "a,/g/b" to those of earlier options with the same name.
 Result<void> add_names(const std::vector<std::string>& lists, std::string_view option, std::vector<std::string>& to) {
@@ -155,13 +154,7 @@ struct Nccopy {
     options.config.durable = !no_durable;
     if (!cache.empty()) SHERD_TRY(parse_size(cache).in([] { return "-h"; }));
     if (!cache_elements.empty()) SHERD_TRY(parse_size(cache_elements).in([] { return "-e"; }));
-    if (!memory.empty()) {
-      SHERD_TRY(bytes, parse_size(memory).in([] { return "-m"; }));
-      if (bytes < kLeastMemory)
-        return invalid_argument("-m: a copy needs at least " + print_bytes(kLeastMemory) + ", not " +
-                                print_bytes(bytes));
-      options.config.memory_budget = bytes;
-    }
+    SHERD_TRY(apply_memory("-m", memory, options.config));
     return options;
   }
 };

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "base/size.hpp"
 #include "base/try.hpp"
 #include "cli/option_errors.hpp"
 #include "cli/session.hpp"
@@ -151,6 +152,17 @@ void ChunkingOptions::add_to(Arguments& arguments) {
       "list; several are applied in turn");
   arguments.choice("--index-location", {"start", "end"}, index_location, "Where the index of a shard is");
   writing.add_to(arguments);
+}
+
+Result<void> apply_memory(const char* option, const std::string& memory, Config& config) {
+  constexpr std::uint64_t least = std::uint64_t{8} << 20;
+  if (memory.empty()) return {};
+  SHERD_TRY(bytes, parse_size(memory).in([&] { return option; }));
+  if (bytes < least)
+    return invalid_argument(std::string(option) + ": a copy needs at least " + print_bytes(least) + ", not " +
+                            print_bytes(bytes));
+  config.memory_budget = bytes;
+  return {};
 }
 
 void UpdateOptions::add_to(Arguments& arguments) {

@@ -26,6 +26,9 @@ void add_level(Arguments& arguments, LevelChoice& level);
 void add_gzip_level(Arguments& arguments, std::string& level);
 void apply_gzip_level(const std::string& level, Config& config);
 
+/// The memory that a copy may use, a size; empty if the option is not given.
+Result<void> apply_memory(const char* option, const std::string& memory, Config& config);
+
 /// How stored shards are changed, of any kind.
 struct UpdateOptions {
   std::string update = "auto";

@@ -12,7 +12,7 @@
 namespace sherd::cli {
 namespace {
 
-constexpr std::uint64_t kSlabBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kReadSlabBytes = std::uint64_t{32} << 20;
 // Printed text is several times larger than the elements.
 constexpr std::uint64_t kJsonSlabBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMostOnTerminal = 10000;
@@ -87,7 +87,7 @@ struct Read {
     transfer.give = [&](const Box&, std::span<std::byte> bytes) {
       return json ? sink.write(printer.print(bytes)) : sink.write(bytes);
     };
-    SHERD_TRY(transfer_blocks(slabs(array, typed.selection, json ? kJsonSlabBytes : kSlabBytes), dtype.size(),
+    SHERD_TRY(transfer_blocks(slabs(array, typed.selection, json ? kJsonSlabBytes : kReadSlabBytes), dtype.size(),
                               array.config(), transfer));
     if (json) SHERD_TRY(sink.write(printer.finish()));
     return sink.finish();

@@ -15,7 +15,7 @@
 namespace sherd::cli {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kCopiedBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Error ScratchFile::of_output(const Error& error) const {
 
 Result<void> ScratchFile::take_input(InputPipe& input) const {
   std::ofstream file(path(), std::ios::binary);
-  std::vector<std::byte> block(kBlockBytes);
+  std::vector<std::byte> block(kCopiedBytes);
   for (std::size_t got = block.size(); got == block.size() && file;) {
     SHERD_TRY(count, input.read_some(block));
     got = count;
@@ -56,7 +56,7 @@ Result<void> ScratchFile::give(Output& out) const {
   std::error_code code;
   if (std::filesystem::is_directory(path(), code)) return unsupported("several files cannot go to standard output");
   std::ifstream file(path(), std::ios::binary);
-  std::vector<char> block(kBlockBytes);
+  std::vector<char> block(kCopiedBytes);
   while (file && !out.closed()) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     SHERD_TRY(out.write(std::string_view(block.data(), static_cast<std::size_t>(file.gcount()))));

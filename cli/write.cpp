@@ -17,7 +17,7 @@
 namespace sherd::cli {
 namespace {
 
-constexpr std::uint64_t kSlabBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kWriteSlabBytes = std::uint64_t{64} << 20;
 constexpr std::string_view kStandardInput = "standard input";
 
 bool is_pipe(const std::string& path) {
@@ -65,7 +65,7 @@ struct Write {
   Result<void> stream(ArrayFileReader& reader, const Array& array, const Selection& selection) const {
     const DType& dtype = array.dtype();
     const bool fortran = reader.array().fortran;
-    BlockRequest request = slabs(array, selection, kSlabBytes);
+    BlockRequest request = slabs(array, selection, kWriteSlabBytes);
     request.random_access = reader.random_access();
     if (fortran)
       for (Shape* shape : {&request.shape, &request.coarse, &request.fine}) std::reverse(shape->begin(), shape->end());

@@ -33,19 +33,13 @@ foreach(layer IN LISTS SHERD_LAYERS)
   endif()
   if(sources)
     sherd_add_layer(${layer} ${sources})
-    sherd_compile_in_batches(sherd_${layer})
+    sherd_compile_together(sherd_${layer})
   endif()
 endforeach()
 
 if(SHERD_NETCDF_LIBRARY)
-  # Only for the files that need it: all others are compiled identically with and without it.
-  file(GLOB netcdf_sources ${PROJECT_SOURCE_DIR}/src/io/netcdf_*.cpp)
-  set(netcdf_options "")
-  foreach(folder IN LISTS SHERD_NETCDF_C_INCLUDE_DIRS)
-    list(APPEND netcdf_options -isystem ${folder})
-  endforeach()
-  set_source_files_properties(${netcdf_sources} PROPERTIES
-    COMPILE_DEFINITIONS SHERD_NETCDF="${SHERD_NETCDF_LIBRARY}" COMPILE_OPTIONS "${netcdf_options}")
+  target_compile_definitions(sherd_io PRIVATE SHERD_NETCDF="${SHERD_NETCDF_LIBRARY}")
+  target_include_directories(sherd_io SYSTEM PRIVATE ${SHERD_NETCDF_C_INCLUDE_DIRS})
 endif()
 # libcurl and libcrypto are loaded when the first server is read, and never linked (src/remote/libraries.hpp).
 pkg_check_modules(SHERD_REMOTE REQUIRED libcurl libcrypto)

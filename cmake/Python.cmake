@@ -9,7 +9,7 @@ add_custom_target(python_package)
 file(GLOB python_sources CONFIGURE_DEPENDS python/*.cpp)
 if(python_sources)
   nanobind_add_module(_sherd NB_STATIC NOMINSIZE ${python_sources})
-  sherd_compile_in_batches(_sherd)
+  sherd_compile_together(_sherd)
   set_target_properties(nanobind-static PROPERTIES SYSTEM ON)  # its headers use other warnings
   target_include_directories(_sherd PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(_sherd PRIVATE ${SHERD_WARNINGS})

@@ -137,8 +137,8 @@ constexpr std::pair<std::string_view, const DType*> kOtherNames[] = {{"complex_f
                                                                      {"variable_length_bytes", &DType::bytes}};
 
 // U+03BC, which the registry writes, and U+00B5, which keyboards produce, are the same unit.
-constexpr std::array<std::string_view, 16> kUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",  "s",
-                                                     "ms",      "us", "μs", "µs", "ns", "ps", "fs", "as"};
+constexpr std::array<std::string_view, 16> kTimeUnits = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",  "s",
+                                                         "ms",      "us", "μs", "µs", "ns", "ps", "fs", "as"};
 
 Error too_large(std::string_view name) {
   return unsupported("an element of '" + std::string(name) + "' is larger than 1073741824 bytes, the maximum");
@@ -179,7 +179,7 @@ Result<DType> DType::timedelta64(std::string_view unit, std::int32_t scale_facto
 }
 
 Result<DType> DType::time(Kind kind, std::string_view unit, std::int32_t scale_factor) {
-  if (std::find(kUnits.begin(), kUnits.end(), unit) == kUnits.end())
+  if (std::find(kTimeUnits.begin(), kTimeUnits.end(), unit) == kTimeUnits.end())
     return invalid_argument("unknown unit '" + std::string(unit) +
                             "'; the units are generic, Y, M, W, D, h, m, s, ms, us, ns, ps, fs, as");
   if (scale_factor < 1)

@@ -15,15 +15,15 @@ struct Unit {
   std::string_view name;
   double bytes;
 };
-constexpr Unit kUnits[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-                           {"PiB", 0x1p50}, {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-                           {"TB", 1e12},    {"PB", 1e15},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
-                           {"T", 0x1p40},   {"P", 0x1p50}};
+constexpr Unit kByteUnits[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+                               {"PiB", 0x1p50}, {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                               {"TB", 1e12},    {"PB", 1e15},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},
+                               {"T", 0x1p40},   {"P", 0x1p50}};
 constexpr std::size_t kBinaryUnits = 6;
 
 std::optional<double> unit_bytes(std::string_view name) {
   if (name.empty()) return 1;
-  for (const Unit& unit : kUnits)
+  for (const Unit& unit : kByteUnits)
     if (unit.name == name) return unit.bytes;
   return std::nullopt;
 }
@@ -56,7 +56,7 @@ std::string print_bytes(std::uint64_t bytes) {
   }
   std::array<char, 40> text;
   const int digits = unit == 0 || value == std::floor(value) ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, std::string(kUnits[unit].name).c_str());
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, std::string(kByteUnits[unit].name).c_str());
   return text.data();
 }
 

@@ -27,10 +27,6 @@ using State = Collection::State;
 constexpr std::size_t kValuesAtOnce = 256;
 constexpr std::uint64_t kBytesAtOnce = std::uint64_t{16} << 20;
 
-std::string range_text(const Extent& extent) {
-  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
-}
-
 /// What objects are.
 enum class Objects : std::uint8_t { as_info_says, any_bytes };
 

@@ -88,8 +88,7 @@ class Lists {
         chunk.extent.length > 0 && next != stored_.begin() && std::prev(next)->end() > chunk.extent.offset;
     if (overlaps)
       to_.error("extent_in_index", {chunk.slot, chunk.extent.offset},
-                "bytes " + std::to_string(chunk.extent.offset) + " to " + std::to_string(chunk.extent.end()) +
-                    " reach into a list of the shard");
+                range_text(chunk.extent) + " reach into a list of the shard");
     return overlaps;
   }
 

@@ -14,12 +14,8 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kStreamBytes = std::uint64_t{4} << 20;  // larger chunks are decoded in blocks if possible
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kDecodedBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxRunBytes = std::uint64_t{4} << 20;
-
-std::string range_text(Extent extent) {
-  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
-}
 
 bool overlap(Extent a, Extent b) { return a.length > 0 && b.length > 0 && a.offset < b.end() && b.offset < a.end(); }
 
@@ -267,7 +263,7 @@ Result<void> ObjectCheck::decode(const ChunkLayout& layout, const Shape& shape,
   if (config_.recorder) config_.recorder->chunks_decoded.fetch_add(1, std::memory_order_relaxed);
   Scratch elements;
   if (bytes > kStreamBytes) {
-    SHERD_TRY(elements->resize(kBlockBytes));
+    SHERD_TRY(elements->resize(kDecodedBytes));
     SHERD_TRY(streamed, layout.chain.decode_blocks(stored, encoded, elements->span(), [](auto, auto) { return true; }));
     if (streamed) return {};
   }

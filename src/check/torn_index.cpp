@@ -18,7 +18,7 @@ namespace sherd {
 namespace {
 
 constexpr std::uint64_t kSumBytes = 4;
-constexpr std::uint64_t kBlockBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kSearchedBytes = std::uint64_t{4} << 20;
 
 /// The CRC-32C of a window of a fixed length that moves through bytes.
 class MovingCrc {
@@ -82,7 +82,7 @@ Result<std::optional<std::uint64_t>> find_last_index(const IndexSearch& search, 
   Buffer bytes;
   for (std::uint64_t end = search.size; end >= index_bytes;) {
     SHERD_TRY(check_interrupted());
-    const std::uint64_t begin = end - std::min(end, index_bytes + kBlockBytes);
+    const std::uint64_t begin = end - std::min(end, index_bytes + kSearchedBytes);
     SHERD_TRY(read_into(search.source, {begin, end - begin}, bytes));
     const auto found = candidates(bytes.span(), index_bytes, crc);
     for (auto at = found.rbegin(); at != found.rend(); ++at) {

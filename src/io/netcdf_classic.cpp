@@ -31,9 +31,9 @@ std::uint64_t size_of_type(std::uint64_t type) {
 
 std::uint64_t padded(std::uint64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
 
-class Header {
+class ClassicHeader {
  public:
-  explicit Header(FileBytes& file) : file_(file) {}
+  explicit ClassicHeader(FileBytes& file) : file_(file) {}
 
   Result<ClassicFile> check() {
     SHERD_TRY(start, word(4));
@@ -230,7 +230,7 @@ Result<std::optional<ClassicFile>> check_classic_file(FileBytes& file) {
   std::array<std::byte, 4> start{};
   SHERD_TRY(file.read_at(0, start));
   if (!is_classic(start)) return std::optional<ClassicFile>();
-  SHERD_TRY(classic, Header(file).check());
+  SHERD_TRY(classic, ClassicHeader(file).check());
   return std::optional(std::move(classic));
 }
 

@@ -66,7 +66,7 @@ struct Facts {
   std::string table;  ///< an attribute with several dimensions: libnetcdf then reads no attribute
 };
 
-std::string parent_of(const std::string& path) {
+std::string group_path_of(const std::string& path) {
   const auto above = parent_path(path);
   return above.empty() ? "/" : std::string(above);
 }
@@ -344,7 +344,7 @@ class Look {
       return std::tuple(link.is_named, link.is_hard, -std::ranges::count(link.path, '/'));
     };
     const ScaleLink& first = *std::ranges::max_element(links, {}, rank);
-    const std::string group = netcdf::member_path(parent_of(first.path), "");
+    const std::string group = netcdf::member_path(group_path_of(first.path), "");
     for (const ScaleLink& each : links) {
       if (each.path == first.path || !each.path.starts_with(group)) continue;
       look_.second_links.emplace(each.path, first.path);

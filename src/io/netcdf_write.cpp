@@ -209,12 +209,12 @@ class FileSink final : public Sink {
                                                   variable.deflate_level.value_or(0))));
     std::vector<unsigned> numbers(filters.size());
     std::ranges::transform(filters, numbers.begin(), &Filter::id);
-    constexpr const char* kInstead = "filters=\"none\" (-F none) stores without filters";
-    SHERD_TRY(library_.check_filters(group, numbers, kInstead).in_key(file_.path));
+    constexpr const char* kUnfiltered = "filters=\"none\" (-F none) stores without filters";
+    SHERD_TRY(library_.check_filters(group, numbers, kUnfiltered).in_key(file_.path));
     for (const Filter& each : filters)
       SHERD_TRY(
           check(library_.nc_def_var_filter(group, id, each.id, each.parameters.size(), each.parameters.data())).in([&] {
-            return "the filter " + netcdf::filter_name(each.id) + "; " + kInstead;
+            return "the filter " + netcdf::filter_name(each.id) + "; " + kUnfiltered;
           }));
     if (variable.fletcher32) SHERD_TRY(check(library_.nc_def_var_fletcher32(group, id, NC_FLETCHER32)));
     if (variable.big_endian) SHERD_TRY(check(library_.nc_def_var_endian(group, id, NC_ENDIAN_BIG)));

@@ -12,7 +12,7 @@ namespace sherd {
 namespace {
 
 // The fifth dimension has several values per voxel: channels.
-constexpr std::string_view kNames[] = {"x", "y", "z", "t", "c", "v", "w"};
+constexpr std::string_view kAxisNames[] = {"x", "y", "z", "t", "c", "v", "w"};
 
 struct Datatype {
   std::int64_t code;
@@ -43,7 +43,7 @@ Result<FileArray> describe(const NiftiHeader& header) {
     const std::int64_t length = header.integer(nifti::dim, static_cast<std::size_t>(d));
     if (length < 0) return corrupt("dim[" + std::to_string(d) + "] is " + std::to_string(length));
     array.shape.push_back(static_cast<std::uint64_t>(length));
-    array.dimension_names.emplace_back(kNames[d - 1]);
+    array.dimension_names.emplace_back(kAxisNames[d - 1]);
   }
   array.attributes = nifti_attributes(header, static_cast<std::size_t>(rank));
   if (type.channels > 1) {

@@ -31,7 +31,7 @@ std::string resolved(const std::string& path) {
   return failure ? path : real.string();
 }
 
-std::string parent_of(const std::string& path) {
+std::string directory_of(const std::string& path) {
   const auto parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
 }
@@ -129,7 +129,7 @@ int put_in_place(const std::string& from, const std::string& to, bool overwrite)
 }
 
 Result<void> sync_directory(const std::string& file) {
-  const std::string name = parent_of(file);
+  const std::string name = directory_of(file);
   const int descriptor = os::openat(AT_FDCWD, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return file_error("cannot open the directory", name, errno);
   const int failed = os::fsync(descriptor);
@@ -140,7 +140,7 @@ Result<void> sync_directory(const std::string& file) {
 }
 
 Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mode_t access) {
-  remove_leftovers(parent_of(path));
+  remove_leftovers(directory_of(path));
   std::string name;
   const int descriptor = make_hidden(path, name, [access](const std::string& hidden) {
     if (os::mkdirat(AT_FDCWD, hidden.c_str(), access) != 0) return -1;
@@ -150,7 +150,7 @@ Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& path, mod
     errno = code;
     return made;
   });
-  if (descriptor < 0) return file_error("cannot make a directory in it", parent_of(path), errno);
+  if (descriptor < 0) return file_error("cannot make a directory in it", directory_of(path), errno);
   return TemporaryDirectory(std::move(name), descriptor);
 }
 
@@ -172,11 +172,11 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
     return direct;
   }
   if (exists && !mode.overwrite) return conflict("exists already; overwrite it or choose another path").in_key(path);
-  remove_leftovers(parent_of(real));
+  remove_leftovers(directory_of(real));
   // A file that other users may not read is also hidden while it is written.
   const mode_t access = exists ? status.st_mode & 0777 : 0666;
   std::string hidden;
-  int descriptor = open_unnamed(parent_of(real), access);
+  int descriptor = open_unnamed(directory_of(real), access);
   if (descriptor < 0) {
     descriptor = make_hidden(real, hidden, [access](const std::string& name) {
       return os::openat(AT_FDCWD, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access);

@@ -25,7 +25,7 @@ struct NumberName {
   std::string_view name;
   Number type;
 };
-constexpr NumberName kNames[] = {
+constexpr NumberName kNumberNames[] = {
     {"char", Number::int8},   {"uchar", Number::uint8},   {"short", Number::int16},     {"ushort", Number::uint16},
     {"int", Number::int32},   {"uint", Number::uint32},   {"float", Number::float32},   {"double", Number::float64},
     {"int8", Number::int8},   {"uint8", Number::uint8},   {"int16", Number::int16},     {"uint16", Number::uint16},
@@ -47,7 +47,7 @@ struct Element {
   std::vector<Property> properties = {};
 };
 enum class Encoding : std::uint8_t { ascii, little, big };
-struct Header {
+struct PlyHeader {
   Encoding encoding = Encoding::ascii;
   std::vector<Element> elements;
 };
@@ -56,7 +56,7 @@ class HeaderReader {
  public:
   explicit HeaderReader(TextLines& lines) : lines_(lines) {}
 
-  Result<Header> read() && {
+  Result<PlyHeader> read() && {
     if (!lines_.next() || lines_.word() != "ply")
       return corrupt("not a PLY file: it does not begin with the line 'ply'");
     while (lines_.next()) {
@@ -98,8 +98,8 @@ class HeaderReader {
 
   Result<Number> number() {
     const std::string_view name = lines_.word();
-    const auto found = std::ranges::find(kNames, name, &NumberName::name);
-    if (found == std::end(kNames)) return lines_.error(TextLines::quoted(name) + " is not a type of numbers");
+    const auto found = std::ranges::find(kNumberNames, name, &NumberName::name);
+    if (found == std::end(kNumberNames)) return lines_.error(TextLines::quoted(name) + " is not a type of numbers");
     return found->type;
   }
 
@@ -121,14 +121,14 @@ class HeaderReader {
   }
 
   TextLines& lines_;
-  Header header_;
+  PlyHeader header_;
   bool encoding_ = false;
 };
 
 // The numbers after the header, in sequence.
-class Values {
+class PlyValues {
  public:
-  Values(Encoding encoding, TextLines lines, std::size_t offset)
+  PlyValues(Encoding encoding, TextLines lines, std::size_t offset)
       : encoding_(encoding), lines_(lines), binary_(lines.rest()), offset_(offset) {}
 
   /// Begins a new element: in text, a non-empty line.
@@ -204,7 +204,7 @@ class Values {
 
 class MeshReader {
  public:
-  MeshReader(const Header& header, Values values) : header_(header), values_(std::move(values)) {}
+  MeshReader(const PlyHeader& header, PlyValues values) : header_(header), values_(std::move(values)) {}
 
   Result<Mesh> read() && {
     bool vertices = false;
@@ -283,8 +283,8 @@ class MeshReader {
     return {};
   }
 
-  const Header& header_;
-  Values values_;
+  const PlyHeader& header_;
+  PlyValues values_;
   Mesh mesh_;
 };
 
@@ -294,7 +294,7 @@ Result<Mesh> parse_ply(Bytes bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   TextLines lines(text);
   SHERD_TRY(header, HeaderReader(lines).read());
-  return MeshReader(header, Values(header.encoding, lines, text.size() - lines.rest().size())).read();
+  return MeshReader(header, PlyValues(header.encoding, lines, text.size() - lines.rest().size())).read();
 }
 
 Result<std::string> print_ply(const Mesh& mesh) {

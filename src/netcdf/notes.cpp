@@ -32,10 +32,6 @@ const Json* member_of(const Json& json, std::initializer_list<std::string_view> 
   return nullptr;
 }
 
-void warn(Warnings& warnings, const StoredNode& node, const std::string& what) {
-  warnings.push_back("/" + node.path + ": " + what);
-}
-
 std::optional<std::vector<std::string>> texts_in(const Json* list) {
   std::vector<std::string> texts;
   if (list == nullptr) return texts;
@@ -54,6 +50,10 @@ std::optional<DimensionNote> dimension_in(const std::string& name, const Json& j
 }
 
 }  // namespace
+
+void warn(Warnings& warnings, const StoredNode& node, const std::string& what) {
+  warnings.push_back("/" + node.path + ": " + what);
+}
 
 const std::string* AttributeNotes::type_of(std::string_view attribute) const noexcept {
   const auto found = std::ranges::lower_bound(types, attribute, {}, &decltype(types)::value_type::first);

@@ -36,6 +36,9 @@ struct AttributeNotes {
   [[nodiscard]] const std::string* type_of(std::string_view attribute) const noexcept;
 };
 
+/// Adds a warning about a node, with its path.
+void warn(Warnings& warnings, const StoredNode& node, const std::string& what);
+
 /// Determined from the root; `pure` if there are no NCZarr metadata.
 [[nodiscard]] Generation generation_of(const StoredNode& root, bool v1);
 /// nullopt if the node has none or, with a warning, if its note has another form.

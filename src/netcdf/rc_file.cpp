@@ -10,7 +10,7 @@ namespace sherd::netcdf {
 namespace {
 
 constexpr std::uint64_t kRcBytes = std::uint64_t{1} << 20;
-constexpr std::string_view kNames[] = {".ncrc", ".daprc", ".dodsrc"};
+constexpr std::string_view kFileNames[] = {".ncrc", ".daprc", ".dodsrc"};
 
 std::string authority_of(const StoreUrl& url) { return lowered(url.host) + (url.port.empty() ? "" : ":" + url.port); }
 
@@ -56,10 +56,10 @@ Result<RcFile> read_rc_files(const remote::Environment& environment) {
     paths.push_back(*path);
   } else {
     const auto home = environment("NCRCENV_HOME");
-    for (const std::string_view name : kNames)
+    for (const std::string_view name : kFileNames)
       paths.push_back(home ? *home + '/' + std::string(name)
                            : remote::expand_home("~/" + std::string(name), environment));
-    paths.insert(paths.end(), std::begin(kNames), std::end(kNames));
+    paths.insert(paths.end(), std::begin(kFileNames), std::end(kFileNames));
   }
   for (const std::string& path : paths) {
     if (!os::exists(path.c_str())) continue;

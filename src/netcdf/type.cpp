@@ -12,19 +12,19 @@ namespace sherd::netcdf {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"byte",  "char",   "short", "int",   "float",  "double",
-                                                     "ubyte", "ushort", "uint",  "int64", "uint64", "string"};
+constexpr std::array<std::string_view, 12> kTypeNames = {"byte",  "char",   "short", "int",   "float",  "double",
+                                                         "ubyte", "ushort", "uint",  "int64", "uint64", "string"};
 
 Type numbered(std::size_t number) { return static_cast<Type>(number); }
 
 }  // namespace
 
-std::string_view to_string(Type type) noexcept { return kNames[static_cast<std::size_t>(type) - 1]; }
+std::string_view to_string(Type type) noexcept { return kTypeNames[static_cast<std::size_t>(type) - 1]; }
 
 std::optional<Type> type_called(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) return std::nullopt;
-  return numbered(static_cast<std::size_t>(found - kNames.begin()) + 1);
+  const auto found = std::ranges::find(kTypeNames, name);
+  if (found == kTypeNames.end()) return std::nullopt;
+  return numbered(static_cast<std::size_t>(found - kTypeNames.begin()) + 1);
 }
 
 std::string_view to_string(Generation generation) noexcept {
@@ -74,7 +74,7 @@ std::optional<Type> attribute_type(std::string_view name) noexcept {
   std::size_t number = 0;
   if (!name.empty() && name.size() <= 2 && name.find_first_not_of("0123456789") == name.npos) {
     for (const char c : name) number = number * 10 + static_cast<std::size_t>(c - '0');
-    return number >= 1 && number <= kNames.size() ? std::optional(numbered(number)) : std::nullopt;
+    return number >= 1 && number <= kTypeNames.size() ? std::optional(numbered(number)) : std::nullopt;
   }
   if (name == ">S1") return Type::character;
   if (name.size() < 3 || std::string_view("<>|=").find(name.front()) == std::string_view::npos) return std::nullopt;

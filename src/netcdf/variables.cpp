@@ -22,10 +22,6 @@ namespace sherd::netcdf {
 
 namespace {
 
-void warn(Warnings& warnings, const StoredNode& node, const std::string& what) {
-  warnings.push_back("/" + node.path + ": " + what);
-}
-
 bool is_text(std::string_view dtype) { return dtype.size() > 2 && dtype[1] == 'S'; }
 
 /// The exact value of fill values that netcdf-c prints with only six digits.

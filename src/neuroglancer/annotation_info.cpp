@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kAnnotationsType = "neuroglancer_annotations_v1";
 // The specification has them in lower case. Neuroglancer reads them in any case, cloud-volume in upper case only.
-constexpr std::array<std::string_view, 5> kTypes{"POINT", "LINE", "AXIS_ALIGNED_BOUNDING_BOX", "ELLIPSOID", "POLYLINE"};
+constexpr std::array<std::string_view, 5> kAnnotationTypes{"POINT", "LINE", "AXIS_ALIGNED_BOUNDING_BOX", "ELLIPSOID",
+                                                           "POLYLINE"};
 
 // Neuroglancer's Python reader up to 2.41.2 aligns uint32 to 3 bytes instead of 4, so it finds one only after a
 // multiple of 12 bytes: three properties of four bytes.
@@ -25,8 +26,8 @@ Result<AnnotationType> parse_type(const std::string& name) {
   std::string upper = name;
   for (char& letter : upper)
     if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  for (std::size_t i = 0; i < kTypes.size(); ++i)
-    if (upper == kTypes[i]) return static_cast<AnnotationType>(i);
+  for (std::size_t i = 0; i < kAnnotationTypes.size(); ++i)
+    if (upper == kAnnotationTypes[i]) return static_cast<AnnotationType>(i);
   return member_error("annotation_type", "\"" + name + "\" is not a type of annotation");
 }
 
@@ -51,7 +52,7 @@ Result<std::vector<AnnotationDimension>> parse_dimensions(const Json* json) {
 }
 
 Result<AnnotationProperty> parse_property(const Json& json) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   AnnotationProperty property;
   SHERD_TRY(id, members.text("id"));
   if (!is_identifier(id))
@@ -98,7 +99,7 @@ std::vector<AnnotationProperty> by_size(std::vector<AnnotationProperty> properti
 }
 
 // Reads the members key and sharding; the caller, who knows the other members, sets `other`.
-Result<AnnotationIndex> parse_index(Members& members) {
+Result<AnnotationIndex> parse_index(ObjectMembers& members) {
   AnnotationIndex index;
   SHERD_TRY(key, members.text("key"));
   index.key = std::move(key);
@@ -114,7 +115,7 @@ Result<Json> print_index(Json json, const AnnotationIndex& index) {
 }
 
 Result<AnnotationRelationship> parse_relationship(const Json& json) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   SHERD_TRY(id, members.text("id"));
   SHERD_TRY(index, parse_index(members));
   index.other = members.others();
@@ -122,7 +123,7 @@ Result<AnnotationRelationship> parse_relationship(const Json& json) {
 }
 
 Result<AnnotationSpatialLevel> parse_level(const Json& json, std::size_t rank) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   AnnotationSpatialLevel level;
   SHERD_TRY(index, parse_index(members));
   level.index = std::move(index);
@@ -179,11 +180,11 @@ Result<void> add(std::vector<T>& to, Result<T> value) {
   return {};
 }
 
-Result<void> parse_indices(Members& members, AnnotationInfo& info) {
+Result<void> parse_indices(ObjectMembers& members, AnnotationInfo& info) {
   SHERD_TRY(members.each("relationships", true,
                          [&info](const Json& json) { return add(info.relationships, parse_relationship(json)); }));
   if (const Json* by_id = members.find("by_id"); by_id != nullptr) {
-    SHERD_TRY(inner, Members::open(*by_id).in_member("by_id"));
+    SHERD_TRY(inner, ObjectMembers::open(*by_id).in_member("by_id"));
     SHERD_TRY(index, parse_index(inner).in_member("by_id"));
     info.by_id = std::move(index);
     info.by_id.other = inner.others();
@@ -217,7 +218,7 @@ Result<Json> print_relationship(const AnnotationRelationship& relationship) {
 }  // namespace
 
 Result<AnnotationInfo> AnnotationInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kAnnotationsType));
+  SHERD_TRY(members, ObjectMembers::open(document, kAnnotationsType));
   AnnotationInfo info;
   SHERD_TRY(dimensions, parse_dimensions(members.find("dimensions")));
   info.dimensions = std::move(dimensions);
@@ -250,7 +251,7 @@ Result<Json> AnnotationInfo::print() const {
   document.set("dimensions", std::move(dimension_members));
   document.set("lower_bound", numbers_json(lower_bound));
   document.set("upper_bound", numbers_json(upper_bound));
-  document.set("annotation_type", kTypes[static_cast<std::size_t>(type)]);
+  document.set("annotation_type", kAnnotationTypes[static_cast<std::size_t>(type)]);
   SHERD_TRY(property_list, print_each(by_size(properties), print_property));
   document.set("properties", std::move(property_list));
   SHERD_TRY(relationship_list, print_each(relationships, print_relationship));

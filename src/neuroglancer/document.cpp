@@ -35,9 +35,9 @@ Result<double> finite(const Json& value) {
   return *number;
 }
 
-Result<Members> Members::open(const Json& json, std::string_view type) {
+Result<ObjectMembers> ObjectMembers::open(const Json& json, std::string_view type) {
   if (!json.is_object()) return invalid_argument("must be an object");
-  Members members(json);
+  ObjectMembers members(json);
   if (type.empty()) return members;
   SHERD_TRY(found, members.text("@type"));
   if (found != type)
@@ -45,26 +45,26 @@ Result<Members> Members::open(const Json& json, std::string_view type) {
   return members;
 }
 
-const Json* Members::find(std::string_view key) {
+const Json* ObjectMembers::find(std::string_view key) {
   known_.emplace_back(key);
   const Json* found = object_->find(key);
   return found != nullptr && !found->is_null() ? found : nullptr;
 }
 
-Result<std::string> Members::text(std::string_view key, std::optional<std::string_view> absent) {
+Result<std::string> ObjectMembers::text(std::string_view key, std::optional<std::string_view> absent) {
   const Json* found = find(key);
   if (found == nullptr && absent) return std::string(*absent);
   if (found == nullptr || !found->is_string()) return member_error(key, "must be a string");
   return found->text();
 }
 
-Result<double> Members::number(std::string_view key) {
+Result<double> ObjectMembers::number(std::string_view key) {
   const Json* found = find(key);
   if (found == nullptr) return member_error(key, "must be a finite number");
   return finite(*found).in_member(key);
 }
 
-Result<std::uint64_t> Members::integer(std::string_view key, std::uint64_t low, std::uint64_t high) {
+Result<std::uint64_t> ObjectMembers::integer(std::string_view key, std::uint64_t low, std::uint64_t high) {
   const Json* found = find(key);
   const auto value = found != nullptr ? whole_uint(*found) : std::nullopt;
   if (!value || *value < low || *value > high)
@@ -84,12 +84,12 @@ Result<Triple> parse_triple(const Json& value, std::uint64_t low) {
   return invalid_argument("must be three integers of at least " + std::to_string(low));
 }
 
-Result<Triple> Members::triple(std::string_view key, std::uint64_t low) {
+Result<Triple> ObjectMembers::triple(std::string_view key, std::uint64_t low) {
   const Json* found = find(key);
   return parse_triple(found != nullptr ? *found : Json(), low).in_member(key);
 }
 
-Result<std::vector<double>> Members::numbers(std::string_view key, std::optional<std::size_t> count) {
+Result<std::vector<double>> ObjectMembers::numbers(std::string_view key, std::optional<std::size_t> count) {
   std::vector<double> values;
   SHERD_TRY(each(key, false, [&values](const Json& element) -> Result<void> {
     SHERD_TRY(value, finite(element));
@@ -102,7 +102,7 @@ Result<std::vector<double>> Members::numbers(std::string_view key, std::optional
   return values;
 }
 
-Result<std::vector<std::string>> Members::texts(std::string_view key) {
+Result<std::vector<std::string>> ObjectMembers::texts(std::string_view key) {
   std::vector<std::string> values;
   SHERD_TRY(each(key, false, [&values](const Json& element) -> Result<void> {
     if (!element.is_string()) return invalid_argument("must be a string");
@@ -112,7 +112,7 @@ Result<std::vector<std::string>> Members::texts(std::string_view key) {
   return values;
 }
 
-Result<Transform> Members::transform() {
+Result<Transform> ObjectMembers::transform() {
   if (find("transform") == nullptr) return kIdentity;
   SHERD_TRY(values, numbers("transform", kIdentity.size()));
   Transform transform;
@@ -120,14 +120,15 @@ Result<Transform> Members::transform() {
   return transform;
 }
 
-Result<Json> Members::sharding() {
+Result<Json> ObjectMembers::sharding() {
   const Json* found = find("sharding");
   if (found == nullptr) return Json();
   if (!found->is_object()) return member_error("sharding", "must be an object");
   return *found;
 }
 
-Result<void> Members::each(std::string_view key, bool optional, const std::function<Result<void>(const Json&)>& parse) {
+Result<void> ObjectMembers::each(std::string_view key, bool optional,
+                                 const std::function<Result<void>(const Json&)>& parse) {
   const Json* found = find(key);
   if (found == nullptr && optional) return {};
   if (found == nullptr || !found->is_array()) return member_error(key, "must be an array");
@@ -139,7 +140,7 @@ Result<void> Members::each(std::string_view key, bool optional, const std::funct
   return {};
 }
 
-Json Members::others() const {
+Json ObjectMembers::others() const {
   Json::Object rest;
   for (const auto& member : object_->members())
     if (std::find(known_.begin(), known_.end(), member.first) == known_.end()) rest.push_back(member);

@@ -17,10 +17,10 @@ namespace sherd::neuroglancer {
 
 /// The members of one object. A member counts as known once it is asked for; others() returns the rest. Must not
 /// outlive the object.
-class Members {
+class ObjectMembers {
  public:
   /// invalid_argument if `json` is not an object; with `type`, `unsupported` if its "@type" is different.
-  static Result<Members> open(const Json& json, std::string_view type = {});
+  static Result<ObjectMembers> open(const Json& json, std::string_view type = {});
 
   /// nullptr if the member is absent or null.
   const Json* find(std::string_view key);
@@ -55,7 +55,7 @@ class Members {
   [[nodiscard]] Json others() const;
 
  private:
-  explicit Members(const Json& object) : object_(&object) {}
+  explicit ObjectMembers(const Json& object) : object_(&object) {}
 
   const Json* object_;
   std::vector<std::string> known_;

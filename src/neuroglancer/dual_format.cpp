@@ -238,12 +238,12 @@ class DualFormat final : public StorageKind {
   [[nodiscard]] std::string_view attribute() const noexcept override { return kLayoutMember; }
 };
 
-constinit const DualFormat instance;
+constinit const DualFormat kDualStorage;
 
 }  // namespace
 
 const StorageKind& dual_format_storage() noexcept;
-const StorageKind& dual_format_storage() noexcept { return instance; }
+const StorageKind& dual_format_storage() noexcept { return kDualStorage; }
 
 const CounterpartKeys* counterpart_keys(const Array::State& array) noexcept {
   const auto* storage = dynamic_cast<const DualFormatArray*>(array.storage.get());

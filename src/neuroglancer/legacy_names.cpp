@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kGzip = ".gz";
 /// The suffixes with which cloud-volume compresses files; Sherd supports the first.
-constexpr std::array<std::string_view, 5> kCompressed = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
+constexpr std::array<std::string_view, 5> kSuffixes = {kGzip, ".br", ".zstd", ".xz", ".bz2"};
 
 class NamesStore final : public ForwardingStore {
  public:
@@ -191,7 +191,7 @@ Result<void> NamesStore::read(ReadQueue& queue) {
 std::vector<std::string> NamesStore::other_names(const std::string& key) const {
   std::vector<std::string> names;
   if (may_be_compressed(key))
-    for (const std::string_view suffix : kCompressed) names.push_back(key + std::string(suffix));
+    for (const std::string_view suffix : kSuffixes) names.push_back(key + std::string(suffix));
   else if (const auto number = shard_of(key))
     names.push_back(names_.prefix + ShardKeys(*names_.sharding, *number).index);
   return names;
@@ -223,7 +223,7 @@ Result<std::shared_ptr<ByteSource>> NamesStore::open_compressed(const std::strin
 }
 
 Result<std::shared_ptr<ByteSource>> NamesStore::refuse_unknown(const std::string& key) const {
-  for (const std::string_view suffix : std::span(kCompressed).subspan(1)) {
+  for (const std::string_view suffix : std::span(kSuffixes).subspan(1)) {
     const std::string other = key + std::string(suffix);
     SHERD_TRY(object, store_->open(other));
     if (object != nullptr)
@@ -247,7 +247,7 @@ Result<Erased> NamesStore::erase_other(const std::string& key) const {
 Result<Erased> NamesStore::erase_compressed(const std::string& key) const {
   if (!may_be_compressed(key)) return Erased::nothing;
   Erased erased = Erased::nothing;
-  for (const std::string_view suffix : kCompressed) {
+  for (const std::string_view suffix : kSuffixes) {
     const std::string other = key + std::string(suffix);
     SHERD_TRY(object, store_->open(other));
     if (object == nullptr) continue;

@@ -44,7 +44,7 @@ Result<std::string> Mesh::print() const {
 }
 
 Result<LegacyMeshInfo> LegacyMeshInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kMeshType));
+  SHERD_TRY(members, ObjectMembers::open(document, kMeshType));
   LegacyMeshInfo info;
   SHERD_TRY(properties, members.text("segment_properties", ""));
   info.segment_properties = std::move(properties);
@@ -60,7 +60,7 @@ Result<Json> LegacyMeshInfo::print() const {
 }
 
 Result<LegacyMeshManifest> LegacyMeshManifest::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document));
+  SHERD_TRY(members, ObjectMembers::open(document));
   LegacyMeshManifest manifest;
   SHERD_TRY(fragments, members.texts("fragments"));
   manifest.fragments = std::move(fragments);

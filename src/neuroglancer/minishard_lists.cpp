@@ -10,14 +10,15 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::uint64_t kListsAtOnce = 4096;
+constexpr std::uint64_t kMinishardsAtOnce = 4096;
 
 std::string stats_name(const std::string& name) { return name + "@stats"; }
 
 // The numbers of some minishards beginning with this one; none after the last.
 std::vector<std::uint64_t> minishards_from(std::uint64_t first, const Uint64Sharding& sharding) {
   const std::uint64_t count = std::uint64_t{1} << sharding.minishard_bits;
-  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(std::min(kListsAtOnce, count - std::min(first, count))));
+  std::vector<std::uint64_t> numbers(
+      static_cast<std::size_t>(std::min(kMinishardsAtOnce, count - std::min(first, count))));
   std::iota(numbers.begin(), numbers.end(), first);
   return numbers;
 }

@@ -80,7 +80,7 @@ Result<void> check_fragment(const MultiscaleMeshManifest& manifest, std::size_t 
 }  // namespace
 
 Result<MultiscaleMeshInfo> MultiscaleMeshInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kMultiscaleMeshType));
+  SHERD_TRY(members, ObjectMembers::open(document, kMultiscaleMeshType));
   MultiscaleMeshInfo info;
   SHERD_TRY(bits, members.integer("vertex_quantization_bits", 10, 16));
   SHERD_TRY(check_bits(bits));

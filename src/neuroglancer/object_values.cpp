@@ -15,9 +15,9 @@
 namespace sherd::neuroglancer {
 namespace {
 
-constexpr std::string_view kCompressed = ".gz";
+constexpr std::string_view kGzipSuffix = ".gz";
 
-std::string compressed(std::string key) { return key.append(kCompressed); }
+std::string compressed(std::string key) { return key.append(kGzipSuffix); }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> parse_id(std::string_view text) noexcept {
 }
 
 std::string_view plain_name(std::string_view object) noexcept {
-  if (object.ends_with(kCompressed)) object.remove_suffix(kCompressed.size());
+  if (object.ends_with(kGzipSuffix)) object.remove_suffix(kGzipSuffix.size());
   return object;
 }
 

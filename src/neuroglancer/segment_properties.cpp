@@ -18,7 +18,7 @@ namespace {
 using Type = SegmentProperty::Type;
 
 constexpr std::string_view kPropertiesType = "neuroglancer_segment_properties";
-constexpr std::array<std::string_view, 5> kTypes{"label", "description", "string", "tags", "number"};
+constexpr std::array<std::string_view, 5> kPropertyTypes{"label", "description", "string", "tags", "number"};
 
 bool is_text(Type type) { return type <= Type::string; }
 
@@ -67,7 +67,7 @@ Result<void> add_number(double value, Column& column) {
   return {};
 }
 
-Result<void> parse_numbers(Members& members, SegmentProperty& property) {
+Result<void> parse_numbers(ObjectMembers& members, SegmentProperty& property) {
   SHERD_TRY(name, members.text("data_type"));
   const auto dtype = DType::parse(name);
   if (!dtype || !is_number_type(*dtype))
@@ -103,7 +103,7 @@ Result<std::vector<std::uint32_t>> parse_tag_numbers(const Json& json, std::size
   return numbers;
 }
 
-Result<void> parse_tags(Members& members, SegmentProperty& property) {
+Result<void> parse_tags(ObjectMembers& members, SegmentProperty& property) {
   SHERD_TRY(tags, members.texts("tags"));
   SHERD_TRY(check_tags(tags));
   property.tags = std::move(tags);
@@ -127,14 +127,14 @@ std::size_t value_count(const SegmentProperty& property) {
 }
 
 Result<SegmentProperty> parse_property(const Json& json, std::size_t ids) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   SegmentProperty property;
   SHERD_TRY(id, members.text("id"));
   property.id = std::move(id);
   SHERD_TRY(type, members.text("type"));
-  const auto* found = std::find(kTypes.begin(), kTypes.end(), type);
-  if (found == kTypes.end()) return member_error("type", "\"" + type + "\" is not a type of property");
-  property.type = static_cast<Type>(found - kTypes.begin());
+  const auto* found = std::find(kPropertyTypes.begin(), kPropertyTypes.end(), type);
+  if (found == kPropertyTypes.end()) return member_error("type", "\"" + type + "\" is not a type of property");
+  property.type = static_cast<Type>(found - kPropertyTypes.begin());
   SHERD_TRY(description, members.text("description", ""));
   property.description = std::move(description);
   if (property.type == Type::number) {
@@ -177,7 +177,7 @@ Json tag_numbers(const std::vector<std::vector<std::uint32_t>>& values) {
 Result<Json> print_property(const SegmentProperty& property) {
   Json json;
   json.set("id", property.id);
-  json.set("type", kTypes[static_cast<std::size_t>(property.type)]);
+  json.set("type", kPropertyTypes[static_cast<std::size_t>(property.type)]);
   set_present(json, "description", property.description);
   if (property.type == Type::number) {
     SHERD_TRY(values, numbers_of(property.numbers));
@@ -200,13 +200,13 @@ Result<void> check_single(const std::vector<SegmentProperty>& properties) {
     const auto is = [type](const SegmentProperty& property) { return property.type == type; };
     if (std::count_if(properties.begin(), properties.end(), is) > 1)
       return member_error("properties",
-                          "at most one can be of type " + std::string(kTypes[static_cast<std::size_t>(type)]));
+                          "at most one can be of type " + std::string(kPropertyTypes[static_cast<std::size_t>(type)]));
   }
   return {};
 }
 
 Result<void> parse_inline(const Json& json, SegmentProperties& properties) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   SHERD_TRY(members.each("ids", false, [&properties](const Json& element) -> Result<void> {
     SHERD_TRY(id, parse_id(element));
     properties.ids.push_back(id);
@@ -225,7 +225,7 @@ Result<void> parse_inline(const Json& json, SegmentProperties& properties) {
 }  // namespace
 
 Result<SegmentProperties> SegmentProperties::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kPropertiesType));
+  SHERD_TRY(members, ObjectMembers::open(document, kPropertiesType));
   SegmentProperties properties;
   const Json* inlined = members.find("inline");
   if (inlined == nullptr) return member_error("inline", "must be an object");

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kSectionIds = std::size_t{1} << 14;
 constexpr std::uint64_t kSectionMinishards = std::uint64_t{1} << 14;
 
-constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kReadBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kReadGap = 512;
 /// Memory per id of a group: its key, its slot, its entry in a list before and after encoding.
 constexpr std::uint64_t kGroupIdBytes = 128;
@@ -31,7 +31,7 @@ std::vector<std::size_t> cut_batches(std::span<const StoredKey> keys, std::uint6
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::uint64_t length = keys[i].value.length;
-    if (bytes != 0 && bytes + length > kBatchBytes) {
+    if (bytes != 0 && bytes + length > kReadBytes) {
       ends.push_back(i);
       bytes = 0;
     }
@@ -195,7 +195,7 @@ Result<void> ShardSetWriter::read_values(std::span<const StoredKey> keys, Buffer
     if (key.value.length != 0) wanted.push_back({key.value, at});
     at += key.value.length;
   }
-  const auto runs = coalesce(wanted, kReadGap, kBatchBytes);
+  const auto runs = coalesce(wanted, kReadGap, kReadBytes);
   for (const Run& run : runs)
     SHERD_TRY(read_runs(values_, {&run, 1}, wanted, [&](const Wanted& value, std::span<const std::byte> bytes) {
       std::memcpy(to.data() + value.tag, bytes.data(), bytes.size());

@@ -26,7 +26,7 @@ Result<DType> attribute_type(const std::string& name) {
 }
 
 Result<VertexAttribute> parse_attribute(const Json& json) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   VertexAttribute attribute;
   SHERD_TRY(id, members.text("id"));
   if (id.empty()) return member_error("id", "must not be empty");
@@ -93,7 +93,7 @@ Result<Skeleton> parse_skeleton(Bytes bytes, std::span<const VertexAttribute> at
 }  // namespace
 
 Result<SkeletonInfo> SkeletonInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document, kSkeletonsType));
+  SHERD_TRY(members, ObjectMembers::open(document, kSkeletonsType));
   SkeletonInfo info;
   SHERD_TRY(transform, members.transform());
   info.transform = transform;

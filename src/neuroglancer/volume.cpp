@@ -321,7 +321,7 @@ Result<std::vector<std::pair<std::string, NodeType>>> Precomputed::members(Store
   return found;
 }
 
-constinit const Precomputed instance;
+constinit const Precomputed kPrecomputedFormat;
 
 }  // namespace
 
@@ -351,6 +351,6 @@ Result<NodeDocument> neuroglancer::lower_volume(Json document, const std::string
 }
 
 const Format& precomputed_format() noexcept;
-const Format& precomputed_format() noexcept { return instance; }
+const Format& precomputed_format() noexcept { return kPrecomputedFormat; }
 
 }  // namespace sherd

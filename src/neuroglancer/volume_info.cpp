@@ -20,7 +20,7 @@ Result<DType> parse_data_type(const std::string& name) {
                       "'" + name + "' is not a type of a volume; uint8 to uint64, int8 to int32 and float32 are");
 }
 
-Result<std::array<std::int64_t, 3>> parse_offset(Members& members) {
+Result<std::array<std::int64_t, 3>> parse_offset(ObjectMembers& members) {
   std::array<std::int64_t, 3> offset{};
   const Json* found = members.find("voxel_offset");
   if (found == nullptr) return offset;
@@ -34,7 +34,8 @@ Result<std::array<std::int64_t, 3>> parse_offset(Members& members) {
   return member_error("voxel_offset", "must be three integers");
 }
 
-Result<std::optional<std::uint64_t>> optional_integer(Members& members, std::string_view key, std::uint64_t high) {
+Result<std::optional<std::uint64_t>> optional_integer(ObjectMembers& members, std::string_view key,
+                                                      std::uint64_t high) {
   if (members.find(key) == nullptr) return std::optional<std::uint64_t>();
   SHERD_TRY(value, members.integer(key, 0, high));
   return std::optional(value);
@@ -48,7 +49,7 @@ Result<void> check_sharding(const VolumeScale& scale) {
 }
 
 Result<VolumeScale> parse_scale(const Json& json) {
-  SHERD_TRY(members, Members::open(json));
+  SHERD_TRY(members, ObjectMembers::open(json));
   VolumeScale scale;
   SHERD_TRY(key, members.text("key"));
   scale.key = std::move(key);
@@ -106,7 +107,7 @@ Result<Json> print_scale(const VolumeScale& scale) {
 }  // namespace
 
 Result<VolumeInfo> VolumeInfo::parse(const Json& document) {
-  SHERD_TRY(members, Members::open(document));
+  SHERD_TRY(members, ObjectMembers::open(document));
   SHERD_TRY(kind, members.text("@type", kVolumeType));
   if (kind != kVolumeType)
     return unsupported("must be \"" + std::string(kVolumeType) + "\", not \"" + kind + "\"").in_member("@type");

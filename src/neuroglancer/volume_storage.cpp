@@ -48,12 +48,12 @@ class VolumeStorage final : public StorageKind {
   }
 };
 
-constinit const VolumeStorage instance;
+constinit const VolumeStorage kVolumeStorage;
 
 }  // namespace
 
 const StorageKind& volume_storage() noexcept;
-const StorageKind& volume_storage() noexcept { return instance; }
+const StorageKind& volume_storage() noexcept { return kVolumeStorage; }
 
 IdObjects* neuroglancer::hashed_ids(const Array::State& array) noexcept {
   const auto* storage = dynamic_cast<const HashedStorage*>(array.storage.get());

@@ -13,9 +13,9 @@
 namespace sherd {
 namespace {
 
-constexpr std::string_view kVersion = "version", kSteps = "coordinateTransformations";
+constexpr std::string_view kSteps = "coordinateTransformations";
 /// Members with a version of their own, in addition to those of the images.
-constexpr std::string_view kVersioned[] = {"plate", "well", kImageLabel, "omero"};
+constexpr std::string_view kEarlyVersioned[] = {"plate", "well", kImageLabel, "omero"};
 
 /// Versions are texts; some writers have numbers.
 std::string version_of(const Json& object) {
@@ -135,7 +135,7 @@ std::optional<EarlyOme> early_ome(const Json& attributes) {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (is_early_image(all[i])) return EarlyOme{indexed("multiscales", i) + ".version", version_of(all[i])};
   }
-  for (const std::string_view name : kVersioned)
+  for (const std::string_view name : kEarlyVersioned)
     if (name != "omero" && is_ome_member(attributes, name, {}) && is_early(*attributes.find(name)))
       return EarlyOme{std::string(name) + ".version", version_of(*attributes.find(name))};
   return std::nullopt;
@@ -156,7 +156,7 @@ Result<Json> with_early_converted(Json attributes, const FindOmeArray& find) {
         *channels = std::move(complete);
     }
   }
-  for (const std::string_view name : kVersioned)
+  for (const std::string_view name : kEarlyVersioned)
     if (Json* member = attributes.find(name); member != nullptr && is_early(*member)) member->set(kVersion, "0.4");
   if (is_ome_member(attributes, "plate", {})) number_wells(*attributes.find("plate"));
   return attributes;

@@ -9,6 +9,8 @@
 
 namespace sherd {
 
+inline constexpr std::string_view kVersion = "version";
+
 /// The name of an element of a list: "datasets[0]".
 [[nodiscard]] inline std::string indexed(const std::string& member, std::size_t index) {
   return member + "[" + std::to_string(index) + "]";

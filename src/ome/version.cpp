@@ -11,7 +11,7 @@
 namespace sherd {
 namespace {
 
-constexpr std::string_view kOme = "ome", kVersion = "version", kOld = "0.4", kNew = "0.5";
+constexpr std::string_view kOme = "ome", kOld = "0.4", kNew = "0.5";
 /// Members that have a version of their own in 0.4.
 constexpr std::string_view kVersioned[] = {"multiscales", "image-label", "plate", "well"};
 

@@ -12,14 +12,14 @@
 namespace sherd::remote {
 namespace {
 
-using Found = Result<std::optional<Credentials>>;
+using FoundCredentials = Result<std::optional<Credentials>>;
 
 class AwsChain {
  public:
   AwsChain(const AwsAccess& access, const AwsSources& sources) : access_(access), sources_(sources) {}
 
   Result<Credentials> find() {
-    using Step = Found (AwsChain::*)();
+    using Step = FoundCredentials (AwsChain::*)();
     const bool has_profile = !access_.options.profile.empty();
     const std::vector<Step> steps =
         has_profile ? std::vector<Step>{&AwsChain::profile}
@@ -40,13 +40,13 @@ class AwsChain {
     return std::nullopt;
   }
 
-  Found environment() {
+  FoundCredentials environment() {
     tried_.emplace_back("options: no key and secret");
     SHERD_TRY(found, environment_credentials(access_.environment));
     return found ? std::move(found) : tried("environment: AWS_ACCESS_KEY_ID is not set");
   }
 
-  Found web_identity() {
+  FoundCredentials web_identity() {
     const auto token_file = access_.environment("AWS_WEB_IDENTITY_TOKEN_FILE");
     const auto arn = access_.environment("AWS_ROLE_ARN");
     if (!token_file) return tried("web identity: AWS_WEB_IDENTITY_TOKEN_FILE is not set");
@@ -58,7 +58,7 @@ class AwsChain {
     return std::optional(std::move(credentials));
   }
 
-  Found profile() {
+  FoundCredentials profile() {
     const std::string name = "profile '" + sources_.profile + "'";
     const bool exists = sources_.config.profile(sources_.profile) != nullptr;
     if (!exists && sources_.profile != "default")
@@ -68,13 +68,13 @@ class AwsChain {
     return tried(name + (exists ? ": has no credentials" : ": is not in the AWS configuration files"));
   }
 
-  Found container() {
+  FoundCredentials container() {
     SHERD_TRY(found, container_credentials(access_.environment, access_.fetch.metadata).in([] { return "container"; }));
     if (found) return found;
     return tried("container: neither AWS_CONTAINER_CREDENTIALS_RELATIVE_URI nor ..._FULL_URI is set");
   }
 
-  Found instance() {
+  FoundCredentials instance() {
     auto found = instance_credentials(access_.environment, access_.fetch.metadata);
     if (found) return std::optional(*std::move(found));
     if (found.error().code() != ErrorCode::io) return std::move(found).in([] { return "instance"; }).error();

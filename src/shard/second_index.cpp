@@ -70,9 +70,7 @@ Result<std::optional<Extent>> SecondIndex::expected(const Slot& slot, const Shar
 
 std::string SecondIndex::disagreement(const Slot& slot, const std::optional<Extent>& first,
                                       const std::optional<Extent>& second) {
-  const auto text = [](const std::optional<Extent>& extent) {
-    return extent ? "bytes " + std::to_string(extent->offset) + " to " + std::to_string(extent->end()) : "nothing";
-  };
+  const auto text = [](const std::optional<Extent>& extent) { return extent ? range_text(*extent) : "nothing"; };
   return "the array has " + text(first) + ", the volume as chunk " + std::to_string(slot.id) + " " + text(second);
 }
 

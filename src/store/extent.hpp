@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace sherd {
 
@@ -12,5 +13,10 @@ struct Extent {
   [[nodiscard]] constexpr std::uint64_t end() const noexcept { return offset + length; }
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
+
+/// For messages: "bytes 12 to 40".
+[[nodiscard]] inline std::string range_text(const Extent& extent) {
+  return "bytes " + std::to_string(extent.offset) + " to " + std::to_string(extent.end());
+}
 
 }  // namespace sherd

@@ -107,16 +107,19 @@ def test_frames_are_shown_while_others_arrive(sherd, start):
 def test_a_reader_finds_whole_flushes_at_any_time(sherd, start):
     create(sherd)
     process = start("append", "m.zarr", "--flush-every", "7", stdin=subprocess.PIPE)
-    feed = threading.Thread(target=lambda: (process.stdin.write(frames(700).tobytes()), process.stdin.close()))
-    feed.start()
-    lengths = set()
-    while process.poll() is None:
-        seen = stored(sherd)
-        lengths.add(len(seen))
-        np.testing.assert_array_equal(seen, frames(len(seen)))
-    feed.join()
-    assert process.returncode == 0 and length(sherd) == 700
-    assert len(lengths) > 2 and not {each % 7 for each in lengths} - {0}
+    lengths = {0}
+    for end in range(70, 701, 70):
+        part = frames(700)[end - 70 : end].tobytes()
+        feed = threading.Thread(target=lambda part=part: (process.stdin.write(part), process.stdin.flush()))
+        feed.start()
+        while max(lengths) < end and process.poll() is None:
+            seen = stored(sherd)
+            lengths.add(len(seen))
+            np.testing.assert_array_equal(seen, frames(len(seen)))
+        feed.join()
+    process.stdin.close()
+    assert process.wait() == 0 and length(sherd) == 700
+    assert max(lengths) == 700 and not {each % 7 for each in lengths} - {0}
 
 
 def test_full_shards_are_shown_unless_flushes_are_chosen(sherd, start):
