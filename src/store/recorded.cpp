@@ -1,11 +1,11 @@
 // The store that counts requests. A request to read is one `get`, whether or not it opens its object, and so is a read
-// of an open one; but an object that is opened without reading any of it is listed with its first read. A list is
-// one `list`, however many pages it has. A committed object is one `put` of all its bytes, including copied ones:
-// bytes copied inside a store are written, but not read; an amended object is a `put` of the changed bytes. `erase` and
-// `list` count once each, even if they find nothing. Locks, sizes and generations are not requests. If a server is sent
-// more than that, such as pages of a list, the parts of an upload, or a look at a version, this is added to the number
-// of requests. Stores around this one count, too. A store that this recorder counts already, below any wrapper, is
-// unchanged, because nodes are opened from handles.
+// of an open one; but an object that is opened without reading any of it is listed with its first read. A list is one
+// `list`, however many pages it has. A committed object is one `put` of all its bytes, including copied ones: bytes
+// copied inside a store are written, but not read; an amended object is a `put` of the changed bytes. `erase` and
+// `list` count once each, even if they find nothing; a list that the store does not have is not counted. Locks, sizes
+// and generations are not requests. If a server is sent more than that, such as pages of a list, the parts of an
+// upload, or a look at a version, this is added to the number of requests. Stores around this one count, too. A store
+// that this recorder counts already, below any wrapper, is unchanged, because nodes are opened from handles.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -214,7 +214,7 @@ class RecordedStore final : public ForwardingStore {
   }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override {
     Sending sending(*recorder_);
-    sending.request("list", prefix, 0, 0);
+    if (store_->traits().can_list) sending.request("list", prefix, 0, 0);
     return store_->visit(prefix, depth, visit);
   }
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override {
