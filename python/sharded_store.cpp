@@ -32,7 +32,7 @@ auto call_on(const ShardedStore& store, F&& run) {
   return call([&] { return in_store(run(), store.url()); });
 }
 
-void make(ShardedStore* self, nb::handle url, nb::handle sharding, const std::string& mode, nb::handle settings) {
+void make_store(ShardedStore* self, nb::handle url, nb::handle sharding, const std::string& mode, nb::handle settings) {
   if (mode != "r" && mode != "r+")
     throw Exception(invalid_argument("mode is \"r\" or \"r+\"; not '" + mode + "'").in_member("mode"));
   neuroglancer::ShardedStoreOptions options;
@@ -70,7 +70,7 @@ void put_many(const ShardedStore& self, nb::handle given) {
   call_on(self, [&] { return self.put_many(items); });
 }
 
-std::vector<std::uint64_t> list(const ShardedStore& self) {
+std::vector<std::uint64_t> ids(const ShardedStore& self) {
   std::vector<std::uint64_t> ids;
   call_on(self, [&] {
     return self.list([&](std::uint64_t id, std::uint64_t) {
@@ -118,7 +118,7 @@ void bind_reading(nb::class_<ShardedStore>& type) {
             return call_on(self, [&] { return self.contains(wanted); });
           },
           nb::arg("id").none(), nb::sig("def __contains__(self, id: object) -> bool"))
-      .def("list", list, nb::sig("def list(self) -> list[int]"),
+      .def("list", ids, nb::sig("def list(self) -> list[int]"),
            "The ids of all values: by shard, inside it by minishard, inside that ascending.");
 }
 
@@ -180,7 +180,7 @@ void bind_sharded_store(nb::module_& module) {
       "url: a path, a URL or a Store, the directory of the shards. sharding: the member of that name of an info "
       "document, as a dict; None: as in the `info` document there or in a directory above. mode: \"r\" reads, "
       "\"r+\" writes too. config: settings of this handle, as elsewhere. Source: Neuroglancer's precomputed format.");
-  type.def("__init__", make, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r",
+  type.def("__init__", make_store, nb::arg("url"), nb::arg("sharding") = nb::none(), nb::arg("mode") = "r",
            nb::arg("config") = nb::none(),
            nb::sig("def __init__(self, url: str | os.PathLike[str] | Store, sharding: collections.abc.Mapping[str, "
                    "typing.Any] | None = None, mode: str = 'r', config: dict[str, typing.Any] | None = None) -> None"));

@@ -31,8 +31,8 @@ Result<std::optional<std::string>> read_range(Store& store, const std::string& k
   return std::optional(std::move(bytes));
 }
 
-nb::object get(const BoundStore& self, const std::string& key, std::int64_t offset,
-               std::optional<std::uint64_t> length) {
+nb::object get_object(const BoundStore& self, const std::string& key, std::int64_t offset,
+                      std::optional<std::uint64_t> length) {
   const auto value = call(*self.store, [&]() -> Result<std::optional<std::string>> {
     if (offset == 0 && !length) return self.store->get(key);
     return read_range(*self.store, key, offset, length.value_or(~std::uint64_t{0}));
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> size(const BoundStore& self, const std::string& key
   });
 }
 
-nb::list list_dir(const BoundStore& self, const std::string& prefix) {
+nb::list child_names(const BoundStore& self, const std::string& prefix) {
   const Listing found = call(*self.store, [&] { return self.store->list_dir(prefix); });
   nb::list names;
   for (const Listing::Object& object : found.objects) names.append(nb::str(object.name.data(), object.name.size()));
@@ -167,7 +167,7 @@ void bind_store(nb::module_& module) {
       .def_prop_ro(
           "url", [](const BoundStore& self) { return self.store->url(); }, "How a user would name it.")
       .def(
-          "get", get, nb::arg("key"), nb::arg("offset") = 0, nb::arg("length").none() = nb::none(),
+          "get", get_object, nb::arg("key"), nb::arg("offset") = 0, nb::arg("length").none() = nb::none(),
           nb::sig("def get(self, key: str, offset: int = 0, length: int | None = None) -> bytes | None"),
           "The bytes of an object, or None if it does not exist. offset: of the first byte; a negative one counts from "
           "the end. length: the maximum number of bytes; None: all to the end.")
@@ -184,7 +184,8 @@ void bind_store(nb::module_& module) {
           "Erases an object; whether there was one, or None if the store does not tell.")
       .def("keys", keys, nb::arg("prefix") = "", nb::sig("def keys(self, prefix: str = '') -> list[str]"),
            "The keys of all objects below a prefix, which ends in '/' or is empty.")
-      .def("list_dir", list_dir, nb::arg("prefix") = "", nb::sig("def list_dir(self, prefix: str = '') -> list[str]"),
+      .def("list_dir", child_names, nb::arg("prefix") = "",
+           nb::sig("def list_dir(self, prefix: str = '') -> list[str]"),
            "The names directly below a prefix, which ends in '/' or is empty: of objects, and, with a '/' at the end, "
            "of "
            "prefixes that have objects below them.")
