@@ -123,7 +123,7 @@ constexpr std::string_view kZipSuffixes[] = {".zip", ".ozx"};
 /// The first member of an archive, or the end of one without members.
 bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"); }
 
-constexpr StoreEntry stores[] = {
+constexpr StoreEntry kStores[] = {
     {.scheme = "file", .open = open_files, .options = kFileOptions},
     {.scheme = "memory", .open = open_memory},
     {.scheme = "http",
@@ -172,7 +172,7 @@ Tables tables() noexcept {
           .side_documents = side_document_table};
 }
 
-std::span<const StoreEntry> store_table() noexcept { return stores; }
+std::span<const StoreEntry> store_table() noexcept { return kStores; }
 
 const Format* find_format(std::string_view name) noexcept {
   for (const Format* format : format_table()) {

@@ -156,12 +156,12 @@ Config without_others(Rows table, const StoreUrl& url, Config config) {
 }
 
 Result<void> check_storage_options(Rows table, const StoreUrl& url, const Config& config) {
-  const auto [known, kinds] = options_of(table, url);
+  const auto [known, stores] = options_of(table, url);
   for (const auto& [name, value] : config.storage_options) {
     if (is_in(known, name)) continue;
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
-    return std::move(invalid_argument("'" + name + "' is not a storage option: " + kinds + " stores have " +
+    return std::move(invalid_argument("'" + name + "' is not a storage option: " + stores + " stores have " +
                                       (known.empty() ? "none" : names) + did_you_mean(name, known)))
         .in_member("storage_options");
   }

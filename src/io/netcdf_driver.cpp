@@ -59,10 +59,10 @@ struct Driver14 {
   int free_lists[7] = {};
 };
 
-const Hdf5Library* loaded = nullptr;  ///< set before the driver is registered
+const Hdf5Library* loaded_hdf5 = nullptr;  ///< set before the driver is registered
 
 DriverFile* open_file(const char* /*name*/, unsigned /*flags*/, Id access, Address /*longest*/) noexcept {
-  const auto* const info = static_cast<PartialCopy* const*>(loaded->H5Pget_driver_info(access));
+  const auto* const info = static_cast<PartialCopy* const*>(loaded_hdf5->H5Pget_driver_info(access));
   if (info == nullptr) return nullptr;
   auto* const file = new (std::nothrow) DriverFile;
   if (file != nullptr) file->copy = *info;
@@ -114,7 +114,7 @@ Id driver_of(const Hdf5Library& hdf5) {
     static const Driver10 old{.calls = kCalls};
     static const Driver14 present{.calls = kCalls};
     unsigned major = 0, minor = 0, release = 0;
-    loaded = &hdf5;
+    loaded_hdf5 = &hdf5;
     if (hdf5.H5get_libversion(&major, &minor, &release) < 0 || major > 2) return Id{kFailure};
     return hdf5.H5FDregister(major == 1 && minor < 13 ? static_cast<const void*>(&old) : &present);
   }();

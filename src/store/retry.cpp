@@ -10,9 +10,9 @@
 namespace sherd {
 
 Result<void> Backoff::wait(std::chrono::steady_clock::duration attempt) {
-  constexpr int kAttempts = 8;
+  constexpr int kAttemptsPerWait = 8;
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(attempt);
-  const auto limit = std::max(std::chrono::microseconds(64'000), kAttempts * took);
+  const auto limit = std::max(std::chrono::microseconds(64'000), kAttemptsPerWait * took);
   longest_ = std::max(longest_, took);
   SHERD_TRY(check_interrupted(interrupted_));
   thread_local std::minstd_rand random(std::random_device{}());

@@ -115,7 +115,7 @@ def read_by_zarr(there, through, paths):
     asked = "".join(json.dumps({"through": through, "url": there / path, "server": server}) + "\n" for path in paths)
     peer = subprocess.run([ROOT / ".venv-ome/bin/python", ROOT / "tests/interop/remote_zarr_peer.py"], text=True, capture_output=True,
                           input=asked)
-    assert peer.returncode == 0, peer.stderr
+    assert peer.returncode == 0, f"exit code {peer.returncode}: {peer.stderr}"
     return [json.loads(line) for line in peer.stdout.splitlines()]
 
 

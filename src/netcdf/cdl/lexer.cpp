@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMarks = "{}(),;:=*";
 constexpr std::string_view kSections[] = {"types", "dimensions", "variables", "data", "group"};
-constexpr std::size_t kShown = 40;  ///< bytes of a text shown in a message
+constexpr std::size_t kShownBytes = 40;  ///< bytes of a text shown in a message
 
 bool begins_name(char c) noexcept {
   return is_letter(c) || c == '_' || c == '\\' || static_cast<unsigned char>(c) >= 0x80;
@@ -58,8 +58,8 @@ char simple_escape(char c) noexcept {
 }
 
 std::string quoted(std::string_view text) {
-  std::string shown = "'" + std::string(text.substr(0, kShown));
-  return shown + (text.size() > kShown ? "…'" : "'");
+  std::string shown = "'" + std::string(text.substr(0, kShownBytes));
+  return shown + (text.size() > kShownBytes ? "…'" : "'");
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string CdlToken::shown() const {
     case Kind::text: {
       std::string shown;
       const std::string whole = utf8();
-      append_cdl_text(shown, std::string_view(whole).substr(0, kShown), TextUse::string);
+      append_cdl_text(shown, std::string_view(whole).substr(0, kShownBytes), TextUse::string);
       return shown;
     }
     case Kind::number:
