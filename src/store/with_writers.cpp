@@ -20,8 +20,8 @@ std::uint64_t writer_bytes(const StoreTraits& traits, std::uint64_t bytes) noexc
 
 Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects) {
   Config result = config;
-  if (are_files(traits) && objects.bytes <= kSmallObjectBytes && config.threads == 0)
-    // A journal commits the syncs of several files at once, and a file system without syncs waits for it, too.
+  if (are_files(traits) && config.durable && objects.bytes <= kSmallObjectBytes && config.threads == 0)
+    // A journal commits the syncs of several files at once.
     result.threads = std::max(thread_count(0), kWaitingThreads);
   const std::uint64_t each = writer_bytes(traits, objects.bytes);
   if (each == 0 || objects.count == 0) return result;

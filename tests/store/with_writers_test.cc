@@ -73,6 +73,7 @@ StoreTraits files() {
 TEST(WithWriters, LetsThreadsWaitForSmallFiles) {
   EXPECT_GE(with_writers({}, files(), {.bytes = 4 * kMiB}).threads, 8U);
   EXPECT_EQ(with_writers({}, files(), {.bytes = 4 * kMiB + 1}).threads, 0U);
+  EXPECT_EQ(with_writers({.durable = false}, files(), {.bytes = 4 * kMiB}).threads, 0U);
   EXPECT_EQ(with_writers({}, {}, {.bytes = 1}).threads, 0U);
   EXPECT_EQ(with_writers({.threads = 3}, files(), {.bytes = 1}).threads, 3U);
 }
