@@ -19,7 +19,7 @@ function(sherd_compile_together target)
   if(SHERD_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # mistakes a .cpp file in a batch for a header
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # mistakes an included .cpp file for a header
     endif()
   endif()
 endfunction()

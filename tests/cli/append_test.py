@@ -107,15 +107,15 @@ def test_frames_are_shown_while_others_arrive(sherd, start):
 def test_a_reader_finds_whole_flushes_at_any_time(sherd, start):
     create(sherd)
     process = start("append", "m.zarr", "--flush-every", "7", stdin=subprocess.PIPE)
-    lengths = {0}
+    whole, lengths = frames(700), {0}
     for end in range(70, 701, 70):
-        part = frames(700)[end - 70 : end].tobytes()
+        part = whole[end - 70 : end].tobytes()
         feed = threading.Thread(target=lambda part=part: (process.stdin.write(part), process.stdin.flush()))
         feed.start()
         while max(lengths) < end and process.poll() is None:
             seen = stored(sherd)
             lengths.add(len(seen))
-            np.testing.assert_array_equal(seen, frames(len(seen)))
+            np.testing.assert_array_equal(seen, whole[: len(seen)])
         feed.join()
     process.stdin.close()
     assert process.wait() == 0 and length(sherd) == 700
