@@ -85,9 +85,9 @@ def pair(name, title, command, **traits):
 
 
 def earlier(folder):
-    """The Sherd of another commit, built by script/bench, used through that commit's own programs."""
+    """The Sherd of another commit, built by script/bench: its library and package, with the worker of this tree."""
     title = f"at {folder.name[:7]}"
-    worker = ["env", f"PYTHONPATH={folder / 'python'}", PYTHON, folder / "bench/worker.py", "sherd"]
+    worker = ["env", f"PYTHONPATH={folder / 'python'}", PYTHON, WORKER, "sherd"]
     return [
         *pair("sherd-cpp-earlier", f"Sherd, C++ {title}", [folder / "build/release/bench/bench_sherd"], earlier=True),
         *pair("sherd-earlier", f"Sherd, Python {title}", worker, volumes=True, earlier=True),

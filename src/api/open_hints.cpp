@@ -60,10 +60,10 @@ std::optional<Error> hint_at_kind(const std::string& path) {
   return unsupported(path + " is " + std::string(kind->name) + std::string(kind->advice));
 }
 
-/// The contents of a directory without a node, and what to do about them.
+/// The first node in a directory that is none.
 std::string hint_at_contents(const std::filesystem::path& directory, const std::vector<const Format*>& formats) {
   constexpr std::size_t kMaxEntries = 1000;
-  std::string node, images;
+  std::string node;
   std::size_t seen = 0;
   os::Directory entries(AT_FDCWD, directory.c_str());
   for (const dirent64* each = entries.next(); each != nullptr && seen < kMaxEntries; each = entries.next(), ++seen) {
@@ -71,15 +71,8 @@ std::string hint_at_contents(const std::filesystem::path& directory, const std::
     const auto has = [&](const std::string& key) { return os::exists((directory / name / key).c_str()); };
     for (const Format* format : formats)
       if ((node.empty() || name < node) && std::ranges::any_of(format->keys("").documents, has)) node = name;
-    for (const FileFormat* format : file_formats())
-      if (format->order == FileOrder::planes && has_suffix(name, format->suffixes) &&
-          !os::is_directory((directory / name).c_str()))
-        images = format->name;
   }
-  if (!node.empty()) return "; it contains " + node + ": open " + (directory / node).string();
-  if (!images.empty())
-    return "; it contains " + images + " files: make an array of them with 'sherd import DIRECTORY URL'";
-  return {};
+  return node.empty() ? std::string() : "; it contains " + node + ": open " + (directory / node).string();
 }
 
 /// The first node in a directory of an archive.

@@ -9,6 +9,7 @@
 // call checks the document once before its first change, while covered chunks are encoded and the indexes of others
 // are read, and once beside its last. At the array's end it checks each object.
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "array/array_state.hpp"
@@ -20,6 +21,7 @@
 #include "base/limits.hpp"
 #include "base/try.hpp"
 #include "store/capabilities.hpp"
+#include "store/commits.hpp"
 #include "store/condition.hpp"
 #include "store/prefetched.hpp"
 #include "store/read_into.hpp"
@@ -41,10 +43,12 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
 /// One write call: the state shared by all of its chunks.
 class RegionWriter {
  public:
-  RegionWriter(const Array::State& state, const Config& config, const RegionWrite& call, std::uint64_t cells)
+  RegionWriter(const Array::State& state, const Config& config, const RegionWrite& call, std::uint64_t cells,
+               Commits& commits)
       : state_(state),
         config_(config),
         call_(call),
+        commits_(commits),
         cells_(cells),
         reading_(config.memory_budget),
         reader_(config_, state.location.store->traits(), state.cache, reading_, nullptr),
@@ -112,9 +116,9 @@ class RegionWriter {
     return {};
   }
 
-  Result<void> commit(ObjectWriter& object, const Condition& condition) const {
+  Result<void> commit(std::unique_ptr<ObjectWriter> object, const Condition& condition, const std::string& key) const {
     SHERD_TRY(begin_change());
-    return object.commit(condition);
+    return commits_.add(std::move(object), condition, key);
   }
 
   [[nodiscard]] bool can_erase(const Condition& condition) const {
@@ -130,7 +134,7 @@ class RegionWriter {
       SHERD_TRY(object, store.write(at.key, {.size = expected_size(piece), .is_conditional = is_conditional}));
       SHERD_TRY(confirm(at, piece.part));
       SHERD_TRY(present, writer_.to_object(stored_piece(piece), nullptr, *object));
-      return present ? commit(*object, condition) : erase(at.key, condition);
+      return present ? commit(std::move(object), condition, at.key) : erase(at.key, condition);
     }
     if (!piece.layout.shard && piece.layout.chain.raw_word_size() != 0) {
       const WritePiece stored = stored_piece(piece);
@@ -139,7 +143,7 @@ class RegionWriter {
                   store.write(at.key, {.size = blocks->count() * blocks->bytes(), .is_conditional = is_conditional}));
         SHERD_TRY(confirm(at, piece.part));
         SHERD_TRY(present, writer_.to_raw_object(stored, *blocks, *object));
-        return present ? commit(*object, condition) : erase(at.key, condition);
+        return present ? commit(std::move(object), condition, at.key) : erase(at.key, condition);
       }
     }
     const auto share =
@@ -151,7 +155,7 @@ class RegionWriter {
     SHERD_TRY(object, store.write(at.key, {.size = encoded->size(), .is_conditional = is_conditional}));
     SHERD_TRY(confirm(at, piece.part));
     SHERD_TRY(object->write(0, encoded->span()));
-    return commit(*object, condition);
+    return commit(std::move(object), condition, at.key);
   }
 
   /// Of a shard that is written as a whole; 0 if its chunks are compressed.
@@ -260,6 +264,7 @@ class RegionWriter {
   const Array::State& state_;
   const Config& config_;
   const RegionWrite& call_;
+  Commits& commits_;
   const std::uint64_t cells_;
   mutable std::atomic<std::uint64_t> changes_{0};
   mutable ReadBudget reading_;
@@ -267,6 +272,18 @@ class RegionWriter {
   mutable CoreQueue cores_;
   const ChunkWriter writer_;
 };
+
+/// Whether a write most likely covers each of its chunks, and there are more of these than cores. Of a box, all are
+/// covered if the first and the last are.
+bool covers_chunks(const Array::State& state, const Cells& cells, const Shape& array_shape) {
+  if (cells.size() <= thread_count(state.config().threads)) return false;
+  Shape cell;
+  Region part;
+  return std::ranges::all_of(std::array{std::uint64_t{0}, cells.size() - 1}, [&](std::uint64_t number) {
+    cells.get(number, cell, part);
+    return part.covers(state.valid_shape(cell, array_shape));
+  });
+}
 
 }  // namespace
 
@@ -283,12 +300,12 @@ void LastLook::forget() {
 
 Result<Shape> LastLook::get() { return look_.valid() ? look_.get() : state_.confirm(); }
 
-Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells) {
+Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells, bool by_commits) {
   const ChunkLayout& layout = state.layout;
   const StoreTraits traits = state.location.store->traits();
   // One thread for each request that can be under way, because the requests of a cell depend on previous replies.
   Config config = with_writers(with_requests(call, traits.parallel_requests), traits,
-                               {.count = cells, .bytes = chunk_bytes(layout, state.chunks)});
+                               {.count = cells, .bytes = chunk_bytes(layout, state.chunks), .by_commits = by_commits});
   if (!layout.shard || layout.opaque_shard()) return config;  // such chunks use the budget one by one
   const std::uint64_t most =
       config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
@@ -312,24 +329,28 @@ Result<void> check_inside(const Array::State& state, const Shape& cell, const Re
 
 Result<void> ChunkStorage::write(const Array::State& state, const Region& region, const RegionWrite& call) const {
   const Cells cells(region, state.grid.axes());
+  const StoreTraits traits = state.location.store->traits();
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t written = region.element_count() * state.dtype.size();
   const Config reporting = with_progress(state.config(), done, written);
-  Config config = writing_config(state, reporting, cells.size());
-  const WriteOrder order(config, state.location.store->traits(), cells.size());
+  const std::size_t committing = covers_chunks(state, cells, call.shape) ? committing_threads(reporting, traits) : 0;
+  Config config = writing_config(state, reporting, cells.size(), committing > 0);
+  const WriteOrder order(config, traits, cells.size());
   config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();
   return retry_limited(config, [&]() -> Result<void> {
     done = 0;
-    const RegionWriter writer(state, config, call, cells.size());
-    return parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+    Commits commits(committing);
+    const RegionWriter writer(state, config, call, cells.size(), commits);
+    SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
       Shape cell;
       Region part;
       cells.get(order(i), cell, part);
       SHERD_TRY(writer.write(cell, part));
       done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
       return {};
-    });
+    }));
+    return commits.finish();
   });
 }
 

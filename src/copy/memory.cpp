@@ -31,15 +31,16 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   shares.config.progress = nullptr;
   const StoreTraits traits = to.location.store->traits();
   // Moving encoded chunks is mostly waiting; a copy that decodes reads its source in batches.
+  const bool encodes = task.way == CopyWay::encoded;
+  if (encodes && to.layout.shard && !to.layout.opaque_shard()) shares.committing = committing_threads(config, traits);
   const unsigned parallel = std::max(from.location.store->traits().parallel_requests, traits.parallel_requests);
-  const Config writing = with_writers(task.way == CopyWay::encoded ? config : with_requests(config, parallel), traits,
-                                      {.bytes = object_bytes});
+  const Config writing = with_writers(encodes ? config : with_requests(config, parallel), traits,
+                                      {.bytes = object_bytes, .by_commits = shares.committing > 0});
   const std::uint64_t budget = std::max(writing.memory_budget, 8 * kMin);
   const unsigned most = thread_count(writing.threads);
   const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, most);
   shares.config.threads = static_cast<unsigned>(threads);
-  shares.lanes =
-      task.way == CopyWay::encoded ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
+  shares.lanes = encodes ? std::clamp<std::uint64_t>(budget / 4 / object_bytes, 1, threads) : threads;
   shares.box_bytes = budget / 4 / shares.lanes / (1 + finer);
   shares.reading = budget / 4 / shares.lanes;
   shares.window = std::clamp<std::uint64_t>(budget / 8 / shares.lanes / leaf, 1, ceil_div(4 * threads, shares.lanes));

@@ -66,8 +66,14 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       reader_(encoding_, to_.location.store->traits(), to_.cache, budget_, nullptr),
       writer_(encoding_, shares.box_bytes / 2, reader_),
       under_way_(shares.box_bytes * shares.lanes),
-      heap_(shares.config.memory_budget) {
+      heap_(shares.config.memory_budget),
+      commits_(shares.committing) {
   if (to_.storage->is_hashed()) collected_.emplace(*to_.storage, shares.box_bytes / 2);
+}
+
+Result<void> ObjectCopy::finish() {
+  if (collected_) SHERD_TRY(collected_->flush());
+  return commits_.finish();
 }
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
@@ -208,7 +214,7 @@ Result<bool> ObjectCopy::write_shard(const Slots& all, const std::function<Resul
   SHERD_TRY(fill(writer));
   SHERD_TRY(present, writer.finish());
   if (!present) return false;
-  SHERD_TRY(object->commit());
+  SHERD_TRY(commits_.add(std::move(object), {}, all.at.key));
   ++counts_.written;
   return true;
 }

@@ -19,6 +19,7 @@
 #include "base/url.hpp"
 #include "copy/heap_trimmer.hpp"
 #include "copy/planned_copy.hpp"
+#include "store/commits.hpp"
 
 namespace sherd {
 
@@ -26,6 +27,7 @@ namespace sherd {
 struct CopyShares {
   Config config;                ///< of the destination: threads, interrupted, no progress
   std::size_t lanes = 1;        ///< the number of objects in progress
+  std::size_t committing = 0;   ///< threads that commit them (Commits)
   std::uint64_t box_bytes = 0;  ///< of the elements of one object in memory
   std::size_t window = 1;       ///< encoded batches of one object in progress
   std::uint64_t reading = 0;    ///< the budget of one read
@@ -109,8 +111,8 @@ class ObjectCopy {
   /// Makes the object with this number in the destination's grid, if it has any contents. If chunks share objects that
   /// have no shape, some are collected first and stored together.
   Result<void> copy(const CellAccess& at);
-  /// Stores the collected chunks.
-  Result<void> finish() { return collected_ ? collected_->flush() : Result<void>(); }
+  /// Stores the collected chunks, and waits until all objects are stored.
+  Result<void> finish();
 
  private:
   struct Slot;
@@ -154,6 +156,7 @@ class ObjectCopy {
   Budget under_way_;  ///< elements, or encoded chunks being moved; a larger chunk is processed alone
   TextSizes text_;
   HeapTrimmer heap_;
+  Commits commits_;
   std::optional<ChunkBatch> collected_;  ///< if a hash chooses the objects of the destination
 };
 

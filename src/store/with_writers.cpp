@@ -10,6 +10,11 @@ namespace {
 
 bool are_files(const StoreTraits& traits) noexcept { return traits.amend == AmendCost::at_once; }
 
+/// Whether threads wait for the disk, and the caller has not said how many there are.
+bool waits_for_disk(const Config& config, const StoreTraits& traits) noexcept {
+  return are_files(traits) && config.durable && config.threads == 0;
+}
+
 constexpr std::uint64_t kSmallObjectBytes = std::uint64_t{4} << 20;
 
 }  // namespace
@@ -20,7 +25,7 @@ std::uint64_t writer_bytes(const StoreTraits& traits, std::uint64_t bytes) noexc
 
 Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects) {
   Config result = config;
-  if (are_files(traits) && config.durable && objects.bytes <= kSmallObjectBytes && config.threads == 0)
+  if (waits_for_disk(config, traits) && objects.bytes <= kSmallObjectBytes && !objects.by_commits)
     // A journal commits the syncs of several files at once.
     result.threads = std::max(thread_count(0), kWaitingThreads);
   const std::uint64_t each = writer_bytes(traits, objects.bytes);
@@ -31,6 +36,10 @@ Config with_writers(const Config& config, const StoreTraits& traits, const Objec
   if (writers < wanted) result.threads = static_cast<unsigned>(writers);
   result.memory_budget -= std::min(half, writers * each);
   return result;
+}
+
+std::size_t committing_threads(const Config& config, const StoreTraits& traits) noexcept {
+  return waits_for_disk(config, traits) ? kWaitingThreads : 0;
 }
 
 Config with_copies(const Config& config, const StoreTraits& from, const StoreTraits& to) {

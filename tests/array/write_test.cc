@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,10 +13,12 @@
 #include <functional>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/pool.hpp"
 #include "shard/uint64.hpp"
 #include "sherd/precomputed.hpp"
 #include "sherd/sharded_store.hpp"
@@ -338,6 +341,35 @@ TEST_F(LooksBesideWrites, FindThatTheArrayWasErasedBeforeTheLastChange) {
   const auto written = array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8)));
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code(), ErrorCode::conflict);
+}
+
+TEST(WholeChunks, InFilesAreCommittedByOtherThreadsThanEncodeThem) {
+  const auto files = std::make_shared<TestStore>(memory_store());
+  files->has.amend = AmendCost::at_once;
+  std::mutex mutex;
+  std::set<std::thread::id> writing, committing;
+  files->before = [&](const Asked& asked) {
+    const std::lock_guard hold(mutex);
+    if (asked.op == Op::write) writing.insert(std::this_thread::get_id());
+    if (asked.op == Op::commit) committing.insert(std::this_thread::get_id());
+  };
+  const auto values = numbers(64 * 64);
+  const auto write = [&](unsigned threads) {
+    CreateOptions options{.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}, .overwrite = true};
+    options.config.threads = threads;
+    const Array array = create_array(files, "", options).value();
+    writing.clear();
+    committing.clear();
+    array.write(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+    std::vector<std::uint32_t> stored(values.size());
+    array.read(Box{{0, 0}, {64, 64}}, std::span(stored)).value();
+    EXPECT_EQ(stored, values);
+  };
+  write(0);
+  EXPECT_LE(writing.size(), thread_count(0)) << "each thread that encodes keeps memory";
+  EXPECT_FALSE(std::ranges::includes(writing, committing));
+  write(2);
+  EXPECT_EQ(writing, committing) << "the caller has said how many threads there are";
 }
 
 }  // namespace write_test

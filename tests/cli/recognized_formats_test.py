@@ -47,14 +47,11 @@ def test_an_import_of_a_missing_or_unknown_file_says_so(sherd, tmp_path):
         assert ran.code == code and says in ran.stderr and not (tmp_path / "b").exists(), ran.stderr
 
 
-def test_what_a_directory_contains_is_recognized(sherd, tmp_path):
+def test_a_node_inside_a_directory_is_recognized(sherd, tmp_path):
     sherd.ok("create", "nodes/b.zarr/x", "--shape", "4", "--dtype", "uint8")
     sherd.ok("create", "nodes/c.zarr", "--shape", "4", "--dtype", "uint8")
-    (tmp_path / "images").mkdir()
-    tifffile.imwrite(tmp_path / "images/1.tif", numpy.zeros((4, 4), "u1"))
-    for name, advice in [("nodes", "; it contains b.zarr: open nodes/b.zarr"), ("images", "tiff files: make an array of them")]:
-        ran = sherd("info", name)
-        assert ran.code == 3 and advice in ran.stderr, ran.stderr
+    ran = sherd("info", "nodes")
+    assert ran.code == 3 and "; it contains b.zarr: open nodes/b.zarr" in ran.stderr, ran.stderr
     with pytest.raises(library.NotFound, match="it contains b.zarr: open"):
         library.open(tmp_path / "nodes")
 

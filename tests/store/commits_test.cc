@@ -1,0 +1,108 @@
+// Commits on threads of their own: what is stored, in how many threads, and what a failure ends.
+#include "store/commits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <new>
+#include <set>
+#include <thread>
+
+#include "tests/store/test_store.hpp"
+
+namespace sherd {
+namespace commits_test {
+
+constexpr std::size_t kThreads = 4;
+
+class CommitsTest : public testing::Test {
+ protected:
+  Result<void> add(Commits& commits, const std::string& key) {
+    auto object = store_->write(key, {}).value();
+    object->write(0, std::as_bytes(std::span(key))).value();
+    return commits.add(std::move(object), {}, key);
+  }
+
+  std::shared_ptr<TestStore> store_ = std::make_shared<TestStore>(memory_store());
+};
+
+TEST_F(CommitsTest, AreAllMadeWhenFinishReturns) {
+  for (const std::size_t threads : {std::size_t{0}, kThreads}) {
+    Commits commits(threads);
+    for (int i = 0; i < 100; ++i) add(commits, "k" + std::to_string(i)).value();
+    commits.finish().value();
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(store_->get("k" + std::to_string(i)).value()) << i;
+    store_->erase_prefix("").value();
+  }
+}
+
+TEST_F(CommitsTest, WaitForEachOtherNowhere) {
+  std::latch all(kThreads);
+  std::atomic<int> outside{0};
+  store_->before = [&, caller = std::this_thread::get_id()](const Asked& asked) {
+    if (asked.op != Op::commit) return;
+    if (std::this_thread::get_id() != caller) ++outside;
+    all.arrive_and_wait();
+  };
+  Commits commits(kThreads);
+  for (std::size_t i = 0; i < kThreads; ++i) add(commits, "k" + std::to_string(i)).value();
+  commits.finish().value();
+  EXPECT_EQ(outside, kThreads);
+}
+
+TEST_F(CommitsTest, OfTheCallerItselfBeginBeforeAddReturns) {
+  Commits commits(0);
+  add(commits, "k").value();
+  EXPECT_TRUE(store_->get("k").value());
+}
+
+TEST_F(CommitsTest, EndWithTheFirstFailureAndItsKey) {
+  store_->fail_at("k3", Op::commit);
+  Commits commits(kThreads);
+  bool refused = false;
+  for (int i = 0; i < 1000 && !refused; ++i) {
+    if (i > 3) std::this_thread::yield();
+    refused = !add(commits, "k" + std::to_string(i));
+  }
+  const auto done = commits.finish();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text(), "'k3': the disk is broken");
+  EXPECT_FALSE(store_->get("k3").value());
+}
+
+TEST_F(CommitsTest, PassOnAnExceptionAfterAllHaveEnded) {
+  std::atomic<int> ended{0};
+  store_->before = [&](const Asked& asked) {
+    if (asked.op != Op::commit) return;
+    ++ended;
+    if (asked.key == "k1") throw std::bad_alloc();
+  };
+  Commits commits(kThreads);
+  for (int i = 0; i < 3; ++i) add(commits, "k" + std::to_string(i)).value();
+  EXPECT_THROW((void)commits.finish(), std::bad_alloc);
+  EXPECT_GE(ended, 1);
+  EXPECT_FALSE(store_->get("k1").value());
+}
+
+TEST_F(CommitsTest, AreAbandonedIfTheLoopThatMakesThemFails) {
+  std::atomic<int> begun{0};
+  std::latch go(1);
+  store_->before = [&](const Asked& asked) {
+    if (asked.op != Op::commit) return;
+    ++begun;
+    go.wait();
+  };
+  {
+    Commits commits(1);
+    add(commits, "k0").value();
+    while (begun == 0) std::this_thread::yield();
+    add(commits, "k1").value();
+    go.count_down();
+  }
+  EXPECT_LE(begun, 2);
+  EXPECT_TRUE(store_->get("k0").value()) << "it had begun";
+}
+
+}  // namespace commits_test
+}  // namespace sherd
