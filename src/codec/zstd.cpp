@@ -50,7 +50,8 @@ Result<ZSTD_DCtx*> decoding_context() {
 }
 
 /// Contexts that are not in use. If many threads encode, but few at a time, because most wait for replies, they use the
-/// same few contexts, whose tables are still in the caches. Nothing is locked: a child that is forked meanwhile makes
+/// same few contexts, whose tables are still in the caches. A thread prefers the context that it has used last: that of
+/// another thread may be in the caches of another core. Nothing is locked: a child that is forked meanwhile makes
 /// another context at worst.
 class Compressors {
  public:
@@ -60,25 +61,34 @@ class Compressors {
   }
   /// nullptr if out of memory.
   Compressor take() noexcept {
-    for (auto& slot : slots_)
+    for (std::size_t i = 0; i < kSlots; ++i) {
+      auto& slot = slots_[(last_ + i) % kSlots];
       if (slot.load(std::memory_order_relaxed) != nullptr)
         if (ZSTD_CCtx* const found = slot.exchange(nullptr)) return Compressor(found);
+    }
     return Compressor(ZSTD_createCCtx());
   }
   void put(Compressor context) noexcept {
     if (ZSTD_sizeof_CCtx(context.get()) > kKeptContextBytes) return;
-    for (auto& slot : slots_) {
+    for (std::size_t i = 0; i < kSlots; ++i) {
+      const std::size_t number = (last_ + i) % kSlots;
       ZSTD_CCtx* none = nullptr;
-      if (slot.load(std::memory_order_relaxed) != nullptr || !slot.compare_exchange_strong(none, context.get()))
+      if (slots_[number].load(std::memory_order_relaxed) != nullptr ||
+          !slots_[number].compare_exchange_strong(none, context.get()))
         continue;
       static_cast<void>(context.release());
+      last_ = number;
       return;
     }
   }
 
  private:
-  std::array<std::atomic<ZSTD_CCtx*>, 64> slots_{};
+  static constexpr std::size_t kSlots = 64;
+  static thread_local std::size_t last_;  // the slot into which this thread has put a context
+  std::array<std::atomic<ZSTD_CCtx*>, kSlots> slots_{};
 };
+
+constinit thread_local std::size_t Compressors::last_ = 0;
 
 Error decode_error(std::size_t code) {
   if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)

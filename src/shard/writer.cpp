@@ -49,7 +49,11 @@ void set_placement(const Config& config, const ShardLayout& layout, ShardUpdate&
 Result<void> EncodedBatch::add(std::uint64_t slot, Buffer& encoded, bool present) {
   chunks.push_back({slot, present ? encoded.size() : 0, present});
   if (!present) return {};
-  if (encoded.size() < kLargeBytes) return bytes->append(encoded.span());
+  if (encoded.size() < kLargeBytes) {
+    if (bytes->size() > 0) return bytes->append(encoded.span());
+    std::swap(*bytes, encoded);
+    return {};
+  }
   std::swap(*large.emplace_back(), encoded);
   chunks.back().viewed = large.back()->data();
   return {};
