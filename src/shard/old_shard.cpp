@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -74,7 +75,12 @@ Hdf5Signature::Hdf5Signature(std::uint64_t object_size) {
     positions_.push_back(at);
 }
 
+// Called for each chunk, most of which contain none of these few positions.
 void Hdf5Signature::leave_out(const Extent& used) {
+  if (used.offset > 0 && used.offset <= std::uint64_t{1} << 62U) {
+    const std::uint64_t next = std::max(kFirstUserBlock, std::bit_ceil(used.offset));
+    if (next - used.offset >= used.length) return;
+  }
   std::erase_if(positions_, [&](std::uint64_t at) { return at >= used.offset && at - used.offset < used.length; });
 }
 
