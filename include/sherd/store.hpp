@@ -153,10 +153,10 @@ class SHERD_API ObjectWriter {
   /// two names are different objects, unless an interrupted commit caused this, which is repaired. The first name may
   /// exist without the second.
   virtual Result<void> link(const std::string& key);
-  /// Makes the whole new version visible at once, and durable if the store was opened so. `conflict` if the
-  /// condition does not hold, marked as lasting() if a retry would not help. Ends the writer, even if it
-  /// fails. For Condition::matches(), WriteHints::is_conditional must have been set: some stores compare versions only
-  /// for an object that is sent by one request.
+  /// Makes the whole new version visible at once, and durable if the store was opened so. May be called by another
+  /// thread than Store::write(). `conflict` if the condition does not hold, marked as lasting() if a retry would not
+  /// help. Ends the writer, even if it fails. For Condition::matches(), WriteHints::is_conditional must have been set:
+  /// some stores compare versions only for an object that is sent by one request.
   virtual Result<void> commit(const Condition& condition = {}) = 0;
   /// The generation that commit() made visible; empty before commit(), and if the store does not know it.
   [[nodiscard]] virtual Generation committed() const { return {}; }

@@ -249,8 +249,8 @@ ChunkWriter::SlotPlans ChunkWriter::plan_slots(const WritePiece& stored, const C
     slots[i].valid = inner_valid(stored.valid, cell, shard.inner_shape);
   }
   std::sort(slots.begin(), slots.end(), [](const SlotPlan& a, const SlotPlan& b) { return a.order < b.order; });
-  const std::uint64_t text = stored.text() / std::max<std::uint64_t>(1, slots.size());
-  return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + text};
+  const std::uint64_t varlen = stored.varlen() / std::max<std::uint64_t>(1, slots.size());
+  return {std::move(slots), std::max<std::uint64_t>(1, chunk_bytes(*shard.inner, shard.inner_shape)) + varlen};
 }
 
 struct ChunkWriter::NextVersion {

@@ -31,7 +31,7 @@ struct WritePiece {
 
   [[nodiscard]] bool covered() const noexcept { return part.covers(valid); }
   /// The bytes to which its elements point, if they are variable-length.
-  [[nodiscard]] std::uint64_t text() const noexcept {
+  [[nodiscard]] std::uint64_t varlen() const noexcept {
     return layout.dtype.is_variable() ? varlen_bytes(part, from) : 0;
   }
 };

@@ -147,7 +147,7 @@ class RegionWriter {
       }
     }
     const auto share =
-        call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.text());
+        call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, false) + 2 * piece.varlen());
     Scratch encoded;
     SHERD_TRY(present, piece.layout.shard ? writer_.to_memory(piece, std::nullopt, *encoded)
                                           : writer_.to_memory_in_turn(piece, *encoded));
@@ -181,7 +181,7 @@ class RegionWriter {
     // Memory before the lock, as in replace(): otherwise two processes could wait for each other's locks.
     Budget::Share share;
     if (!is_plain_shard())
-      share = call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.text());
+      share = call_.budget.take(ChunkWriter::writing_bytes(piece.layout, piece.shape, true) + 2 * piece.varlen());
     SHERD_TRY(lock, store.lock(at.key));
     if (auto* const amending = dynamic_cast<AmendingLock*>(lock.get()); amending != nullptr && expects_amend(piece))
       amending->expect_amend();
@@ -342,7 +342,7 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
     done = 0;
     Commits commits(committing);
     const RegionWriter writer(state, config, call, cells.size(), commits);
-    SHERD_TRY(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
+    return commits.finish(parallel_for(cells.size(), config, [&](std::size_t i) -> Result<void> {
       Shape cell;
       Region part;
       cells.get(order(i), cell, part);
@@ -350,7 +350,6 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
       done.fetch_add(part.element_count() * state.dtype.size(), std::memory_order_relaxed);
       return {};
     }));
-    return commits.finish();
   });
 }
 

@@ -224,7 +224,7 @@ class TreeCopy {
       counts_.bytes += element_count(cell.valid).value_or(0) * to.dtype.size();
       return {};
     };
-    SHERD_TRY(parallel_for(
+    SHERD_TRY(objects.finish(parallel_for(
         std::min<std::uint64_t>(shares.lanes, task.object_count()), shares.config, [&](std::size_t) -> Result<void> {
           for (std::size_t i = next++; i < task.object_count() && !failed; i = next++) {
             const bool stop = std::this_thread::get_id() == caller && watched.interrupted && watched.interrupted();
@@ -234,8 +234,7 @@ class TreeCopy {
             return done;
           }
           return {};
-        }));
-    SHERD_TRY(objects.finish());
+        })));
     return confirm_source(task);
   }
 

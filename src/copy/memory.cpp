@@ -47,14 +47,14 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   return shares;
 }
 
-std::uint64_t TextSizes::decoded(std::uint64_t elements, std::uint64_t stored) const noexcept {
+std::uint64_t VarlenSizes::decoded(std::uint64_t elements, std::uint64_t stored) const noexcept {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t ratio = ratio_;
   if (ratio == 0) return most;
   return checked_add(elements, checked_mul(stored, ratio).value_or(most)).value_or(most);
 }
 
-void TextSizes::met(std::uint64_t stored, std::span<const std::byte> elements) noexcept {
+void VarlenSizes::met(std::uint64_t stored, std::span<const std::byte> elements) noexcept {
   const std::uint64_t ratio = ceil_div(varlen_bytes(elements) + 1, std::max<std::uint64_t>(1, stored));
   for (std::uint64_t known = ratio_; known < ratio && !ratio_.compare_exchange_weak(known, ratio);) {
   }

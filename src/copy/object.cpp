@@ -71,9 +71,9 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
   if (to_.storage->is_hashed()) collected_.emplace(*to_.storage, shares.box_bytes / 2);
 }
 
-Result<void> ObjectCopy::finish() {
-  if (collected_) SHERD_TRY(collected_->flush());
-  return commits_.finish();
+Result<void> ObjectCopy::finish(Result<void> copied) {
+  if (copied && collected_) copied = collected_->flush();
+  return commits_.finish(std::move(copied));
 }
 
 Result<void> ObjectCopy::copy(const CellAccess& at) {
@@ -111,12 +111,12 @@ Result<void> ObjectCopy::encode_one(const CellAccess& at) {
     }));
   if (!is_stored) return {};
   const std::uint64_t bytes = *element_count(at.valid) * to_.dtype.size();
-  const auto share = under_way_.take(variable ? text_.decoded(bytes, stored) : bytes);
+  const auto share = under_way_.take(variable ? varlen_.decoded(bytes, stored) : bytes);
   Scratch elements;
   VarBytesArena arena;
   SHERD_TRY(elements->resize(bytes));
   SHERD_TRY(read_elements(box, elements->data(), arena));
-  if (variable) text_.met(stored, elements->span());
+  if (variable) varlen_.met(stored, elements->span());
   Region part;
   for (const auto length : at.valid) part.axes.push_back({.start = 0, .step = 1, .count = length, .first = 0});
   const WritePiece piece{
@@ -236,7 +236,7 @@ Result<void> ObjectCopy::encode_boxes(const Slots& all, std::span<const Slot> sl
 std::uint64_t ObjectCopy::bytes_of(const Slots& all, std::span<const Slot> slots) const {
   const Shape shape = all.elements(all.around(slots)).shape;
   const std::uint64_t bytes = element_count(shape).value_or(~std::uint64_t{0} / 64) * to_.dtype.size();
-  return to_.dtype.is_variable() ? text_.decoded(bytes, stored_bytes(slots)) : bytes;
+  return to_.dtype.is_variable() ? varlen_.decoded(bytes, stored_bytes(slots)) : bytes;
 }
 
 // Reads the elements of a box of the copy, dense.
@@ -271,14 +271,14 @@ Result<EncodedBatch> ObjectCopy::encode_one_slot(const Slots& all, const Slot& s
 Result<void> ObjectCopy::encode_box(const Slots& all, std::span<const Slot> slots, ShardWriter& writer) {
   const Box cells = all.around(slots);
   // A chunk of variable-length elements is decoded whole, however little of it is needed.
-  const std::uint64_t least = to_.dtype.is_variable() ? text_.decoded(0, 2 * all.longest) : 0;
+  const std::uint64_t least = to_.dtype.is_variable() ? varlen_.decoded(0, 2 * all.longest) : 0;
   const auto share = under_way_.take(std::max(least, bytes_of(all, slots)));
   Buffer elements;
   VarBytesArena arena;
   SHERD_TRY(from, read_box(all, cells, elements, arena));
   std::uint64_t inner = std::max<std::uint64_t>(1, chunk_bytes(*all.shard.inner, all.shard.inner_shape));
   if (to_.dtype.is_variable()) {
-    text_.met(stored_bytes(slots), elements.span());
+    varlen_.met(stored_bytes(slots), elements.span());
     inner += varlen_bytes(elements.span()) / slots.size();
   }
   const auto batch = static_cast<std::size_t>(std::max<std::uint64_t>(1, kCopyBatchBytes / inner));

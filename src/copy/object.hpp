@@ -75,7 +75,7 @@ struct CopyCounts {
 
 /// Estimates the memory of variable-length elements, which is known only after decoding, from their stored size and
 /// from previously decoded elements. Thread-safe.
-class TextSizes {
+class VarlenSizes {
  public:
   /// The memory of `elements` bytes of elements, encoded in `stored` bytes; an upper bound until any were decoded.
   [[nodiscard]] std::uint64_t decoded(std::uint64_t elements, std::uint64_t stored) const noexcept;
@@ -111,8 +111,9 @@ class ObjectCopy {
   /// Makes the object with this number in the destination's grid, if it has any contents. If chunks share objects that
   /// have no shape, some are collected first and stored together.
   Result<void> copy(const CellAccess& at);
-  /// Stores the collected chunks, and waits until all objects are stored.
-  Result<void> finish();
+  /// Stores the collected chunks, and waits until all objects are stored, unless the loop that copies them has failed
+  /// (`copied`). Returns the first failure.
+  Result<void> finish(Result<void> copied);
 
  private:
   struct Slot;
@@ -154,7 +155,7 @@ class ObjectCopy {
   const ChunkReader reader_;
   const ChunkWriter writer_;
   Budget under_way_;  ///< elements, or encoded chunks being moved; a larger chunk is processed alone
-  TextSizes text_;
+  VarlenSizes varlen_;
   HeapTrimmer heap_;
   Commits commits_;
   std::optional<ChunkBatch> collected_;  ///< if a hash chooses the objects of the destination

@@ -117,7 +117,7 @@ Result<void> erase_node(const NodeLocation& location) {
           .in_key(location.format->document_key(location.path, NodeType::array));
   }
   SHERD_TRY(lock, lock_node(location));
-  SHERD_TRY(makers, lock_staging(location));
+  SHERD_TRY(staging, lock_staging(location));
   SHERD_TRY(refuse_foreign_objects(location));
   SHERD_TRY(wait_for_writers(location));
   SHERD_TRY(claim, Claim::take(location, "", Claim::Existing::is_taken_over));

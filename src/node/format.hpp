@@ -175,8 +175,8 @@ class Format {
     (void)document;
     return {};
   }
-  /// The documents that store this metadata, in the order of writing; the last one makes the node
-  /// visible.
+  /// The documents that store this metadata. The one that makes the node visible is the last; of a new node it is
+  /// stored first.
   [[nodiscard]] virtual std::vector<Document> documents(const std::string& path, const Json& document) const = 0;
 
   [[nodiscard]] std::string_view name() const noexcept { return traits().name; }

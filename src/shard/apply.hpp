@@ -1,4 +1,4 @@
-// The only place that stores a change of a stored shard.
+// The only place that stores an update of a shard. (check/repair.cpp mends shards whose index is torn, or drops slots.)
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The only place that decides how a stored shard is changed.
+// The only place that decides how a stored shard is changed. Compaction and repairs have nothing to choose.
 #pragma once
 
 #include <cstdint>

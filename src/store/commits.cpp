@@ -1,5 +1,6 @@
 #include "store/commits.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "base/call.hpp"
@@ -14,38 +15,49 @@ Commits::Commits(std::size_t threads) : threads_(threads) {
 }
 
 Commits::~Commits() {
-  {
-    const std::lock_guard hold(mutex_);
-    waiting_.clear();
-  }
+  abandon();
   end();
 }
 
 Result<void> Commits::add(std::unique_ptr<ObjectWriter> object, const Condition& condition, std::string key) {
   {
-    const std::lock_guard hold(mutex_);
-    SHERD_TRY(failure_);
+    std::unique_lock hold(mutex_);
+    if (thrown_) std::rethrow_exception(thrown_);
+    // It is not of this object, which would fail in the same way if it were made again.
+    if (!failure_) return Error(failure_.error()).lasting();
     if (waiting_.size() < threads_) {
       waiting_.push_back({std::move(object), condition, std::move(key)});
-      if (idle_ == 0 && workers_.size() < threads_)
-        workers_.push_back(begin_beside([this] { work(); }));
-      else
-        added_.notify_one();
+      if (waiting_.size() > idle_ && workers_.size() < threads_) begin_worker();
+      if (workers_.empty()) make_next(hold);
+      added_.notify_one();
       return {};
     }
   }
   return object->commit(condition).in_key(key);  // as many wait already
 }
 
+void Commits::begin_worker() {
+  std::future<void> worker = begin_beside([this] { work(); });
+  // Without a thread, it would begin when it is waited for.
+  if (worker.wait_for(std::chrono::seconds(0)) != std::future_status::deferred) workers_.push_back(std::move(worker));
+}
+
 void Commits::make_next(std::unique_lock<std::mutex>& hold) {
   Commit next = std::move(waiting_.front());
   waiting_.erase(waiting_.begin());
   hold.unlock();
-  Result<void> done = next.object->commit(next.condition).in_key(next.key);
+  Result<void> done;
+  std::exception_ptr thrown;
+  try {
+    done = next.object->commit(next.condition).in_key(next.key);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
   next.object.reset();
   hold.lock();
-  if (done) return;
+  if (done && !thrown) return;
   waiting_.clear();
+  if (!thrown_) thrown_ = thrown;
   if (failure_) failure_ = std::move(done);
 }
 
@@ -64,6 +76,11 @@ void Commits::work() {
   }
 }
 
+void Commits::abandon() noexcept {
+  const std::lock_guard hold(mutex_);
+  waiting_.clear();
+}
+
 void Commits::end() noexcept {
   {
     const std::lock_guard hold(mutex_);
@@ -73,10 +90,12 @@ void Commits::end() noexcept {
   for (const std::future<void>& worker : workers_) worker.wait();
 }
 
-Result<void> Commits::finish() {
+Result<void> Commits::finish(Result<void> made) {
+  if (!made) abandon();
   end();
-  for (std::future<void>& worker : std::exchange(workers_, {})) worker.get();
-  return failure_;
+  if (thrown_) std::rethrow_exception(thrown_);
+  SHERD_TRY(failure_);
+  return made;
 }
 
 }  // namespace sherd

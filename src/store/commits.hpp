@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 
 namespace sherd {
 
+/// For one loop of a call, which must outlive it (as_call()).
 class Commits {
  public:
   /// On at most so many threads; with 0 the calling thread makes each commit.
@@ -23,10 +25,12 @@ class Commits {
   /// Waits for the commits that were begun, and abandons the objects of others.
   ~Commits();
 
-  /// Commits an object soon. Returns the failure of an earlier commit, after which no commit begins. Thread-safe.
+  /// Commits an object soon. Returns or rethrows the failure of an earlier commit, after which no commit begins; such a
+  /// failure is lasting, so that the caller does not repeat what it has done. Thread-safe.
   Result<void> add(std::unique_ptr<ObjectWriter> object, const Condition& condition, std::string key);
-  /// Waits for all commits, and returns the first failure or rethrows an exception. Nothing may be added afterwards.
-  Result<void> finish();
+  /// Waits for all commits, and returns or rethrows the first failure, otherwise `made`, the outcome of the loop that
+  /// has added objects. After a failure of the loop no commit begins. Nothing may be added afterwards.
+  Result<void> finish(Result<void> made);
 
  private:
   struct Commit {
@@ -34,8 +38,10 @@ class Commits {
     Condition condition;
     std::string key;
   };
+  void begin_worker();
   void work();
   void make_next(std::unique_lock<std::mutex>& hold);
+  void abandon() noexcept;
   void end() noexcept;
 
   const std::size_t threads_;
@@ -46,6 +52,7 @@ class Commits {
   std::size_t idle_ = 0;
   bool ended_ = false;
   Result<void> failure_;
+  std::exception_ptr thrown_;
 };
 
 }  // namespace sherd

@@ -133,8 +133,10 @@ TEST_F(WriteLatency, WithoutLocksTheDocumentIsLookedAtTwiceForAllChunks) {
   const Array array =
       open({.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .config = {.threads = 2}}, store);
   store->reset();
+  store->forget();
   array.write(Box{{0, 0}, {256, 128}}, std::span(values)).value();
   EXPECT_LE(store->rounds(), 20U) << "512 chunks, 32 at a time, and the document before and after";
+  EXPECT_EQ(store->count(Op::open, "zarr.json"), 2U);
   expect_stored(values);
 }
 
@@ -370,6 +372,23 @@ TEST(WholeChunks, InFilesAreCommittedByOtherThreadsThanEncodeThem) {
   EXPECT_FALSE(std::ranges::includes(writing, committing));
   write(2);
   EXPECT_EQ(writing, committing) << "the caller has said how many threads there are";
+}
+
+TEST(WholeChunks, AreWrittenAgainAfterAConflictOfOneOfThem) {
+  const auto files = std::make_shared<TestStore>(memory_store());
+  files->has.amend = AmendCost::at_once;
+  const Array array = create_array(files, "", {.shape = {64, 64}, .dtype = DType::uint32, .chunks = {8, 8}}).value();
+  std::atomic<int> refused{0};
+  files->refuse = [&](const Asked& asked) -> Result<void> {
+    if (asked.op != Op::commit || refused.exchange(1) != 0) return {};
+    return conflict("another process erased the new version while it was being written");
+  };
+  const auto values = numbers(64 * 64);
+  array.write(Box{{0, 0}, {64, 64}}, std::span(values)).value();
+  EXPECT_EQ(refused, 1);
+  std::vector<std::uint32_t> stored(values.size());
+  array.read(Box{{0, 0}, {64, 64}}, std::span(stored)).value();
+  EXPECT_EQ(stored, values);
 }
 
 }  // namespace write_test

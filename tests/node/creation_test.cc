@@ -1,7 +1,9 @@
-// How many requests, one after the other, it takes to create a node in a store whose requests have latency and that has
+// How many round trips it takes to create a node in a store whose requests have latency and that has
 // no locks.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,17 +20,24 @@
 namespace sherd {
 namespace creation_test {
 
-TEST(Creation, OfAnArrayInAGroupTakesFourDependentRequests) {
+TEST(Creation, OfAnArrayInAGroupTakesFourRoundTripsAtMost) {
   for (const char* format : {"zarr3", "zarr2"}) {
+    SCOPED_TRACE(format);
     const auto slow = delayed_store(lockless(false), std::chrono::microseconds(100), kParallel);
     const auto store = std::make_shared<TestStore>(slow);
-    store->of = Op::batch | Op::write | Op::erase | Op::visit;  // nothing here is done by several threads
+    store->of = Op::batch | Op::write | Op::erase | Op::visit;
     store->in_batches = true;
     create_group(store, "", {}, false, {}, format).value();
     Group group = create_group(store, "g").value();
     store->forget();
+    std::latch both(2);
+    std::atomic<bool> has_read{false};
+    store->before = [&](const Asked& asked) {
+      if (asked.op == Op::visit || (asked.op == Op::batch && !has_read.exchange(true))) both.arrive_and_wait();
+    };
     group.create_array("a", {.shape = {8}, .dtype = DType::uint8, .chunks = {4}}).value();
-    EXPECT_EQ(store->count(), std::string(format) == "zarr2" ? 5U : 4U) << format << ", whose .zattrs follow .zarray";
+    const std::size_t round_trips = store->count() - 1;  // the list is under way with the first documents that are read
+    EXPECT_EQ(round_trips, std::string_view(format) == "zarr2" ? 4 : 3) << "its .zattrs follow .zarray";
   }
 }
 

@@ -31,7 +31,7 @@ TEST_F(CommitsTest, AreAllMadeWhenFinishReturns) {
   for (const std::size_t threads : {std::size_t{0}, kThreads}) {
     Commits commits(threads);
     for (int i = 0; i < 100; ++i) add(commits, "k" + std::to_string(i)).value();
-    commits.finish().value();
+    commits.finish({}).value();
     for (int i = 0; i < 100; ++i) EXPECT_TRUE(store_->get("k" + std::to_string(i)).value()) << i;
     store_->erase_prefix("").value();
   }
@@ -47,7 +47,7 @@ TEST_F(CommitsTest, WaitForEachOtherNowhere) {
   };
   Commits commits(kThreads);
   for (std::size_t i = 0; i < kThreads; ++i) add(commits, "k" + std::to_string(i)).value();
-  commits.finish().value();
+  commits.finish({}).value();
   EXPECT_EQ(outside, kThreads);
 }
 
@@ -65,10 +65,24 @@ TEST_F(CommitsTest, EndWithTheFirstFailureAndItsKey) {
     if (i > 3) std::this_thread::yield();
     refused = !add(commits, "k" + std::to_string(i));
   }
-  const auto done = commits.finish();
+  const auto done = commits.finish({});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().text(), "'k3': the disk is broken");
   EXPECT_FALSE(store_->get("k3").value());
+}
+
+TEST_F(CommitsTest, ReturnAConflictToOthersAsOneThatLasts) {
+  store_->refuse = [](const Asked& asked) -> Result<void> {
+    return asked.op == Op::commit ? Result<void>(conflict("another process erased it")) : Result<void>();
+  };
+  Commits commits(kThreads);
+  Result<void> added;
+  // One that add() commits itself fails with a conflict of its own.
+  for (int i = 0; i < 1000 && (added || !added.error().is_lasting()); ++i) added = add(commits, "k");
+  EXPECT_TRUE(!added && added.error().is_lasting()) << "adding the same object again would fail, too";
+  const auto done = commits.finish(std::move(added));
+  ASSERT_FALSE(done);
+  EXPECT_FALSE(done.error().is_lasting()) << "the whole loop may be repeated";
 }
 
 TEST_F(CommitsTest, PassOnAnExceptionAfterAllHaveEnded) {
@@ -79,8 +93,12 @@ TEST_F(CommitsTest, PassOnAnExceptionAfterAllHaveEnded) {
     if (asked.key == "k1") throw std::bad_alloc();
   };
   Commits commits(kThreads);
-  for (int i = 0; i < 3; ++i) add(commits, "k" + std::to_string(i)).value();
-  EXPECT_THROW((void)commits.finish(), std::bad_alloc);
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 3; ++i) add(commits, "k" + std::to_string(i)).value();
+        (void)commits.finish({});
+      },
+      std::bad_alloc);
   EXPECT_GE(ended, 1);
   EXPECT_FALSE(store_->get("k1").value());
 }
