@@ -193,9 +193,8 @@ Result<void> read_cell(const CellsRead& call, const CellRead& cell);
 Result<void> check_inside(const Array::State& state, const Shape& cell, const Region& part, const Shape& array_shape);
 
 /// The configuration for writing this many chunks or shards: threads for all requests that can be under way, but at
-/// most as many as the memory budget allows; without the memory that the store's writers hold. `by_commits`: whether
-/// other threads commit them.
-Config writing_config(const Array::State& state, const Config& config, std::uint64_t cells, bool by_commits = false);
+/// most as many as the memory budget allows; without the memory that the store's writers hold.
+Config writing_config(const Array::State& state, const Config& config, std::uint64_t cells);
 
 /// Receives a stored chunk: its cell, and the key and size in bytes of its object.
 using OnStored = std::function<Result<void>(const Shape& cell, const std::string& key, std::uint64_t size)>;

@@ -300,12 +300,12 @@ void LastLook::forget() {
 
 Result<Shape> LastLook::get() { return look_.valid() ? look_.get() : state_.confirm(); }
 
-Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells, bool by_commits) {
+Config writing_config(const Array::State& state, const Config& call, std::uint64_t cells) {
   const ChunkLayout& layout = state.layout;
   const StoreTraits traits = state.location.store->traits();
   // One thread for each request that can be under way, because the requests of a cell depend on previous replies.
   Config config = with_writers(with_requests(call, traits.parallel_requests), traits,
-                               {.count = cells, .bytes = chunk_bytes(layout, state.chunks), .by_commits = by_commits});
+                               {.count = cells, .bytes = chunk_bytes(layout, state.chunks)});
   if (!layout.shard || layout.opaque_shard()) return config;  // such chunks use the budget one by one
   const std::uint64_t most =
       config.memory_budget / (ChunkWriter::thread_bytes(layout) + ChunkWriter::batch_bytes(layout));
@@ -332,9 +332,10 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   const StoreTraits traits = state.location.store->traits();
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t written = region.element_count() * state.dtype.size();
-  const Config reporting = with_progress(state.config(), done, written);
+  Config reporting = with_progress(state.config(), done, written);
   const std::size_t committing = covers_chunks(state, cells, call.shape) ? committing_threads(reporting, traits) : 0;
-  Config config = writing_config(state, reporting, cells.size(), committing > 0);
+  if (committing > 0) reporting.threads = thread_count(0);
+  Config config = writing_config(state, reporting, cells.size());
   const WriteOrder order(config, traits, cells.size());
   config.missing_is_error = false;  // missing parts of a chunk that is changed are filled
   config.write_empty_chunks = config.write_empty_chunks || stores_fill_values();

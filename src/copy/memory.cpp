@@ -32,10 +32,11 @@ CopyShares share_memory(const ArrayCopy& task, const Config& config) {
   const StoreTraits traits = to.location.store->traits();
   // Moving encoded chunks is mostly waiting; a copy that decodes reads its source in batches.
   const bool encodes = task.way == CopyWay::encoded;
-  if (encodes && to.layout.shard && !to.layout.opaque_shard()) shares.committing = committing_threads(config, traits);
   const unsigned parallel = std::max(from.location.store->traits().parallel_requests, traits.parallel_requests);
-  const Config writing = with_writers(encodes ? config : with_requests(config, parallel), traits,
-                                      {.bytes = object_bytes, .by_commits = shares.committing > 0});
+  Config given = encodes ? config : with_requests(config, parallel);
+  if (encodes && to.layout.shard && !to.layout.opaque_shard()) shares.committing = committing_threads(config, traits);
+  if (shares.committing > 0) given.threads = thread_count(0);
+  const Config writing = with_writers(given, traits, {.bytes = object_bytes});
   const std::uint64_t budget = std::max(writing.memory_budget, 8 * kMin);
   const unsigned most = thread_count(writing.threads);
   const std::uint64_t threads = std::clamp<std::uint64_t>(budget / 4 / leaf, 1, most);

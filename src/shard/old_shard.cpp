@@ -75,7 +75,7 @@ Hdf5Signature::Hdf5Signature(std::uint64_t object_size) {
     positions_.push_back(at);
 }
 
-// Called for each chunk, most of which contain none of these few positions.
+// This is called for each chunk, but there are few positions: most chunks contain none.
 void Hdf5Signature::leave_out(const Extent& used) {
   if (used.offset > 0 && used.offset <= std::uint64_t{1} << 62U) {
     const std::uint64_t next = std::max(kFirstUserBlock, std::bit_ceil(used.offset));

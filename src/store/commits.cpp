@@ -1,6 +1,5 @@
 #include "store/commits.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "base/call.hpp"
@@ -21,25 +20,20 @@ Commits::~Commits() {
 
 Result<void> Commits::add(std::unique_ptr<ObjectWriter> object, const Condition& condition, std::string key) {
   {
-    std::unique_lock hold(mutex_);
+    const std::lock_guard hold(mutex_);
     if (thrown_) std::rethrow_exception(thrown_);
     // It is not of this object, which would fail in the same way if it were made again.
     if (!failure_) return Error(failure_.error()).lasting();
     if (waiting_.size() < threads_) {
       waiting_.push_back({std::move(object), condition, std::move(key)});
-      if (waiting_.size() > idle_ && workers_.size() < threads_) begin_worker();
-      if (workers_.empty()) make_next(hold);
-      added_.notify_one();
+      if (waiting_.size() > idle_ && workers_.size() < threads_)
+        workers_.push_back(begin_beside([this] { work(); }));
+      else
+        added_.notify_one();
       return {};
     }
   }
   return object->commit(condition).in_key(key);  // as many wait already
-}
-
-void Commits::begin_worker() {
-  std::future<void> worker = begin_beside([this] { work(); });
-  // Without a thread, it would begin when it is waited for.
-  if (worker.wait_for(std::chrono::seconds(0)) != std::future_status::deferred) workers_.push_back(std::move(worker));
 }
 
 void Commits::make_next(std::unique_lock<std::mutex>& hold) {

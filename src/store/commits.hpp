@@ -38,7 +38,6 @@ class Commits {
     Condition condition;
     std::string key;
   };
-  void begin_worker();
   void work();
   void make_next(std::unique_lock<std::mutex>& hold);
   void abandon() noexcept;
@@ -47,7 +46,7 @@ class Commits {
   const std::size_t threads_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable added_;
-  std::vector<Commit> waiting_;  // few
+  std::vector<Commit> waiting_;
   std::vector<std::future<void>> workers_;
   std::size_t idle_ = 0;
   bool ended_ = false;

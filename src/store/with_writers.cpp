@@ -25,7 +25,7 @@ std::uint64_t writer_bytes(const StoreTraits& traits, std::uint64_t bytes) noexc
 
 Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects) {
   Config result = config;
-  if (waits_for_disk(config, traits) && objects.bytes <= kSmallObjectBytes && !objects.by_commits)
+  if (waits_for_disk(config, traits) && objects.bytes <= kSmallObjectBytes)
     // A journal commits the syncs of several files at once.
     result.threads = std::max(thread_count(0), kWaitingThreads);
   const std::uint64_t each = writer_bytes(traits, objects.bytes);

@@ -13,7 +13,6 @@ namespace sherd {
 struct ObjectsToWrite {
   std::uint64_t count = ~std::uint64_t{0};  ///< or more
   std::uint64_t bytes = ~std::uint64_t{0};  ///< maximum size of each
-  bool by_commits = false;                  ///< other threads commit them (Commits)
 };
 
 /// The memory that the writer of an object of `bytes` bytes holds.
@@ -21,10 +20,11 @@ struct ObjectsToWrite {
 
 /// The call's configuration for such a loop: at most as many threads as half of the memory budget has room for writers
 /// (always one), and as memory budget what the writers leave. Small files have more threads than there are cores,
-/// unless the caller says how many or other threads commit them: most of them wait for the disk.
+/// unless the caller says how many: most of them wait for the disk.
 [[nodiscard]] Config with_writers(const Config& config, const StoreTraits& traits, const ObjectsToWrite& objects = {});
 
-/// How many threads commit the objects that such a loop makes beside it; 0 if its own threads should.
+/// How many threads commit objects beside such a loop (Commits), whose own threads then need not wait for the disk: it
+/// should say that it has thread_count(0). 0 if they should commit.
 [[nodiscard]] std::size_t committing_threads(const Config& config, const StoreTraits& traits) noexcept;
 
 /// The call's configuration for a loop that copies objects of any size, which takes the memory of each by itself.

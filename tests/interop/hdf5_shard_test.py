@@ -50,6 +50,12 @@ def test_it_is_read_and_its_metadata_are_never_lost_by_an_update(both):
         assert (file["a"][:] == DATA).all()
 
 
+def test_a_write_of_the_whole_shard_replaces_the_file(both):
+    path, shard = both
+    sherd.open_array(path, mode="r+")[...] = DATA + 1
+    assert (sherd.open_array(path).read() == DATA + 1).all() and not h5py.is_hdf5(shard)
+
+
 def test_it_is_neither_compacted_nor_repaired(both):
     path, shard = both
     before = shard.read_bytes()

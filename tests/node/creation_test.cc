@@ -1,5 +1,4 @@
-// How many round trips it takes to create a node in a store whose requests have latency and that has
-// no locks.
+// How many round trips it takes to create a node in a store whose requests have latency and that has no locks.
 #include <gtest/gtest.h>
 
 #include <atomic>
