@@ -252,6 +252,7 @@ Result<void> FileStore::erase_prefix(const std::string& prefix) {
   SHERD_TRY(status, look_at(parent.get(), name, Links::follow).in_key(prefix));
   if (!status || !S_ISDIR(status->st_mode)) return {};
   const Fd directory(os::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!directory && errno == ENOENT) return {};  // another writer has removed it, because it was empty
   if (!directory && errno != ENOTDIR && errno != ELOOP)
     return system_error("open", tree_.path(key), errno).in_key(prefix);
   if (directory) SHERD_TRY(erase_children(directory.get(), tree_.path(key), 0).in_key(prefix));

@@ -1,6 +1,7 @@
 // Many writers of one object, threads and processes: no update is lost, no reader sees half of one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,24 @@ TEST(FileStoreUnderLoad, ErasingAPrefixDuringWritesSucceeds) {
   EXPECT_EQ(failures, 0);
   store->erase_prefix("a/").value();
   EXPECT_THAT(directory.contents(), testing::IsEmpty());
+}
+
+TEST(FileStoreUnderLoad, ErasingADirectoryThatOthersRemoveSucceeds) {
+  const TempDir directory;
+  const auto store = file_store(directory.path()).value();
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) {
+      ::mkdir((directory.path() + "/a").c_str(), 0777);
+      ::rmdir((directory.path() + "/a").c_str());
+    }
+  });
+  for (int i = 0; i < 200'000; ++i) {
+    const auto erased = store->erase_prefix("a/");
+    EXPECT_TRUE(erased) << erased.error().text();
+  }
+  done = true;
+  other.join();
 }
 
 TEST(FileStoreUnderLoad, AReaderSeesTheOldOrTheNewObject) {
