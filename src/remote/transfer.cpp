@@ -76,8 +76,7 @@ Result<void> Transfers::send(Transfer& transfer) {
   transfer.reply_ = {.token = token != nullptr ? *token : ""};
   transfer.received_ = 0;
   transfer.asked_ = attempt.request.method + " " + without_query(attempt.request.url);
-  ++transfer.requests_;
-  ++requests_of_thread().requests;
+  count_request(transfer);
   SHERD_TRY(transport_->send(attempt.request, transfer, attempt.options));
   under_way_.push_back(&transfer);
   return {};
@@ -88,6 +87,11 @@ void Transfers::end(Transfer& transfer, Result<bool> outcome) {
   const bool is_named = !outcome.has_value() && outcome.error().code() != ErrorCode::conflict &&
                         outcome.error().code() != ErrorCode::unavailable && !transfer.asked_.empty();
   transfer.finish(is_named ? std::move(outcome).error().in(transfer.asked_) : std::move(outcome));
+}
+
+void Transfers::count_request(Transfer& transfer) {
+  ++transfer.requests_;
+  ++requests_of_thread().requests;
 }
 
 void Transfers::count_retry(Transfer& transfer) {
@@ -128,6 +132,10 @@ void Transfers::act_on(Transfer& transfer, Verdict verdict) {
 void Transfers::settle(Ended ended) {
   Transfer& transfer = static_cast<Transfer&>(*ended.exchange);
   std::erase(under_way_, &transfer);
+  if (ended.is_repeated) {
+    count_request(transfer);
+    count_retry(transfer);
+  }
   if (ended.failure) return end(transfer, *std::move(ended.failure));
   if (ended.broken) return retry(transfer, *std::move(ended.broken), milliseconds(0));
   const bool is_judged = transfer.wants_ == Transfer::Wants::verdict;

@@ -101,6 +101,7 @@ class Transfers {
   };
   Result<void> send(Transfer& transfer);
   void end(Transfer& transfer, Result<bool> outcome);
+  static void count_request(Transfer& transfer);
   static void count_retry(Transfer& transfer);
   void retry(Transfer& transfer, Error error, std::chrono::milliseconds least);
   void act_on(Transfer& transfer, Verdict verdict);

@@ -1,14 +1,9 @@
 #include "remote/transport.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,156 +12,21 @@
 #include "base/try.hpp"
 #include "os/calls.hpp"
 #include "remote/address.hpp"
+#include "remote/events.hpp"
+#include "remote/handles.hpp"
 #include "remote/libraries.hpp"
 #include "remote/proxy.hpp"
 
 namespace sherd::remote {
 namespace {
 
-/// Calls that run at the same time have a handle each. So many connections are kept afterwards in all of them together,
-/// or as many as a call may have under way if its user has asked for more.
+/// So many connections are kept after calls in all handles together, or as many as a call may have under way if its
+/// user has asked for more.
 constexpr std::size_t kKeptConnections = 32;
 constexpr long kBufferBytes = 256L << 10;
 /// Bytes per second below which a transfer counts as still.
 constexpr long kStillBytes = 64;
 constexpr std::size_t kMaxHeaderBytes = 256 << 10;
-
-class Handles;
-Handles* handles = nullptr;  // replaced in a forked child, and never destroyed
-
-/// A handle of libcurl, and how many connections it has.
-struct Handle {
-  Handle(const Curl& functions, CURLM* made) : curl(functions), multi(made) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { curl.curl_multi_cleanup(multi); }
-
-  const Curl& curl;
-  CURLM* const multi;
-  std::size_t connections = 0;
-};
-
-/// The stack of handles that are not in use, each with its connections.
-class Handles {
- public:
-  static Handles& get() {
-    static const bool is_made = [] {
-      handles = new Handles;
-      return pthread_atfork(nullptr, nullptr, [] { handles = new Handles; }) == 0;
-    }();
-    static_cast<void>(is_made);
-    return *handles;
-  }
-  /// nullptr if there is none.
-  std::unique_ptr<Handle> take() {
-    const std::lock_guard guard(mutex_);
-    if (idle_.empty()) return nullptr;
-    auto handle = std::move(idle_.back());
-    idle_.pop_back();
-    return handle;
-  }
-  /// Closes those that were unused for longest if there are more connections than `most`.
-  void give_back(std::unique_ptr<Handle> handle, std::size_t most) {
-    if (handle->connections == 0) return;
-    std::vector<std::unique_ptr<Handle>> closed;
-    const std::lock_guard guard(mutex_);
-    std::size_t count = handle->connections;
-    for (const auto& each : idle_) count += each->connections;
-    auto kept = idle_.begin();
-    for (; kept != idle_.end() && count > most; ++kept) {
-      count -= (*kept)->connections;
-      closed.push_back(std::move(*kept));
-    }
-    idle_.erase(idle_.begin(), kept);
-    idle_.push_back(std::move(handle));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Handle>> idle_;
-};
-
-struct Wire;
-
-/// What a handle of libcurl waits for: sockets, and a time.
-class Events {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  /// libcurl reports to this until release().
-  void attach(const Curl& curl, CURLM* multi) {
-    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &on_socket);
-    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
-    curl.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &on_timer);
-    curl.curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
-  }
-  static void release(const Curl& curl, CURLM* multi) {
-    curl.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, nullptr);
-    curl.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, nullptr);
-  }
-
-  /// Lets libcurl act on one event: a time that has come before a socket that is ready, because it begins requests.
-  /// False if there is none.
-  bool act(const Curl& curl, CURLM* multi, CURLMcode& code) {
-    int running = 0;
-    if (timer_ && *timer_ <= Clock::now()) {
-      timer_.reset();
-      code = curl.curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
-      return true;
-    }
-    const auto ready = std::ranges::find_if(sockets_, [](const pollfd& each) { return each.revents != 0; });
-    if (ready == sockets_.end()) return false;
-    const auto events = static_cast<unsigned>(std::exchange(ready->revents, 0));
-    const int seen = ((events & (POLLIN | POLLHUP)) != 0 ? CURL_CSELECT_IN : 0) |
-                     ((events & POLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
-                     ((events & (POLLERR | POLLNVAL)) != 0 ? CURL_CSELECT_ERR : 0);
-    code = curl.curl_multi_socket_action(multi, ready->fd, seen, &running);
-    return true;
-  }
-
-  /// Waits until a socket is ready or the time has come, but not after `until`.
-  void wait(Clock::time_point until) {
-    if (timer_) until = std::min(until, *timer_);
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    ::poll(sockets_.data(), sockets_.size(), static_cast<int>(std::max<decltype(left)>(left, 0)));
-  }
-
- private:
-  static int on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* context, void* /*unused*/) {
-    auto& sockets = static_cast<Events*>(context)->sockets_;
-    auto found = std::ranges::find(sockets, socket, &pollfd::fd);
-    if (what == CURL_POLL_REMOVE) {
-      if (found != sockets.end()) sockets.erase(found);
-      return 0;
-    }
-    if (found == sockets.end()) found = sockets.insert(found, {.fd = socket, .events = 0, .revents = 0});
-    found->events =
-        static_cast<short>(((what & CURL_POLL_IN) != 0 ? POLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? POLLOUT : 0));
-    return 0;
-  }
-  static int on_timer(CURLM* /*multi*/, long delay, void* context) {
-    auto& timer = static_cast<Events*>(context)->timer_;
-    timer = delay < 0 ? std::nullopt : std::optional(Clock::now() + std::chrono::milliseconds(delay));
-    return 0;
-  }
-
-  std::vector<pollfd> sockets_;
-  std::optional<Clock::time_point> timer_;
-};
-
-}  // namespace
-
-struct Transport::State {
-  const Curl& curl;
-  const Connection connection;
-  Handles* const home;  // of the process that made this
-  std::unique_ptr<Handle> handle;
-  CURLM* const multi = handle->multi;
-  Events events = {};
-  std::vector<std::unique_ptr<Wire>> under_way = {}, idle = {};
-};
-
-namespace {
 
 /// A request on a handle of libcurl.
 struct Wire {
@@ -183,15 +43,20 @@ struct Wire {
   const Connection& connection;
   Handle& handle;
   CURL* const easy;
-  Exchange* exchange = nullptr;
+  Exchange* exchange = nullptr;  ///< nullptr if the reply is not wanted any more
   curl_slist* headers = nullptr;
-  std::string request_body;
-  std::string host, proxy;
-  bool is_trusted = true, is_change = false;
+  HttpRequest request;
+  Transport::Options options;
+  Origin origin;
+  std::string proxy;
+  bool is_change = false;
+  Wire* twin = nullptr;  ///< has the same request, and neither has a reply yet
+  bool has_twin_sent = false;
+  std::optional<Events::Clock::time_point> sent;
   HttpHead head;
+  bool has_head = false;
   std::size_t header_bytes = 0;
   bool has_ended_itself = false, refused_address = false;
-  bool was_sent = false;
   std::optional<Error> failure;
   char reason[CURL_ERROR_SIZE] = {};
 
@@ -205,6 +70,16 @@ struct Wire {
     return more;
   }
 };
+
+/// The first of two replies to the same request is used. False for the other one.
+bool begin_reply(Wire& wire) {
+  if (wire.exchange == nullptr) return false;
+  if (wire.twin != nullptr) wire.twin->exchange = nullptr;
+  wire.twin = nullptr;
+  wire.has_head = true;
+  if (wire.sent) wire.handle.times.add(wire.origin, Events::Clock::now() - *wire.sent);
+  return true;
+}
 
 std::size_t on_header(char* data, std::size_t /*one*/, std::size_t size, void* context) {
   Wire& wire = *static_cast<Wire*>(context);
@@ -223,7 +98,7 @@ std::size_t on_header(char* data, std::size_t /*one*/, std::size_t size, void* c
   }
   if (line.empty()) {
     if (wire.head.status < 200) return size;  // a final reply follows
-    return wire.continues(wire.exchange->head(std::move(wire.head))) ? size : 0;
+    return begin_reply(wire) && wire.continues(wire.exchange->head(std::move(wire.head))) ? size : 0;
   }
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return size;
@@ -242,7 +117,7 @@ std::size_t on_body(char* data, std::size_t /*one*/, std::size_t size, void* con
 
 /// Redirects, and names that resolve to them, must not lead to services of this machine or its provider.
 bool is_allowed(Wire& wire, const Peer& peer) {
-  const bool is_allowed = may_connect(peer.ip, wire.host, wire.is_trusted) || is_proxy(peer, wire.proxy);
+  const bool is_allowed = may_connect(peer.ip, wire.origin.host, wire.options.is_trusted) || is_proxy(peer, wire.proxy);
   wire.refused_address = wire.refused_address || !is_allowed;
   return is_allowed;
 }
@@ -267,11 +142,14 @@ int on_close_socket(void* context, curl_socket_t socket) {
 int on_sending(void* context, char* ip, char* /*local_ip*/, int port, int /*local_port*/) {
   Wire& wire = *static_cast<Wire*>(context);
   if (!is_allowed(wire, {ip, port})) return CURL_PREREQFUNC_ABORT;
-  return std::exchange(wire.was_sent, wire.is_change) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  if (wire.is_change && wire.sent) return CURL_PREREQFUNC_ABORT;
+  wire.sent = Events::Clock::now();
+  return CURL_PREREQFUNC_OK;
 }
 
-void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& options) {
+void set_up(Wire& wire) {
   const Connection& connection = wire.connection;
+  const HttpRequest& request = wire.request;
   const auto set = [&](CURLoption option, auto value) { wire.curl.curl_easy_setopt(wire.easy, option, value); };
   set(CURLOPT_URL, request.url.c_str());
   set(CURLOPT_PATH_AS_IS, 1L);
@@ -306,12 +184,11 @@ void set_up(Wire& wire, const HttpRequest& request, const Transport::Options& op
     set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
     set(CURLOPT_NETRC_FILE, request.netrc.c_str());
   }
-  if (options.decodes) set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+  if (wire.options.decodes) set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
   if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
   wire.is_change = request.method != "GET" && request.method != "HEAD";
   if (wire.is_change) {
-    wire.request_body = request.body;
-    const auto sent = request.payload.empty() ? as_bytes(wire.request_body) : request.payload;
+    const auto sent = request.payload.empty() ? as_bytes(request.body) : request.payload;
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent.size()));
     set(CURLOPT_POSTFIELDS, reinterpret_cast<const char*>(sent.data()));
@@ -341,14 +218,15 @@ bool blames_proxy(const Wire& wire) {
 }
 
 Error broken_reply(const Wire& wire, CURLcode code) {
-  if (code == CURLE_ABORTED_BY_CALLBACK) return io_error("no reply from " + wire.host + ": the connection was closed");
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    return io_error("no reply from " + wire.origin.host + ": the connection was closed");
   std::string reason = wire.reason[0] != '\0' ? wire.reason : wire.curl.curl_easy_strerror(code);
   if (blames_proxy(wire))
     reason =
         "the URL of the proxy cannot be used; write http://HOST:PORT in the storage option proxy or in the environment";
   if (code == CURLE_PEER_FAILED_VERIFICATION)
     reason += "; the storage option ca_bundle names a file with the certificates that are trusted";
-  return io_error("no complete reply from " + wire.host + ": " + reason);
+  return io_error("no complete reply from " + wire.origin.host + ": " + reason);
 }
 
 /// Failures that another attempt would meet again.
@@ -360,13 +238,13 @@ bool is_lasting(const Wire& wire, CURLcode code) {
 }
 
 Ended outcome_of(Wire& wire, CURLcode code) {
-  Ended ended{.exchange = wire.exchange};
+  Ended ended{.exchange = wire.exchange, .is_repeated = wire.has_twin_sent};
   if (wire.failure)
     ended.failure = *std::move(wire.failure);
   else if (code == CURLE_OK || wire.has_ended_itself)
     return ended;
   else if (wire.refused_address)
-    ended.failure = refused(wire.host);
+    ended.failure = refused(wire.origin.host);
   else
     (is_lasting(wire, code) ? ended.failure : ended.broken) = broken_reply(wire, code);
   return ended;
@@ -377,15 +255,106 @@ void reset(Wire& wire) {
   wire.curl.curl_easy_reset(wire.easy);
   wire.curl.curl_slist_free_all(std::exchange(wire.headers, nullptr));
   wire.exchange = nullptr;
-  wire.request_body.clear();
+  if (wire.twin != nullptr) wire.twin->twin = nullptr;
+  wire.twin = nullptr;
+  wire.request = {};
+  wire.sent.reset();
   wire.head = {};
   wire.header_bytes = 0;
-  wire.has_ended_itself = wire.refused_address = wire.was_sent = false;
+  wire.has_head = wire.has_twin_sent = wire.has_ended_itself = wire.refused_address = false;
   wire.failure.reset();
   wire.reason[0] = '\0';
 }
 
 }  // namespace
+
+struct Transport::State {
+  const Curl& curl;
+  const Connection connection;
+  Handles* const home;  // of the process that made this
+  std::unique_ptr<Handle> handle;
+  CURLM* const multi = handle->multi;
+  Events events = {};
+  std::vector<std::unique_ptr<Wire>> under_way = {}, idle = {};
+
+  Result<Wire*> begin(const HttpRequest& request, Exchange& exchange, const Options& options);
+  void end(std::size_t index) noexcept;
+  [[nodiscard]] std::optional<Events::Clock::time_point> late_at(const Wire& wire) const;
+  Events::Clock::time_point repeat_late(Events::Clock::time_point now);
+  void collect(std::vector<Ended>& ended);
+};
+
+Result<Wire*> Transport::State::begin(const HttpRequest& request, Exchange& exchange, const Options& options) {
+  std::unique_ptr<Wire> wire;
+  if (!idle.empty()) {
+    wire = std::move(idle.back());
+    idle.pop_back();
+  } else {
+    CURL* const easy = curl.curl_easy_init();
+    if (easy == nullptr) return unavailable("no memory for a request");
+    wire = std::make_unique<Wire>(connection, *handle, easy);
+  }
+  wire->exchange = &exchange;
+  wire->request = request;
+  wire->options = options;
+  wire->origin = origin_of(request.url);
+  wire->proxy = proxy_for(connection, wire->origin.scheme);
+  set_up(*wire);
+  const CURLMcode code = curl.curl_multi_add_handle(multi, wire->easy);
+  if (code != CURLM_OK) return unavailable(std::string("libcurl: ") + curl.curl_multi_strerror(code));
+  under_way.push_back(std::move(wire));
+  return under_way.back().get();
+}
+
+void Transport::State::end(std::size_t index) noexcept {
+  std::unique_ptr<Wire> wire = std::move(under_way[index]);
+  under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(index));
+  curl.curl_multi_remove_handle(multi, wire->easy);
+  reset(*wire);
+  idle.push_back(std::move(wire));
+}
+
+/// When the reply is late, if another request may then ask for the same.
+std::optional<Events::Clock::time_point> Transport::State::late_at(const Wire& wire) const {
+  const auto late = handle->times.late(wire.origin);
+  if (wire.is_change || wire.has_head || wire.has_twin_sent || !wire.sent || !late) return std::nullopt;
+  return *wire.sent + *late;
+}
+
+/// Sends the requests again whose replies are late, on other connections. Returns when the next one will be late. There
+/// is none while all requests that the call may have under way are: another one would delay those that follow.
+Events::Clock::time_point Transport::State::repeat_late(Events::Clock::time_point now) {
+  auto next = Events::Clock::time_point::max();
+  for (std::size_t i = 0; i < under_way.size() && under_way.size() < connection.parallel_requests; ++i) {
+    Wire& wire = *under_way[i];
+    const auto at = late_at(wire);
+    if (at && *at > now) next = std::min(next, *at);
+    if (!at || *at > now) continue;
+    wire.has_twin_sent = true;
+    const auto twin = begin(wire.request, *wire.exchange, wire.options);
+    if (!twin) continue;
+    wire.twin = *twin;
+    wire.twin->twin = &wire;
+    wire.twin->has_twin_sent = true;
+  }
+  return next;
+}
+
+/// Removes what has ended: it is appended to `ended` unless it was the slower one of two, or the other one goes on.
+void Transport::State::collect(std::vector<Ended>& ended) {
+  int left = 0;
+  while (const CURLMsg* const message = curl.curl_multi_info_read(multi, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode result = message->data.result;
+    Wire* wire = nullptr;
+    curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &wire);
+    if (wire->exchange != nullptr && wire->twin == nullptr) ended.push_back(outcome_of(*wire, result));
+    const auto found = std::ranges::find(under_way, wire, &std::unique_ptr<Wire>::get);
+    end(static_cast<std::size_t>(found - under_way.begin()));
+  }
+  for (std::size_t i = under_way.size(); i-- > 0;)
+    if (under_way[i]->exchange == nullptr) end(i);
+}
 
 Result<Transport> Transport::make(const Connection& connection) {
   SHERD_TRY(curl, load_curl());
@@ -413,7 +382,7 @@ Transport::~Transport() {
   state_->idle.clear();
   Events::release(state_->curl, state_->multi);
   const std::size_t most = std::max<std::size_t>(kKeptConnections, state_->connection.parallel_requests);
-  if (state_->home == handles)
+  if (state_->home == &Handles::get())
     state_->home->give_back(std::move(state_->handle), most);
   else
     static_cast<void>(state_->handle.release());  // in a forked child: the connections belong to its parent
@@ -422,33 +391,14 @@ Transport::~Transport() {
 Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, const Options& options) {
   const Origin origin = origin_of(request.url);
   if (!may_connect(origin.host, origin.host, options.is_trusted)) return refused(origin.host);  // before a proxy has it
-  std::unique_ptr<Wire> wire;
-  if (!state_->idle.empty()) {
-    wire = std::move(state_->idle.back());
-    state_->idle.pop_back();
-  } else {
-    CURL* const easy = state_->curl.curl_easy_init();
-    if (easy == nullptr) return unavailable("no memory for a request");
-    wire = std::make_unique<Wire>(state_->connection, *state_->handle, easy);
-  }
-  wire->exchange = &exchange;
-  wire->host = origin.host;
-  wire->proxy = proxy_for(state_->connection, origin.scheme);
-  wire->is_trusted = options.is_trusted;
-  set_up(*wire, request, options);
-  const CURLMcode code = state_->curl.curl_multi_add_handle(state_->multi, wire->easy);
-  if (code != CURLM_OK) return unavailable(std::string("libcurl: ") + state_->curl.curl_multi_strerror(code));
-  state_->under_way.push_back(std::move(wire));
+  SHERD_TRY(wire, state_->begin(request, exchange, options));
+  static_cast<void>(wire);
   return {};
 }
 
 void Transport::drop(Exchange& exchange) noexcept {
-  const auto found = std::ranges::find(state_->under_way, &exchange, [](const auto& wire) { return wire->exchange; });
-  if (found == state_->under_way.end()) return;
-  state_->curl.curl_multi_remove_handle(state_->multi, (*found)->easy);
-  reset(**found);
-  state_->idle.push_back(std::move(*found));
-  state_->under_way.erase(found);
+  for (std::size_t i = state_->under_way.size(); i-- > 0;)
+    if (state_->under_way[i]->exchange == &exchange) state_->end(i);
 }
 
 // All sockets that are ready are read before the replies that have ended are returned. Returning them one by one would
@@ -458,22 +408,15 @@ Result<std::vector<Ended>> Transport::wait(std::chrono::milliseconds longest) {
   const auto until = Events::Clock::now() + longest;
   std::vector<Ended> all;
   for (bool is_late = false; !is_late;) {
-    is_late = Events::Clock::now() >= until;
+    const auto now = Events::Clock::now();
+    is_late = now >= until;
     CURLMcode code = CURLM_OK;
     if (!state_->events.act(curl, state_->multi, code)) {
       if (!all.empty()) break;
-      state_->events.wait(until);
+      state_->events.wait(std::min(until, state_->repeat_late(now)));
     }
     if (code != CURLM_OK) return io_error(std::string("libcurl: ") + curl.curl_multi_strerror(code));
-    int left = 0;
-    while (const CURLMsg* const message = curl.curl_multi_info_read(state_->multi, &left)) {
-      if (message->msg != CURLMSG_DONE) continue;
-      const CURLcode result = message->data.result;
-      Wire* wire = nullptr;
-      curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &wire);
-      all.push_back(outcome_of(*wire, result));
-      drop(*wire->exchange);
-    }
+    state_->collect(all);
   }
   return all;
 }

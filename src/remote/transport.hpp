@@ -1,7 +1,8 @@
 // Sends HTTP requests with libcurl, many at a time, on the thread that waits for them. Connections outlive a transport:
 // each call takes a handle with its open connections from a stack of the process, and returns it. A forked child
 // forgets the stack without closing its connections, which belong to the parent. HTTP/1.1 always: the requests of one
-// HTTP/2 connection share its throughput.
+// HTTP/2 connection share its throughput. A request for bytes whose reply is late is sent once more, on another
+// connection, and the first reply is used.
 #pragma once
 
 #include <chrono>
@@ -37,6 +38,7 @@ struct Ended {
   Exchange* exchange = nullptr;
   std::optional<Error> failure = {};  ///< of the exchange's own functions, or of a request that cannot be sent
   std::optional<Error> broken = {};   ///< no reply, or only the beginning of one: another attempt may succeed
+  bool is_repeated = false;           ///< a second request was sent, because the reply was late
 };
 
 class Transport {

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/remote/reply_times.hpp"
 #include "src/remote/transport.hpp"
 #include "tests/remote/http_reads.hpp"
 #include "tests/remote/scoped_variable.hpp"
@@ -128,6 +129,81 @@ TEST(Transport, AdvancesThoughItMayNotWait) {
   for (Received& each : replies) transport.send({.url = proxy.url("/b/k")}, each, {}).value();
   for (std::size_t ended = 0; ended < 4;) ended += transport.wait(std::chrono::milliseconds(0)).value().size();
   for (const Received& each : replies) EXPECT_EQ(each.size, 4000U);
+}
+
+/// A store whose replies have been fast, with one attempt for each request.
+std::shared_ptr<Store> fast_store_at(FaultProxy& proxy, const Options& options = {}) {
+  proxy.put("b/k", "x");
+  Options all = {{"attempts", "1"}};
+  all.insert(options.begin(), options.end());
+  auto store = store_at(proxy, "/b", all);
+  for (std::size_t i = 0; i < ReplyTimes::least_seen; ++i) read(*store, {.key = "k"});
+  proxy.reset_counts();
+  return store;
+}
+
+TEST(Transport, AsksOnceMoreIfAReplyIsLate) {
+  FaultProxy proxy;
+  const auto store = fast_store_at(proxy);
+  proxy.set({{.times = 1, .silent = true}});
+  const Outcome outcome = read(*store, {.key = "k"});
+  EXPECT_EQ(outcome.text, "x");
+  EXPECT_EQ(outcome.requests, 2U);
+  EXPECT_EQ(outcome.retries, 1U);
+  EXPECT_EQ(proxy.counts().requests, 2U);
+}
+
+TEST(Transport, UsesTheFirstOfTwoReplies) {
+  FaultProxy proxy;
+  const auto store = fast_store_at(proxy);
+  proxy.set({{.times = 1, .delay = ReplyTimes::least_late * 4}, {.skip = 1, .times = 1, .silent = true}});
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().requests, 2U);
+  proxy.clear();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+}
+
+TEST(Transport, WaitsForTheOtherReplyIfOneBreaksOff) {
+  FaultProxy proxy;
+  const auto store = fast_store_at(proxy);
+  proxy.set({{.times = 1, .delay = ReplyTimes::least_late * 4}, {.skip = 1, .times = 1, .unheard = true}});
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().requests, 2U);
+}
+
+TEST(Transport, FailsIfBothRepliesBreakOff) {
+  FaultProxy proxy;
+  const auto store = fast_store_at(proxy);
+  proxy.set({{.delay = ReplyTimes::least_late * 4, .unheard = true}});
+  EXPECT_EQ(read(*store, {.key = "k"}).error.value().code(), ErrorCode::io);
+  EXPECT_EQ(proxy.counts().requests, 3U);  // libcurl repeats the first one, whose connection was kept
+}
+
+TEST(Transport, AsksOnceIfFewRepliesWereSeen) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  proxy.set({{.delay = ReplyTimes::least_late * 3}});
+  EXPECT_EQ(read(*store_at(proxy), {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().requests, 1U);
+}
+
+TEST(Transport, AsksOnceWhileAllRequestsOfTheCallAreUnderWay) {
+  FaultProxy proxy;
+  const auto store = fast_store_at(proxy, {{"parallel_requests", "1"}});
+  proxy.set({{.delay = ReplyTimes::least_late * 3}});
+  EXPECT_EQ(read(*store, {.key = "k"}).text, "x");
+  EXPECT_EQ(proxy.counts().requests, 1U);
+}
+
+TEST(Transport, NeverRepeatsAChangeBecauseItsReplyIsLate) {
+  FaultProxy proxy;
+  fast_store_at(proxy);
+  proxy.set({{.delay = ReplyTimes::least_late * 3}});
+  auto transport = Transport::make({}).value();
+  Received reply;
+  transport.send({.method = "PUT", .url = proxy.url("/b/k"), .body = "y"}, reply, {}).value();
+  EXPECT_FALSE(end_of(transport).is_repeated);
+  EXPECT_EQ(proxy.counts().requests, 1U);
 }
 
 /// Sends a request over each of so many transports, which exist at the same time.
