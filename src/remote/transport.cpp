@@ -50,8 +50,8 @@ struct Wire {
   Origin origin;
   std::string proxy;
   bool is_change = false;
-  Wire* twin = nullptr;  ///< has the same request, and neither has a reply yet
-  bool has_twin_sent = false;
+  Wire* other = nullptr;  ///< has the same request, and neither has a reply yet
+  bool is_repeated = false;
   std::optional<Events::Clock::time_point> sent;
   HttpHead head;
   bool has_head = false;
@@ -74,8 +74,10 @@ struct Wire {
 /// The first of two replies to the same request is used. False for the other one.
 bool begin_reply(Wire& wire) {
   if (wire.exchange == nullptr) return false;
-  if (wire.twin != nullptr) wire.twin->exchange = nullptr;
-  wire.twin = nullptr;
+  if (Wire* const slower = std::exchange(wire.other, nullptr)) {
+    slower->other = nullptr;
+    slower->exchange = nullptr;
+  }
   wire.has_head = true;
   if (wire.sent) wire.handle.times.add(wire.origin, Events::Clock::now() - *wire.sent);
   return true;
@@ -238,7 +240,7 @@ bool is_lasting(const Wire& wire, CURLcode code) {
 }
 
 Ended outcome_of(Wire& wire, CURLcode code) {
-  Ended ended{.exchange = wire.exchange, .is_repeated = wire.has_twin_sent};
+  Ended ended{.exchange = wire.exchange, .is_repeated = wire.is_repeated};
   if (wire.failure)
     ended.failure = *std::move(wire.failure);
   else if (code == CURLE_OK || wire.has_ended_itself)
@@ -255,13 +257,13 @@ void reset(Wire& wire) {
   wire.curl.curl_easy_reset(wire.easy);
   wire.curl.curl_slist_free_all(std::exchange(wire.headers, nullptr));
   wire.exchange = nullptr;
-  if (wire.twin != nullptr) wire.twin->twin = nullptr;
-  wire.twin = nullptr;
+  if (wire.other != nullptr) wire.other->other = nullptr;
+  wire.other = nullptr;
   wire.request = {};
   wire.sent.reset();
   wire.head = {};
   wire.header_bytes = 0;
-  wire.has_head = wire.has_twin_sent = wire.has_ended_itself = wire.refused_address = false;
+  wire.has_head = wire.is_repeated = wire.has_ended_itself = wire.refused_address = false;
   wire.failure.reset();
   wire.reason[0] = '\0';
 }
@@ -317,7 +319,7 @@ void Transport::State::end(std::size_t index) noexcept {
 /// When the reply is late, if another request may then ask for the same.
 std::optional<Events::Clock::time_point> Transport::State::late_at(const Wire& wire) const {
   const auto late = handle->times.late(wire.origin);
-  if (wire.is_change || wire.has_head || wire.has_twin_sent || !wire.sent || !late) return std::nullopt;
+  if (wire.is_change || wire.has_head || wire.is_repeated || !wire.sent || !late) return std::nullopt;
   return *wire.sent + *late;
 }
 
@@ -330,12 +332,12 @@ Events::Clock::time_point Transport::State::repeat_late(Events::Clock::time_poin
     const auto at = late_at(wire);
     if (at && *at > now) next = std::min(next, *at);
     if (!at || *at > now) continue;
-    wire.has_twin_sent = true;
-    const auto twin = begin(wire.request, *wire.exchange, wire.options);
-    if (!twin) continue;
-    wire.twin = *twin;
-    wire.twin->twin = &wire;
-    wire.twin->has_twin_sent = true;
+    wire.is_repeated = true;
+    const auto other = begin(wire.request, *wire.exchange, wire.options);
+    if (!other) continue;
+    wire.other = *other;
+    wire.other->other = &wire;
+    wire.other->is_repeated = true;
   }
   return next;
 }
@@ -348,7 +350,7 @@ void Transport::State::collect(std::vector<Ended>& ended) {
     const CURLcode result = message->data.result;
     Wire* wire = nullptr;
     curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &wire);
-    if (wire->exchange != nullptr && wire->twin == nullptr) ended.push_back(outcome_of(*wire, result));
+    if (wire->exchange != nullptr && wire->other == nullptr) ended.push_back(outcome_of(*wire, result));
     const auto found = std::ranges::find(under_way, wire, &std::unique_ptr<Wire>::get);
     end(static_cast<std::size_t>(found - under_way.begin()));
   }

@@ -8,7 +8,7 @@ namespace sherd {
 
 struct RequestCount {
   std::uint64_t requests = 0;
-  std::uint64_t retries = 0;  ///< those that repeated another one, which had failed
+  std::uint64_t retries = 0;  ///< those that repeated another one, which had failed or was late
 };
 /// Of this thread, which may change it.
 [[nodiscard]] RequestCount& requests_of_thread() noexcept;
