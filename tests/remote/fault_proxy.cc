@@ -225,7 +225,8 @@ bool FaultProxy::serve_request(Connection& connection, const ServedRequest& requ
     if (!reply) reply = right_reply(connection, request, faults);
     amend(*reply, faults, request, count);
     sending.source = std::exchange(connection.source, nullptr);
-    close_request(round_trip);  // before the client has its reply and may send another
+    const bool is_waited_for = !connection.client.is_abandoned();
+    close_request(is_waited_for ? round_trip : 0);  // before the client has its reply and may send another
     goes_on = sending.send(*reply, faults);
     if (!sending.is_source_clean) track(connection, Socket());
   } else {

@@ -126,6 +126,11 @@ void Socket::close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
+bool Socket::is_abandoned() const {
+  char next = 0;
+  return used_ == buffer_.size() && ::recv(fd_, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void Socket::reset_at_close() const {
   const linger at_once{1, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

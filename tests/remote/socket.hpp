@@ -38,6 +38,8 @@ class Socket {
   std::optional<std::string> read_line();
   std::string read_all();
   void close();
+  /// Whether the peer has closed the connection, and everything that it sent was read.
+  [[nodiscard]] bool is_abandoned() const;
   /// The peer sees a reset when this is closed.
   void reset_at_close() const;
   /// Lets calls of other threads that wait for the peer return.
