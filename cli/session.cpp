@@ -64,7 +64,10 @@ Result<std::map<std::string, std::string>> parse_storage_options(const std::vect
   std::map<std::string, std::string> parsed;
   for (const std::string& option : options) {
     const auto equals = option.find('=');
-    if (equals == std::string::npos) return invalid_argument("--store-option " + option + ": write it as NAME=VALUE");
+    if (equals == std::string::npos) {  // what follows the name may be a secret
+      const auto end = option.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+      return invalid_argument("--store-option " + option.substr(0, end) + ": write it as NAME=VALUE");
+    }
     parsed.insert_or_assign(option.substr(0, equals), option.substr(equals + 1));
   }
   return parsed;

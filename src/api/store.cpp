@@ -200,13 +200,11 @@ Result<std::string> only_directory(Store& store) {
   return has_none ? std::string() : name;
 }
 
-/// One name for each object, however the user spelled it.
-std::string name_of_object(const Store& store, const std::string& key) {
-  const auto path = path_of_store(store.url());
-  if (!path) return url_below(store.url(), key);
+/// One name for each file, however the user spelled it.
+std::string name_of_file(const std::filesystem::path& file) {
   std::error_code failed;
-  const auto canonical = std::filesystem::weakly_canonical(std::filesystem::path(*path) / key, failed);
-  return failed ? url_below(store.url(), key) : file_url(canonical.string());
+  const auto canonical = std::filesystem::weakly_canonical(file, failed);
+  return file_url(failed ? file.string() : canonical.string());
 }
 
 Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
@@ -222,12 +220,15 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
     return invalid_argument("'" + whole.shown + "' names no object that could be opened as " +
                             std::string(row->scheme));
   SHERD_TRY(store, open_layers(table, std::move(outer->store), config));
-  if (const auto path = path_of_store(store->url());
-      path && os::is_directory((std::filesystem::path(*path) / outer->key).c_str()))
+  const auto path_of_outer = path_of_store(store->url());
+  const std::filesystem::path file = path_of_outer ? std::filesystem::path(*path_of_outer) / outer->key : "";
+  if (path_of_outer && os::is_directory(file.c_str()))
     return invalid_argument("'" + whole.shown + "' is a directory, and cannot be opened as " + layer.scheme);
-  const std::string name = name_of_object(*store, outer->key) + "|" + std::string(row->scheme) + ":";
   const auto open = [&] { return row->open(whole, OuterObject{store, outer->key}, config); };
-  SHERD_TRY(opened, config.open_stores ? config.open_stores->share(name, open) : open());
+  // Only what is in files can be changed, by all handles together. On servers, handles may have different credentials.
+  const bool is_shared = config.open_stores && path_of_outer;
+  const std::string name = is_shared ? name_of_file(file) + "|" + std::string(row->scheme) + ":" : "";
+  SHERD_TRY(opened, is_shared ? config.open_stores->share(name, open) : open());
   SHERD_TRY(root, layer.seeks_root ? only_directory(*opened) : std::string());
   std::string path = root + (root.empty() || layer.path.empty() ? "" : "/") + layer.path;
   if (layer.path == root || layer.path.starts_with(root + "/")) path = layer.path;

@@ -93,6 +93,7 @@ Result<void> Appender::append(const ConstAnyView& slices, double timeout) {
 }
 
 Result<void> Appender::append(const std::vector<ConstAnyView>& slices, double timeout) {
+  if (!(timeout >= 0)) return invalid_argument("the timeout must be 0 or more seconds");
   const auto deadline = deadline_after(timeout);
   return as_call(state_->config, [&] { return state_->append(slices, deadline); });
 }

@@ -63,10 +63,7 @@ Result<Shape> Array::State::confirm(Confirmed what) const {
   if (!known.has_value()) return known.error();
   if (*known) {
     const std::lock_guard hold(mutex_);
-    if (!seen->token.empty() && *seen == document_.generation()) {
-      seen_at_ = Clock::now();
-      return document_.array->shape;
-    }
+    if (!seen->token.empty() && *seen == document_.generation()) return document_.array->shape;
   }
   SHERD_TRY(node, present_document(*documents));
   Shape now = node.array->shape;
@@ -111,14 +108,6 @@ void Array::State::adopt(NodeDocument node) const {
   const std::lock_guard hold(mutex_);
   node.array->codecs = document_.array->codecs;  // which may contain more than the document
   document_ = std::move(node);
-  seen_at_ = Clock::now();
-}
-
-std::optional<Shape> Array::State::shape_seen_just_now() const {
-  const std::lock_guard hold(mutex_);
-  if (document_.versions.empty() || document_.generation().token.empty()) return std::nullopt;
-  if (Clock::now() - seen_at_ > std::chrono::seconds(1)) return std::nullopt;
-  return document_.array->shape;
 }
 
 Result<void> Array::State::check_same(const NodeDocument& now) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
@@ -69,8 +68,6 @@ struct Array::State {
   /// replaced since it was opened. The conflict may be retried if the array exists, but its document is not the version
   /// that the last reader saw.
   Result<void> confirm_missing() const;
-  /// The shape, if this handle saw its document in a store with versions less than a second ago.
-  [[nodiscard]] std::optional<Shape> shape_seen_just_now() const;
   /// The reason if none of its chunks can be read or written.
   [[nodiscard]] Result<void> check_access() const;
   /// Whether elements can be changed.
@@ -83,7 +80,6 @@ struct Array::State {
   [[nodiscard]] Shape valid_shape(const Shape& cell, const Shape& array_shape) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   std::mutex editing_;
   /// `conflict` if the array of this document has different chunks.
   Result<void> check_same(const NodeDocument& now) const;
@@ -95,8 +91,7 @@ struct Array::State {
 
   mutable std::mutex mutex_;       ///< guards what follows
   mutable NodeDocument document_;  ///< as last seen in the store; its shape and attributes may change
-  mutable Clock::time_point seen_at_ = Clock::now();
-  mutable Generation read_at_;  ///< the version of another document of this array that confirm_missing() has seen
+  mutable Generation read_at_;     ///< the version of another document of this array that confirm_missing() has seen
 };
 
 /// One chunk of the grid that a call accesses.

@@ -292,11 +292,13 @@ Result<AppliedUpdate> ChunkWriter::make_version(const WritePiece& stored, ByteSo
   const std::uint64_t window = std::min(waiting_ / std::max(kEncodeBatchBytes, plans.slot_bytes),
                                         std::uint64_t{4} * thread_count(config_.threads));
   SHERD_TRY(next, plan_next(stored, plans, old, traits));
-  const std::uint64_t moved = keeps_object(next.update.kind) ? 0 : next.update.unchanged_chunks;
+  const UpdateKind kind = next.update.kind;
+  const std::uint64_t moved = keeps_object(kind) ? 0 : next.update.unchanged_chunks;
   SHERD_TRY(applied, carry(*next.coding, std::move(next.update), window, [&](ShardWriter& writer) {
               return put_slots(stored, plans, next.old ? &*next.old : nullptr, writer);
             }));
   if (config_.recorder) config_.recorder->chunks_moved.fetch_add(moved, std::memory_order_relaxed);
+  if (kind == UpdateKind::in_place && next.old) record_in_place(config_, next.old->shard, applied.size);
   return applied;
 }
 

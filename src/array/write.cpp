@@ -7,8 +7,7 @@
 // Every object is changed under its lock, and only after State::confirm() has found the array's document unchanged
 // while that lock was held (docs/decisions/0014). A store without locks cannot keep other writers out, so there a
 // call checks the document once before its first change, while covered chunks are encoded and the indexes of others
-// are read, and once beside its last. At the array's end it checks each object. What a handle has just seen needs no
-// first look before whole chunks.
+// are read, and once beside its last. At the array's end it checks each object.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -274,9 +273,10 @@ class RegionWriter {
   const ChunkWriter writer_;
 };
 
-/// Whether a write most likely covers each of its chunks. Of a box, all are covered if the first and the last are.
+/// Whether a write most likely covers each of its chunks, and there are more of these than cores. Of a box, all are
+/// covered if the first and the last are.
 bool covers_chunks(const Array::State& state, const Cells& cells, const Shape& array_shape) {
-  if (cells.size() == 0) return false;
+  if (cells.size() <= thread_count(state.config().threads)) return false;
   Shape cell;
   Region part;
   return std::ranges::all_of(std::array{std::uint64_t{0}, cells.size() - 1}, [&](std::uint64_t number) {
@@ -333,9 +333,7 @@ Result<void> ChunkStorage::write(const Array::State& state, const Region& region
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t written = region.element_count() * state.dtype.size();
   Config reporting = with_progress(state.config(), done, written);
-  const bool has_many = cells.size() > thread_count(reporting.threads);
-  const std::size_t committing =
-      has_many && covers_chunks(state, cells, call.shape) ? committing_threads(reporting, traits) : 0;
+  const std::size_t committing = covers_chunks(state, cells, call.shape) ? committing_threads(reporting, traits) : 0;
   if (committing > 0) reporting.threads = thread_count(0);
   Config config = writing_config(state, reporting, cells.size());
   const WriteOrder order(config, traits, cells.size());
@@ -367,22 +365,11 @@ Error resized_meanwhile(const Shape& now) {
                           "; try again when its other writers have ended, or raise lock_timeout");
 }
 
-/// The array's shape if no look is needed before whole chunks are replaced, because the handle has just opened the
-/// array or written to it: calls that follow one another look once each, beside their last change.
-std::optional<Shape> shape_known(const Array::State& state, const Selection& selection) {
-  auto seen = state.shape_seen_just_now();
-  if (!seen || !selection.check(*seen)) return std::nullopt;
-  const SelectedRegion selected(selection);
-  return covers_chunks(state, Cells(selected.region(), state.grid.axes()), *seen) ? seen : std::nullopt;
-}
-
 /// A look at the array's document costs a round trip, in which chunks are encoded and old ones read.
 Result<void> write_while_looking(const Array& array, const Shape* made_for, const Selection& selection,
                                  const ConstAnyView& from) {
   const Array::State& state = array.state();
   const Shape known = made_for != nullptr ? *made_for : state.shape();
-  if (const auto shape = shape_known(state, selection); shape && (made_for == nullptr || *shape == *made_for))
-    return write_confirmed(array, *shape, selection, from);
   const auto confirm = [&] { return state.confirm(Array::State::Confirmed::attributes); };
   const std::shared_future<Result<Shape>> look = begin_beside(confirm).share();
   const std::function<Result<void>()> looked = [&]() -> Result<void> {

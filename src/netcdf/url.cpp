@@ -166,7 +166,7 @@ Result<void> check_known(const Modes& modes) {
   for (const std::string& mode : modes)
     if (!is_any_of(kModes, mode))
       return invalid_argument("the mode '" + mode.substr(0, 80) +
-                              "' is unknown; choose from nczarr, zarr, noxarray, file" +
+                              "' is unknown; choose from nczarr, zarr, noxarray, file, zip, s3, bytes" +
                               did_you_mean(mode, names(kModes)));
   return {};
 }
@@ -202,8 +202,8 @@ Result<bool> is_url_fragment(std::string_view text, bool is_url) {
 Result<void> apply_fragment(StoreUrl& url) {
   if (url.fragment.empty()) return {};
   if (!is_fragment(url.fragment))
-    return invalid_argument("'" + url.shown + "' has the fragment '#" + url.fragment.substr(0, 80) +
-                            "', which netCDF does not know; in a name, write # as %23");
+    return invalid_argument("'" + url.shown +
+                            "' has a fragment after '#' that netCDF does not know; in a name, write " + "# as %23");
   SHERD_TRY(parsed, dataset_url(url));
   if (parsed.driver == Driver::zip && url.layers.empty()) url.layers.push_back({.scheme = "zip", .seeks_root = true});
   url.has_all_layers |= parsed.driver == Driver::file;

@@ -212,6 +212,7 @@ class IdsUpdate {
     }
     return {{.index = std::make_shared<const ShardIndex>(std::move(index)),
              .has_parts = true,
+             .appending = {.obstacle = old_.source ? old_.source->appending().obstacle : Appending().obstacle},
              .is_exclusive = is_exclusive,
              .unused = stats_.dead},
             std::move(changed)};
@@ -225,6 +226,7 @@ class IdsUpdate {
         choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed});
     if (!keeps_object(kind)) SHERD_TRY(take_all().in_key(old_.source->name()));
     SHERD_TRY(applied, store(kind));
+    if (kind == UpdateKind::in_place) record_in_place(state_.config(), old, applied.size);
     if (old_.is_pair) return erase_pair();
     ShardStats stats{stats_.chunks + puts_ - existing_};
     if (keeps_object(kind)) {

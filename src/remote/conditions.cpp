@@ -33,7 +33,8 @@ class Probe {
 
   Result<Conditions> run() {
     auto found = compare();
-    SHERD_TRY(erase_object(server_, key_));
+    auto erased = erase_object(server_, key_);
+    if (found && !erased) return std::move(erased).error();
     return found;
   }
 

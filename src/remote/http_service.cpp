@@ -131,7 +131,7 @@ class HttpService final : public Service {
 }  // namespace
 
 Result<std::shared_ptr<Store>> http_store(const StoreUrl& url, const Config& config) {
-  if (url.host.empty()) return invalid_argument("'" + url.shown + "' has no host");
+  if (url.host.empty()) return invalid_argument("the URL has no host; write it as " + url.scheme + "://HOST/PATH");
   SHERD_TRY(connection, connection_of(config));
   SHERD_TRY(headers, user_headers(url, config));
   const bool is_authorized = find_header(headers, "Authorization") != nullptr || config.credentials;

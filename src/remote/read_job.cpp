@@ -13,13 +13,17 @@ namespace {
 
 /// Longer ranges are read in several transfers: one connection seldom uses all of a network.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
+/// Who reads so many bytes from the beginning, such as a document, most likely reads all of the object. Otherwise a
+/// server would send what is not wanted, and the connection would have to be closed.
+constexpr std::uint64_t kWholeBytes = std::uint64_t{16} << 20;
 
 Part part_of(const ReadRequest& request) {
   const std::uint64_t length =
       request.into.empty() ? request.length : std::min<std::uint64_t>(request.length, request.into.size());
   if (request.length == 0) return {.kind = Part::Kind::head};
   if (request.from_end) return {.kind = Part::Kind::suffix, .length = length};
-  if (request.offset == 0 && request.into.empty()) return {.kind = Part::Kind::whole, .length = length};
+  if (request.offset == 0 && request.into.empty() && length >= kWholeBytes)
+    return {.kind = Part::Kind::whole, .length = length};
   return {.kind = Part::Kind::range, .offset = request.offset, .length = length};
 }
 

@@ -4,9 +4,7 @@
 
 namespace sherd::remote {
 
-void ReplyTimes::add(const Origin& origin, Duration time) {
-  if (origin != origin_) *this = {};
-  origin_ = origin;
+void ReplyTimes::add(Duration time) {
   last_[seen_++ % last_.size()] = time;
   if (seen_ < least_seen) return;
   auto sorted = last_;

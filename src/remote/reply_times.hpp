@@ -1,4 +1,4 @@
-// How long a server takes to begin its replies, and after which time a reply is late.
+// How long servers take to begin their replies, and after which time a reply is late.
 #pragma once
 
 #include <array>
@@ -6,10 +6,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "remote/address.hpp"
-
 namespace sherd::remote {
 
+/// Of one server.
 class ReplyTimes {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -17,15 +16,11 @@ class ReplyTimes {
   static constexpr std::chrono::milliseconds least_late{100};
   static constexpr std::size_t least_seen = 16;
 
-  /// A reply of `origin` began after `time`. What was seen of another origin is forgotten.
-  void add(const Origin& origin, Duration time);
-  /// Twice the time within which 19 of 20 of the last replies of `origin` began.
-  [[nodiscard]] std::optional<Duration> late(const Origin& origin) const {
-    return origin == origin_ ? late_ : std::nullopt;
-  }
+  void add(Duration time);
+  /// Twice the time within which 19 of 20 of the last replies began.
+  [[nodiscard]] std::optional<Duration> late() const { return late_; }
 
  private:
-  Origin origin_;
   std::array<Duration, 64> last_{};
   std::size_t seen_ = 0;
   std::optional<Duration> late_;

@@ -148,8 +148,9 @@ Result<void> Transfers::advance(milliseconds longest) {
   const auto now = Clock::now();
   auto next = now + std::min(longest, milliseconds(kBetweenPolls));
   std::vector<Transfer*> due;
+  const std::size_t under_way = transport_ ? transport_->under_way() : 0;
   std::erase_if(waiting_, [&](const Waiting& each) {
-    const bool is_due = each.until <= now && under_way_.size() + due.size() < connection_.parallel_requests;
+    const bool is_due = each.until <= now && under_way + due.size() < connection_.parallel_requests;
     if (is_due)
       due.push_back(each.transfer);
     else if (each.until > now)

@@ -71,15 +71,21 @@ struct Wire {
   }
 };
 
-/// The first of two replies to the same request is used. False for the other one.
+/// A refusal that another request might not meet.
+bool may_be_passing(long status) {
+  return status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
+}
+
+/// The first of two replies to the same request is used, unless it is a refusal. False for the other one.
 bool begin_reply(Wire& wire) {
   if (wire.exchange == nullptr) return false;
+  if (wire.other != nullptr && may_be_passing(wire.head.status)) return false;
   if (Wire* const slower = std::exchange(wire.other, nullptr)) {
     slower->other = nullptr;
     slower->exchange = nullptr;
   }
   wire.has_head = true;
-  if (wire.sent) wire.handle.times.add(wire.origin, Events::Clock::now() - *wire.sent);
+  if (wire.sent && !wire.is_change) Handles::get().add_time(wire.origin, Events::Clock::now() - *wire.sent);
   return true;
 }
 
@@ -318,9 +324,9 @@ void Transport::State::end(std::size_t index) noexcept {
 
 /// When the reply is late, if another request may then ask for the same.
 std::optional<Events::Clock::time_point> Transport::State::late_at(const Wire& wire) const {
-  const auto late = handle->times.late(wire.origin);
-  if (wire.is_change || wire.has_head || wire.is_repeated || !wire.sent || !late) return std::nullopt;
-  return *wire.sent + *late;
+  if (wire.is_change || wire.has_head || wire.is_repeated || !wire.sent) return std::nullopt;
+  const auto late = home->late(wire.origin);
+  return late ? std::optional(*wire.sent + *late) : std::nullopt;
 }
 
 /// Sends the requests again whose replies are late, on other connections. Returns when the next one will be late. There
@@ -397,6 +403,8 @@ Result<void> Transport::send(const HttpRequest& request, Exchange& exchange, con
   static_cast<void>(wire);
   return {};
 }
+
+std::size_t Transport::under_way() const noexcept { return state_->under_way.size(); }
 
 void Transport::drop(Exchange& exchange) noexcept {
   for (std::size_t i = state_->under_way.size(); i-- > 0;)

@@ -1,8 +1,8 @@
 // Sends HTTP requests with libcurl, many at a time, on the thread that waits for them. Connections outlive a transport:
 // each call takes a handle with its open connections from a stack of the process, and returns it. A forked child
 // forgets the stack without closing its connections, which belong to the parent. HTTP/1.1 always: the requests of one
-// HTTP/2 connection share its throughput. A request for bytes whose reply is late is sent once more, on another
-// connection, and the first reply is used.
+// HTTP/2 connection share its throughput. A request that changes nothing and whose reply is late is sent once more, on
+// another connection, and the first reply is used.
 #pragma once
 
 #include <chrono>
@@ -55,6 +55,8 @@ class Transport {
   };
   /// Sends a request. `exchange` must live until it is returned by wait(), or dropped.
   Result<void> send(const HttpRequest& request, Exchange& exchange, const Options& options);
+  /// Requests without a complete reply, also those that were sent twice.
+  [[nodiscard]] std::size_t under_way() const noexcept;
   /// Gives up an exchange.
   void drop(Exchange& exchange) noexcept;
   /// Transfers bytes until an exchange ends, but not for longer than `longest`.

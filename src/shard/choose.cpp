@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
+#include "store/amendment.hpp"
 
 namespace sherd {
 namespace {
@@ -44,6 +45,12 @@ std::uint64_t unused_if_appended(const Choice& choice) {
   return dead.value_or(~std::uint64_t{0});
 }
 
+/// Why the store would make a new object of every change.
+std::string_view object_obstacle(const OldShard& old) {
+  const std::string_view obstacle = old.appending.alignment == 0 ? old.appending.obstacle : "";
+  return obstacle == kSeveralNames || obstacle == kFarAway ? obstacle : "";
+}
+
 /// Why the store would not append to the shard, whose index is one part: it makes a new object itself, or all of the
 /// appended bytes must become visible in one step.
 std::string_view index_obstacle(const OldShard& old, const StoreTraits& traits) {
@@ -59,7 +66,7 @@ std::string_view index_obstacle(const OldShard& old, const StoreTraits& traits) 
 std::string_view append_obstacle(const Choice& choice) {
   const auto& [config, traits, old, change, unused] = choice;
   if (config.update == Update::rewrite) return "as configured";
-  if (const auto obstacle = old.has_parts ? std::string_view() : index_obstacle(old, traits); !obstacle.empty())
+  if (const auto obstacle = old.has_parts ? object_obstacle(old) : index_obstacle(old, traits); !obstacle.empty())
     return obstacle;
   const bool is_copied = traits.amend == AmendCost::on_server && !old.has_parts;
   const std::uint64_t few = std::max(traits.amend_from_bytes, is_copied ? kFewBytes : 0);
@@ -80,6 +87,7 @@ std::string_view in_place_obstacle(const Choice& choice) {
   if (!choice.old.is_exclusive) return "chunks share bytes";
   if (choice.old.index->is_copy()) return kTornIndex;
   if (choice.traits.amend != AmendCost::at_once) return Appending().obstacle;
+  if (const auto obstacle = object_obstacle(choice.old); !obstacle.empty()) return obstacle;
   const bool has_one_index = choice.old.has_parts || choice.old.index_bytes.size() == 1;
   if (choice.old.overlaps_index || !has_one_index) return "the shard has two indexes";
   if (choice.old.starts_with_index && !choice.old.checks_index) return "the index at the beginning has no checksum";
@@ -128,8 +136,16 @@ UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShar
   const Choice choice{config, traits, old, change, old.unused_bytes()};
   const auto kind =
       std::ranges::find_if(kStrategies, [&](const Strategy& row) { return row.obstacle(choice).empty(); })->kind;
-  if (config.recorder) config.recorder->updated(name_of(kind), keeps_object(kind) ? "" : append_obstacle(choice));
+  if (config.recorder && kind != UpdateKind::in_place)
+    config.recorder->updated(name_of(kind), keeps_object(kind) ? "" : append_obstacle(choice));
   return kind;
+}
+
+void record_in_place(const Config& config, const OldShard& old, std::uint64_t new_size) {
+  if (!config.recorder) return;
+  if (new_size <= old.index->object_size()) return config.recorder->updated("in_place", "");
+  const bool is_replaced = !old.has_parts && !old.starts_with_index && old.appending.alignment == 0;
+  config.recorder->updated(is_replaced ? "rewrite" : "append", "not all of it fits in place");
 }
 
 Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,

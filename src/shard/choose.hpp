@@ -24,6 +24,10 @@ struct ShardChange {
 /// recorder counts what is chosen and why.
 UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShard& old, const ShardChange& change);
 
+/// Counts a change for which choose() has returned `in_place`, once the new size of the shard tells how it went: chunks
+/// that do not fit in place, and an index at the end, are appended.
+void record_in_place(const Config& config, const OldShard& old, std::uint64_t new_size);
+
 /// The next version of `old` of the chosen kind; see PlanFunction.
 Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,
                                 const IndexCoding& coding);

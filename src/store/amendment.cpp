@@ -2,6 +2,7 @@
 #include "store/amendment.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/checked.hpp"
 #include "base/try.hpp"
@@ -49,10 +50,17 @@ Result<void> AmendmentWriter::write(std::uint64_t offset, std::span<const std::b
   if (bytes.empty()) return {};
   // An overwritten chunk at the end of the object and the one appended after it are written together.
   const auto inside = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), size_ - std::min(offset, size_)));
-  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(inside);
+  SHERD_TRY(keep(offset, bytes.first(inside)));
+  return keep(offset + inside, bytes.subspan(inside));
+}
+
+Result<void> AmendmentWriter::keep(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
+  Buffer piece;
+  SHERD_TRY(piece.grow(bytes.size()));
+  std::memcpy(piece.data(), bytes.data(), bytes.size());
   const std::lock_guard guard(mutex_);
-  if (inside > 0) pieces_[offset].assign(bytes.begin(), end);
-  if (end != bytes.end()) pieces_[offset + inside].assign(end, bytes.end());
+  pieces_.insert_or_assign(offset, std::move(piece));
   return {};
 }
 
@@ -65,11 +73,11 @@ Result<Amendment> AmendmentWriter::amendment() const {
   std::uint64_t end = appended_at(amendment);
   for (const auto& [offset, bytes] : pieces_) {
     if (offset < size_) {
-      amendment.overwrites.push_back({offset, bytes});
+      amendment.overwrites.push_back({offset, bytes.span()});
       continue;
     }
     if (offset != end) return invalid_argument("an amendment has a gap at byte " + std::to_string(end));
-    amendment.appended.emplace_back(bytes);
+    amendment.appended.emplace_back(bytes.span());
     end += bytes.size();
   }
   if (alignment_ != 0 && end % alignment_ != 0)

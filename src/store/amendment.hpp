@@ -5,11 +5,17 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "base/buffer.hpp"
 #include "sherd/store.hpp"
 
 namespace sherd {
+
+/// Obstacles of Appending because of which Store::amend() makes a new object, so that nothing can change in place
+/// either.
+inline constexpr std::string_view kSeveralNames = "the file has several names";
+inline constexpr std::string_view kFarAway = "the file system is on another machine";
 
 /// `corrupt` or `invalid_argument` if an overwrite is not inside the old version, or not behind the one before it.
 Result<void> check_amendment(const Amendment& amendment);
@@ -31,11 +37,13 @@ class AmendmentWriter final : public ObjectWriter {
   [[nodiscard]] Result<Amendment> amendment() const;
 
  private:
+  Result<void> keep(std::uint64_t offset, std::span<const std::byte> bytes);
+
   const Generation of_;
   const std::uint64_t size_;
   const std::uint64_t alignment_;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::vector<std::byte>> pieces_;  ///< by offset
+  std::map<std::uint64_t, Buffer> pieces_;  ///< by offset
 };
 
 }  // namespace sherd

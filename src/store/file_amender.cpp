@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "base/buffer.hpp"
+#include "base/checked.hpp"
 #include "base/try.hpp"
 #include "os/calls.hpp"
 #include "store/amendment.hpp"
@@ -30,9 +30,6 @@ bool appends_at_once(int fd) noexcept {
   return is_known && alignment != 0 && alignment <= kAppendAlignment;
 }
 
-namespace {
-
-/// Clients of a network file system have their own page caches, and may see two writes in another order.
 bool is_local(int fd) noexcept {
   constexpr std::uint32_t kCifs = 0xff534d42, kSmb2 = 0xfe534d42;
   struct statfs system{};
@@ -40,6 +37,8 @@ bool is_local(int fd) noexcept {
   const auto type = static_cast<std::uint32_t>(system.f_type);
   return type != NFS_SUPER_MAGIC && type != kCifs && type != kSmb2 && type != V9FS_MAGIC && type != AFS_SUPER_MAGIC;
 }
+
+namespace {
 
 /// With several names each would see the change, while replacing an object leaves its other names unchanged.
 Result<Fd> open_amendable(int directory, const std::string& name, const Generation& of, struct stat& status) {
@@ -100,16 +99,17 @@ class FileAmender {
   Result<void> append_at_once(const Amendment& amendment) {
     std::uint64_t size = 0;
     for (const auto& bytes : amendment.appended) size += bytes.size();
-    std::unique_ptr<std::byte[], decltype(&std::free)> aligned(
-        static_cast<std::byte*>(std::aligned_alloc(amendment.alignment, size)), &std::free);
-    if (!aligned) return unavailable("out of memory for " + std::to_string(size) + " bytes to append");
+    Buffer block;
+    SHERD_TRY(block.grow(size + amendment.alignment));
+    const auto address = reinterpret_cast<std::uintptr_t>(block.data());
+    std::byte* const aligned = block.data() + ceil_div(address, amendment.alignment) * amendment.alignment - address;
     std::uint64_t at = 0;
     for (const auto& bytes : amendment.appended) {
-      std::memcpy(aligned.get() + at, bytes.data(), bytes.size());
+      std::memcpy(aligned + at, bytes.data(), bytes.size());
       at += bytes.size();
     }
     if (os::set_direct(object_.get(), true) != 0) return failed("open for direct writes");
-    const ssize_t written = os::pwrite_once(object_.get(), {aligned.get(), size}, appended_at(amendment));
+    const ssize_t written = os::pwrite_once(object_.get(), {aligned, size}, appended_at(amendment));
     if (written < 0) return failed("write");
     if (static_cast<std::uint64_t>(written) == size) return {};
     return io_error("cannot write '" + key_ + "': only " + std::to_string(written) + " of " + std::to_string(size) +

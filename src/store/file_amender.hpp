@@ -17,6 +17,10 @@ inline constexpr std::uint64_t kAppendAlignment = 4096;
 /// none.
 [[nodiscard]] bool appends_at_once(int fd) noexcept;
 
+/// Whether the open file is in a file system of this machine. Clients of another one have their own page caches, and
+/// may see two writes in another order.
+[[nodiscard]] bool is_local(int fd) noexcept;
+
 /// Store::amend() of the object that `lock` holds, by the protocol at the top of file.cpp. Returns nullopt, having
 /// changed nothing, if the object must be replaced instead: if it is not a regular file with a single name on a local
 /// file system.

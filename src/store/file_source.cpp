@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/try.hpp"
+#include "store/amendment.hpp"
 #include "store/file_amender.hpp"
 #include "store/reply.hpp"
 
@@ -90,7 +91,8 @@ void FileSource::outlive_appends(IsIntact is_intact) {
 }
 
 Appending FileSource::appending() {
-  if (status_.st_nlink != 1) return {.obstacle = "the file has several names"};
+  if (status_.st_nlink != 1) return {.obstacle = kSeveralNames};
+  if (!is_local(file_.get())) return {.obstacle = kFarAway};
   if (!appends_at_once(file_.get())) return {.obstacle = "readers may see a part of an append in this file system"};
   return {.alignment = kAppendAlignment};
 }

@@ -127,15 +127,11 @@ TEST_F(WriteLatency, FiveHundredAndTwelveChunksAreWrittenInFortyRoundTrips) {
   expect_stored(values);
 }
 
-/// After this, a handle looks at its document again.
-void let_looks_grow_old() { std::this_thread::sleep_for(std::chrono::milliseconds(1010)); }
-
 TEST_F(WriteLatency, WithoutLocksTheDocumentIsLookedAtTwiceForAllChunks) {
   const auto values = numbers(256 * 128);
   const auto store = std::make_shared<TogetherStore>(std::make_shared<LocklessStore>(memory_, false));
   const Array array =
       open({.shape = {256, 128}, .dtype = DType::uint32, .chunks = {8, 8}, .config = {.threads = 2}}, store);
-  let_looks_grow_old();
   store->reset();
   store->forget();
   array.write(Box{{0, 0}, {256, 128}}, std::span(values)).value();
@@ -294,7 +290,6 @@ class LooksBesideWrites : public testing::Test {
 TEST_F(LooksBesideWrites, ChangeNothingIfTheArrayWasErased) {
   array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8))).value();
   erase(store_, {.path = "a", .writable = true}).value();
-  let_looks_grow_old();
   hooked_->forget();
   for (const Box& box : {Box{{0}, {8}}, Box{{1}, {2}}}) {
     const auto values = numbers(box.shape[0]);
@@ -313,7 +308,6 @@ TEST_F(LooksBesideWrites, FindTheShapeThatAnotherHandleHasMade) {
   open_array(store_, {.path = "a"}).value().read(Box{{0}, {16}}, std::span(found)).value();
   EXPECT_EQ(found, values);
   open_array(store_, {.path = "a", .writable = true}).value().resize({4}).value();
-  let_looks_grow_old();
   hooked_->forget();
   EXPECT_EQ(array_.write(Box{{0}, {16}}, std::span(values)).error().code(), ErrorCode::invalid_argument);
   EXPECT_THAT(hooked_->log(Op::commits), testing::IsEmpty());
@@ -330,29 +324,9 @@ TEST_F(LooksBesideWrites, AreUnderWayWithTheLastChange) {
   hooked_->before = [&](const Asked& asked) {
     if (asked.op == Op::commit) expect_soon([&] { return hooked_->count(Op::open, "a/zarr.json") >= 2; });
   };
-  let_looks_grow_old();
   hooked_->forget();
   array_.write(Box{{0}, {4}}, std::span<const std::uint32_t>(numbers(4))).value();
   EXPECT_EQ(hooked_->count(Op::open, "a/zarr.json"), 2U) << "before the change, and beside it";
-}
-
-TEST_F(LooksBesideWrites, FollowWholeChunksIfTheDocumentWasJustSeen) {
-  hooked_->has.parallel_requests = 8;
-  for (int i = 0; i < 3; ++i) {
-    hooked_->forget();
-    array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8))).value();
-    EXPECT_EQ(hooked_->count(Op::open, "a/zarr.json"), 1U);
-  }
-  hooked_->forget();
-  array_.write(Box{{1}, {2}}, std::span<const std::uint32_t>(numbers(2))).value();
-  EXPECT_EQ(hooked_->count(Op::open, "a/zarr.json"), 2U) << "before a part of a chunk is replaced";
-}
-
-TEST_F(LooksBesideWrites, ReportThatAnArrayJustSeenWasErasedDuringTheCall) {
-  store_->erase("a/zarr.json").value();
-  const auto written = array_.write(Box{{0}, {8}}, std::span<const std::uint32_t>(numbers(8)));
-  ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().code(), ErrorCode::conflict);
 }
 
 TEST_F(LooksBesideWrites, FindThatTheArrayWasErasedBeforeTheLastChange) {

@@ -1,5 +1,6 @@
 """check --repair and compact: what they print, their exit codes, and what other programs then read."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -132,6 +133,21 @@ def test_compact_reclaims_dead_bytes(sherd, shard):
     assert sherd.ok("compact", "a").text == "reclaimed 0 B in 0 shards\n"
     assert (shard.stat().st_ino, shard.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns), "it was not touched"
     assert (zarr.open_array(sherd.folder / "a")[:] == VALUES).all()
+
+
+def test_memory_of_compact_does_not_grow_with_the_shard(sherd):
+    size, chunk, erased = 64 << 20, 64 << 10, 1 << 20
+    array = zarr.create_array(sherd.folder / "a", shape=(size,), dtype="u1", chunks=(chunk,), shards=(size,), compressors=None)
+    values = numpy.random.default_rng(1).integers(1, 256, size, numpy.uint8)
+    array[:] = values
+    sherd.ok("write", "a", "--value", "0", "--select", f"0:{erased}", "--update", "rewrite", "--max-unused", "1")
+    values[:erased] = 0
+    ran = sherd.ok("compact", "a", "--json", "--stats")
+    assert ran.json["shards"] == 1 and ran.json["reclaimed"] >= erased
+    stats = json.loads(ran.stderr)
+    assert stats["chunks_moved"] == (size - erased) // chunk, "every other chunk, as the first ones are dead"
+    assert stats["peak_rss"] < (sherd.folder / "a/c/0").stat().st_size / 2
+    numpy.testing.assert_array_equal(array[:], values)
 
 
 def test_compact_names_what_it_refuses(sherd, shard):

@@ -1,6 +1,7 @@
 """What the command line promises whatever the subcommand: help, versions, errors and exit codes, limits, completion."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -123,6 +124,28 @@ def test_stats_say_how_shards_were_changed_and_why(sherd, tmp_path):
     (tmp_path / "again").hardlink_to(tmp_path / "a" / "c" / "0")
     ran = sherd.ok("write", "a", "--value", "3", "--select", "0:8", "--stats")
     assert json.loads(ran.stderr)["updates"] == {"rewrite: the file has several names": 1}
+
+
+@pytest.mark.parametrize("format", ["zarr3", "draft2022"])
+def test_stats_say_why_a_shard_was_not_changed_in_place(sherd, tmp_path, format):
+    sherd.ok("create", "a", "--store-format", format, "--shape", "64", "--dtype", "uint8", "--chunks", "8", "--shards", "32", "--codec", "bytes")
+    sherd.ok("write", "a", "--value", "1", "--select", "0:32")
+    change = ("write", "a", "--select", "0:8", "--update", "in_place", "--stats")
+    assert json.loads(sherd.ok(*change, "--value", "2").stderr)["updates"] == {"in_place": 1}
+    shard = next(path for path in tmp_path.rglob("*0") if path.is_file())
+    before = shard.stat().st_ino
+    (tmp_path / "again").hardlink_to(shard)
+    ran = sherd.ok(*change, "--value", "3")
+    assert json.loads(ran.stderr)["updates"] == {"rewrite: the file has several names": 1}
+    assert shard.stat().st_ino != before
+
+
+def test_stats_say_that_a_chunk_did_not_fit_in_place(sherd, tmp_path):
+    sherd.ok("create", "a", "--shape", "8192", "--dtype", "uint8", "--chunks", "4096", "--shards", "8192", "--codec", "gzip")
+    sherd.ok("write", "a", "--value", "1")
+    (tmp_path / "noise").write_bytes(os.urandom(4096))
+    ran = sherd.ok("write", "a", "--select", "0:4096", "--input", "noise", "--format", "raw", "--update", "in_place", "--max-unused", "1", "--stats")
+    assert set(json.loads(ran.stderr)["updates"]) <= {"append: not all of it fits in place", "rewrite: not all of it fits in place"}
 
 
 def test_appending_rewrites_where_too_much_would_be_dead(sherd, tmp_path):

@@ -1,6 +1,7 @@
 """A stream of frames is killed at its calls. zarr-python finds the frames of whole flushes, and the next stream continues.
 
-tests/faults ends a stream at every call, with simulated system calls; here real processes are killed."""
+tests/faults ends a stream at every call, with simulated system calls; here real processes are killed, on the disk, where shards are
+appended to unless too much of them would be dead."""
 
 import shutil
 import sys
@@ -20,18 +21,20 @@ def read(folder):
 
 
 @pytest.mark.usefixtures("strace")
-@pytest.mark.parametrize(("call", "threads"), [("openat", 1), ("pwrite64", 1), ("pwrite64", 2), ("fsync", 1), ("renameat", 1)])
-def test_a_killed_stream_is_continued_from_a_whole_flush(tmp_path, call, threads):
-    clean, folder, log = tmp_path / "clean.zarr", tmp_path / "m.zarr", tmp_path / "log"
+@pytest.mark.parametrize(("call", "threads", "unused"), [
+    ("openat", 1, 0.5), ("pwrite64", 1, 0.5), ("pwrite64", 2, 0.5), ("fsync", 1, 0.5), ("renameat", 1, 0.5),
+    ("pwrite64", 1, 1), ("pwrite64", 2, 1), ("fdatasync", 1, 1)])
+def test_a_killed_stream_is_continued_from_a_whole_flush(on_disk, call, threads, unused):
+    clean, folder, log = on_disk / "clean.zarr", on_disk / "m.zarr", on_disk / "log"
     ok(run(COMMAND, "create", clean, "--shape", "0,4,6", "--dtype", "uint16", "--chunks", "2,4,6", "--shards", "8,4,6"))
-    (tmp_path / "frames").write_bytes(FRAMES.tobytes())
+    (on_disk / "frames").write_bytes(FRAMES.tobytes())
     lengths = set()
     for number in range(1, 200):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(clean, folder)
         # The how-manieth call of any one thread.
-        ended = strace([f"{call}:signal=KILL:when={number}"], log, COMMAND, "append", folder, "-i", tmp_path / "frames",
-                       "--flush-every", EVERY, "--threads", threads, follow=True)
+        ended = strace([f"{call}:signal=KILL:when={number}"], log, COMMAND, "append", folder, "-i", on_disk / "frames",
+                       "--flush-every", EVERY, "--threads", threads, "--max-unused", unused, follow=True)
         assert ended.returncode in (0, -9), ended.stderr
         seen = read(folder)
         np.testing.assert_array_equal(seen, FRAMES[:len(seen)])
@@ -40,16 +43,18 @@ def test_a_killed_stream_is_continued_from_a_whole_flush(tmp_path, call, threads
             break
         assert len(seen) % EVERY == 0 or len(seen) == len(FRAMES)
         lengths.add(len(seen))
-        (tmp_path / "rest").write_bytes(FRAMES[len(seen):].tobytes())
-        ok(run(COMMAND, "append", folder, "-i", tmp_path / "rest"))
+        (on_disk / "rest").write_bytes(FRAMES[len(seen):].tobytes())
+        ok(run(COMMAND, "append", folder, "-i", on_disk / "rest", "--max-unused", unused))
         np.testing.assert_array_equal(read(folder), FRAMES)
-    # Of two threads that write in turn, each is killed at every call of its own.
-    assert lengths >= ({0, EVERY, 2 * EVERY} if threads == 1 else {0, EVERY}) and len(lengths) > 2
+    # Of two threads that write in turn, each is killed at every call of its own. The first flush makes a shard, and appends to none.
+    first = EVERY if call == "fdatasync" else 0
+    assert lengths >= ({first, EVERY, 2 * EVERY} if threads == 1 else {0, EVERY}) and len(lengths) > 2
 
 
 GROUP = """
 import sys, numpy as np, sherd
-stream = sherd.open_group(sys.argv[1], mode="r+").appender({"heat": 0, "level": 1, "time": 0}, auto_flush=False, threads=1)
+stream = sherd.open_group(sys.argv[1], mode="r+", config={"max_unused": 1}).appender(
+    {"heat": 0, "level": 1, "time": 0}, auto_flush=False, threads=1)
 for i in range(stream.stats["length"], 8):
     stream.append({"heat": np.full((4, 6), i + 1), "level": [i + 1] * 3, "time": i + 1})
     if i % 4 == 3:
@@ -70,13 +75,14 @@ def lengths_in(folder):
 
 
 @pytest.mark.usefixtures("strace")
-@pytest.mark.parametrize("call", ["fsync", "renameat"])
-def test_a_killed_stream_of_a_group_is_continued_as_it_was_shown(tmp_path, call):
-    clean, folder, log = tmp_path / "clean.zarr", tmp_path / "g.zarr", tmp_path / "log"
+@pytest.mark.parametrize("call", ["fsync", "fdatasync", "renameat"])
+def test_a_killed_stream_of_a_group_is_continued_as_it_was_shown(on_disk, call):
+    clean, folder, log = on_disk / "clean.zarr", on_disk / "g.zarr", on_disk / "log"
     group = zarr.create_group(clean)
     for name, shape, chunks, names in (("heat", (0, 4, 6), (1, 4, 6), ["time", "y", "x"]), ("level", (3, 0), (3, 2), ["z", "time"]),
                                        ("time", (0,), (8,), ["time"])):
-        group.create_array(name, shape=shape, chunks=chunks, dtype="u2", dimension_names=names)
+        shards = (8, 4, 6) if name == "heat" else None
+        group.create_array(name, shape=shape, chunks=chunks, shards=shards, dtype="u2", dimension_names=names)
     seen = set()
     for number in range(1, 200):
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ How often: 200 reads by default, SHERD_HOT_READS=100000 by hand for the table of
 
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -62,21 +63,32 @@ def chunks_of(values):
     return values.reshape(count, CHUNK, count, CHUNK).swapaxes(1, 2).reshape(count * count, -1)
 
 
-# With an index at the start, tensorstore and zarrs take the size of the file first, and fail if that has grown before they read the
-# index; so such shards are appended to only if that is asked for.
+def read_by_tensorstore_again(read):
+    """With an index at the start it takes the size of the file first, and reports chunks behind that if the file has grown before it
+    reads the index. So such shards are appended to only if that is asked for. A repeated read finds the chunks."""
+    for _ in range(10):
+        try:
+            return read()
+        except ValueError as error:
+            assert re.search(r"Shard index entry \d+ with byte range \[\d+, \d+\) is invalid for shard of size \d+", str(error))
+    raise AssertionError("each of 10 reads was an error")
+
+
+# zarrs may fail likewise, so it is left out there.
 @pytest.mark.parametrize("reader, update, index_location", [
     (reader, update, location) for reader in READERS for update in ["auto", "append", "rewrite"]
-    for location in ["end", "start"] if reader == "zarr-python" or (update, location) != ("append", "start")])
+    for location in ["end", "start"] if (reader, update, location) != ("zarrs", "append", "start")])
 def test_a_reader_beside_an_appender_finds_whole_chunks(on_disk, reader, update, index_location):
     where = str(on_disk / "a.zarr")
     make(where, index_location=index_location)
     read = READERS[reader](where)
+    grows = reader == "tensorstore" and (update, index_location) == ("append", "start")
     with subprocess.Popen([sys.executable, "-c", WRITER, where, update, "0.98"], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout.readline() == "begun\n"
         try:
             seen = set()
             for _ in range(READS):
-                chunks = chunks_of(read())
+                chunks = chunks_of(read_by_tensorstore_again(read) if grows else read())
                 assert (chunks == chunks[:, :1]).all()
                 seen.add(tuple(chunks[:, 0].tolist()))
             assert writer.poll() is None
@@ -107,7 +119,6 @@ def test_zarr_python_finds_a_chunk_or_reports_that_its_index_changed(on_disk):
             assert writer.poll() is None and len(seen) > 1
         finally:
             writer.kill()
-
 
 
 @pytest.mark.parametrize("index_location", ["end", "start"])

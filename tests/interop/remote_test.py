@@ -62,6 +62,16 @@ def test_values_by_id_and_images_are_read(place, datasets, server):
     np.testing.assert_array_equal(image.levels[1].array[...], VALUES[::2, ::2, ::2])
 
 
+def test_an_open_archive_lends_its_credentials_to_no_other_handle(place):
+    there = place("radosgw")
+    private = sherd.open_array(there / "three.zip/plain", storage_options=there.options)
+    for wrong in ({"anon": True}, {"secret": "wrong"}):
+        options = {name: value for name, value in there.options.items() if "anon" not in wrong or name not in ("key", "secret")} | wrong
+        with pytest.raises(sherd.Error):
+            sherd.open_array(there / "three.zip/plain", storage_options=options)
+    np.testing.assert_array_equal(private[3], VALUES[3])
+
+
 def test_a_web_server_lists_nothing_but_says_what_helps(place):
     there = place("nginx")
     with pytest.raises(sherd.Unsupported, match="open members by their paths"):

@@ -171,6 +171,25 @@ TEST(Transport, WaitsForTheOtherReplyIfOneBreaksOff) {
   EXPECT_EQ(proxy.counts().requests, 2U);
 }
 
+TEST(Transport, WaitsForTheOtherReplyIfOneIsARefusal) {
+  for (const int status : {401, 403, 429, 500, 503}) {
+    FaultProxy proxy;
+    const auto store = fast_store_at(proxy);
+    proxy.set({{.times = 1, .delay = ReplyTimes::least_late * 4}, {.skip = 1, .times = 1, .status = status}});
+    EXPECT_EQ(read(*store, {.key = "k"}).text, "x") << status;
+    EXPECT_EQ(proxy.counts().requests, 2U);
+  }
+}
+
+TEST(Transport, ReadsNoMoreThanTheFirstBytesOfAnObject) {
+  FaultProxy proxy;
+  proxy.put("b/k", digits(1 << 20));
+  const auto store = store_at(proxy);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(*store, {.key = "k", .length = 100}).text, digits(1 << 20).substr(0, 100));
+  EXPECT_EQ(ranges_of(proxy), std::vector<std::string>(3, "bytes=0-99"));
+  EXPECT_EQ(proxy.counts().connections, 1U);
+}
+
 TEST(Transport, FailsIfBothRepliesBreakOff) {
   FaultProxy proxy;
   const auto store = fast_store_at(proxy);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "store/amendment.hpp"
+
 namespace sherd {
 namespace choose_test {
 
@@ -26,6 +28,7 @@ struct Case {
   bool starts_with_index = false;  // which has a checksum
   bool is_copy = false;            // of the index, which is torn
   std::string why = {};            // it is not appended to, if it is rewritten
+  std::string_view obstacle = Appending().obstacle;
 };
 
 void PrintTo(const Case& each, std::ostream* to) { *to << each.name; }
@@ -47,7 +50,7 @@ TEST_P(Choice, IsMadeBySettingStoreAndShard) {
                      .index_bytes = {{0, 100}},
                      .overlaps_index = of.overlaps_index,
                      .has_parts = of.has_parts,
-                     .appending = {.alignment = of.alignment},
+                     .appending = {.alignment = of.alignment, .obstacle = of.obstacle},
                      .starts_with_index = of.starts_with_index,
                      .checks_index = true,
                      .is_exclusive = of.is_exclusive,
@@ -57,6 +60,7 @@ TEST_P(Choice, IsMadeBySettingStoreAndShard) {
       config, {.amend = of.cost, .writer_bytes = of.writer_bytes}, old,
       {.slots = slots, .put_bytes = of.put_bytes, .replaced_lists = of.replaced_lists, .prescribed = of.prescribed});
   EXPECT_EQ(kind, of.chosen);
+  if (kind == UpdateKind::in_place) record_in_place(config, old, 1000);
   const auto updates = config.recorder->updates();
   ASSERT_EQ(updates.size(), 1U);
   if (!of.why.empty()) {
@@ -152,6 +156,25 @@ INSTANTIATE_TEST_SUITE_P(
              .why = "as configured"},
         Case{.name = "InPlace", .update = Update::in_place, .has_parts = false, .chosen = UpdateKind::in_place},
         Case{.name = "InPlaceOfChunksById", .update = Update::in_place, .chosen = UpdateKind::in_place},
+        Case{.name = "InPlaceOfAFileWithTwoNames",
+             .update = Update::in_place,
+             .unused = kByIndex,
+             .chosen = kKeep,
+             .why = "the file has several names",
+             .obstacle = kSeveralNames},
+        Case{.name = "AppendToAFileWithTwoNames",
+             .update = Update::append,
+             .unused = kByIndex,
+             .chosen = kKeep,
+             .why = "the file has several names",
+             .obstacle = kSeveralNames},
+        Case{.name = "InPlaceOnAnotherMachine",
+             .update = Update::in_place,
+             .has_parts = false,
+             .unused = kByIndex,
+             .chosen = kKeep,
+             .why = "the file system is on another machine",
+             .obstacle = kFarAway},
         Case{.name = "InPlaceOfChunksThatShareBytes",
              .update = Update::in_place,
              .is_exclusive = false,
