@@ -40,6 +40,9 @@ std::uint64_t waiting_bytes(const ChunkLayout& layout, const Config& config, std
   return (std::max(config.memory_budget, used) - used) / std::clamp<std::uint64_t>(cells, 1, threads);
 }
 
+/// Whether a store on a server changes a part of an object by getting and sending all of it.
+bool is_sent_again(const StoreTraits& traits) { return !traits.locks && traits.amend == AmendCost::copy; }
+
 /// One write call: the state shared by all of its chunks.
 class RegionWriter {
  public:
@@ -186,6 +189,10 @@ class RegionWriter {
     if (auto* const amending = dynamic_cast<AmendingLock*>(lock.get()); amending != nullptr && expects_amend(piece))
       amending->expect_amend();
     SHERD_TRY(old, open_with(store, old_part(at, piece)));
+    if (is_plain_shard() && old != nullptr && is_sent_again(store.traits())) {
+      SHERD_TRY(size, old->size());
+      share = call_.budget.take(2 * size);  // the old version and the new one
+    }
     SHERD_TRY(condition, unchanged_since(old.get()));
     SHERD_TRY(confirm(at, piece.part));
     // A new array has no object to compare with, either, so the second look follows.

@@ -345,6 +345,38 @@ TEST_F(LooksBesideWrites, FindThatTheArrayWasErasedBeforeTheLastChange) {
   EXPECT_EQ(written.error().code(), ErrorCode::conflict);
 }
 
+TEST(PartsOfShards, ThatAreSentAgainTakeMemoryFromTheBudget) {
+  const auto store = std::make_shared<TestStore>(memory_store());
+  store->has.locks = false;
+  store->has.amend = AmendCost::copy;
+  store->has.parallel_requests = 8;
+  Config config;
+  config.memory_budget = 16 << 20;
+  const Array array = create_array(store, "a",
+                                   {.shape = {4, 8 << 20},
+                                    .dtype = DType::uint8,
+                                    .chunks = {1, 4096},
+                                    .shards = Shape{1, 8 << 20},
+                                    .codecs = std::vector<Json>{},
+                                    .config = config})
+                          .value();
+  const std::vector<std::uint8_t> ones(32 << 20, 1);
+  array.write(Box{{0, 0}, {4, 8 << 20}}, std::span(ones)).value();
+  std::atomic<int> open{0}, most{0};
+  store->before = [&](const Asked& asked) {
+    if (asked.op == Op::write) {
+      const int now = ++open;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+    }
+    if (asked.op == Op::commit) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  store->after = [&](const Asked& asked) {
+    if (asked.op == Op::commit) --open;
+  };
+  array.write(Box{{0, 7}, {4, 1}}, std::span(ones).first(4)).value();
+  EXPECT_EQ(most, 1) << "a shard of 8 MiB, old and new, in 16 MiB";
+}
+
 TEST(WholeChunks, InFilesAreCommittedByOtherThreadsThanEncodeThem) {
   const auto files = std::make_shared<TestStore>(memory_store());
   files->has.amend = AmendCost::at_once;
