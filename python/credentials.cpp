@@ -67,13 +67,9 @@ Result<Credentials> ask(const nb::object& function) {
   } catch (const Exception& exception) {
     return Error(exception.error());
   } catch (nb::python_error& error) {
-    // The interruption of a function that waits is one of the call: Python raises it again.
-    const bool is_interrupt = error.matches(PyExc_KeyboardInterrupt);
     const std::string kind = nb::cast<std::string>(error.type().attr("__name__"));
     error.restore();
     PyErr_Clear();
-    if (is_interrupt) PyErr_SetInterrupt();
-    if (is_interrupt) return unavailable("interrupted");
     return io_error("the function for credentials raised " + kind);
   }
 }

@@ -202,8 +202,7 @@ Result<bool> is_url_fragment(std::string_view text, bool is_url) {
 Result<void> apply_fragment(StoreUrl& url) {
   if (url.fragment.empty()) return {};
   if (!is_fragment(url.fragment))
-    return invalid_argument("'" + url.shown +
-                            "' has a fragment after '#' that netCDF does not know; in a name, write " + "# as %23");
+    return invalid_argument("'" + url.shown + "' has a fragment that netCDF does not know; in a name, write # as %23");
   SHERD_TRY(parsed, dataset_url(url));
   if (parsed.driver == Driver::zip && url.layers.empty()) url.layers.push_back({.scheme = "zip", .seeks_root = true});
   url.has_all_layers |= parsed.driver == Driver::file;

@@ -144,8 +144,7 @@ UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShar
 void record_in_place(const Config& config, const OldShard& old, std::uint64_t new_size) {
   if (!config.recorder) return;
   if (new_size <= old.index->object_size()) return config.recorder->updated("in_place", "");
-  const bool is_replaced = !old.has_parts && !old.starts_with_index && old.appending.alignment == 0;
-  config.recorder->updated(is_replaced ? "rewrite" : "append", "not all of it fits in place");
+  config.recorder->updated(old.is_copied_to_append() ? "rewrite" : "append", "not all of it fits in place");
 }
 
 Result<ShardUpdate> plan_update(UpdateKind kind, const OldShard& old, std::span<const std::uint64_t> changed,

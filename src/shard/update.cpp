@@ -214,8 +214,7 @@ Result<void> plan_amend(const OldShard& old, std::span<const std::uint64_t> chan
 Result<void> plan_in_place(const OldShard& old, std::span<const std::uint64_t> changed, ShardUpdate& update) {
   SHERD_TRY(plan_amend(old, changed, update));
   update.copies_index = old.starts_with_index;
-  const bool is_appended_by_copy = !old.has_parts && !update.copies_index && update.alignment == 0;
-  if (is_appended_by_copy) update.alignment = 1;
+  if (old.is_copied_to_append()) update.alignment = 1;
   std::vector<Rooms::Chunk> chunks;
   for (const std::uint64_t slot : changed) {
     const Extent chunk = old.index->placed(slot);

@@ -56,6 +56,11 @@ struct OldShard {
   std::optional<std::uint64_t> unused = {};
 
   [[nodiscard]] std::uint64_t unused_bytes() const;
+  /// Whether a change in place that also appends, because a chunk does not fit, makes a new object: its index is at the
+  /// end, and the store cannot append to it in one step.
+  [[nodiscard]] bool is_copied_to_append() const noexcept {
+    return !has_parts && !starts_with_index && appending.alignment == 0;
+  }
 };
 
 struct ShardUpdate {

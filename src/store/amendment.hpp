@@ -12,8 +12,7 @@
 
 namespace sherd {
 
-/// Obstacles of Appending because of which Store::amend() makes a new object, so that nothing can change in place
-/// either.
+/// Values of Appending::obstacle. For these two reasons Store::amend() makes a new object, whatever the change is.
 inline constexpr std::string_view kSeveralNames = "the file has several names";
 inline constexpr std::string_view kFarAway = "the file system is on another machine";
 

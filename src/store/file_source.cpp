@@ -92,9 +92,9 @@ void FileSource::outlive_appends(IsIntact is_intact) {
 
 Appending FileSource::appending() {
   if (status_.st_nlink != 1) return {.obstacle = kSeveralNames};
+  if (appends_at_once(file_.get())) return {.alignment = kAppendAlignment};
   if (!is_local(file_.get())) return {.obstacle = kFarAway};
-  if (!appends_at_once(file_.get())) return {.obstacle = "readers may see a part of an append in this file system"};
-  return {.alignment = kAppendAlignment};
+  return {.obstacle = "readers may see a part of an append in this file system"};
 }
 
 }  // namespace sherd

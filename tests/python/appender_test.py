@@ -105,6 +105,14 @@ def test_a_full_queue_is_unavailable_after_the_timeout(movie):
     assert movie.shape[0] == accepted
 
 
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_timeout_that_is_no_time_is_refused(movie, timeout):
+    with movie.appender() as stream:
+        with pytest.raises(sherd.InvalidArgument, match="timeout must be 0 or more seconds"):
+            stream.append(frames(1)[0], timeout=timeout)
+        assert stream.stats["appended"] == 0
+
+
 def test_threads_may_append_to_one_stream(movie):
     with movie.appender(queue_bytes=8 * 96) as stream:
         threads = [threading.Thread(target=lambda n=n: [stream.append(np.full((2, *SHAPE), 10 * n + i)) for i in range(10)])

@@ -68,6 +68,14 @@ TEST(BucketStore, NamesThePermissionThatAChangeNeeds) {
   EXPECT_THAT(store->erase("k").error().text(), HasSubstr("s3:DeleteObject"));
 }
 
+TEST(BucketStore, NamesThePermissionThatIsMissingWhenConditionsAreTriedOut) {
+  FaultProxy proxy;
+  proxy.add({.status = 403, .body = error_document("AccessDenied")});
+  const std::string error = bucket_at(proxy)->set("k", "x", Condition::absent()).error().text();
+  EXPECT_THAT(error, HasSubstr("s3:PutObject"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("s3:DeleteObject")));
+}
+
 TEST(BucketStore, NamesThePermissionToFindOutWhetherAnUploadHasEnded) {
   FaultProxy proxy;
   proxy.set({{.method = "POST", .times = 1, .status = 200, .body = "<X><UploadId>u</UploadId></X>"},
