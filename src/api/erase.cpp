@@ -17,13 +17,17 @@ namespace {
 Result<std::optional<NodeLocation>> find_erasable(NodeLocation location, const std::vector<const Format*>& formats) {
   std::optional<NodeLocation> left;
   SHERD_TRY(claim, claim_of(location));
+  const auto is_left_by_claim = [&] {
+    if (!claim->format.empty()) return claim->format == location.format->name();
+    return location.format->contents(location.path) == std::vector{prefix_of(location.path)};
+  };
   for (const Format* format : formats) {
     SHERD_TRY(bound, format->in(*location.store, location.config.limits));
     if (bound == nullptr) continue;
     location.format = std::move(bound);
     SHERD_TRY(present, own_presence(location));
     if (present != Presence::none) return std::optional(std::move(location));
-    if (claim && claim->format == location.format->name()) left = location;
+    if (claim && !left && is_left_by_claim()) left = location;
   }
   return left;
 }

@@ -20,7 +20,7 @@ Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared
     SHERD_TRY(from, make_location(std::move(source), "", options.config));
     SHERD_TRY(to, make_location(std::move(destination), "", options.config));
     SHERD_TRY(check_apart(from, to, one_store));
-    return copy_all_objects(*from.store, *to.store, from.tables.formats, options);
+    return copy_all_objects(from, to, options);
   });
 }
 

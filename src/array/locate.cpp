@@ -9,6 +9,7 @@
 #include "array/partial_source.hpp"
 #include "array/read_objects.hpp"
 #include "base/checked.hpp"
+#include "store/prefetched.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -102,16 +103,18 @@ class Finder {
 };
 
 /// A single object; nullopt if it does not exist.
-Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const Shape& cell, const Box& box) {
+Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const Shape& cell, const Box& box,
+                                                std::uint64_t first_bytes = 0) {
   LocatedObject object{.key = array.key(cell), .generation = {}, .chunks = {}};
+  Store& store = *array.location.store;
   const auto look = [&]() -> Result<bool> {
     object.chunks.clear();
-    SHERD_TRY(source, array.location.store->open(object.key));
+    SHERD_TRY(source,
+              first_bytes > 0 ? open_with(store, {.key = object.key, .length = first_bytes}) : store.open(object.key));
     if (source == nullptr) return false;
-    SHERD_TRY(size, source->size());
-    SHERD_TRY(generation, source->generation());
-    object.generation = std::move(generation);
-    SHERD_TRY(Finder(array, object.chunks).find(*source, size, cell, box));
+    SHERD_TRY(object.set_version(*source));
+    SHERD_TRY(Finder(array, object.chunks).find(*source, object.size, cell, box));
+    if (first_bytes > 0) object.source = std::move(source);
     return true;
   };
   SHERD_TRY(exists, retry_limited(array.config(), look).in_key(object.key));
@@ -137,14 +140,13 @@ class LocateObject final : public ObjectRead {
             .from_end = shard.slots() != nullptr && shard.slots()->location == IndexLocation::end};
   }
   [[nodiscard]] bool has_index() const noexcept override { return true; }
+  [[nodiscard]] bool is_confirmed_later() const noexcept override { return !found_.chunks.empty(); }
   Result<std::vector<Run>> plan(ByteSource* source) override {
     exists_ = source != nullptr;
     if (!exists_) return std::vector<Run>();
     found_.chunks.clear();
-    SHERD_TRY(size, source->size());
-    SHERD_TRY(generation, source->generation());
-    found_.generation = std::move(generation);
-    SHERD_TRY(Finder(array_, found_.chunks).find(*source, size, cell_, box_).in_key(found_.key));
+    SHERD_TRY(found_.set_version(*source));
+    SHERD_TRY(Finder(array_, found_.chunks).find(*source, found_.size, cell_, box_).in_key(found_.key));
     return std::vector<Run>();
   }
   Result<void> take(ByteSource& /*source*/, const Run& /*run*/, std::span<const std::byte> /*bytes*/) override {
@@ -170,6 +172,14 @@ class LocateObject final : public ObjectRead {
 };
 
 }  // namespace
+
+Result<void> LocatedObject::set_version(ByteSource& from) {
+  SHERD_TRY(bytes, from.size());
+  SHERD_TRY(version, from.generation());
+  size = bytes;
+  generation = std::move(version);
+  return {};
+}
 
 bool CellRange::contains(const Shape& cell) const noexcept {
   for (std::size_t d = 0; d < cell.size(); ++d)
@@ -205,7 +215,9 @@ Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::Sta
   Store& store = *array.location.store;
   const StoreTraits traits = store.traits();
   const bool has_index = array.layout.shard && !array.layout.opaque_shard();
-  if (traits.parallel_requests > 1 && has_index) {
+  const bool has_latency = traits.parallel_requests > 1;
+  const std::uint64_t first_bytes = has_latency ? wanted.first_bytes : 0;
+  if (has_latency && has_index && first_bytes == 0) {
     const auto make = [&](std::uint64_t i) -> std::unique_ptr<ObjectRead> {
       return std::make_unique<LocateObject>(array, wanted.cells[i], wanted.box, objects[i]);
     };
@@ -215,7 +227,7 @@ Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::Sta
   }
   SHERD_TRY(
       parallel_for(objects.size(), with_requests(config, traits.parallel_requests), [&](std::size_t i) -> Result<void> {
-        SHERD_TRY(object, locate_one(array, wanted.cells[i], wanted.box));
+        SHERD_TRY(object, locate_one(array, wanted.cells[i], wanted.box, first_bytes));
         objects[i] = std::move(object);
         return {};
       }));

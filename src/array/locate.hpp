@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,7 +52,11 @@ struct LocatedChunk {
 struct LocatedObject {
   std::string key;
   Generation generation;
-  std::vector<LocatedChunk> chunks;  ///< in C order; chunks of the same shard inside a shard are adjacent
+  std::uint64_t size = 0;                        ///< in bytes
+  std::shared_ptr<ByteSource> source = nullptr;  ///< with its first bytes, if these were wanted
+  std::vector<LocatedChunk> chunks;              ///< in C order; chunks of the same shard inside a shard are adjacent
+
+  Result<void> set_version(ByteSource& from);
 };
 
 /// Which chunks to locate: the innermost ones that intersect `box`, in these cells of the grid. A shard that can only
@@ -59,10 +64,12 @@ struct LocatedObject {
 struct ChunksToLocate {
   const std::vector<Shape>& cells;
   const Box& box;
+  std::uint64_t first_bytes = 0;  ///< of each object, read together with opening it if requests have latency
 };
 
 /// Resolves chunks to their objects and extents: one entry per cell, nullopt if no object exists. Missing chunks are
-/// left out. If requests have latency, the indexes of all objects are read in one batch per level.
+/// left out. If requests have latency, the indexes of all objects are read in one batch per level. An index that was
+/// read before may be used without a request, so the caller reads the chunks of the version that it is given.
 Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::State& array, const ChunksToLocate& wanted,
                                                                 const Config& config);
 

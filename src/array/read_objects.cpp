@@ -243,7 +243,7 @@ class Reading final : public ReadQueue {
       else
         asks.push_back({object, Ask::Kind::run, request_of(*object, range), i});
     }
-    if (!source.opened() && asks.empty()) {
+    if (!source.opened() && asks.empty() && !object->read->is_confirmed_later()) {
       ++object->left;
       asks.push_back({object, Ask::Kind::confirm, request_of(*object, {0, 0})});
     } else if (source.opened() && object->read->has_index() && !source.version().generation.token.empty()) {

@@ -27,6 +27,8 @@ class ObjectRead {
   /// Whether plan() reads an index that a cache may keep. If so, the version of an earlier call is assumed to be the
   /// present one, and each reply must confirm it.
   [[nodiscard]] virtual bool has_index() const noexcept = 0;
+  /// Whether the caller reads more of the version that was assumed, after finish(): that confirms it.
+  [[nodiscard]] virtual bool is_confirmed_later() const noexcept { return false; }
   /// An alternative key of the object, used if the first one does not exist; empty if there is none. If the alternative
   /// exists, the object is read by again().
   [[nodiscard]] virtual std::string other_key() const { return {}; }

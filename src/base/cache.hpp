@@ -39,6 +39,11 @@ class Cache {
     while (used_ > limit_) drop(std::prev(entries_.end()));
   }
 
+  void clear() {
+    const std::lock_guard hold(mutex_);
+    while (!entries_.empty()) drop(entries_.begin());
+  }
+
  private:
   struct Entry {
     std::string name;

@@ -8,10 +8,13 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "copy/object.hpp"
+#include "store/capabilities.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
+
+constexpr std::uint64_t kMostAtOnce = std::uint64_t{16} << 20;
 
 // Moved bytes are not decoded, so nothing else shows whether they are a chunk.
 Result<void> check_length(const ChunkLayout& chunk, const Shape& shape, std::uint64_t bytes) {
@@ -32,7 +35,11 @@ Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte>
 }  // namespace
 
 Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Object& object) {
-  SHERD_TRY(source, task_.source.store()->open(object.key));
+  Store& store = *task_.source.store();
+  if (object.source != nullptr) return object.source;
+  if (const auto* copying = dynamic_cast<const CopyingStore*>(&store))
+    if (auto known = copying->listed(object.key, object.size, object.generation)) return known;
+  SHERD_TRY(source, store.open(object.key));
   if (source != nullptr) {
     SHERD_TRY(generation, source->generation());
     if (generation == object.generation) return source;
@@ -43,7 +50,7 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
   std::uint64_t chunks = 0;
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config());
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(), {.whole = shares_.box_bytes});
   SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
     ++chunks;
     return true;
@@ -57,7 +64,8 @@ Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
 }
 
 Result<void> ObjectCopy::move_one(const CellAccess& at) {
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config());
+  const std::uint64_t whole = task_.source.state().layout.shard ? 0 : shares_.box_bytes;
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(), {.whole = whole});
   std::optional<SourceLeaf> leaf;
   SHERD_TRY(finder.visit([&](const SourceLeaf& found) -> Result<bool> {
     leaf = found;
@@ -79,7 +87,7 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
     SHERD_TRY(collected_->put(at.key, std::move(bytes)));
   } else {
     SHERD_TRY(object, to_.location.store->write(at.key, {.size = part.length}));
-    auto put = object->copy(source, part.offset, part.length, 0);
+    auto put = send(source, part, *object);
     if (put) put = object->commit();
     if (!put && put.error().code() == ErrorCode::corrupt) return of_source(std::move(put));
     SHERD_TRY(std::move(put));
@@ -88,10 +96,27 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
   return {};
 }
 
+// Where requests have latency, in windows as large as memory allows: a store reads the parts of one at the same time.
+Result<void> ObjectCopy::send(ByteSource& source, Extent part, ObjectWriter& object) const {
+  const auto* copying = dynamic_cast<const CopyingStore*>(to_.location.store.get());
+  const bool by_server = copying != nullptr && copying->copies_itself(source);
+  if (task_.source.store()->traits().parallel_requests <= 1 || by_server || source.view())
+    return object.copy(source, part.offset, part.length, 0);
+  const std::uint64_t most = std::clamp<std::uint64_t>(shares_.box_bytes, kCopyBatchBytes, kMostAtOnce);
+  Scratch window;
+  for (std::uint64_t done = 0; done < part.length;) {
+    const Extent next{part.offset + done, std::min(most, part.length - done)};
+    SHERD_TRY(of_source(read_into(source, next, *window).in_key(source.name())));
+    SHERD_TRY(object.write(done, window->span()));
+    done += next.length;
+  }
+  return {};
+}
+
 Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   const Slots all(at, to_.layout);
   const Shape begin = to_.grid.cell_begin(at.cell);
-  LeafFinder finder(task_, {begin, at.valid}, source_.config());
+  LeafFinder finder(task_, {begin, at.valid}, source_.config(), {});
   std::vector<Slot> slots;
   SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
     Shape cell(begin.size());

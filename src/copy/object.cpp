@@ -90,7 +90,11 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
     }
     return plain_shard ? encode_shard(at) : encode_one(at);
   };
-  auto made = retry_limited(shares_.config, make);
+  auto made = retry_limited(shares_.config, [&] {
+    auto once = make();
+    if (!once && is_lost_race(once.error())) task_.source.state().cache.clear();  // of the versions of its objects
+    return once;
+  });
   // An element that the requested type cannot hold is an error in the request, not in this object.
   if (!made && made.error().member() == "dtype") return of_request(made.error());
   return std::move(made).in_key(at.key);
@@ -99,8 +103,8 @@ Result<void> ObjectCopy::copy(const CellAccess& at) {
 // Makes a chunk or an opaque shard in memory, in its stored form.
 Result<void> ObjectCopy::encode_one(const CellAccess& at) {
   const Box box{to_.grid.cell_begin(at.cell), at.valid};
-  LeafFinder finder(task_, box, source_.config());
   const bool variable = to_.dtype.is_variable();
+  LeafFinder finder(task_, box, source_.config(), {.extents = variable});
   bool is_stored = task_.everything.has_value();
   std::uint64_t stored = 0;
   if (!is_stored || variable)
@@ -144,7 +148,7 @@ Result<std::vector<ObjectCopy::Slot>> ObjectCopy::touched(Slots& all) {
   const std::size_t rank = begin.size();
   const bool variable = to_.dtype.is_variable();
   std::vector<bool> seen(*element_count(all.grid), false);
-  LeafFinder finder(task_, {begin, all.at.valid}, source_.config());
+  LeafFinder finder(task_, {begin, all.at.valid}, source_.config(), {.extents = variable});
   std::vector<Slot> slots;
   const auto touch = [&](const SourceLeaf& leaf) -> Result<bool> {
     Shape first(rank), last(rank);

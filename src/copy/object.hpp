@@ -15,6 +15,7 @@
 
 #include "array/array_state.hpp"
 #include "array/chunk_writer.hpp"
+#include "array/locate.hpp"
 #include "array/storage.hpp"
 #include "base/url.hpp"
 #include "copy/heap_trimmer.hpp"
@@ -48,22 +49,31 @@ class LeafFinder {
   struct Object {
     std::string key;
     Generation generation;
+    std::uint64_t size = 0;
+    std::shared_ptr<ByteSource> source = nullptr;  ///< if its first bytes were read
+  };
+  /// What is looked for. Where a list has shown all chunks, their extents are left out if they are not wanted.
+  struct Wanted {
+    bool extents = true;
+    std::uint64_t whole = 0;  ///< an object that is probably no larger is read together with opening it
   };
   using Visit = std::function<Result<bool>(const SourceLeaf&)>;
 
   /// The box is one of the copy. `config` is for reading indexes, and must outlive this.
-  LeafFinder(const ArrayCopy& task, Box box, const Config& config);
+  LeafFinder(const ArrayCopy& task, Box box, const Config& config, Wanted wanted);
   /// Calls `visit` for every chunk until it returns false. A shard that must be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
   /// The objects encountered so far.
   [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
 
  private:
+  Result<std::vector<std::optional<LocatedObject>>> locate(const std::vector<Shape>& cells) const;
   Result<bool> visit_objects(const std::vector<Shape>& cells, const Visit& visit);
   const ArrayCopy& task_;
   const Array::State& state_;
   const Config& config_;
   const Box box_;
+  const Wanted wanted_;
   std::vector<Object> objects_;
 };
 
@@ -125,6 +135,7 @@ class ObjectCopy {
   Result<EncodedBatch> fetch(const Slots& all, std::span<const Slot> slots, const LeafFinder& finder);
   Result<void> encode_one(const CellAccess& at);
   Result<void> put_part(const CellAccess& at, ByteSource& source, Extent part);
+  Result<void> send(ByteSource& source, Extent part, ObjectWriter& object) const;
   Result<void> encode_shard(const CellAccess& at);
   /// False if nothing was stored because every chunk equals the fill value.
   Result<bool> write_shard(const Slots& all, const std::function<Result<void>(ShardWriter&)>& fill);

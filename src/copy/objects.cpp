@@ -1,6 +1,7 @@
 // Objects are listed twice: all but documents are copied while they are listed, a batch at a time, then the documents,
-// so that a reader of the destination finds no array before its chunks. Memory is the windows of the threads and one
-// batch of keys; keys of documents are kept.
+// so that a reader of the destination finds no array before its chunks. A claim (node/claim.hpp) shows that a copy is
+// being made; if the copy fails or is killed, the claim says to whom the objects belong. Memory is the windows of the
+// threads and one batch of keys; keys of documents are kept.
 #include "copy/objects.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "base/pool.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "node/claim.hpp"
 #include "node/document_keys.hpp"
 #include "store/archive_of.hpp"
 #include "store/capabilities.hpp"
@@ -49,12 +51,14 @@ struct Contents {
 
 class ObjectCopier {
  public:
-  ObjectCopier(Store& source, Store& destination, FormatTable formats, const ObjectCopyOptions& options)
-      : source_(source),
-        destination_(destination),
-        formats_(formats),
+  ObjectCopier(const NodeLocation& source, const NodeLocation& destination, const ObjectCopyOptions& options)
+      : source_(*source.store),
+        destination_(*destination.store),
+        from_(source),
+        to_(destination),
+        formats_(source.tables.formats),
         options_(options),
-        config_(with_copies(options.config, source.traits(), destination.traits())),
+        config_(with_copies(options.config, source_.traits(), destination_.traits())),
         window_(
             std::clamp(options.config.memory_budget / (2 * thread_count(config_.threads)), kLeastWindow, kMostWindow)),
         writers_(options.config.memory_budget / 2) {}
@@ -62,11 +66,26 @@ class ObjectCopier {
   Result<ObjectCopyReport> copy() {
     SHERD_TRY(total, survey());
     SHERD_TRY(check_replaced());
-    const std::shared_future<Result<void>> checked = begin_beside([this] { return check_empty(); }).share();
+    SHERD_TRY(lock, lock_node(to_));
+    auto copied = copy_all(total);
+    if (!copied) {
+      const Result<bool> nothing = claim_ && !may_exist() ? is_empty() : false;
+      if (nothing.has_value() && *nothing) claim_->undo();
+      return std::move(copied).error();
+    }
+    if (claim_) SHERD_TRY(in_store(claim_->end(), destination_.url()));
+    return ObjectCopyReport{objects_, bytes_, skipped_};
+  }
+
+ private:
+  Result<void> copy_all(std::uint64_t total) {
+    const std::shared_future<Result<void>> checked = begin_beside([this] { return take_place(); }).share();
     const Config watched = with_progress(config_, done_, total);
     std::vector<ListedObject> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
       if (is_probe(entry.name)) return true;
+      if (entry.name == claim_key(to_))
+        SHERD_TRY(in_store(refuse_claim(from_, std::string(entry.name)), source_.url()));
       (is_document_of(formats_, entry.name) ? documents : batch)
           .push_back({std::string(entry.name), entry.size, {std::string(entry.generation)}});
       if (batch.size() < kBatch) return true;
@@ -80,14 +99,40 @@ class ObjectCopier {
     SHERD_TRY(copy_batch(documents, watched));
     (void)all;
     if (options_.config.progress) options_.config.progress({done_, total});
-    return ObjectCopyReport{objects_, bytes_, skipped_};
+    return {};
   }
 
- private:
+  /// Takes the claim, where there are no locks, and checks that there is nothing else.
+  Result<void> take_place() {
+    if (destination_.traits().locks) return check_empty();
+    std::string note(may_exist() ? "" : ClaimText::kAllObjects);
+    if (options_.resume) {
+      SHERD_TRY(left, in_store(claim_of(to_), destination_.url()));
+      if (left && !left->format.empty())
+        return conflict("a node is being made at the destination " + destination_.url() +
+                        ", or was when its process was killed; resume that copy without '--raw', or erase the node");
+      if (left) note = left->note;
+    }
+    SHERD_TRY(claim,
+              in_store(Claim::take(to_, note,
+                                   options_.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict),
+                       destination_.url()));
+    claim_ = std::move(claim);
+    auto empty = check_empty();
+    if (!empty) std::exchange(claim_, std::nullopt)->undo();
+    return empty;
+  }
+
+  [[nodiscard]] Result<bool> is_empty() const {
+    return destination_.visit("", ListDepth::all, [this](const ListEntry& entry) {
+      return entry.name == claim_key(to_) || is_probe(entry.name);
+    });
+  }
+
   Result<void> check_empty() const {
-    if (options_.resume || options_.overwrite) return {};
-    SHERD_TRY(is_empty, lists_nothing(destination_, ""));
-    if (is_empty) return {};
+    if (may_exist()) return {};
+    SHERD_TRY(nothing, is_empty());
+    if (nothing) return {};
     return conflict("the destination " + destination_.url() +
                     " contains objects; resume the copy, overwrite, or choose another destination");
   }
@@ -160,7 +205,7 @@ class ObjectCopier {
     const std::string& key = object.key;
     const auto* const store = dynamic_cast<const CopyingStore*>(&source_);
     const auto listed = store != nullptr ? store->listed(key, object.size, object.generation) : nullptr;
-    if (listed && is_copied_by_server(*listed)) {
+    if (listed) {
       auto copied = copy_from(key, *listed);
       if (copied || copied.error().code() != ErrorCode::conflict) return copied;
     }
@@ -261,6 +306,8 @@ class ObjectCopier {
 
   Store& source_;
   Store& destination_;
+  const NodeLocation &from_, &to_;  ///< the roots, without a format
+  std::optional<Claim> claim_ = {};
   const FormatTable formats_;
   const ObjectCopyOptions& options_;
   const Config config_;
@@ -273,9 +320,9 @@ class ObjectCopier {
 
 }  // namespace
 
-Result<ObjectCopyReport> copy_all_objects(Store& source, Store& destination, FormatTable formats,
+Result<ObjectCopyReport> copy_all_objects(const NodeLocation& source, const NodeLocation& destination,
                                           const ObjectCopyOptions& options) {
-  return ObjectCopier(source, destination, formats, options).copy();
+  return ObjectCopier(source, destination, options).copy();
 }
 
 }  // namespace sherd

@@ -12,6 +12,9 @@
 namespace sherd {
 namespace {
 
+/// Bytes of an object that are read together with opening it: at most, and beyond those of its elements.
+constexpr std::uint64_t kMostAhead = std::uint64_t{16} << 20, kLeastAhead = std::uint64_t{4} << 10;
+
 bool is_empty(const Box& box) { return std::find(box.shape.begin(), box.shape.end(), 0) != box.shape.end(); }
 
 void sort_unique(std::vector<std::uint64_t>& numbers) {
@@ -89,11 +92,12 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<con
   return plan;
 }
 
-LeafFinder::LeafFinder(const ArrayCopy& task, Box box, const Config& config)
+LeafFinder::LeafFinder(const ArrayCopy& task, Box box, const Config& config, Wanted wanted)
     : task_(task),
       state_(task.source.state()),
       config_(config),
-      box_(task.map ? task.map->made_of(box, state_.shape()) : std::move(box)) {}
+      box_(task.map ? task.map->made_of(box, state_.shape()) : std::move(box)),
+      wanted_(wanted) {}
 
 Result<void> LeafFinder::visit(const Visit& visit) {
   if (is_empty(box_)) return {};
@@ -125,14 +129,31 @@ Result<void> LeafFinder::visit(const Visit& visit) {
   return {};
 }
 
+Result<std::vector<std::optional<LocatedObject>>> LeafFinder::locate(const std::vector<Shape>& cells) const {
+  if (wanted_.extents || state_.layout.shard) {
+    const std::uint64_t elements = element_count(state_.grid.cell_shape(cells.front())).value_or(kMostAhead);
+    const std::uint64_t bytes = std::min(elements, kMostAhead) * state_.dtype.size(),
+                        encoded = bytes + bytes / 64 + kLeastAhead;
+    return locate_chunks(state_, {cells, box_, encoded <= std::min(wanted_.whole, kMostAhead) ? encoded : 0}, config_);
+  }
+  std::vector<std::optional<LocatedObject>> listed;
+  for (const Shape& cell : cells)
+    listed.emplace_back(LocatedObject{.key = state_.key(cell),
+                                      .generation = {},
+                                      .chunks = {{{state_.grid.cell_begin(cell), state_.grid.cell_shape(cell)}, {}}}});
+  return listed;
+}
+
 Result<bool> LeafFinder::visit_objects(const std::vector<Shape>& cells, const Visit& visit) {
-  SHERD_TRY(located, in_store(locate_chunks(state_, {cells, box_}, config_), state_.location.store->url()));
+  if (cells.empty()) return true;
+  SHERD_TRY(located, in_store(locate(cells), state_.location.store->url()));
   for (auto& object : located) {
     if (!object) {  // erased since it was listed
       *task_.vanished = true;
       continue;
     }
-    objects_.push_back({std::move(object->key), std::move(object->generation)});
+    objects_.push_back(
+        {std::move(object->key), std::move(object->generation), object->size, std::move(object->source)});
     for (LocatedChunk& chunk : object->chunks) {
       SourceLeaf leaf{std::move(chunk.box), chunk.extent, objects_.size() - 1};
       if (task_.map) leaf.box = task_.map->goes_into(leaf.box);

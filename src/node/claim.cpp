@@ -143,8 +143,8 @@ Result<Claim> Claim::take(const NodeLocation& location, const std::string& note,
 }
 
 Result<void> Claim::store(const std::string& note, const Condition& condition) {
-  const Json text(
-      Json::Object{{"path", location_.path}, {"format", std::string(location_.format->name())}, {"note", note}});
+  const std::string format(location_.format != nullptr ? location_.format->name() : "");
+  const Json text(Json::Object{{"path", location_.path}, {"format", format}, {"note", note}});
   SHERD_TRY(written, write_document(*location_.store, {claim_key(location_), text.dump()}, condition));
   stored_ = std::move(written.generation);
   return {};

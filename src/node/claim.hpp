@@ -4,7 +4,8 @@
 // after a kill: while it exists, objects at the path that belong to no node are part of this one, so that the next
 // process may erase or complete them. In a store with locks it is `.sherd-new-HASH/claim`. In a store without locks the
 // claim replaces the lock, so the first process that stores it excludes others. It is inside the node,
-// PATH/.sherd-new-00000000/claim: its key does not depend on the store from whose root a process names the path.
+// PATH/.sherd-new-00000000/claim: its key does not depend on the store from whose root a process names the path. A copy
+// of all objects of a store, whatever they mean, has a claim without a format there.
 // "Staging" means such a name and what is below it ("scratch" in src/store, which removes it where no process holds
 // it).
 #pragma once
@@ -39,8 +40,12 @@ Result<void> erase_staging(const NodeLocation& location);
 [[nodiscard]] bool is_claim(std::string_view key) noexcept;
 /// What a claim says; empty where it cannot be read.
 struct ClaimText {
-  std::string path, format;  ///< of the node
+  std::string path, format;  ///< of the node; the format is empty if objects are copied there, whatever they mean
   std::string note;          ///< identifies what is made there, once the path is free
+
+  /// Whether everything at the path is part of a copy of objects.
+  [[nodiscard]] bool has_all_objects() const { return format.empty() && note == kAllObjects; }
+  static constexpr std::string_view kAllObjects = "all objects";
 };
 /// What the claim at `key` says; nullopt if nothing is stored there.
 Result<std::optional<ClaimText>> read_claim(const NodeLocation& location, const std::string& key);
@@ -63,9 +68,10 @@ class Claim {
   /// has ended, and is replaced.
   enum class Existing : std::uint8_t { is_conflict, is_taken_over };
 
-  /// The caller holds the lock of the node. In a store without locks, `conflict` that names the claim of another
-  /// process to this node. Two processes may claim nodes one inside the other at the same time, so the caller looks
-  /// afterwards for claims to groups around the node and, unless nothing was there, to nodes inside it.
+  /// The caller holds the lock of the node; without a format, what is made is a copy of objects. In a store without
+  /// locks, `conflict` that names the claim of another process to this node. Two processes may claim nodes one inside
+  /// the other at the same time, so the caller looks afterwards for claims to groups around the node and, unless
+  /// nothing was there, to nodes inside it.
   static Result<Claim> take(const NodeLocation& location, const std::string& note, Existing existing);
   Result<void> set_note(const std::string& note);
   /// Leaves what was there before it was taken.

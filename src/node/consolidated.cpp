@@ -203,9 +203,12 @@ Result<std::optional<NodeLocation>> from_around(const NodeLocation& location) {
 
 Result<NodeLocation> with_groups_above(NodeLocation location) {
   const Format* const format = location.format.get();
-  // Those in its own store are read through that, which may be a wrapper.
-  SHERD_TRY(seen, prefetched_stores(location.store, [&](const std::string& path) {
-              return path.empty() ? std::vector<std::string>() : document_keys({&format, 1}, "");
+  SHERD_TRY(seen, prefetched_stores(location.store, [&](const std::string& outer) {
+              if (!outer.empty()) return document_keys({&format, 1}, "");
+              std::vector<std::string> keys;
+              for (const std::string& path : ancestors(location.path))
+                std::ranges::move(document_keys({&format, 1}, path), std::back_inserter(keys));
+              return keys;
             }));
   location.store = std::move(seen);
   return location;
@@ -221,9 +224,9 @@ NodeLocation live(NodeLocation location) {
 /// `node` in the outermost hierarchy around its own, in a snapshot of what is now stored of the groups around it.
 Result<NodeLocation> seen_from_outermost(NodeLocation node) {
   SHERD_TRY(location, with_groups_above(std::move(node)));
-  for (bool is_outer = false;; is_outer = true) {
+  for (;;) {
     SHERD_TRY(outer, from_around(location));
-    if (!outer) return is_outer ? location : live(std::move(location));  // nothing of its own store was read
+    if (!outer) return location;
     location = *std::move(outer);
   }
 }

@@ -22,8 +22,8 @@ namespace sherd {
 /// A node's location in the outermost store around its own.
 [[nodiscard]] Result<NodeLocation> from_outermost(NodeLocation location);
 
-/// A node's location in a snapshot of the groups above the root of its store, which costs one round trip where requests
-/// have latency; from_around() and renew_consolidated() of that location do not read them again.
+/// A node's location in a snapshot of the groups around it, also above the root of its store, which costs one round
+/// trip where requests have latency; from_around() and renew_consolidated() of that location do not read them again.
 [[nodiscard]] Result<NodeLocation> with_groups_above(NodeLocation location);
 
 /// Updates the consolidated metadata of all groups around a node, also above the root of its store, from the documents

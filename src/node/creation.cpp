@@ -99,8 +99,7 @@ Result<std::optional<std::string>> find_document(const NodeLocation& location, c
 }
 
 /// Whether a new node below `group` requires creating this group; `conflict` if that is not possible.
-Result<bool> must_create_group(const NodeLocation& group) {
-  SHERD_TRY(is_there, is_group(group));
+Result<bool> must_create_group(const NodeLocation& group, bool is_there) {
   const bool has_members = group.format->arrays_have_documents();
   if (is_there && has_members) return false;
   if (is_there)
@@ -112,11 +111,19 @@ Result<bool> must_create_group(const NodeLocation& group) {
 }
 
 /// The paths above a new node where groups must be created, outermost first.
-Result<std::vector<std::string>> missing_groups(const NodeLocation& location) {
-  std::vector<std::string> missing;
-  for (std::string& path : ancestors(location.path)) {
-    SHERD_TRY(is_missing, must_create_group(at_path(location, path)));
-    if (is_missing) missing.push_back(std::move(path));
+Result<std::vector<std::string>> missing_groups(NodeLocation location) {
+  std::vector<std::string> missing, groups = ancestors(location.path);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    SHERD_TRY(is_there, is_group(at_path(location, groups[i])));
+    if (!is_there && missing.empty()) {
+      std::vector<std::string> keys;
+      for (std::size_t k = i; k < groups.size(); ++k)
+        std::ranges::move(document_keys(location.tables.formats, groups[k]), std::back_inserter(keys));
+      SHERD_TRY(read, prefetched_store(*live_store(location.store), keys));
+      location.store = std::move(read);
+    }
+    SHERD_TRY(is_missing, must_create_group(at_path(location, groups[i]), is_there));
+    if (is_missing) missing.push_back(std::move(groups[i]));
   }
   return missing;
 }

@@ -209,6 +209,9 @@ Owns leftovers(const NodeLocation& location) {
 
 /// Finds the node that would be erased at `location`: readable in its format rather than in another.
 Result<Walk> walk_at(const NodeLocation& location) {
+  SHERD_TRY(claim, claim_of(location));
+  if (claim && claim->has_all_objects())
+    return Walk(location, std::vector<Owns>{[](std::string_view) { return true; }});
   enum class Found : std::uint8_t { none, implicit, unreadable, other, own } found = Found::none;
   NodeLocation top = location;
   SHERD_TRY(any_format(location, [&](const NodeLocation& there) -> Result<bool> {
@@ -223,7 +226,6 @@ Result<Walk> walk_at(const NodeLocation& location) {
     return found == Found::own;
   }));
   if (found > Found::implicit) return Walk(top, true);
-  SHERD_TRY(claim, claim_of(location));
   if (claim) return Walk(location, {leftovers(location)});
   if (found == Found::implicit) return Walk(top, true);
   const Owns chunks = below(location.format->chunk_prefix(location.path), names_chunk(location));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/call.hpp"
 #include "base/try.hpp"
 #include "store/forwarding.hpp"
 
@@ -52,7 +53,7 @@ Result<std::shared_ptr<ByteSource>> source_of(const ReadReply& reply) {
 /// By key.
 using Replies = std::map<std::string, Result<ReadReply>>;
 
-Result<std::shared_ptr<const Replies>> fetch(Store& store, std::span<const std::string> keys) {
+Result<std::shared_ptr<Replies>> fetch(Store& store, std::span<const std::string> keys) {
   std::vector<ReadRequest> requests;
   requests.reserve(keys.size());
   for (const std::string& key : keys) requests.push_back({.key = key, .length = kFirstBytes});
@@ -61,7 +62,7 @@ Result<std::shared_ptr<const Replies>> fetch(Store& store, std::span<const std::
     replies->insert_or_assign(keys[i], std::move(reply));
     return {};
   }));
-  return std::shared_ptr<const Replies>(std::move(replies));
+  return replies;
 }
 
 class PrefetchedStore final : public ForwardingStore {
@@ -125,12 +126,16 @@ Result<std::shared_ptr<Store>> prefetched_stores(const std::shared_ptr<Store>& s
     outermost = std::move(above->store);
   }
   const std::string& whole = paths.back();
-  std::set<std::string> all;
+  std::set<std::string> above;
   for (const std::string& path : paths) {
+    if (path.empty()) continue;
     const std::string prefix = whole.substr(0, whole.size() - path.size());
-    for (const std::string& key : keys(path.substr(0, path.empty() ? 0 : path.size() - 1))) all.insert(prefix + key);
+    for (const std::string& key : keys(path.substr(0, path.size() - 1))) above.insert(prefix + key);
   }
-  SHERD_TRY(replies, fetch(*outermost, std::vector(all.begin(), all.end())));
+  auto inside = begin_beside([&] { return fetch(*store, keys("")); });
+  SHERD_TRY(replies, fetch(*outermost, std::vector(above.begin(), above.end())));
+  SHERD_TRY(own, inside.get());
+  for (auto& [key, reply] : *own) replies->insert_or_assign(whole + key, std::move(reply));
   return std::make_shared<PrefetchedStore>(store, std::move(replies), whole);
 }
 

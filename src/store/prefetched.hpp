@@ -19,8 +19,8 @@ Result<std::shared_ptr<Store>> prefetched_store(Store& store, std::span<const st
 
 /// The keys to be read of a store; `path` leads from its root to that of the innermost store.
 using KeysAbove = std::function<std::vector<std::string>(const std::string& path)>;
-/// prefetched_store() for a store and those around it (Store::parent()), all in one batch. Their snapshots are the
-/// parents of the snapshot that is returned.
+/// prefetched_store() for a store and those around it (Store::parent()), all at the same time: the objects of the store
+/// through itself, which may be a wrapper. The snapshots of the others are the parents of the one that is returned.
 Result<std::shared_ptr<Store>> prefetched_stores(const std::shared_ptr<Store>& store, const KeysAbove& keys);
 /// The store under a snapshot; any other store unchanged.
 [[nodiscard]] std::shared_ptr<Store> live_store(const std::shared_ptr<Store>& store);

@@ -1,0 +1,86 @@
+"""How many requests a copy from a server takes, counted by the server."""
+
+import collections
+
+import numpy as np
+import pytest
+import sherd
+from servers import through
+
+DATA = np.random.default_rng(5).integers(0, 60_000, (64, 64, 64)).astype("u2")
+RAW = {"compressors": None}
+
+
+class There:
+    def __init__(self, server, proxy, folder):
+        self.bucket, self.proxy = server.create_bucket(), proxy
+        server.put_folder(self.bucket, folder)
+        self.options = {"key": server.key, "secret": server.secret, "endpoint": through(server, proxy).url, "region": server.region}
+
+    def copy(self, name, destination, **how):
+        """Copies, and returns how often each object of chunks was read."""
+        self.proxy.reset()
+        sherd.copy(f"s3://{self.bucket}/{name}", destination, storage_options=self.options, **how)
+        paths = [each["target"].partition("?")[0] for each in self.proxy.requests() if each["method"] == "GET"]
+        return collections.Counter(path.partition("/c/")[2] for path in paths if "/c/" in path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("copied")
+    create = lambda name, **how: sherd.create_array(path / name, shape=DATA.shape, dtype="u2", **how)
+    create("plain.zarr", chunks=(16, 16, 16))[...] = DATA
+    create("small.zarr", chunks=(8, 8, 8), shards=(32, 32, 32))[...] = DATA
+    large = sherd.create_array(path / "large.zarr", shape=(512, 64, 512), dtype="u2", chunks=(64, 64, 64), shards=(512, 64, 512), **RAW)
+    large[:, :, :64] = 7  # 4 MiB of a shard of 32
+    return path
+
+
+@pytest.fixture(params=["seaweedfs", "radosgw"])
+def there(request, fault_proxy, folder):
+    server = request.getfixturevalue(request.param)
+    return There(server, fault_proxy(server), folder)
+
+
+def test_a_copy_reads_each_chunk_by_one_request(there, folder, tmp_path):
+    read = there.copy("plain.zarr", tmp_path / "copy")
+    assert len(read) == 64 and set(read.values()) == {1}, read
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "copy")[...], DATA)
+
+
+def test_a_copy_reads_a_small_shard_by_one_request(there, tmp_path):
+    read = there.copy("small.zarr", tmp_path / "copy")
+    assert len(read) == 8 and set(read.values()) == {1}, read
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "copy")[...], DATA)
+
+
+def test_a_copy_reads_a_large_shard_after_its_index(there, tmp_path):
+    read = there.copy("large.zarr", tmp_path / "copy")
+    assert read["0/0/0"] <= 4, read  # 4 MiB, in parts of one window
+    assert (sherd.open_array(tmp_path / "copy")[..., 60:70] == [7] * 4 + [0] * 6).all()
+
+
+def test_a_copy_without_shards_reads_each_chunk_by_one_request(there, tmp_path):
+    read = there.copy("small.zarr", tmp_path / "copy", chunks=(8, 8, 8), shards=())
+    assert sum(read.values()) <= 512 + 8 * 16, read  # and the indexes, by those that begin together
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "copy")[...], DATA)
+
+
+def test_a_copy_into_shards_looks_at_each_chunk_and_reads_it(there, tmp_path):
+    read = there.copy("plain.zarr", tmp_path / "copy", shards=(32, 32, 32))
+    assert len(read) == 64 and set(read.values()) == {2}, read
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "copy")[...], DATA)
+
+
+def test_a_copy_that_encodes_again_reads_each_chunk_by_one_request(there, tmp_path):
+    read = there.copy("plain.zarr", tmp_path / "copy", codecs=["bytes"])
+    assert len(read) == 64 and set(read.values()) == {1}, read
+    np.testing.assert_array_equal(sherd.open_array(tmp_path / "copy")[...], DATA)
+
+
+def test_a_raw_copy_reads_each_object_by_one_request(there, folder, tmp_path):
+    there.proxy.reset()
+    sherd.copy(f"s3://{there.bucket}", tmp_path / "copy", raw=True, storage_options=there.options)
+    paths = collections.Counter(each["target"].partition("?")[0] for each in there.proxy.requests())
+    objects = [each for each in folder.rglob("*") if each.is_file() and each.stat().st_size < 1 << 20]
+    assert {paths[f"/{there.bucket}/{each.relative_to(folder)}"] for each in objects} == {1}, paths
