@@ -1,6 +1,12 @@
 // Converts an attribute for another format: in some formats xarray stores `_FillValue` of floats in another form, and
-// cannot open their datasets without it.
+// cannot open their datasets without it. Warns of what the other format has no place for.
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/try.hpp"
 #include "copy/planned_copy.hpp"
+#include "io/axes.hpp"
 #include "netcdf/attribute.hpp"
 
 namespace sherd {
@@ -36,6 +42,48 @@ Json copied_attributes(const Format& from, const Format& to, const NodeDocument&
   else if ((kind == DType::Kind::complex64 || kind == DType::Kind::complex128) && fill->elements().size() == 2)
     for (Json& part : fill->elements()) part = copied_fill(part, type, encoded);
   return attributes;
+}
+
+std::vector<std::string> short_names(const ArraySpec& spec) {
+  std::vector<std::string> names(spec.shape.size());
+  for (std::size_t d = 0; d < spec.dimension_names.size(); ++d)
+    names[d] = short_axis_name(spec.dimension_names[d].value_or(""));
+  return names;
+}
+
+Result<void> set_axes(const std::vector<std::string>& axes, ArraySpec& spec) {
+  if (axes.empty()) return {};
+  SHERD_TRY(names, axis_names(axes).in_member("axes"));
+  if (names.size() != spec.shape.size())
+    return std::move(invalid_argument("the copy has " + std::to_string(spec.shape.size()) + " dimensions"))
+        .in_member("axes");
+  spec.dimension_names.assign(names.begin(), names.end());
+  return {};
+}
+
+void warn_of_left_behind(const Format& from, const Format& to, const NodeDocument& node, const std::string& key,
+                         std::vector<std::string>& warnings) {
+  constexpr std::size_t most = 8;  // a damaged document may have any number
+  const std::vector<std::string> names = from.ignored_members(node.document);
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    warnings.push_back("'" + key + "': the member '" + names[i] + "' is not copied; the format " +
+                       std::string(to.name()) + " has no place for it");
+  if (names.size() > most)
+    warnings.push_back("'" + key + "': " + std::to_string(names.size() - most) + " more members are not copied");
+}
+
+void warn_of_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key,
+                      std::vector<std::string>& warnings) {
+  std::set<std::string_view> kept;
+  for (const auto& [name, value] : copy.attributes.members()) kept.insert(name);
+  for (const auto& [name, value] : attributes.members()) {
+    if (kept.contains(name)) continue;
+    Json::Array names;
+    for (const auto& each : copy.array->dimension_names) names.push_back(each ? Json(*each) : Json());
+    if (value == Json(names)) continue;
+    warnings.push_back("'" + key + "': the attribute '" + name + "' is replaced by the names of the dimensions, " +
+                       Json(std::move(names)).dump());
+  }
 }
 
 }  // namespace sherd

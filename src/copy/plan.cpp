@@ -7,13 +7,13 @@
 
 #include "array/nodes.hpp"
 #include "base/call.hpp"
+#include "base/pool.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "codec/number.hpp"
 #include "copy/options.hpp"
 #include "format/hidden_group.hpp"
-#include "io/axes.hpp"
 #include "io/image.hpp"
 #include "netcdf/member_notes.hpp"
 #include "neuroglancer/dual_format.hpp"
@@ -24,9 +24,13 @@
 #include "node/presence.hpp"
 #include "ome/ome.hpp"
 #include "store/key.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 namespace {
+
+/// The number of members whose documents are in memory at a time.
+constexpr std::size_t kPlannedTogether = 128;
 
 class TreePlanner {
  public:
@@ -35,7 +39,8 @@ class TreePlanner {
         destination_(destination),
         options_(options),
         format_(*source.format),
-        new_format_(*destination.format) {}
+        new_format_(*destination.format),
+        documents_(source.store) {}
 
   Result<TreePlan> run() && {
     SHERD_TRY(plan_all());
@@ -44,14 +49,13 @@ class TreePlanner {
   }
 
  private:
-  // Uses the document texts stored at `location`, so that an unchanged node keeps its documents byte for
-  // byte.
+  // Uses the texts that are stored at `location`, so that an unchanged node keeps its documents byte for byte.
   Result<void> keep_texts(const NodeLocation& location, NodeCopy& node) const {
     const std::vector<DocumentVersion>& versions = node.document.versions;
     if (changes_format()) return {};
     node.stored = documents_of(node, destination_);
     for (std::size_t i = 0; i < node.stored.size() && node.stored.size() == versions.size(); ++i) {
-      SHERD_TRY(text, location.store->get(versions[i].key, location.config.limits.metadata_bytes));
+      SHERD_TRY(text, documents_->get(versions[i].key, location.config.limits.metadata_bytes));
       if (text) node.stored[i].text = *std::move(text);
     }
     return {};
@@ -84,6 +88,7 @@ class TreePlanner {
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
             .in_member(std::string(image_option));
       SHERD_TRY(plan(""));
+      SHERD_TRY(list_all());
       SHERD_TRY(check_complete());
       return check_ranks();
     }
@@ -160,12 +165,12 @@ class TreePlanner {
   Result<void> plan(const std::string& path) {
     SHERD_TRY(check_interrupted(options_.config.interrupted));
     const NodeLocation location = location_below(source_, path);
-    auto document = format_.open(*location.store, location.path, location.config.limits);
+    auto document = format_.open(*documents_, location.path, location.config.limits);
     if (!document) return leave_out(path, std::move(document).error());
     if (!*document) return path.empty() ? Result<void>(no_node_at(location)) : Result<void>();  // erased meanwhile
     SHERD_TRY(warn(location, **document));
-    const std::string key = key_of(location, **document);
-    note_left_behind(**document, key);
+    const std::string key = key_of(location, (*document)->type);
+    if (changes_format()) warn_of_left_behind(format_, new_format_, **document, key, plan_.warnings);
     if ((*document)->type == NodeType::group) return plan_group(location, path, **std::move(document));
     return in_source(plan_array(location, path, **document), key, options_);
   }
@@ -188,12 +193,46 @@ class TreePlanner {
     SHERD_TRY(hidden, hidden_group(location, plan_.nodes[number].document.document));
     if (hidden) left_out_.emplace(path, corrupt(*hidden));
     SHERD_TRY(members, members_at(location));
-    for (const auto& member : members) SHERD_TRY(plan(join_path(path, member.first)));
+    SHERD_TRY(plan_members(path, members));
     note_missing(number);
     NodeCopy node = std::move(plan_.nodes[number]);
     SHERD_TRY(finish_group(location, node));
     note_references(path, node.document.document);
     plan_.nodes[number] = std::move(node);
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> documents_at(const std::string& path) const {
+    const Format* const format = &format_;
+    return document_keys({&format, 1}, join_path(source_.path, path));
+  }
+
+  /// Where requests have latency, the documents of many members are read together.
+  Result<void> plan_members(const std::string& path, const Members& members) {
+    const std::shared_ptr<Store> outer = documents_;
+    for (std::size_t i = 0; i < members.size();) {
+      const std::size_t end = std::min(i + kPlannedTogether, members.size());
+      std::vector<std::string> keys;
+      for (std::size_t k = i; k < end; ++k)
+        std::ranges::move(documents_at(join_path(path, members[k].first)), std::back_inserter(keys));
+      SHERD_TRY(read, prefetched_store(*source_.store, keys));
+      for (; i < end; ++i) {
+        documents_ = read;  // members that are groups have left their own
+        SHERD_TRY(plan(join_path(path, members[i].first)));
+      }
+    }
+    documents_ = outer;
+    return {};
+  }
+
+  /// Lists the chunks of the arrays.
+  Result<void> list_all() {
+    const Config config = with_requests(options_.config, source_.store->traits().parallel_requests);
+    SHERD_TRY(parallel_for(unlisted_.size(), config, [&](std::size_t i) {
+      NodeCopy& node = plan_.nodes[unlisted_[i]];
+      return in_source(list_chunks(*node.array), key_of(location_below(source_, node.path), NodeType::array), options_);
+    }));
+    for (const std::size_t number : unlisted_) plan_.bytes += plan_.nodes[number].array->bytes;
     return {};
   }
 
@@ -334,7 +373,8 @@ class TreePlanner {
 
   Result<void> plan_array(const NodeLocation& location, const std::string& path, const NodeDocument& document) {
     auto source = make_array(location, document);
-    if (!source) return leave_out(path, stored_error(std::move(source).error()).in_key(key_of(location, document)));
+    if (!source)
+      return leave_out(path, stored_error(std::move(source).error()).in_key(key_of(location, document.type)));
     SHERD_TRY(source->state().check_access());
     const CopyOptions options = options_for(*document.array, path);
     SHERD_TRY(cutout, Cutout::make(*document.array, options));
@@ -348,10 +388,10 @@ class TreePlanner {
     Json attributes = copied_attributes(format_, new_format_, node.document);
     if (cutout) attributes = cutout->attributes_of(std::move(attributes), short_names(*document.array));
     if (changes_format()) name_axes(path, document, spec);
-    SHERD_TRY(name_axes(spec));
+    SHERD_TRY(set_axes(options_.axes, spec));
     if (changes_format() || !options.axes.empty() || (cutout && cutout->changes_chunks())) {
       SHERD_TRY(fresh, new_node(destination_, std::move(spec), attributes));
-      if (changes_format()) note_replaced(attributes, fresh, key_of(location, document));
+      if (changes_format()) warn_of_replaced(attributes, fresh, key_of(location, document.type), plan_.warnings);
       node.document = std::move(fresh);
       node.stored.clear();
     } else if (cutout || options.chunks || options.shards || options.auto_shards || options.codecs ||
@@ -373,28 +413,10 @@ class TreePlanner {
     to.writable = false;  // there is nothing to write to yet
     auto destination = make_array(std::move(to), node.document);
     if (!destination) return of_request(destination.error());
-    SHERD_TRY(array, plan_copy(*std::move(source), *std::move(destination), std::move(cutout)));
-    plan_.bytes += array.bytes;
+    SHERD_TRY(array, plan_unlisted(*std::move(source), *std::move(destination), std::move(cutout)));
     node.array = std::move(array);
+    unlisted_.push_back(plan_.nodes.size());
     plan_.nodes.push_back(std::move(node));
-    return {};
-  }
-
-  static std::vector<std::string> short_names(const ArraySpec& spec) {
-    std::vector<std::string> names(spec.shape.size());
-    for (std::size_t d = 0; d < spec.dimension_names.size(); ++d)
-      names[d] = short_axis_name(spec.dimension_names[d].value_or(""));
-    return names;
-  }
-
-  // Applies the caller's names to the dimensions of the copy.
-  Result<void> name_axes(ArraySpec& spec) const {
-    if (options_.axes.empty()) return {};
-    SHERD_TRY(names, axis_names(options_.axes).in_member("axes"));
-    if (names.size() != spec.shape.size())
-      return std::move(invalid_argument("the copy has " + std::to_string(spec.shape.size()) + " dimensions"))
-          .in_member("axes");
-    spec.dimension_names.assign(names.begin(), names.end());
     return {};
   }
 
@@ -430,37 +452,8 @@ class TreePlanner {
     node.stored.clear();
   }
 
-  static std::string key_of(const NodeLocation& location, const NodeDocument& document) {
-    return location.format->document_key(location.path, document.type);
-  }
-
-  // Reports members that readers ignore and that a format with other documents does not keep.
-  void note_left_behind(const NodeDocument& node, const std::string& key) {
-    if (!changes_format()) return;
-    constexpr std::size_t most = 8;  // a damaged document may have any number
-    const std::vector<std::string> names = format_.ignored_members(node.document);
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-      plan_.warnings.push_back("'" + key + "': the member '" + names[i] + "' is not copied; the format " +
-                               std::string(new_format_.name()) + " has no place for it");
-    if (names.size() > most)
-      plan_.warnings.push_back("'" + key + "': " + std::to_string(names.size() - most) +
-                               " more members are not copied");
-  }
-
-  // Reports attributes that the new format replaces with dimension names.
-  void note_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key) {
-    std::set<std::string_view> kept;
-    for (const auto& [name, value] : copy.attributes.members()) kept.insert(name);
-    for (const auto& [name, value] : attributes.members()) {
-      if (kept.contains(name)) continue;
-      Json::Array names;
-      for (const auto& each : copy.array->dimension_names) names.push_back(each ? Json(*each) : Json());
-      if (value == Json(names)) continue;
-      std::string& warning = plan_.warnings.emplace_back("'" + key + "': the attribute '");
-      warning += name;
-      warning += "' is replaced by the names of the dimensions, ";
-      warning += Json(std::move(names)).dump();
-    }
+  static std::string key_of(const NodeLocation& location, NodeType type) {
+    return location.format->document_key(location.path, type);
   }
 
   [[nodiscard]] bool changes_format() const { return format_.name() != new_format_.name(); }
@@ -477,6 +470,8 @@ class TreePlanner {
   const Format& format_;      ///< of the source
   const Format& new_format_;  ///< of the destination
   TreePlan plan_;
+  std::shared_ptr<Store> documents_;   ///< a snapshot of the source in which documents are read
+  std::vector<std::size_t> unlisted_;  ///< numbers of the nodes that are arrays whose chunks have not been listed
   std::map<std::string, std::vector<std::string>> axes_;  ///< of the resolutions of images, by path
   std::map<std::string, Error> left_out_;                 ///< nodes that cannot be read, by path
   bool rank_met_ = false, names_members_ = false;

@@ -49,7 +49,11 @@ struct ArrayCopy {
   [[nodiscard]] std::uint64_t object_count() const { return everything.value_or(objects.size()); }
   [[nodiscard]] std::uint64_t object(std::uint64_t i) const { return everything ? i : objects[i]; }
 };
+/// Everything but the lists of chunks and objects, without any request.
+Result<ArrayCopy> plan_unlisted(Array source, Array destination, std::shared_ptr<const ElementMap> map);
 /// Lists the stored chunks of the source.
+Result<void> list_chunks(ArrayCopy& plan);
+/// plan_unlisted() and list_chunks().
 Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<const ElementMap> map = {});
 
 /// The source of a node in a pyramid: the previous level, at the finer resolution.
@@ -114,6 +118,16 @@ Result<NewCounterpart> counterpart_of_copy(const NodeOfCopy& source, const NodeO
 Result<NodeDocument> new_node(const NodeLocation& destination, ArraySpec spec, const Json& attributes);
 /// The attributes of an array's copy: `_FillValue` has the form that xarray requires in Zarr v3, elsewhere a number.
 Json copied_attributes(const Format& from, const Format& to, const NodeDocument& array);
+/// The names of the array's dimensions, as an image has them: x, y, z, c, t where they say that.
+std::vector<std::string> short_names(const ArraySpec& spec);
+/// Gives the dimensions of a copy the names that the caller wants, if any.
+Result<void> set_axes(const std::vector<std::string>& axes, ArraySpec& spec);
+/// Warns of members of the node's document that readers ignore, for which the other format has no place.
+void warn_of_left_behind(const Format& from, const Format& to, const NodeDocument& node, const std::string& key,
+                         std::vector<std::string>& warnings);
+/// Warns of attributes that the new format replaces with dimension names.
+void warn_of_replaced(const Json& attributes, const NodeDocument& copy, const std::string& key,
+                      std::vector<std::string>& warnings);
 /// The metadata of a copy of a group in another format.
 Result<Json> copied_group(const NodeLocation& location, const NodeDocument& source, const NodeLocation& destination);
 

@@ -62,13 +62,11 @@ Result<void> list_whole(ArrayCopy& plan, bool same_objects) {
 
 }  // namespace
 
-Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<const ElementMap> map) {
+Result<ArrayCopy> plan_unlisted(Array source, Array destination, std::shared_ptr<const ElementMap> map) {
   ArrayCopy plan{std::move(source), std::move(destination), CopyWay::encoded, false, {}, {}};
   const Array::State& from = plan.source.state();
   const Array::State& to = plan.destination.state();
   plan.map = std::move(map);
-  const Shape shape = from.shape();
-  const Shape count = from.grid.count(shape);
   const Shape to_shape = to.shape();
   const Shape to_count = to.grid.count(to_shape);
   const auto missing = plan.map ? plan.map->missing(from.layout.fill.bytes()) : from.layout.fill.bytes();
@@ -79,16 +77,28 @@ Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<con
     if (!plan.everything) return unsupported("the copy would have more than 2^64 chunks, all of them stored");
   }
   if (!other_fill) plan.way = copy_way(from, to, plan.map ? plan.map->cheapest(from) : CopyWay::whole);
-  const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   plan.clips = is_clipped(from) != is_clipped(to);
   const bool encodes = plan.way == CopyWay::encoded || plan.clips || plan.everything;
   if (encodes) SHERD_TRY(check_encoders(to.document().array->codecs, to.location.codecs()).in_member("codecs"));
+  return plan;
+}
+
+Result<void> list_chunks(ArrayCopy& plan) {
+  const Array::State& to = plan.destination.state();
+  const Shape shape = to.shape(), count = to.grid.count(shape);
+  const bool same_objects = plan.way == CopyWay::whole && !plan.map;
   SHERD_TRY(list_whole(plan, same_objects));
   sort_unique(plan.stored);
   if (same_objects) plan.objects = plan.stored;
   sort_unique(plan.objects);
   for (const auto number : plan.objects)
-    plan.bytes += element_count(to.valid_shape(unravel(number, to_count), to_shape)).value_or(0) * to.dtype.size();
+    plan.bytes += element_count(to.valid_shape(unravel(number, count), shape)).value_or(0) * to.dtype.size();
+  return {};
+}
+
+Result<ArrayCopy> plan_copy(Array source, Array destination, std::shared_ptr<const ElementMap> map) {
+  SHERD_TRY(plan, plan_unlisted(std::move(source), std::move(destination), std::move(map)));
+  SHERD_TRY(list_chunks(plan));
   return plan;
 }
 

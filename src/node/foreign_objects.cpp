@@ -19,6 +19,7 @@
 #include "node/storage_kind.hpp"
 #include "store/key.hpp"
 #include "store/listing.hpp"
+#include "store/prefetched.hpp"
 
 namespace sherd {
 
@@ -137,7 +138,11 @@ Result<Step> step_at(const NodeLocation& location, bool refuses) {
 class Walk {
  public:
   Walk(const NodeLocation& top, bool refuses)
-      : top_(top), contents_(top.format->contents(top.path)), refuses_(refuses) {
+      : top_(top),
+        contents_(top.format->contents(top.path)),
+        refuses_(refuses),
+        document_keys_(top),
+        documents_(top.store) {
     top_.writable = false;
   }
   /// Where the top has no members.
@@ -148,21 +153,56 @@ class Walk {
   /// Calls found(key, innermost step) for the foreign objects that would be erased with a node at `erased`.
   using Found = std::function<Result<void>(const std::string& key, const Step& step)>;
   Result<void> for_foreign(const NodeLocation& erased, const Found& found) {
-    for (const std::string& prefix : erased.format->contents(erased.path))
-      SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-        SHERD_TRY(check_interrupted(top_.config.interrupted));
-        const std::string key = prefix + std::string(entry.name);
-        const bool is_inside = has_ours_below(entry.name);
-        if (is_inside && refuses_) SHERD_TRY(refuse_claim(top_, key));
-        if (is_inside || is_ours(entry.name) || is_backup(entry.name)) return true;
-        SHERD_TRY(step, step_without(key));
-        if (step != nullptr) SHERD_TRY(found(key, *step));
-        return true;
-      }));
+    for (const std::string& prefix : erased.format->contents(erased.path)) SHERD_TRY(for_foreign_below(prefix, found));
     return {};
   }
 
  private:
+  /// Examines as many keys together as a page of a list has, so that the documents among them are read together.
+  Result<void> for_foreign_below(const std::string& prefix, const Found& found) {
+    std::vector<std::string> names;
+    SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
+      names.emplace_back(entry.name);
+      if (names.size() == kListPage) SHERD_TRY(examine(prefix, std::exchange(names, {}), found));
+      return true;
+    }));
+    return examine(prefix, names, found);
+  }
+
+  /// The keys of documents, and those of others that the same nodes may have.
+  [[nodiscard]] std::vector<std::string> documents_among(const std::string& prefix,
+                                                         const std::vector<std::string>& names) const {
+    std::vector<std::string> documents;
+    const Format* const format = top_.format.get();
+    for (const std::string& name : names) {
+      const std::string key = prefix + name;
+      if (!document_keys_.has(key)) continue;
+      const std::vector<std::string> all = document_keys({&format, 1}, std::string(parent_path(key)));
+      if (std::ranges::find(all, key) == all.end())
+        documents.push_back(key);
+      else
+        documents.insert(documents.end(), all.begin(), all.end());
+    }
+    std::ranges::sort(documents);
+    documents.erase(std::ranges::unique(documents).begin(), documents.end());
+    return documents;
+  }
+
+  Result<void> examine(const std::string& prefix, const std::vector<std::string>& names, const Found& found) {
+    SHERD_TRY(read, prefetched_store(*top_.store, documents_among(prefix, names)));
+    documents_ = std::move(read);
+    for (const std::string& name : names) {
+      SHERD_TRY(check_interrupted(top_.config.interrupted));
+      const std::string key = prefix + name;
+      const bool is_inside = has_ours_below(name);
+      if (is_inside && refuses_) SHERD_TRY(refuse_claim(top_, key));
+      if (is_inside || is_ours(name) || is_backup(name)) continue;
+      SHERD_TRY(step, step_without(key));
+      if (step != nullptr) SHERD_TRY(found(key, *step));
+    }
+    return {};
+  }
+
   /// The innermost step towards a key that nothing owns; nullptr if something does.
   Result<const Step*> step_without(std::string_view key) {
     const auto prefix = std::ranges::find_if(contents_, [&](const auto& each) { return key.starts_with(each); });
@@ -181,7 +221,9 @@ class Walk {
 
   Result<const Step*> step_to(std::size_t depth, const std::string& path) {
     if (depth == steps_.size() || steps_[depth].path != path) {
-      SHERD_TRY(step, step_at(at_path(top_, path), refuses_));
+      NodeLocation there = at_path(top_, path);
+      there.store = documents_;
+      SHERD_TRY(step, step_at(there, refuses_));
       steps_.resize(depth);
       steps_.push_back(std::move(step));
     }
@@ -191,6 +233,8 @@ class Walk {
   NodeLocation top_;
   std::vector<std::string> contents_;
   bool refuses_;
+  DocumentKeys document_keys_;
+  std::shared_ptr<Store> documents_;  ///< the store, or a snapshot of the documents among the keys
   std::vector<Step> steps_;
 };
 

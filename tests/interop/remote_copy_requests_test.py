@@ -84,3 +84,22 @@ def test_a_raw_copy_reads_each_object_by_one_request(there, folder, tmp_path):
     paths = collections.Counter(each["target"].partition("?")[0] for each in there.proxy.requests())
     objects = [each for each in folder.rglob("*") if each.is_file() and each.stat().st_size < 1 << 20]
     assert {paths[f"/{there.bucket}/{each.relative_to(folder)}"] for each in objects} == {1}, paths
+
+
+@pytest.mark.parametrize("format", ["zarr3", "zarr2"])
+def test_a_copy_of_many_arrays_takes_few_more_round_trips(there, format, tmp_path):
+    counts = []
+    for number in (2, 20):
+        group = sherd.create_group(tmp_path / f"{format}-{number}", format=format)
+        for i in range(number):
+            group.create_array(f"a{i}", shape=64, dtype="u2", chunks=16)[...] = i + 1
+        url = f"s3://{there.bucket}/{format}-{number}"
+        sherd.copy(tmp_path / f"{format}-{number}", url, raw=True, storage_options=there.options)
+        there.proxy.set({"delay": 250})
+        there.proxy.reset()
+        sherd.copy(url, tmp_path / f"{format}-{number}-copy", storage_options=there.options)
+        counts.append(there.proxy.counts()["round_trips"])
+        there.proxy.set()
+    assert counts[1] <= counts[0] + 16, counts  # 18 arrays, 72 chunks
+    copied = sherd.open_group(tmp_path / f"{format}-20-copy")
+    assert all((copied[f"a{i}"][...] == i + 1).all() for i in range(20))
