@@ -31,6 +31,7 @@
 #include "node/path.hpp"
 #include "node/storage_kind.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -88,6 +89,7 @@ class TreeCheck {
     Shape cell;
     std::string key;
     std::uint64_t size;
+    Generation generation;  ///< as listed, or empty
   };
   /// The kind of node that a document describes, even if it is damaged.
   enum class Kind : std::uint8_t { array, group, unknown, none };
@@ -376,8 +378,8 @@ class TreeCheck {
     const NodeKeys keys = format_.keys(state.location.path);
     std::vector<Stored> batch;
     Result<void> outcome;
-    Store& store = store_of(state);
-    const auto take = [&](const std::string& key, const std::optional<Shape>& cell, std::uint64_t size) {
+    const auto take = [&](const std::string& key, const std::optional<Shape>& cell, std::uint64_t size,
+                          const Generation& generation) {
       if (!cell && may_be_of_another_shape(state, key))
         return true;
       else if (!cell)
@@ -385,7 +387,7 @@ class TreeCheck {
       else if (outside(*cell, count))
         outcome = outside_chunk(key, state.shape());
       else
-        batch.push_back({*cell, key, size});
+        batch.push_back({*cell, key, size, generation});
       if (outcome && batch.size() == kObjectsAtOnce) outcome = objects(state, batch);
       return outcome.has_value();
     };
@@ -394,23 +396,23 @@ class TreeCheck {
     };
     const StoredVisit visit{
         .object =
-            [&](const std::string& key, std::uint64_t size) {
+            [&](const std::string& key, std::uint64_t size, const Generation& generation) {
               if (!outcome) return false;
               const bool is_document = keys.is_document(key) || key == keys.array;  // which may be its group's
               const std::string_view name = std::string_view(key).substr(state.prefix.size());
               if (is_document || is_ours(name) || root_.tables.is_model_document(name)) return true;
               if (is_volume() && neuroglancer::is_beside_chunks(name)) return true;
-              return is_of_counterpart(state, key) || take(key, cell_of(key), size);
+              return is_of_counterpart(state, key) || take(key, cell_of(key), size, generation);
             },
         // A directory at the key of a chunk is neither a chunk nor a missing one: reading it is an error.
         .directory =
             [&](const std::string& path, bool beside_object) {
               if (!outcome || referred_.contains(path)) return false;
               const auto cell = cell_of(path);
-              if (cell && !beside_object && !outside(*cell, count)) take(path, cell, 0);
+              if (cell && !beside_object && !outside(*cell, count)) take(path, cell, 0, {});
               return true;
             }};
-    const auto listed = for_all_stored(store, state.prefix, visit);
+    const auto listed = for_all_stored(store_of(state), state.prefix, visit);
     if (outcome) outcome = objects(state, batch);
     if (!outcome) return outcome;
     return listed ? Result<void>() : add_unlisted(listed.error(), state.prefix, report_);
@@ -459,7 +461,8 @@ class TreeCheck {
     const ObjectRepair repair(state, store, check, options_.repair);
     std::vector<std::unique_ptr<Findings>> findings(batch.size());
     SHERD_TRY(parallel_for(batch.size(), config, [&](std::size_t i) -> Result<void> {
-      SHERD_TRY(found, repair.run(batch[i].cell, batch[i].key));
+      const Stored& each = batch[i];
+      SHERD_TRY(found, repair.run(each.cell, each.key, listed_source(store, each.key, each.size, each.generation)));
       findings[i] = std::move(found);
       checked_bytes_.fetch_add(batch[i].size, std::memory_order_relaxed);
       return {};

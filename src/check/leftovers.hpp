@@ -23,6 +23,10 @@ class LeftoversSeen final : public ForwardingStore {
 
   Result<void> read(ReadQueue& queue) override { return store_->read(queue); }
   Result<void> erase_all(std::span<const std::string> keys) override { return store_->erase_all(keys); }
+  [[nodiscard]] std::shared_ptr<ByteSource> listed(const std::string& key, std::uint64_t size,
+                                                   const Generation& generation) const override {
+    return listed_beneath(key, size, generation);
+  }
   Result<bool> visit(const std::string& prefix, ListDepth depth, const OnEntry& visit) override;
 
   /// Warns of what was seen and of the claim to the node at `location`, which need not exist, or removes what no

@@ -34,10 +34,11 @@ bool are_bytes_decoded(const ChunkLayout& layout, std::span<const std::byte> enc
 
 }  // namespace
 
-Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, Findings& to) const {
+Result<void> ObjectCheck::check(const Shape& cell, const std::string& key, std::shared_ptr<ByteSource> listed,
+                                Findings& to) const {
   if (const neuroglancer::IdObjects* ids = neuroglancer::hashed_ids(state_)) return hashed(*ids, key, to);
   if (state_.layout.shard && state_.layout.shard->ids() != nullptr) return box_aligned(cell, key, to);
-  auto source = state_.location.store->open(key);
+  auto source = listed != nullptr ? std::move(listed) : state_.location.store->open(key);
   if (!source) return to.failed(std::move(source).error(), "unreadable", {});
   if (*source == nullptr) return {};  // erased since it was listed
   auto size = (*source)->size();

@@ -28,9 +28,9 @@ class ObjectCheck {
   ObjectCheck(const Array::State& state, bool data, const Config& config, Budget& budget)
       : state_(state), data_(data), config_(config), budget_(budget) {}
 
-  /// `cell` is unused if chunks are values of a store of ids: the object is then a shard. Returns an error only if the
-  /// check cannot continue.
-  Result<void> check(const Shape& cell, const std::string& key, Findings& to) const;
+  /// `cell` is unused if chunks are values of a store of ids: the object is then a shard. `listed` is the version that
+  /// a list has shown, or null. Returns an error only if the check cannot continue.
+  Result<void> check(const Shape& cell, const std::string& key, std::shared_ptr<ByteSource> listed, Findings& to) const;
   /// Whether these bytes would be a shard without errors, as far as indexes and sizes tell; for shards with slots.
   Result<bool> is_sound(const Shape& cell, ByteSource& source, std::uint64_t size) const;
 

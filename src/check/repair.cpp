@@ -128,10 +128,11 @@ Result<Repair> repair_index(const HeldObject& held, const ObjectCheck& check, bo
   return at_start ? restore_head(torn, backup) : cut_tail(torn, backup);
 }
 
-Result<std::unique_ptr<Findings>> ObjectRepair::run(const Shape& cell, const std::string& key) const {
+Result<std::unique_ptr<Findings>> ObjectRepair::run(const Shape& cell, const std::string& key,
+                                                    std::shared_ptr<ByteSource> listed) const {
   const Look look = [&](Findings& to) {
     if (options_) to.collect_broken();
-    return check_.check(cell, key, to);
+    return check_.check(cell, key, std::exchange(listed, nullptr), to);
   };
   if (!options_) return look_at(store_, key, look);
   std::vector<Repair> done;

@@ -32,7 +32,8 @@ class ObjectRepair {
       : state_(state), store_(store), check_(check), options_(options) {}
 
   /// The findings that remain, with what was done before. A warning `not_repaired` says why nothing more was done.
-  Result<std::unique_ptr<Findings>> run(const Shape& cell, const std::string& key) const;
+  Result<std::unique_ptr<Findings>> run(const Shape& cell, const std::string& key,
+                                        std::shared_ptr<ByteSource> listed) const;
 
  private:
   Result<Repair> repaired(const Shape& cell, const std::string& key, const Findings& found) const;

@@ -9,6 +9,7 @@
 #include "base/url.hpp"
 #include "copy/object.hpp"
 #include "store/capabilities.hpp"
+#include "store/listing.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
@@ -37,8 +38,7 @@ Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte>
 Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Object& object) {
   Store& store = *task_.source.store();
   if (object.source != nullptr) return object.source;
-  if (const auto* copying = dynamic_cast<const CopyingStore*>(&store))
-    if (auto known = copying->listed(object.key, object.size, object.generation)) return known;
+  if (auto listed = listed_source(store, object.key, object.size, object.generation)) return listed;
   SHERD_TRY(source, store.open(object.key));
   if (source != nullptr) {
     SHERD_TRY(generation, source->generation());

@@ -203,9 +203,7 @@ class ObjectCopier {
   /// The server is told which version the list has shown; if there is another one by now, that is opened.
   Result<void> copy_object(const ListedObject& object) {
     const std::string& key = object.key;
-    const auto* const store = dynamic_cast<const CopyingStore*>(&source_);
-    const auto listed = store != nullptr ? store->listed(key, object.size, object.generation) : nullptr;
-    if (listed) {
+    if (const auto listed = listed_source(source_, key, object.size, object.generation)) {
       auto copied = copy_from(key, *listed);
       if (copied || copied.error().code() != ErrorCode::conflict) return copied;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "store/capabilities.hpp"
 
 namespace sherd {
 
@@ -33,6 +34,12 @@ Result<bool> lists_nothing(Store& store, const std::string& prefix, ListDepth de
 }
 
 Error cannot_list(const Store& store) { return unsupported("the store " + store.url() + " cannot list its objects"); }
+
+std::shared_ptr<ByteSource> listed_source(const Store& store, const std::string& key, std::uint64_t size,
+                                          const Generation& generation) {
+  const auto* const versioned = dynamic_cast<const CopyingStore*>(&store);
+  return versioned != nullptr ? versioned->listed(key, size, generation) : nullptr;
+}
 
 bool is_unlisted(const Error& error) { return error.code() == ErrorCode::unsupported || error.is_denied(); }
 

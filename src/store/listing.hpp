@@ -31,5 +31,9 @@ Result<std::vector<std::string>> erase_objects(Store& store, const std::string& 
 /// Whether visit() failed because the store cannot list its objects or a server does not allow it. Then objects are
 /// asked for by their keys.
 [[nodiscard]] bool is_unlisted(const Error& error);
+/// The version of an object that a list has shown, without a request, where the store can make one of it
+/// (CopyingStore::listed()); otherwise nullptr.
+[[nodiscard]] std::shared_ptr<ByteSource> listed_source(const Store& store, const std::string& key, std::uint64_t size,
+                                                        const Generation& generation);
 
 }  // namespace sherd
