@@ -17,6 +17,7 @@ import statistics
 import time
 
 import acquire_zarr
+import clones
 import numpy
 import report
 import sherd
@@ -27,6 +28,7 @@ BEGIN, END = "<!-- written by script/bench --changes --record -->", "<!-- end of
 SHARD, CHUNK = (8192, 4096), (2, 4096)  # uint16: 64 MiB, and 16 KiB
 FRAME, DEPTH = (1024, 1024), 16  # frames of 2 MiB in shards of 32 MiB
 MANY = 1000
+CLONES = "clones"
 
 UPDATES = {"update-one": "one chunk of 16 KiB", "update-many": f"{MANY} scattered chunks, one call"}
 STREAMS = {"stream-raw": "stream of frames, raw", "stream-zstd": "stream of frames, zstd level 1"}
@@ -222,13 +224,16 @@ def text(results):
     yield f"Streams of {results['frames']} frames:"
     yield ""
     yield from table(TITLES, results["cells"], STREAMS, ["sherd", "sherd-4"], ["tensorstore"])
+    if CLONES in results["cells"]:
+        yield ""
+        yield from clones.table(results["cells"][CLONES])
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="script/bench --changes", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer frames, and 5 rounds")
     parser.add_argument("--rounds", type=int, help="number of calls; the median is recorded (default: 15)")
-    parser.add_argument("--cells", default=",".join({**UPDATES, **STREAMS}), help="some of: %(default)s; others keep their last figures")
+    parser.add_argument("--cells", default=",".join([*UPDATES, *STREAMS, *([CLONES] if clones.possible() else [])]), help="some of: %(default)s; others keep their last figures")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench", help="for arrays and results")
     parser.add_argument("--record", action="store_true", help="put the tables into docs/benchmarks.md")
     return parser.parse_args()
@@ -247,9 +252,12 @@ def main():
     contests = {}
     for cell in chosen.cells.split(","):
         kind = "updates" if cell in UPDATES else "streams"
-        if kind not in contests:
-            contests[kind] = Updates(folder / "scratch") if kind == "updates" else Streams(folder / "scratch", frames)
-        results["cells"][cell] = measure(contests[kind], cell, rounds)
+        if cell == CLONES:
+            results["cells"][cell] = clones.measure(folder / "scratch", SHARD, CHUNK, tensorstore_spec)
+        else:
+            if kind not in contests:
+                contests[kind] = Updates(folder / "scratch") if kind == "updates" else Streams(folder / "scratch", frames)
+            results["cells"][cell] = measure(contests[kind], cell, rounds)
         kept.write_text(json.dumps(results, indent=1))
     shutil.rmtree(folder / "scratch")
     lines = "\n".join(text(results))
