@@ -369,7 +369,7 @@ class SHERD_API Recorder {
   void repeated(std::uint64_t requests, std::uint64_t retries) noexcept;
   /// There is a chain of so many requests (Stats::round_trips) that have been answered.
   void answered(std::uint64_t round_trips) noexcept;
-  /// A shard was changed in this way: `append`, `in_place`, or `rewrite` and why it was not appended to.
+  /// A shard was changed in this way: `append`, `in_place`, or `rewrite` and why it was not appended to (`compacted`).
   void updated(std::string_view how, std::string_view why);
   /// How often shards were changed in each way, by its name and reason: "append", "rewrite: the change is large".
   [[nodiscard]] std::map<std::string, std::uint64_t> updates() const;

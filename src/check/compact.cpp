@@ -17,6 +17,7 @@
 #include "neuroglancer/sharded_store.hpp"
 #include "neuroglancer/storage.hpp"
 #include "node/path.hpp"
+#include "shard/choose.hpp"
 #include "store/key.hpp"
 #include "store/retry.hpp"
 #include "store/with_writers.hpp"
@@ -146,7 +147,7 @@ class Compaction {
   Result<void> shard(const Array::State& state, const Stored& stored) {
     SHERD_TRY(held, hold_object(state, stored.cell, stored.key));
     if (held.source == nullptr) return {};
-    SHERD_TRY(size, rewrite_densely(held, {.only_if_smaller = true}));
+    SHERD_TRY(size, rewrite_densely(held, {.only_if_smaller = true, .why = kCompacted}));
     if (!size) return {};
     reclaimed_ += held.size - std::min(*size, held.size);
     ++shards_;

@@ -54,8 +54,11 @@ Result<std::optional<std::uint64_t>> rewrite_densely(const HeldObject& held, con
   SHERD_TRY(applied,
             apply({held.store(), held.key, held.source.get(), held.condition}, *coding, std::move(update), 1, empty,
                   [&](ShardWriter& writer) { return rewrite.put ? rewrite.put(writer) : Result<void>(); }));
-  if (auto* const recorder = state.config().recorder.get()) recorder->chunks_moved += applied.unchanged;
   if (!applied.exists) SHERD_TRY(erase_held(held));
+  if (auto* const recorder = state.config().recorder.get()) {
+    recorder->chunks_moved += applied.unchanged;
+    recorder->updated("rewrite", rewrite.why);
+  }
   return std::optional(applied.size);
 }
 

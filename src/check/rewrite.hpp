@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "array/array_state.hpp"
 #include "shard/writer.hpp"
@@ -34,6 +35,7 @@ struct DenseRewrite {
   std::function<Result<void>(ShardWriter&)> put = {};
   /// Nothing is written if the new version would not be smaller.
   bool only_if_smaller = false;
+  std::string_view why = "repaired";  ///< for Recorder::updated()
 };
 /// Returns the size of the new version, 0 if none of its chunks remain; nullopt if nothing was written. For shards with
 /// slots, also those of dual-format arrays, which get both indexes and names. Fails like read_old_shard(); `conflict`

@@ -189,7 +189,8 @@ class PlanWriter {
     for (const Plan::Step& step : plan.steps) changed.push_back(step.slot);
     ShardChange change{.slots = changed};
     if (plan.erases)
-      change.prescribed = state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place;
+      change.prescribed = {state_.erase == EraseMode::rewrite ? UpdateKind::dense : UpdateKind::index_in_place,
+                           "chunks are erased"};
     SHERD_TRY(before, old_shard(plan, *old, state_.limits()));
     return plan_update(choose(state_.array.config(), traits, before, change), before, changed, coding);
   }

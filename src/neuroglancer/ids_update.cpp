@@ -87,7 +87,7 @@ class IdsUpdate {
     SHERD_TRY(stats(std::move(seen)));
     const bool may_go = stats_.chunks == 0 && can_erase();
     if (old_.source == nullptr || (stats_.dead == 0 && !may_go)) return false;
-    SHERD_TRY(stats_.chunks == 0 ? drop() : update(UpdateKind::dense));
+    SHERD_TRY(stats_.chunks == 0 ? drop() : update(PrescribedUpdate{UpdateKind::dense}));
     return true;
   }
   /// In bytes: of the old version, and of the new one after compact() has made it.
@@ -219,8 +219,8 @@ class IdsUpdate {
   }
 
   /// Changes the shard as choose() decides. The older pair of objects becomes a shard.
-  Result<void> update(std::optional<UpdateKind> prescribed) {
-    if (old_.is_pair) prescribed = UpdateKind::dense;
+  Result<void> update(std::optional<PrescribedUpdate> prescribed) {
+    if (old_.is_pair && !prescribed) prescribed = {UpdateKind::dense, "a pair of objects becomes a shard"};
     const auto [old, changed] = old_slots();
     const UpdateKind kind =
         choose(state_.config(), state_.store->traits(), old, {changed, put_bytes_, replaced_lists_, prescribed});
@@ -427,6 +427,7 @@ Result<ShardedStore::Compacted> compact_shards(const ShardedStore::State& state,
       if (!is_changed) return {};
       reclaimed += shard.size() - std::min(shard.size(), shard.new_size());
       ++shards;
+      if (config.recorder) config.recorder->updated("rewrite", kCompacted);
       return {};
     });
   }));

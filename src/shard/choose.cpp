@@ -130,8 +130,9 @@ std::string_view name_of(UpdateKind kind) {
 
 UpdateKind choose(const Config& config, const StoreTraits& traits, const OldShard& old, const ShardChange& change) {
   if (change.prescribed) {
-    if (config.recorder) config.recorder->updated(name_of(*change.prescribed), "prescribed");
-    return *change.prescribed;
+    const auto& [kind, why] = *change.prescribed;
+    if (config.recorder && !why.empty()) config.recorder->updated(name_of(kind), why);
+    return kind;
   }
   const Choice choice{config, traits, old, change, old.unused_bytes()};
   const auto kind =

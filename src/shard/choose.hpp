@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "shard/update.hpp"
 #include "sherd/options.hpp"
@@ -11,12 +12,21 @@
 
 namespace sherd {
 
+/// A reason of updates that choose() does not decide about; see Recorder::updated().
+inline constexpr std::string_view kCompacted = "compacted";
+
+/// By the format or the operation, whatever the settings.
+struct PrescribedUpdate {
+  UpdateKind kind;
+  std::string_view why = {};  ///< empty: the caller counts the change
+};
+
 /// A change of a stored shard.
 struct ShardChange {
   std::span<const std::uint64_t> slots = {};  ///< that are put or removed
   std::uint64_t put_bytes = 0;                ///< of the chunks that are put, at most
   std::uint64_t replaced_lists = 0;           ///< bytes of index parts that an appended version would not use
-  std::optional<UpdateKind> prescribed = {};  ///< by the format or the operation, whatever the settings
+  std::optional<PrescribedUpdate> prescribed = {};
 };
 
 /// How a shard is changed: by Config::update, by what amending costs in its store, and by what the shard and the change

@@ -38,15 +38,23 @@ void write_again(const Array& array) {
 
 std::vector<std::uint16_t> elements(const Array& array) { return dual_format_testing::elements(array); }
 
+/// What a recorder counts of a compaction.
+std::map<std::string, std::uint64_t> updates_of(const CompactReport& report) {
+  return {{"rewrite: compacted", report.shards}};
+}
+
 /// Dead bytes are reclaimed once, and the elements are those of before.
 void expect_compacted(const std::shared_ptr<Store>& store, const std::string& path = "") {
   const auto read = [&] { return elements(open_array(store, {.path = path}).value()); };
   const auto before = read();
   const CheckReport wasteful = check(store, {.path = path}).value();
   ASSERT_GT(wasteful.dead_bytes, 0U);
-  const CompactReport report = compact(store, {.path = path}).value();
+  CompactOptions options{.path = path};
+  options.config.recorder = std::make_shared<Recorder>();
+  const CompactReport report = compact(store, options).value();
   EXPECT_GT(report.shards, 0U);
   EXPECT_GE(report.reclaimed, wasteful.dead_bytes);
+  EXPECT_EQ(options.config.recorder->updates(), updates_of(report));
   EXPECT_EQ(read(), before);
   const CheckReport dense = check(store, {.path = path, .data = true}).value();
   EXPECT_TRUE(dense.ok() && dense.faults.empty()) << dense.to_json().dump(1);
@@ -88,8 +96,11 @@ TEST(Compaction, WritesNothingWhereNothingIsDead) {
   const auto memory = memory_store();
   write_noise(create_array(memory, "", compressed()).value(), {{0, 0}, {32, 32}}, 1);
   const auto store = std::make_shared<TestStore>(memory);
-  const CompactReport report = compact(store).value();
+  CompactOptions options;
+  options.config.recorder = std::make_shared<Recorder>();
+  const CompactReport report = compact(store, options).value();
   EXPECT_EQ(report.to_json().dump(), R"({"reclaimed":0,"shards":0})");
+  EXPECT_TRUE(options.config.recorder->updates().empty());
   EXPECT_EQ(store->count(Op::changes | Op::commit), 0U);
 }
 
@@ -124,7 +135,10 @@ TEST(Compaction, ErasesAShardOfWhichNoChunkRemains) {
     for (std::size_t slot = 0; slot < 4; ++slot) index.offset(slot) = index.length(slot) = kEmpty;
   });
   const std::size_t size = load(*store, "c/0/0").size();
-  const CompactReport report = compact(store).value();
+  CompactOptions options;
+  options.config.recorder = std::make_shared<Recorder>();
+  const CompactReport report = compact(store, options).value();
+  EXPECT_EQ(options.config.recorder->updates(), updates_of(report));
   EXPECT_EQ(report.reclaimed, size);
   EXPECT_FALSE(store->get("c/0/0").value());
 }
@@ -202,8 +216,11 @@ TEST(Compaction, ReclaimsBytesOfVolumes) {
     for (unsigned seed = 2; seed < 5; ++seed) write_noise(array, {{16, 16, 16, 0}, {16, 16, 16, 1}}, seed);
     const auto before = elements(array);
     ASSERT_GT(check(store).value().dead_bytes, 0U) << hash;
-    const CompactReport report = compact(store).value();
+    CompactOptions options;
+    options.config.recorder = std::make_shared<Recorder>();
+    const CompactReport report = compact(store, options).value();
     EXPECT_EQ(report.shards, 1U);
+    EXPECT_EQ(options.config.recorder->updates(), updates_of(report));
     EXPECT_GT(report.reclaimed, 3U * 16 * 16 * 16 * 2);
     EXPECT_EQ(elements(open_array(store).value()), before);
     EXPECT_EQ(check(store, {.data = true}).value().dead_bytes, 0U);
@@ -227,8 +244,11 @@ TEST(Compaction, ReclaimsBytesOfCollections) {
       create_group(store, "", {}).value();
       for (std::uint64_t id = 0; id < 4; ++id) values.put({id, as_bytes(before.at(id))}).value();
     }
-    const CompactReport report = compact(store, {.path = path}).value();
+    CompactOptions options{.path = path};
+    options.config.recorder = std::make_shared<Recorder>();
+    const CompactReport report = compact(store, options).value();
     EXPECT_GT(report.shards, 0U) << path;
+    EXPECT_EQ(options.config.recorder->updates(), updates_of(report)) << path;
     EXPECT_GT(report.reclaimed, 0U) << path;
     EXPECT_EQ(kv_testing::all_of(values), before);
     EXPECT_EQ(compact(store, {.path = path}).value().shards, 0U);

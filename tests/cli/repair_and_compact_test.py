@@ -127,7 +127,9 @@ def test_compact_reclaims_dead_bytes(sherd, shard):
     whole = shard.read_bytes()
     index = 16 * 16 + 4
     shard.write_bytes(whole[:-index] + bytes(3000) + whole[-index:])
-    assert sherd.ok("compact", "a", "--json").json == {"reclaimed": 3000, "shards": 1}
+    ran = sherd.ok("compact", "a", "--json", "--stats")
+    assert ran.json == {"reclaimed": 3000, "shards": 1}
+    assert json.loads(ran.stderr)["updates"] == {"rewrite: compacted": 1}
     assert shard.read_bytes() == whole
     before = shard.stat()
     assert sherd.ok("compact", "a").text == "reclaimed 0 B in 0 shards\n"

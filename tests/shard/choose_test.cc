@@ -22,7 +22,7 @@ struct Case {
   std::optional<std::uint64_t> unused = 0;  // none: as the index says
   bool overlaps_index = false;
   bool is_exclusive = true;
-  std::optional<UpdateKind> prescribed = {};
+  std::optional<PrescribedUpdate> prescribed = {};
   UpdateKind chosen = UpdateKind::dense;
   std::uint64_t alignment = 0;     // of appends that become visible in one step
   bool starts_with_index = false;  // which has a checksum
@@ -186,8 +186,15 @@ INSTANTIATE_TEST_SUITE_P(
              .unused = kByIndex,
              .chosen = kKeep,
              .why = "the store replaces objects"},
-        Case{.name = "PrescribedInPlace", .update = Update::in_place, .prescribed = kDense, .chosen = kDense},
-        Case{.name = "Prescribed", .prescribed = UpdateKind::index_in_place, .chosen = UpdateKind::index_in_place}),
+        Case{.name = "PrescribedInPlace",
+             .update = Update::in_place,
+             .prescribed = {{kDense, "compacted"}},
+             .chosen = kDense,
+             .why = "compacted"},
+        Case{.name = "Prescribed",
+             .prescribed = {{UpdateKind::index_in_place, "chunks are erased"}},
+             .chosen = UpdateKind::index_in_place,
+             .why = "chunks are erased"}),
     [](const auto& instance) { return instance.param.name; });
 
 // Unused are the 200 bytes after the chunks; the limit is a share of the 1000.
