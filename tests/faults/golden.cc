@@ -46,7 +46,7 @@ sherd::Config config_of(const Case& of) {
   sherd::Config config;
   config.threads = 1;
   config.update = of.update;
-  config.max_unused = 1000;  // tests are about how it is done, not whether
+  config.max_unused = of.max_unused;
   config.slack = of.slack;
   return config;
 }
@@ -69,23 +69,34 @@ void create_array(const Case& of, const std::string& folder) {
   sherd::create_array(folder, options).value();
 }
 
-void put(const sherd::Array& array, const Change& change) {
-  // In one call: neighbours by a box.
-  const std::size_t first = change.puts.begin()->first;
+/// In one call, so the chunks are neighbours.
+void put(sherd::Array& array, const Change& change) {
+  const std::size_t first = change.puts.empty() ? 0 : change.puts.begin()->first;
   Elements elements;
   for (const auto& [chunk, value] : change.puts) {
     const Elements more = elements_of(chunk, value);
     elements.insert(elements.end(), more.begin(), more.end());
   }
+  const std::uint64_t now = array.shape()[0], length = change.length * kLength;
+  if (now == first * kLength && now + elements.size() == length) {
+    array.append(sherd::StridedView<const std::uint16_t>(elements.data(), {elements.size()}).untyped()).value();
+    return;
+  }
+  if (now != length) array.resize({length}).value();
+  if (elements.empty()) return;
   array.write(sherd::Box{{first * kLength}, {elements.size()}}, std::span<const std::uint16_t>(elements)).value();
 }
 
 Seen see_array(const Case& of, const std::string& folder) {
   const sherd::Array array = open_array(of, folder, false);
-  Elements elements(kChunks * kLength);
+  Elements elements(array.shape()[0]);
   const bool is_whole = array.read(sherd::Box{{0}, {elements.size()}}, std::span(elements)).has_value();
   Seen seen{};
   for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
+    if (chunk * kLength >= elements.size()) {
+      seen[chunk] = beyond;
+      continue;
+    }
     const auto part = std::span(elements).subspan(chunk * kLength, kLength);
     if (!is_whole && !array.read(sherd::Box{{chunk * kLength}, {kLength}}, part))
       seen[chunk] = unreadable;
@@ -152,6 +163,12 @@ std::vector<Change> changes(bool overwrites) {
           {"Added", {{31, 3}, {32, 3}}}};  // their entries in the index are in different sectors
 }
 
+/// Of the same shard: a change that cuts off stored chunks, and one that has others in their places.
+void shrink_and_append(std::vector<Change>& changes) {
+  changes.push_back({.name = "Shrunk", .puts = {}, .length = 5});
+  changes.push_back({.name = "AppendedAfterShrunk", .puts = {{5, 3}, {6, 3}, {7, 3}, {8, 3}}, .length = 9});
+}
+
 std::vector<Change> changes_to_nothing() {
   return {{"First", {{0, 1}, {1, 1}}}, {"Erased", {{0, missing}}}, {"LastErased", {{1, missing}}}, {"Again", {{2, 3}}}};
 }
@@ -191,6 +208,8 @@ std::vector<Case> make_cases() {
   add("IndexAtStartInPlaceWithSlack", Kind::index_at_start, Update::in_place, changes(true)).slack = {.bytes = 800};
   for (Case& each : all)
     if (each.name == "IndexAtStartAppended" || each.name == "IndexAtEndInPlace") each.changes.push_back(large(each));
+  for (Case& each : all)
+    if (each.kind != Kind::ids && each.changes.size() >= 8) shrink_and_append(each.changes);
   return all;
 }
 
@@ -210,20 +229,29 @@ void create(const Case& of, const std::string& folder) {
 std::function<void()> begin(const Case& of, const Change& change, const std::string& folder) {
   if (of.kind == Kind::ids) {
     return [change, ids = open_ids(of, folder, true)] {
-      if (change.puts.empty()) (void)ids.compact().value();
-      if (!change.puts.empty()) put(ids, change);
+      if (change.compacts()) (void)ids.compact().value();
+      if (!change.compacts()) put(ids, change);
     };
   }
-  if (change.puts.empty())
+  if (change.compacts())
     return [folder, config = config_of(of)] { sherd::compact(folder, {.config = config}).value(); };
-  return [change, array = open_array(of, folder, true)] { put(array, change); };
+  return [change, array = open_array(of, folder, true)]() mutable { put(array, change); };
 }
 
 Seen see(const Case& of, const std::string& folder) {
   return of.kind == Kind::ids ? see_ids(of, folder) : see_array(of, folder);
 }
 
+Seen amid(const Change& change, Seen seen) {
+  std::replace(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(change.length), int{beyond}, int{missing});
+  for (std::size_t chunk = change.length; chunk < kChunks; ++chunk)
+    if (seen[chunk] != beyond) seen[chunk] = missing;
+  return seen;
+}
+
 Seen after(const Change& change, Seen seen) {
+  seen = amid(change, seen);
+  std::fill(seen.begin() + static_cast<std::ptrdiff_t>(change.length), seen.end(), int{beyond});
   for (const auto& [chunk, value] : change.puts) seen[chunk] = value;
   return seen;
 }

@@ -20,13 +20,18 @@ namespace golden {
 constexpr std::size_t kChunks = 64;
 
 /// What is in a chunk: one of a few values, each with elements of its own; even values compress badly.
-enum Value : int { missing = 0, most = 9, mixed = -1, unreadable = -2 };
+/// `beyond` is the end of the array.
+enum Value : int { missing = 0, most = 9, mixed = -1, unreadable = -2, beyond = -3 };
 using Seen = std::array<int, kChunks>;
 
 struct Change {
   std::string name;
-  std::map<std::size_t, int> puts;        ///< by chunk; `missing` removes it. None: the shard is compacted
+  std::map<std::size_t, int> puts;        ///< by chunk; `missing` removes it. Without any, the shard is compacted,
+                                          ///< or the array only has another length
   std::set<std::size_t> overwrites = {};  ///< chunks of which a part may be written
+  std::size_t length = kChunks;           ///< of the array afterwards, in chunks
+
+  [[nodiscard]] bool compacts() const { return puts.empty() && length == kChunks; }
 };
 
 enum class Kind : std::uint8_t { index_at_end, index_at_start, draft2022, ids };
@@ -38,6 +43,7 @@ struct Case {
   bool is_raw = false;         ///< chunks are not compressed
   bool shares_blocks = false;  ///< the file system can clone files
   sherd::Slack slack = {};     ///< of the first version
+  double max_unused = 1000;    ///< most tests are about how an update is made, not whether
   std::vector<Change> changes;
 
   /// Readers find all of a change or nothing of it, unless it overwrites chunks.
@@ -53,11 +59,14 @@ struct Case {
 
 /// Makes the array or the store of values, without chunks.
 void create(const Case& of, const std::string& folder);
-/// Opens it; the result makes the change. Failures are thrown as sherd::Exception.
+/// Opens it; the result makes the change, by an append if that is what makes the array longer. Failures are thrown as
+/// sherd::Exception.
 std::function<void()> begin(const Case& of, const Change& change, const std::string& folder);
 /// What a new reader finds. An error other than one of a chunk is thrown.
 Seen see(const Case& of, const std::string& folder);
 Seen after(const Change& change, Seen seen);
+/// What may be there for a moment if the length changes, too: without the chunks that are cut off or not yet appended.
+Seen amid(const Change& change, Seen seen);
 sherd::CheckReport check(const Case& of, const std::string& folder, bool repairs = false);
 
 inline void PrintTo(const Case& of, std::ostream* to) { *to << of.name; }

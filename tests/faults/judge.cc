@@ -25,7 +25,7 @@ std::string Judge::fault(const Tree& tree, bool is_acknowledged) {
 }
 
 std::string Judge::fault_of(const Outcome& outcome, bool is_acknowledged) const {
-  const bool is_compacted = change_.puts.empty() && is_acknowledged;
+  const bool is_compacted = change_.compacts() && is_acknowledged;
   if (is_compacted && outcome.dead_bytes > 0) return "acknowledged, but there are dead bytes";
   if (!outcome.fault.empty() || is_allowed(outcome.seen, is_acknowledged)) return outcome.fault;
   return std::string(is_acknowledged ? "" : "not ") + "acknowledged, but there is " + text_of(outcome.seen) +
@@ -35,6 +35,7 @@ std::string Judge::fault_of(const Outcome& outcome, bool is_acknowledged) const 
 bool Judge::is_allowed(const Seen& seen, bool is_acknowledged) const {
   if (seen == new_) return true;
   if (is_acknowledged) return false;
+  if (seen == golden::amid(change_, old_)) return true;
   if (of_.is_atomic() && change_.overwrites.empty()) return seen == old_;
   for (std::size_t chunk = 0; chunk < seen.size(); ++chunk)
     if (seen[chunk] != old_[chunk] && seen[chunk] != new_[chunk] && !change_.overwrites.contains(chunk)) return false;
@@ -74,8 +75,11 @@ std::string Judge::update(const Seen& seen) const {
   golden::begin(of_, next, folder_)();
   const Seen now = golden::see(of_, folder_), expected = golden::after(next, seen);
   if (now != expected) return "after the next update there is " + text_of(now) + "instead of " + text_of(expected);
-  for (const std::string& name : files(folder_))
+  for (const std::string& name : files(folder_)) {
+    // The 2022 draft has documents in a directory of their own, which the next change of a document cleans.
+    if (of_.kind == golden::Kind::draft2022 && name.starts_with("meta/")) continue;
     if (name.find(".sherd-") != name.npos) return "the next update leaves " + name;
+  }
   const std::string fault = fault_of(golden::check(of_, folder_));
   return fault.empty() ? fault : "after the next update: " + fault;
 }

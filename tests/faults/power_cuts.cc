@@ -51,8 +51,9 @@ std::vector<Changed> changed_ones(const Recording& recording, Lacking lacking) {
     const Effect& effect = effects[i];
     const bool is_sync = effect.kind == Effect::Kind::synced;
     if (is_bytes(effect)) changed.insert(effect.of);
+    if (is_of_lock(effect)) continue;
     for (const Effect::Name& name : effect.names) changed.insert(name.in);
-    if (is_of_lock(effect) || (is_sync && changed.erase(effect.of) == 0)) continue;
+    if (is_sync && changed.erase(effect.of) == 0) continue;
     if (is_sync) {
       auto& changed_one = all.emplace_back("no " + text_of(disk, effect), effects).second;
       changed_one.erase(changed_one.begin() + static_cast<std::ptrdiff_t>(i));
