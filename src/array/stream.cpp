@@ -273,8 +273,10 @@ Result<Appender::State::Locks> Appender::State::hold_shapes() const {
   for (const auto& [key, array] : arrays) {
     Config patient = array->config();
     patient.lock_timeout = std::min(patient.lock_timeout, kPatience);
+    const auto since = Clock::now();
     auto lock = as_call(patient, [&] { return lock_shape(*array); });
-    if (!lock && lock.error().code() == ErrorCode::unavailable)
+    const bool has_waited = Clock::now() - since >= std::chrono::duration<double>(patient.lock_timeout);
+    if (!lock && lock.error().code() == ErrorCode::unavailable && has_waited)
       return conflict("another appender of the array is open, or its shape is being changed; only one can be at a time")
           .lasting()
           .in_key(key);
@@ -325,6 +327,16 @@ Appender::State::Step Appender::State::next_step(bool shows) {
   return next;
 }
 
+/// The error with which the stream ends.
+Error Appender::State::ended_by(Error error) const {
+  const auto where = caught([&]() -> Result<void> {
+    std::move(error).in("the stream ended at length " + std::to_string(shown) + ", with " +
+                        std::to_string(accepted - shown) + " slices that are not stored");
+    return {};
+  });
+  return where ? std::move(error) : where.error();
+}
+
 /// Returns false at the end of the stream.
 bool Appender::State::step(bool shows) {
   Step next;
@@ -341,9 +353,7 @@ bool Appender::State::step(bool shows) {
   if (done) done = caught([&] { return run(next); });
   const Hold hold(mutex);
   if (!done) {
-    if (!failure)
-      failure = std::move(done).error().in("the stream ended at length " + std::to_string(shown) + ", with " +
-                                           std::to_string(accepted - shown) + " slices that are not stored");
+    if (!failure) failure = ended_by(std::move(done).error());
   } else if (next.queue != nullptr) {
     next.queue->end_write(next.slices);
   } else {

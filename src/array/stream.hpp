@@ -89,6 +89,7 @@ struct Appender::State {
   /// The thread that holds the locks shows slices; any of them writes.
   [[nodiscard]] Step next_step(bool shows);
   bool step(bool shows);
+  [[nodiscard]] Error ended_by(Error error) const;
   [[nodiscard]] Result<void> run(const Step& step) const;
   [[nodiscard]] Result<void> announce() const;
 };

@@ -1,7 +1,10 @@
 // The data of an Error: one allocation, made only on failure, with the message and the location. Locations are
 // collected from the inside out: each layer adds what only it knows (key, slot, member), and text() assembles them in
-// the order in which readers need them.
+// the order in which readers need them. If there is no memory for that, the error is `unavailable: out of memory`
+// without a location, which needs none, so that a thread out of memory can still say so.
 #include "sherd/result.hpp"
+
+#include <new>
 
 namespace sherd {
 
@@ -13,6 +16,12 @@ struct Error::Data {
   std::optional<std::uint64_t> slot = {};
   bool is_lasting = false;
   bool is_denied = false;
+
+  /// Without data, those of an error for which there is no memory. The message is short enough to need none.
+  static const Data& of(const std::unique_ptr<Data>& data) noexcept {
+    static const Data out_of_memory{ErrorCode::unavailable, "out of memory"};
+    return data ? *data : out_of_memory;
+  }
 };
 
 std::string_view to_string(ErrorCode code) noexcept {
@@ -35,23 +44,28 @@ std::string_view to_string(ErrorCode code) noexcept {
   return "unknown";
 }
 
-Error::Error(ErrorCode code, std::string message) : data_(new Data{code, std::move(message)}) {}
-Error::Error(const Error& other) : data_(new Data(*other.data_)) {}
+Error::Error(ErrorCode code, std::string message) : data_(new(std::nothrow) Data{code, std::move(message)}) {}
+Error::Error(const Error& other) {
+  try {
+    if (other.data_) data_.reset(new Data(*other.data_));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the copy is without data
+  }
+}
 Error& Error::operator=(const Error& other) {
-  if (this != &other) data_.reset(new Data(*other.data_));
+  if (this != &other) *this = Error(other);
   return *this;
 }
 Error::Error(Error&&) noexcept = default;
 Error& Error::operator=(Error&&) noexcept = default;
 Error::~Error() = default;
 
-ErrorCode Error::code() const noexcept { return data_->code; }
-const std::string& Error::message() const noexcept { return data_->message; }
-const std::string& Error::key() const noexcept { return data_->key; }
-std::optional<std::uint64_t> Error::slot() const noexcept { return data_->slot; }
-const std::string& Error::member() const noexcept { return data_->member; }
-bool Error::is_lasting() const noexcept { return data_->is_lasting; }
-bool Error::is_denied() const noexcept { return data_->is_denied; }
+ErrorCode Error::code() const noexcept { return Data::of(data_).code; }
+const std::string& Error::message() const noexcept { return Data::of(data_).message; }
+const std::string& Error::key() const noexcept { return Data::of(data_).key; }
+std::optional<std::uint64_t> Error::slot() const noexcept { return Data::of(data_).slot; }
+const std::string& Error::member() const noexcept { return Data::of(data_).member; }
+bool Error::is_lasting() const noexcept { return Data::of(data_).is_lasting; }
+bool Error::is_denied() const noexcept { return Data::of(data_).is_denied; }
 
 std::string Error::text() const {
   std::string where;
@@ -59,29 +73,29 @@ std::string Error::text() const {
     if (!where.empty()) where += ' ';
     where += part;
   };
-  if (!data_->key.empty()) add("'" + data_->key + "'");
-  if (data_->slot) add("slot " + std::to_string(*data_->slot));
-  if (!data_->member.empty()) add(data_->member);
-  return where.empty() ? data_->message : where + ": " + data_->message;
+  if (!key().empty()) add("'" + key() + "'");
+  if (slot()) add("slot " + std::to_string(*slot()));
+  if (!member().empty()) add(member());
+  return where.empty() ? message() : where + ": " + message();
 }
 
 Error&& Error::in(std::string_view where) && {
-  if (!where.empty()) data_->message.insert(0, std::string(where) + ": ");
+  if (data_ && !where.empty()) data_->message.insert(0, std::string(where) + ": ");
   return std::move(*this);
 }
 
 Error&& Error::in_key(std::string_view key) && {
-  if (data_->key.empty()) data_->key = key;
+  if (data_ && data_->key.empty()) data_->key = key;
   return std::move(*this);
 }
 
 Error&& Error::in_slot(std::uint64_t slot) && {
-  if (!data_->slot) data_->slot = slot;
+  if (data_ && !data_->slot) data_->slot = slot;
   return std::move(*this);
 }
 
 Error&& Error::in_member(std::string_view member) && {
-  if (member.empty()) return std::move(*this);
+  if (!data_ || member.empty()) return std::move(*this);
   std::string& inner = data_->member;
   const bool joined = inner.empty() || inner.front() == '[' || inner.front() == '.';
   inner.insert(0, std::string(member) + (joined ? "" : "."));
@@ -89,11 +103,11 @@ Error&& Error::in_member(std::string_view member) && {
 }
 
 Error&& Error::lasting() && {
-  data_->is_lasting = true;
+  if (data_) data_->is_lasting = true;
   return std::move(*this);
 }
 Error&& Error::denied() && {
-  data_->is_denied = true;
+  if (data_) data_->is_denied = true;
   return std::move(*this);
 }
 

@@ -70,6 +70,46 @@ inline const std::map<std::string, Change>& changes() {
   return all;
 }
 
+// ---- an array to which streams append rows that hold their numbers ----
+
+inline constexpr std::uint64_t kRowsBefore = 12, kColumns = 8, kRowsOfFlush = 5, kFlushes = 2;
+
+inline Values numbered_rows(std::uint64_t first, std::uint64_t count) {
+  Values rows;
+  for (std::uint64_t row = first; row < first + count; ++row)
+    rows.insert(rows.end(), kColumns, static_cast<std::uint16_t>(row));
+  return rows;
+}
+
+/// As long as a few flushes need shards that they begin, continue and complete.
+inline void create_streamed(const std::string& directory, sherd::Technique technique) {
+  sherd::CreateOptions options{.shape = {kRowsBefore, kColumns}, .dtype = sherd::DType::uint16, .chunks = {4, 8}};
+  options.shards = {8, 8};
+  if (technique == sherd::Technique::whole_shards) options.chunks = options.shards = {1, 8};
+  if (technique == sherd::Technique::preallocated) options.codecs = std::vector<sherd::Json>{};
+  const sherd::Array array = sherd::create_array(sherd::file_store(directory).value(), "a", options).value();
+  const Values rows = numbered_rows(0, kRowsBefore);
+  array.write(sherd::Box{{0, 0}, {kRowsBefore, kColumns}}, std::span(rows)).value();
+}
+
+/// Appends the rows of one flush.
+inline void append_rows(sherd::Appender& appender, std::uint64_t first) {
+  const Values rows = numbered_rows(first, kRowsOfFlush);
+  appender.append(std::span(rows)).value();
+}
+
+/// Calls flushed(length) when rows are stored up to there.
+inline void stream(sherd::Array& array, sherd::Technique technique, const std::function<void(std::uint64_t)>& flushed) {
+  sherd::Appender appender = array.appender({.technique = technique, .auto_flush = false}).value();
+  std::uint64_t length = array.shape()[0];
+  for (std::uint64_t i = 0; i < kFlushes; ++i) {
+    append_rows(appender, length);
+    appender.flush().value();
+    flushed(length += kRowsOfFlush);
+  }
+  appender.close().value();
+}
+
 // ---- a dual-format array of four shards ----
 
 inline constexpr std::uint64_t kDualElements = std::uint64_t{16} * 16 * 16;

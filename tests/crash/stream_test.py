@@ -3,6 +3,7 @@
 tests/faults ends a stream at every call, with simulated system calls; here real processes are killed, on the disk, where shards are
 appended to unless too much of them would be dead."""
 
+import collections
 import shutil
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import zarr
 
-from crash.operations import COMMAND, ok, run, strace
+from crash.operations import CHANGES, COMMAND, WRITER, ok, run, strace, writer
 
 FRAMES = np.arange(1, 1 + 14 * 24, dtype="u2").reshape(14, 4, 6)
 EVERY = 3
@@ -49,6 +50,51 @@ def test_a_killed_stream_is_continued_from_a_whole_flush(on_disk, call, threads,
     # Of two threads that write in turn, each is killed at every call of its own. The first flush makes a shard, and appends to none.
     first = EVERY if call == "fdatasync" else 0
     assert lengths >= ({first, EVERY, 2 * EVERY} if threads == 1 else {0, EVERY}) and len(lengths) > 2
+
+
+ROWS, BEFORE = 5, 12  # of a flush, and before the stream
+
+
+def rows_in(folder):
+    """How many there are, after checking that each holds its number."""
+    rows = zarr.open_array(folder, path="a", mode="r")[:]
+    assert (rows == np.arange(len(rows))[:, None]).all(), rows
+    return len(rows)
+
+
+def calls_of_threads(log):
+    """How often a thread other than the first makes each call that changes something."""
+    counts = collections.Counter()
+    lines = [line.split(maxsplit=1) for line in log.read_text().splitlines()]
+    for thread, line in lines:
+        call = line.partition("(")[0]
+        if thread != lines[0][0] and call in CHANGES and call not in ("openat", "exit_group"):
+            counts[thread, call] += 1
+    return {call: max(count for (_, each), count in counts.items() if each == call) for _, call in counts}
+
+
+@pytest.mark.usefixtures("strace")
+@pytest.mark.parametrize("technique", [1, 2, 3, 4])
+def test_no_acknowledged_slice_is_lost_by_a_kill_at_any_call(on_disk, technique):
+    """A file that a call of openat makes is there when the thread is killed at its next call."""
+    clean, folder, log = on_disk / "clean", on_disk / "store", on_disk / "log"
+    ok(writer(clean, "stream-prepare", technique))
+    shutil.copytree(clean, folder)
+    ok(strace([], log, WRITER, folder, "stream", technique, follow=True))
+    counts, seen = calls_of_threads(log), set()
+    for call, number in [(call, number + 1) for call, count in counts.items() for number in range(count)]:
+        shutil.rmtree(folder)
+        shutil.copytree(clean, folder)
+        killed = strace([f"{call}:signal=KILL:when={number}"], log, WRITER, folder, "stream", technique, follow=True)
+        assert killed.returncode == -9, (call, number, killed.stderr)
+        length = rows_in(folder)
+        assert length >= int(([BEFORE] + killed.stdout.split())[-1]), (call, number)
+        assert (length - BEFORE) % ROWS == 0
+        ok(writer(folder, "stream", technique))
+        assert rows_in(folder) == length + 2 * ROWS
+        seen.add(length)
+    assert seen == {BEFORE, BEFORE + ROWS, BEFORE + 2 * ROWS}
+    print(f"{sum(counts.values())} points: {counts}")
 
 
 GROUP = """

@@ -60,6 +60,14 @@ void write_netcdf(const std::string& directory, const sherd::Config& config) {
   must(writer.sync());
 }
 
+/// Prints the length after each flush.
+void stream(Array& array, sherd::Technique technique) {
+  operations::stream(array, technique, [](std::uint64_t length) {
+    std::printf("%llu\n", static_cast<unsigned long long>(length));
+    std::fflush(stdout);
+  });
+}
+
 void run_operation(const std::string& directory, const std::string& name, std::uint16_t value,
                    const sherd::Config& config) {
   if (name == "netcdf") return write_netcdf(directory, config);
@@ -67,7 +75,9 @@ void run_operation(const std::string& directory, const std::string& name, std::u
     (void)::getppid();
     return operations::create(directory, "end", config);
   }
+  if (name == "stream-prepare") return operations::create_streamed(directory, static_cast<sherd::Technique>(value));
   Array array = open(directory, config);
+  if (name == "stream") return stream(array, static_cast<sherd::Technique>(value));
   (void)::getppid();  // shows in a trace that everything before it was preparation
   operations::changes().at(name)(array, value);
 }

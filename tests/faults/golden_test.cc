@@ -5,43 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "tests/faults/allocations.hpp"
 #include "tests/faults/faults.hpp"
 #include "tests/faults/judge.hpp"
-
-namespace {
-
-/// How many allocations by `new` succeed before one fails; negative: all.
-std::atomic<long> allocations_left{-1};
-
-void* allocate(std::size_t size, std::size_t alignment) {
-  if (allocations_left.load(std::memory_order_relaxed) >= 0 && allocations_left.fetch_sub(1) == 0) return nullptr;
-  return std::aligned_alloc(alignment, (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  void* memory = allocate(size, alignof(std::max_align_t));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  void* memory = allocate(size, static_cast<std::size_t>(alignment));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return allocate(size, alignof(std::max_align_t));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
 
 namespace faults {
 namespace {
@@ -86,6 +52,19 @@ class Update : public testing::TestWithParam<One> {
     });
   }
 
+  void expect_promises_without_memory(NoMemory kind) {
+    // Without a Simulation, which would allocate memory itself.
+    const auto begin = [&] {
+      copy_tree(faults_.clean(), faults_.folder());
+      return golden::begin(of(), *change_, faults_.folder());
+    };
+    const std::size_t step = change_->length < golden::kChunks ? 7 : 1;  // a change of length makes thousands
+    const auto expect = [&](bool is_acknowledged) { expect_promises(is_acknowledged); };
+    const std::size_t failed = for_each_failing_allocation(kind, begin, expect, step);
+    RecordProperty("allocations", static_cast<int>(failed));
+    EXPECT_GT(failed, 100U);
+  }
+
   Faults faults_{[this](const std::string& folder) { return golden::begin(of(), *change_, folder); }};
   const golden::Change* change_ = nullptr;
   golden::Seen old_{};
@@ -103,30 +82,25 @@ TEST_P(Update, KeepsItsPromisesWhenKilledAtAnyCall) {
   });
 }
 
-TEST_P(Update, KeepsItsPromisesWhenAnAllocationFails) {
-  long failed = 0;
-  for (bool is_done = false; !is_done && !HasFailure(); ++failed) {
-    SCOPED_TRACE("allocation " + std::to_string(failed));
-    copy_tree(faults_.clean(), faults_.folder());
-    bool is_acknowledged = false;
-    {
-      // Without a Simulation, which would allocate memory itself.
-      const auto act = golden::begin(of(), *change_, faults_.folder());
-      allocations_left = failed;
-      try {
-        act();
-        is_acknowledged = true;
-      } catch (const std::bad_alloc&) {
-      } catch (const sherd::Exception& failure) {
-        allocations_left = -1;
-        EXPECT_EQ(failure.error().code(), sherd::ErrorCode::unavailable) << failure.error().text();
-      }
-      is_done = allocations_left.exchange(-1) > 0;
-    }
-    expect_promises(is_acknowledged);
-  }
-  RecordProperty("allocations", static_cast<int>(failed - 1));
-  EXPECT_GT(failed, 100);
+TEST_P(Update, KeepsItsPromisesWhenAnAllocationFails) { expect_promises_without_memory(NoMemory::once); }
+
+TEST_P(Update, KeepsItsPromisesWhenAllocationsFailFromThenOn) {
+  expect_promises_without_memory(NoMemory::from_then_on);
+}
+
+TEST(OutOfMemory, IsAnErrorThatNeedsNoMemory) {
+  std::string text;
+  const auto act = [&]() -> std::function<void()> {
+    return [&] {
+      const sherd::Error error = sherd::unavailable("no memory");
+      const sherd::Error copy = std::move(sherd::Error(error).in_key("key").in_slot(1).lasting());
+      text = copy.code() == sherd::ErrorCode::unavailable ? copy.message() : "another error";
+    };
+  };
+  for_each_failing_allocation(NoMemory::from_then_on, act, [&](bool is_done) {
+    EXPECT_TRUE(is_done);
+    EXPECT_TRUE(text == "out of memory" || text == "no memory") << text;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Update,
@@ -134,6 +108,8 @@ INSTANTIATE_TEST_SUITE_P(All, Update,
                                          One{"IndexAtEndInPlaceOrAppended", "Larger"},
                                          One{"IndexAtStartInPlaceWithSlack", "Larger"},
                                          One{"Draft2022Appended", "Erased"}, One{"IdsAppended", "Several"},
+                                         One{"IndexAtEndAppended", "Shrunk"},
+                                         One{"IndexAtEndAppended", "AppendedAfterShrunk"},
                                          One{"IndexAtEndCompacted", "Compacted"}, One{"IdsCompacted", "Compacted"}),
                          [](const auto& each) { return each.param.name + each.param.change; });
 

@@ -1,72 +1,75 @@
-// A stream appends to a Zarr array, and each of its system calls fails in turn, or is the last one before the process
-// is killed or the power is cut. A reader finds the slices of whole flushes, at least those that were acknowledged; the
-// next stream continues.
+// A stream appends to a Zarr array, and each of its system calls or allocations fails in turn, or a call is the last
+// one before the process is killed or the power is cut. A reader finds the slices of whole flushes, at least those that
+// were acknowledged; the next stream continues.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "tests/crash/operations.hpp"
+#include "tests/faults/allocations.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace faults {
 namespace stream_test {
 
+using operations::kColumns;
+using operations::kFlushes;
+using operations::kRowsBefore;
+using operations::kRowsOfFlush;
 using operations::Values;
+using sherd::Technique;
 
-constexpr std::uint64_t kBefore = 12, kColumns = 8, kRows = 5, kFlushes = 2;
-
-class AStream : public testing::Test {
+class AStream : public testing::TestWithParam<Technique> {
  protected:
   void SetUp() override {
-    sherd::CreateOptions options{.shape = {kBefore, kColumns}, .dtype = sherd::DType::uint16, .chunks = {4, 8}};
-    options.shards = {8, 8};
-    if (technique_ == sherd::Technique::preallocated) options.codecs = std::vector<sherd::Json>{};
-    sherd::create_array(sherd::file_store(faults_.clean()).value(), "a", options).value();
-    operations::write(open(faults_.clean()), {{0, 0}, {kBefore, kColumns}}, 1);
+    operations::create_streamed(faults_.clean(), GetParam());
     ASSERT_EQ(faults_.run(), std::nullopt);
     ASSERT_EQ(acknowledged_, kFlushes);
     expect_whole_flushes();
     calls_ = faults_.calls();
     ASSERT_GT(calls_.size(), 30U);
+    expect_updates_of_technique();
   }
 
   static sherd::Array open(const std::string& folder) {
     return operations::open(folder, {.threads = 1, .durable = false});
   }
 
-  /// Appends rows that hold their number, from `first` on.
-  static void append(sherd::Appender& appender, std::uint64_t first) {
-    Values rows;
-    for (std::uint64_t row = first; row < first + kRows; ++row)
-      rows.insert(rows.end(), kColumns, static_cast<std::uint16_t>(row));
-    appender.append(std::span(rows)).value();
-  }
-
   std::function<void()> begin(const std::string& folder) {
     acknowledged_ = 0;
-    return [this, array = operations::open(folder, operations::config_of(1))]() mutable {
-      sherd::Appender appender = array.appender({.technique = technique_, .auto_flush = false}).value();
-      for (std::uint64_t i = 0; i < kFlushes; ++i) {
-        append(appender, kBefore + i * kRows);
-        appender.flush().value();
-        acknowledged_ = i + 1;
+    sherd::Config config = operations::config_of(1);
+    if (GetParam() == Technique::append) config.max_unused = 100;  // shards this small are rewritten otherwise
+    config.recorder = recorder_ = std::make_shared<sherd::Recorder>();
+    return [this, array = operations::open(folder, config)]() mutable {
+      operations::stream(array, GetParam(), [&](std::uint64_t /*length*/) {
+        ++acknowledged_;
         if (simulation_ != nullptr) acknowledged_after_.push_back(simulation_->effects().size());
-      }
-      appender.close().value();
+      });
     };
+  }
+
+  void expect_updates_of_technique() const {
+    std::set<std::string> kinds;
+    for (const auto& [how, count] : recorder_->updates()) kinds.insert(how.substr(0, how.find(':')));
+    const std::map<Technique, std::set<std::string>> expected{{Technique::automatic, {"rewrite"}},
+                                                              {Technique::whole_shards, {}},
+                                                              {Technique::append, {"append"}},
+                                                              {Technique::preallocated, {"append", "in_place"}},
+                                                              {Technique::arrival, {"append", "rewrite"}}};
+    EXPECT_EQ(kinds, expected.at(GetParam()));
   }
 
   std::uint64_t expect_whole_flushes() const {
     const sherd::Array array = open(faults_.folder());
     const std::uint64_t length = array.shape()[0];
-    EXPECT_GE(length, kBefore + acknowledged_ * kRows);
-    EXPECT_EQ((length - kBefore) % kRows, 0U);
+    EXPECT_GE(length, kRowsBefore + acknowledged_ * kRowsOfFlush);
+    EXPECT_EQ((length - kRowsBefore) % kRowsOfFlush, 0U);
     Values values(length * kColumns);
     array.read(sherd::Box{{0, 0}, array.shape()}, std::span(values)).value();
     for (std::uint64_t i = 0; i < values.size(); ++i) {
       const std::uint64_t row = i / kColumns;
-      EXPECT_EQ(values[i], row < kBefore ? 1 : row) << "row " << row;
+      EXPECT_EQ(values[i], row) << "row " << row;
     }
     return length;
   }
@@ -74,11 +77,27 @@ class AStream : public testing::Test {
   void expect_to_be_continued() {
     const std::uint64_t length = expect_whole_flushes();
     {
-      sherd::Appender next = open(faults_.folder()).appender().value();
-      append(next, length);
+      sherd::Appender next = open(faults_.folder()).appender({.technique = GetParam()}).value();
+      operations::append_rows(next, length);
       next.close().value();
     }
-    EXPECT_EQ(expect_whole_flushes(), length + kRows);
+    EXPECT_EQ(expect_whole_flushes(), length + kRowsOfFlush);
+  }
+
+  void expect_whole_flushes_without_memory(NoMemory kind) {
+    const auto prepare = [&] {
+      copy_tree(faults_.clean(), faults_.folder());
+      return begin(faults_.folder());
+    };
+    const std::size_t failed = for_each_failing_allocation(
+        kind, prepare,
+        [&](bool is_done) {
+          EXPECT_TRUE(!is_done || acknowledged_ == kFlushes);
+          expect_to_be_continued();
+        },
+        GetParam() == Technique::whole_shards ? 101 : 23);  // some of thousands
+    RecordProperty("allocations", static_cast<int>(failed));
+    EXPECT_GT(failed, 20U);
   }
 
   void expect_to_be_continued_after_power_cuts(bool in_order);
@@ -86,17 +105,19 @@ class AStream : public testing::Test {
     for (const bool in_order : {true, false}) expect_to_be_continued_after_power_cuts(in_order);
   }
 
-  sherd::Technique technique_ = sherd::Technique::automatic;
   Faults faults_{[this](const std::string& folder) { return begin(folder); }};
+  std::shared_ptr<sherd::Recorder> recorder_;
   std::uint64_t acknowledged_ = 0;
   const Simulation* simulation_ = nullptr;
   std::vector<std::size_t> acknowledged_after_;  // so many effects
   std::vector<Call> calls_;
 };
 
-TEST_F(AStream, EndsWithWholeFlushesWhenACallFails) {
+TEST_P(AStream, EndsWithWholeFlushesWhenACallFails) {
+  const std::size_t step = GetParam() == Technique::whole_shards ? 5 : 1;  // which makes similar calls for each slice
   for (const auto kind : {Fault::Kind::once, Fault::Kind::onward})
     for_each_failure(calls_, kind, [&](const Fault& fault, const Call& call) {
+      if (fault.at % step != 0) return;
       const auto error = faults_.run(fault);
       expect_bytes_are_not_lost_silently(call, error.has_value());
       if (!error) {
@@ -108,7 +129,7 @@ TEST_F(AStream, EndsWithWholeFlushesWhenACallFails) {
     });
 }
 
-TEST_F(AStream, IsContinuedAfterAKillAtAnyCall) {
+TEST_P(AStream, IsContinuedAfterAKillAtAnyCall) {
   for_each_kill(calls_, [&](const Fault& fault, const Call& /*call*/) {
     (void)faults_.run(fault);
     expect_to_be_continued();
@@ -134,15 +155,18 @@ void AStream::expect_to_be_continued_after_power_cuts(bool in_order) {
   RecordProperty("trees", static_cast<int>(seen.size()));
 }
 
-TEST_F(AStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
+TEST_P(AStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
 
-/// A stream whose slices replace zeros of shards that have their whole index.
-class PreallocatedStream : public AStream {
- protected:
-  PreallocatedStream() { technique_ = sherd::Technique::preallocated; }
-};
+TEST_P(AStream, EndsWithWholeFlushesWhenAnAllocationFails) { expect_whole_flushes_without_memory(NoMemory::once); }
 
-TEST_F(PreallocatedStream, IsContinuedAfterAPowerCut) { expect_to_be_continued_after_power_cuts(); }
+TEST_P(AStream, EndsWithWholeFlushesWhenAllocationsFailFromThenOn) {
+  expect_whole_flushes_without_memory(NoMemory::from_then_on);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AStream,
+                         testing::Values(Technique::automatic, Technique::whole_shards, Technique::append,
+                                         Technique::preallocated, Technique::arrival),
+                         [](const auto& each) { return "Technique" + std::to_string(static_cast<int>(each.param)); });
 
 }  // namespace stream_test
 }  // namespace faults
