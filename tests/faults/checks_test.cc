@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "base/checksum.hpp"
@@ -20,6 +23,19 @@ namespace checks_test {
 using golden::Case;
 using golden::Change;
 using golden::Seen;
+
+constexpr const char* kShard = "c/0";
+
+struct stat status_of(const std::string& path) {
+  struct stat status{};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// A change of a case, after those before it.
 class Checks : public testing::TestWithParam<std::string> {
@@ -85,8 +101,6 @@ enum class Way : std::uint8_t { by_a_rename, in_the_file };
 
 class ForeignChange : public Checks {
  protected:
-  static constexpr const char* kShard = "c/0";
-
   void SetUp() override { prepare(golden::find(GetParam()), "Several"); }
 
   [[nodiscard]] Seen both() const { return golden::after(foreign_, now()); }
@@ -98,8 +112,7 @@ class ForeignChange : public Checks {
     Case of = *of_;
     of.update = sherd::Update::rewrite;
     golden::begin(of, foreign_, folder)();
-    std::ifstream file(folder + "/" + kShard, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return bytes_of(folder + "/" + kShard);
   }
 
   void store(const std::string& bytes, Way way) const {
@@ -109,35 +122,166 @@ class ForeignChange : public Checks {
     if (way == Way::by_a_rename) fs::rename(to, path);
   }
 
-  /// The last call of the writer that notices the change of the other program.
-  std::string last_look(Way way) {
+  /// Whether the writer notices the change of the other program right before a call. `is_shown`: if that call looks at
+  /// the name of the shard, it sees the change.
+  bool notices_before(std::size_t at, Way way, bool is_shown = true) {
+    copy_tree(faults_.clean(), faults_.folder());
+    const auto act = golden::begin(*of_, *change_, faults_.folder());
     const std::string bytes = foreign_bytes();
-    for (std::size_t at = 0; at < calls_.size(); ++at) {
-      copy_tree(faults_.clean(), faults_.folder());
-      const auto act = golden::begin(*of_, *change_, faults_.folder());
-      {
-        const Simulation simulation;
-        simulation.before(at, [&] { store(bytes, way); });
-        act();
-      }
-      if (golden::see(*of_, faults_.folder()) != both()) return at > 0 ? calls_[at - 1].name : "none";
+    {
+      const Simulation simulation;
+      simulation.before(at, [&] {
+        if (!is_shown) simulation.show({.named = {{"0", status_of(faults_.folder() + "/" + kShard)}}});
+        store(bytes, way);
+      });
+      act();
     }
-    return "the last one";
+    return golden::see(*of_, faults_.folder()) == both();
+  }
+
+  /// How many calls of the writer look for the change of the other program.
+  std::size_t looks(Way way) {
+    std::size_t at = 0;
+    while (at < calls_.size() && notices_before(at, way)) ++at;
+    return at;
   }
 
   const Change foreign_{"Foreign", {{7, 3}}};
 };
 
 TEST_P(ForeignChange, IsNoticedUntilTheLastLookAtTheName) {
-  EXPECT_EQ(last_look(Way::by_a_rename), "fstatat");
+  const std::size_t last = looks(Way::by_a_rename) - 1;
+  EXPECT_EQ(calls_.at(last).name, "fstatat");
+  EXPECT_FALSE(notices_before(last, Way::by_a_rename, false));
   // What is overwritten in place may be in the version of the other program, too.
   if (of_->update == sherd::Update::in_place) return;
-  EXPECT_EQ(last_look(Way::in_the_file), of_->update == sherd::Update::rewrite ? "fstatat" : "fstat");
+  const std::size_t last_in_file = looks(Way::in_the_file) - 1;
+  EXPECT_EQ(calls_.at(last_in_file).name, of_->update == sherd::Update::rewrite ? "fstatat" : "fstat");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ForeignChange,
                          testing::Values("IndexAtEndRewritten", "IndexAtEndAppended", "IndexAtStartAppended",
                                          "IndexAtEndInPlace", "IndexAtStartInPlaceWithSlack"));
+
+/// Another program gives the shard a second name, as a backup does that consists of links. It must keep the old
+/// version.
+class SecondName : public Checks {
+ protected:
+  /// After how many calls of the writer the second name is too late to be noticed. `sees_names`: looks at the file show
+  /// how many names it has.
+  std::size_t noticed_before(bool sees_names) {
+    const std::string shard = faults_.folder() + "/" + kShard, second = folder_ / "second";
+    const std::string old = bytes_of(faults_.clean() + "/" + kShard);
+    for (std::size_t at = 0; at < calls_.size(); ++at) {
+      copy_tree(faults_.clean(), faults_.folder());
+      const auto act = golden::begin(*of_, *change_, faults_.folder());
+      fs::remove(second);
+      {
+        const Simulation simulation;
+        simulation.show({.one_name = !sees_names});
+        simulation.before(at, [&] { fs::create_hard_link(shard, second); });
+        act();
+      }
+      EXPECT_EQ(golden::see(*of_, faults_.folder()), now());
+      if (bytes_of(second) != old) return at;
+    }
+    return calls_.size();
+  }
+};
+
+TEST_P(SecondName, IsNoticedUntilTheLastLookAtTheFile) {
+  prepare(golden::find(GetParam()), "Several");
+  const auto writes = [](const Call& call) { return call.name.starts_with("pwrite"); };
+  const auto first = std::ranges::find_if(calls_, writes);
+  const auto look = std::ranges::find(std::reverse_iterator(first), calls_.rend(), "fstat", &Call::name);
+  ASSERT_NE(look, calls_.rend());
+  EXPECT_EQ(noticed_before(true), static_cast<std::size_t>(look.base() - calls_.begin()));
+  EXPECT_EQ(noticed_before(false), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SecondName,
+                         testing::Values("IndexAtEndAppended", "IndexAtStartAppended", "IndexAtEndInPlace",
+                                         "IndexAtStartInPlaceWithSlack"));
+
+/// An index at the beginning that is written in part, with its copy at the end.
+class TornIndex : public Checks {
+ protected:
+  /// Leaves one in `clean()`, in which all of the change is there, and returns the bytes of the whole index.
+  std::string tear() {
+    constexpr std::size_t kIndex = golden::kChunks * 16 + 4;
+    std::optional<Tree> torn;
+    const std::string whole = bytes_of(faults_.folder() + "/" + kShard).substr(0, kIndex);
+    cut_power(faults_.record(), [&](const Tree& tree, std::size_t) {
+      if (torn || tree.files.at(kShard)->starts_with(whole)) return;
+      tree.store(folder_ / "left");
+      if (golden::see(*of_, folder_ / "left") == now()) torn = tree;
+    });
+    torn.value().store(faults_.clean());
+    old_ = now();
+    return whole;
+  }
+};
+
+TEST_P(TornIndex, IsNotAppendedToBecauseItsCopyMustStayAtTheEnd) {
+  prepare(golden::find("IndexAtStartAppended"), "Added");
+  const std::string whole = tear();
+  Case next = golden::find(GetParam());
+  const Change larger{"Next",
+                      {{3, 2}, {4, 2}},
+                      next.update == sherd::Update::in_place ? std::set<std::size_t>{3, 4} : std::set<std::size_t>{}};
+  of_ = &next;
+  change_ = &larger;
+  for (const bool sees_index : {true, false}) {
+    Judge judge(*of_, *change_, old_, folder_ / "left");
+    const Recording recording = faults_.record([&](const Simulation& simulation) {
+      if (!sees_index) simulation.show({.begins = {{status_of(faults_.folder() + "/" + kShard).st_ino, whole}}});
+    });
+    bool is_broken = false;
+    cut_power(recording, [&](const Tree& tree, std::size_t at) {
+      is_broken = is_broken || !judge.fault(tree, at == recording.effects.size()).empty();
+    });
+    EXPECT_EQ(is_broken, !sees_index);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TornIndex, testing::Values("IndexAtStartAppended", "IndexAtStartInPlaceWithSlack"));
+
+/// Updates of one shard after the other.
+class DeadBytes : public testing::TestWithParam<std::string> {
+ protected:
+  /// Whether an update leaves more than a share of the old bytes dead, apart from what it has replaced and appended.
+  bool exceed(double share, double max_unused) {
+    constexpr std::uint64_t kReplaced = 2048, kAppended = std::uint64_t{2} * 4096;
+    Case of = golden::find(GetParam());
+    of.max_unused = max_unused;
+    const TempDir folder;
+    golden::create(of, folder.path());
+    Change change{"First", {}};
+    for (std::size_t chunk = 0; chunk < 8; ++chunk) change.puts[chunk] = 2;
+    golden::begin(of, change, folder.path())();
+    std::uint64_t size = 0;
+    for (std::size_t round = 0; round < 48; ++round) {
+      const int value = round / 8 % 2 == 0 ? 3 : 4;
+      golden::begin(of, {"Next", {{round % 8, value}}}, folder.path())();
+      const sherd::CheckReport report = golden::check(of, folder.path());
+      const std::uint64_t now = report.dead_bytes + report.live_bytes;
+      const auto limit = static_cast<std::uint64_t>(share * static_cast<double>(size));
+      if (round > 0 && report.dead_bytes > limit + (now > size ? kAppended : kReplaced)) return true;
+      size = now;
+    }
+    return false;
+  }
+};
+
+TEST_P(DeadBytes, AreLimitedByMaxUnusedAndByNothingElse) {
+  EXPECT_FALSE(exceed(0.5, 0.5));
+  EXPECT_TRUE(exceed(0.5, 1000));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeadBytes,
+                         testing::Values("IndexAtEndRewritten", "IndexAtEndAppended", "IndexAtStartAppended",
+                                         "IndexAtEndInPlaceOrAppended", "IndexAtStartInPlaceWithSlack",
+                                         "Draft2022Appended"));
 
 /// A reader, while the shard changes before one of its calls.
 class Reader : public Checks {};

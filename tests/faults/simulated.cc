@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,7 @@ struct Running {
   std::set<int> direct;  // descriptors whose writes bypass the page cache
   bool shares_blocks = false;
   bool keeps_names_in_order = false;
+  Shown shown = {};
 };
 
 constexpr std::size_t kNever = ~std::size_t{0};
@@ -131,6 +133,30 @@ bool keeps_names_in_order() {
   return running && running->keeps_names_in_order;
 }
 
+Shown shown() {
+  const std::lock_guard hold(mutex);
+  return running ? running->shown : Shown();
+}
+
+/// What the next look at a name shows.
+std::optional<struct stat> take_shown(const char* name) {
+  const std::lock_guard hold(mutex);
+  const auto node = running ? running->shown.named.extract(name) : decltype(running->shown.named)::node_type();
+  return node.empty() ? std::nullopt : std::optional(node.mapped());
+}
+
+/// Replaces what was read by the bytes that are shown.
+ssize_t show_begin(int fd, std::span<std::byte> into, std::uint64_t offset, ssize_t count) {
+  const auto begins = shown().begins;
+  struct stat status{};
+  if (begins.empty() || count < 0 || ::fstat(fd, &status) != 0) return count;
+  const auto begin = begins.find(status.st_ino);
+  if (begin != begins.end() && offset < begin->second.size())
+    std::memcpy(into.data(), &begin->second[offset],
+                std::min(begin->second.size() - offset, static_cast<std::size_t>(count)));
+  return count;
+}
+
 /// The result of a call, whose effect is recorded if it has succeeded.
 template <class Result, class Record>
 Result recorded(Result result, const Record& record) {
@@ -184,6 +210,11 @@ void Simulation::keep_names_in_order() const {
   running->keeps_names_in_order = true;
 }
 
+void Simulation::show(Shown shown) const {
+  const std::lock_guard hold(mutex);
+  running->shown = std::move(shown);
+}
+
 void Simulation::before(std::size_t number, std::function<void()> act) const {
   const std::lock_guard hold(mutex);
   running->awaited_number = number;
@@ -223,11 +254,15 @@ int duplicate(int fd) noexcept {
 int dup3(int from, int to, int flags) noexcept { return ::dup3(from, to, flags); }
 
 ssize_t pread(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept {
-  return look("pread", [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+  return look("pread", [&] {
+    return show_begin(fd, into, offset, ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)));
+  });
 }
 
 ssize_t pread_all(int fd, std::span<std::byte> into, std::uint64_t offset) noexcept {
-  return look("pread_all", [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+  return look("pread_all", [&] {
+    return show_begin(fd, into, offset, ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)));
+  });
 }
 
 int pwrite_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
@@ -313,7 +348,11 @@ int fdatasync(int fd) noexcept {
 }
 
 int fstat(int fd, struct stat& status) noexcept {
-  return look("fstat", [&] { return ::fstat(fd, &status); });
+  return look("fstat", [&] {
+    const int failed = ::fstat(fd, &status);
+    if (shown().one_name && S_ISREG(status.st_mode)) status.st_nlink = 1;
+    return failed;
+  });
 }
 
 int statx(int fd, struct ::statx& status) noexcept {
@@ -326,7 +365,12 @@ int statx(int fd, struct ::statx& status) noexcept {
 }
 
 int fstatat(int directory, const char* path, struct stat& status, int flags) noexcept {
-  return look("fstatat", [&] { return ::fstatat(directory, path, &status, flags); });
+  return look("fstatat", [&] {
+    const auto seen = take_shown(path);
+    if (!seen) return ::fstatat(directory, path, &status, flags);
+    status = *seen;
+    return 0;
+  });
 }
 
 int fstatfs(int fd, struct statfs& status) noexcept {

@@ -1,9 +1,12 @@
 // System calls that fail on request, linked instead of src/os/calls.cpp (tests/CMakeLists.txt).
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,13 @@ struct Fault {
   bool partial = false;  ///< half of the bytes are written first; 16 aligned bytes are written as a whole or not at all
 };
 
+/// What looks at files show instead of what is there: as if nothing were checked by them.
+struct Shown {
+  bool one_name = false;                          ///< every open file has one name
+  std::map<std::string, struct stat> named = {};  ///< what names refer to, in the next look at each
+  std::map<ino_t, std::string> begins = {};       ///< the first bytes of files
+};
+
 /// While it exists, calls are recorded and can fail. There is at most one at a time. Files are not synced to disk: what
 /// a power failure may leave is computed from the effects of the calls (disk.hpp). Closing a file and locking always
 /// succeed.
@@ -53,6 +63,8 @@ class Simulation {
   void share_blocks() const;
   /// From now on the file system is one whose journal has the changes of all names in their order, such as ext4.
   void keep_names_in_order() const;
+  /// From now on looks show this.
+  void show(Shown shown) const;
   /// An action of another process right before the call with this number.
   void before(std::size_t number, std::function<void()> act) const;
 };
