@@ -6,6 +6,7 @@
 #include "base/call.hpp"
 #include "base/try.hpp"
 #include "base/url.hpp"
+#include "check/leftovers.hpp"
 #include "node/claim.hpp"
 #include "node/presence.hpp"
 #include "sherd/group.hpp"
@@ -52,7 +53,8 @@ Result<void> erase(std::shared_ptr<Store> store, const OpenOptions& options) {
     SHERD_TRY(found, find_erasable(location, formats));
     if (!found) {
       SHERD_TRY(refuse_collection(location));
-      return nothing_found(location, formats);
+      SHERD_TRY(left, left_without_node(location, true));
+      return left.repaired.empty() ? Result<void>(nothing_found(location, formats)) : Result<void>();
     }
     SHERD_TRY(erase_node(*found));
     SHERD_TRY(follow_in_metadata(*found, std::nullopt));

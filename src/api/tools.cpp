@@ -238,26 +238,6 @@ Result<CheckReport> check_node(NodeLocation location, const CheckOptions& option
   return nodes;
 }
 
-/// Where there is no node: reports the claim that a process has left which was making or erasing one, here or as a
-/// member of a hierarchy above.
-Result<void> check_claim(const NodeLocation& location, CheckReport& report) {
-  const StoreTraits traits = location.store->traits();
-  if (traits.locks || traits.read_only) return {};
-  const auto look = [&](const std::shared_ptr<Store>& store, const std::string& path) -> Result<bool> {
-    NodeLocation there = at_path(location, path);
-    there.store = store;
-    SHERD_TRY(LeftoversSeen(store).report(there, false, report));
-    return !report.faults.empty();
-  };
-  SHERD_TRY(is_claimed, look(location.store, location.path));
-  if (!is_claimed)  // who may read here may not be allowed to read above
-    (void)for_each_above(*location.store, [&](const std::shared_ptr<Store>& outer, const std::string& above) {
-      return look(outer, join_path(above, location.path));
-    });
-  for (Fault& fault : report.faults) fault.severity = Fault::Severity::error;
-  return {};
-}
-
 }  // namespace
 
 Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& options) {
@@ -280,11 +260,14 @@ Result<CheckReport> check(std::shared_ptr<Store> store, const CheckOptions& opti
     if (location.error().code() != ErrorCode::not_found) return location.error();
     SHERD_TRY(collection, collection_location(std::move(store), options.path, false, options.config));
     SHERD_TRY(found, check_collection(collection, options.data, report));
+    SHERD_TRY(nowhere, make_location(collection.store, options.path, options.config));
+    SHERD_TRY(left, left_without_node(nowhere, options.repair.has_value()));
     if (!found) {
-      SHERD_TRY(nowhere, make_location(collection.store, options.path, options.config));
-      SHERD_TRY(check_claim(nowhere, report));
-      return report.faults.empty() ? location.error() : Result<CheckReport>(std::move(report));
+      for (Fault& fault : left.faults) fault.severity = Fault::Severity::error;
+      return left.faults.empty() && left.repaired.empty() ? location.error() : Result<CheckReport>(std::move(left));
     }
+    std::ranges::move(left.faults, std::back_inserter(report.faults));
+    std::ranges::move(left.repaired, std::back_inserter(report.repaired));
     SHERD_TRY(check_archive(collection.store, report));
     if (options.data) SHERD_TRY(check_members(*collection.store, prefix_of(collection.path), options.config, report));
     return report;

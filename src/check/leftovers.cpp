@@ -4,7 +4,10 @@
 
 #include "base/try.hpp"
 #include "node/claim.hpp"
+#include "node/path.hpp"
+#include "node/stores_above.hpp"
 #include "store/key.hpp"
+#include "store/listing.hpp"
 #include "store/probe.hpp"
 
 namespace sherd {
@@ -55,6 +58,29 @@ Result<void> LeftoversSeen::report(const NodeLocation& location, bool repairs, C
                "('--resume') or erase the node ('sherd rm')");
   }
   return {};
+}
+
+Result<CheckReport> left_without_node(const NodeLocation& location, bool repairs) {
+  CheckReport report;
+  const StoreTraits traits = location.store->traits();
+  if (traits.locks || traits.read_only) return report;
+  const auto look = [&](const std::shared_ptr<Store>& store, const std::string& path) -> Result<bool> {
+    NodeLocation there = at_path(location, path);
+    there.store = store;
+    LeftoversSeen seen(store);
+    if (store == location.store) {
+      const auto listed = seen.visit(prefix_of(path), ListDepth::children, [](const ListEntry&) { return true; });
+      if (!listed.has_value() && !is_unlisted(listed.error())) return listed.error();
+    }
+    SHERD_TRY(seen.report(there, repairs, report));
+    return !report.faults.empty() || !report.repaired.empty();
+  };
+  SHERD_TRY(is_left, look(location.store, location.path));
+  if (!is_left)  // who may read here may not be allowed to read above
+    (void)for_each_above(*location.store, [&](const std::shared_ptr<Store>& outer, const std::string& above) {
+      return look(outer, join_path(above, location.path));
+    });
+  return report;
 }
 
 }  // namespace sherd

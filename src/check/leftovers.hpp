@@ -42,4 +42,8 @@ class LeftoversSeen final : public ForwardingStore {
   std::set<std::string> claims_;                       ///< keys
 };
 
+/// Where there is no node: warns of the claim that a process has left which was making or erasing one, here or as a
+/// member of a hierarchy above, and of probes here, which a repair removes if no process can need them any more.
+Result<CheckReport> left_without_node(const NodeLocation& location, bool repairs);
+
 }  // namespace sherd

@@ -104,22 +104,12 @@ class ObjectCopier {
 
   /// Takes the claim, where there are no locks, and checks that there is nothing else.
   Result<void> take_place() {
-    if (destination_.traits().locks) return check_empty();
     std::string note(may_exist() ? "" : ClaimText::kAllObjects);
-    if (options_.resume) {
-      SHERD_TRY(left, in_store(claim_of(to_), destination_.url()));
-      if (left && !left->format.empty())
-        return conflict("a node is being made at the destination " + destination_.url() +
-                        ", or was when its process was killed; resume that copy without '--raw', or erase the node");
-      if (left) note = left->note;
-    }
-    SHERD_TRY(claim,
-              in_store(Claim::take(to_, note,
-                                   options_.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict),
-                       destination_.url()));
+    const auto existing = options_.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict;
+    SHERD_TRY(claim, in_store(Claim::take_for_objects(to_, std::move(note), existing), destination_.url()));
     claim_ = std::move(claim);
     auto empty = check_empty();
-    if (!empty) std::exchange(claim_, std::nullopt)->undo();
+    if (!empty && claim_) std::exchange(claim_, std::nullopt)->undo();
     return empty;
   }
 

@@ -328,9 +328,26 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
     relationships.push_back(std::move(members));
   }
   SHERD_TRY(describe(levels, relationships));
-  SHERD_TRY(prepared, Collection::State::prepare(location_, info_, options_.overwrite));
+  const NodeLocation place{.store = location_.store, .path = location_.path, .tables = {}, .config = location_.config};
+  const auto existing = options_.overwrite ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict;
+  SHERD_TRY(claim, Claim::take_for_objects(place, {}, existing));
+  SHERD_TRY(report, build(levels, relationships, claim));
+  if (claim) SHERD_TRY(claim->end());
+  SHERD_TRY(location_.store->finish());
+  return report;
+}
+
+/// A failed build leaves nothing, or its claim.
+Result<AnnotationBuildReport> AnnotationBuilder::Build::build(const std::vector<SpatialLevel>& levels,
+                                                              const std::vector<std::vector<Membership>>& relationships,
+                                                              std::optional<Claim>& claim) {
+  const bool is_left = claim && claim->continues_objects();
+  auto made = Collection::State::prepare(location_, info_, options_.overwrite, is_left);
+  if (!made && claim) claim->undo();
+  SHERD_TRY(prepared, std::move(made));
   AnnotationBuildReport report{.annotations = order_.size(), .levels = levels.size(), .warnings = info_.warnings()};
   const auto write_all = [&]() -> Result<void> {
+    if (claim) SHERD_TRY(claim->set_note(std::string(ClaimText::kAllObjects)));
     SHERD_TRY(write_by_id());
     for (std::size_t i = 0; i < relationships.size(); ++i) {
       report.related += by_owner(relationships[i]).size();
@@ -343,10 +360,10 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::finish() {
     return prepared.publish();
   };
   if (auto written = write_all(); !written) {
-    (void)prepared.erase();  // the first failure is the one to report
+    const auto erased = prepared.erase();  // the first failure is the one to report
+    if (erased && claim) claim->undo();
     return std::move(written).error();
   }
-  SHERD_TRY(location_.store->finish());
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include "neuroglancer/annotation_levels.hpp"
 #include "neuroglancer/collection.hpp"
+#include "node/claim.hpp"
 #include "sherd/annotation_build.hpp"
 
 namespace sherd::neuroglancer {
@@ -44,6 +45,9 @@ class AnnotationBuilder::Build final : public ShuffledAnnotations {
   /// The sharding of an index with this many values.
   [[nodiscard]] Result<Json> sharding_for(std::uint64_t values, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t record_bytes() const;
+  Result<AnnotationBuildReport> build(const std::vector<SpatialLevel>& levels,
+                                      const std::vector<std::vector<Membership>>& relationships,
+                                      std::optional<Claim>& claim);
   Result<void> write_by_id() const;
   Result<void> write(const Index& index) const;
   [[nodiscard]] Annotation one(std::uint64_t row) const;

@@ -8,6 +8,7 @@
 #include "base/url.hpp"
 #include "format/zarr_common.hpp"
 #include "neuroglancer/document.hpp"
+#include "node/claim.hpp"
 #include "node/document.hpp"
 #include "node/erase.hpp"
 #include "node/foreign_objects.hpp"
@@ -126,16 +127,20 @@ Result<void> Collection::State::Prepared::erase() const {
   return erase_contents(*state->location.store, state->location.path, state->info_key());
 }
 
-Result<Collection::State::Prepared> Collection::State::prepare(Location location, CollectionInfo info, bool overwrite) {
+Result<Collection::State::Prepared> Collection::State::prepare(Location location, CollectionInfo info, bool overwrite,
+                                                               bool is_left) {
   SHERD_TRY(document, std::visit([](const auto& each) { return each.print(); }, info));
   SHERD_TRY(state, make(location, std::move(info)));
   for (const CollectionPart& part : state->parts())
     if (!part.sharding.is_null())
       SHERD_TRY(Uint64Sharding::parse_given(part.sharding).in_member("sharding").in_member(part.name));
-  SHERD_TRY(is_empty, lists_nothing(*location.store, prefix_of(location.path)));
+  const std::string prefix = prefix_of(location.path);
+  SHERD_TRY(is_empty, location.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) {
+    return is_claim(prefix + std::string(entry.name));
+  }));
   if (!is_empty && !overwrite)
     return conflict("there is already something here; overwrite it or choose another path").in_key(state->info_key());
-  if (!is_empty) {
+  if (!is_empty && !is_left) {
     const auto found = find(location);
     if (!found && !is_stored_fault(found.error())) return found.error();  // a damaged one may be erased, too
     if (found && !*found)

@@ -52,7 +52,8 @@ struct Collection::State {
     [[nodiscard]] Result<void> erase() const;
   };
   /// Makes the checks of create(), and erases what it replaces, except for an older info document.
-  static Result<Prepared> prepare(Location location, CollectionInfo info, bool overwrite);
+  /// `is_left`: what is there was left by a build that did not end, and is erased.
+  static Result<Prepared> prepare(Location location, CollectionInfo info, bool overwrite, bool is_left = false);
 
   /// Makes the state of a collection and of its parts; `info` is in `location`.
   static Result<std::shared_ptr<State>> make(Location location, CollectionInfo info);

@@ -142,6 +142,23 @@ Result<Claim> Claim::take(const NodeLocation& location, const std::string& note,
   return claim;
 }
 
+Result<std::optional<Claim>> Claim::take_for_objects(NodeLocation location, std::string note, Existing existing) {
+  if (location.store->traits().locks) return std::optional<Claim>();
+  location.format = nullptr;
+  if (existing == Existing::is_taken_over) {
+    SHERD_TRY(left, claim_of(location));
+    if (left && !left->format.empty())
+      return conflict(
+                 "a node is being made here, or was when its process was killed; resume its copy (without '--raw') or "
+                 "erase it ('sherd rm')")
+          .lasting()
+          .in_key(claim_key(location));
+    if (left) note = left->note;
+  }
+  SHERD_TRY(claim, take(location, note, existing));
+  return std::optional(std::move(claim));
+}
+
 Result<void> Claim::store(const std::string& note, const Condition& condition) {
   const std::string format(location_.format != nullptr ? location_.format->name() : "");
   const Json text(Json::Object{{"path", location_.path}, {"format", format}, {"note", note}});

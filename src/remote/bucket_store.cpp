@@ -78,6 +78,7 @@ class BucketStore final : public RemoteStore, public UploadingStore, public Copy
   }
   Result<Generation> amend(const std::string& key, const Amendment& amendment) override;
   Result<std::unique_ptr<StoreLock>> lock(const std::string& key) override {
+    SHERD_TRY(check_key(key));
     // That of a node is for creating and erasing it, which changes whole objects by one process at a time.
     if (!key.starts_with(kScratchPrefix)) {
       SHERD_TRY(conditions, conditions_of(*bucket_).in_key(key));

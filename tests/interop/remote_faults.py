@@ -147,12 +147,17 @@ class Values:
 class Erase:
     """A node of many objects."""
 
+    node = "a"
+
     def prepare(self, url, options):
         group = sherd.create_group(url, storage_options=options)
         group.create_array("a", shape=SHAPE, chunks=(16, 64), dtype="u4")[...] = OLD
 
     def run(self, url, options):
         del sherd.open_group(url, mode="r+", storage_options=options)["a"]
+
+    def words(self, url):
+        return ["rm", f"{url}/a"]
 
     def state(self, url, options):
         store = sherd.Store(url, storage_options=options)
@@ -166,11 +171,16 @@ class Erase:
 class Copy:
     """Objects that the server copies, the document last."""
 
+    changes = "b"
+
     def prepare(self, url, options):
         array_at(f"{url}/a", options, shards=(32, 64))[...] = NEW
 
     def run(self, url, options):
         sherd.copy(f"{url}/a", f"{url}/b", raw=True, storage_options=options)
+
+    def words(self, url):
+        return ["copy", "--raw", f"{url}/a", f"{url}/b"]
 
     def state(self, url, options):
         try:
@@ -179,4 +189,4 @@ class Copy:
             return "old"
 
 
-OPERATIONS = {each.__name__.lower(): each() for each in (Create, Attributes, Resize, Shard, Parts, Part, Appended, Rows, Values, Erase, Copy)}
+OPERATIONS = {each.__name__.lower(): each for each in (Create, Attributes, Resize, Shard, Parts, Part, Appended, Rows, Values, Erase, Copy)}

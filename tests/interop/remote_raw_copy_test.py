@@ -145,3 +145,14 @@ def test_raw_copies_need_no_conditions(swift, fault_proxy, tmp_path):
     case = Case(swift, fault_proxy(swift), tmp_path)
     case.copy()
     assert case.keys() == case.files() and case.faults() == [("foreign_object", "readme.txt")]
+
+
+def test_a_probe_is_listed_where_there_is_no_node_yet(case):
+    """It is left by a process that was killed while it tried out what the server compares."""
+    url = f"s3://{case.server.create_bucket()}/a.zarr"
+    case.proxy.set({"method": "DELETE", "status": 503, "body": "<Error><Code>SlowDown</Code></Error>", "headers": {"Retry-After": "0"}})
+    with pytest.raises(sherd.Error, match="while trying out|DELETE"):
+        sherd.create_array(url, shape=4, dtype="u1", storage_options=case.slow | {"attempts": 1})
+    case.proxy.set()
+    for look in (sherd.check, sherd.repair):  # a process might need it for another minute
+        assert [each["code"] for each in look(url, storage_options=case.options)["faults"]] == ["probe_left"]

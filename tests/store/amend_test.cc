@@ -16,8 +16,20 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 
 class EveryAmendableStore : public EveryStore {};
-INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kinds_that_list()),
+INSTANTIATE_TEST_SUITE_P(Stores, EveryAmendableStore, testing::ValuesIn(kinds_that_compare()),
                          [](const auto& instance) { return instance.param.name; });
+
+class EveryStoreWithoutConditions : public EveryStore {};
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStoreWithoutConditions, testing::ValuesIn(kinds_that_compare(false)),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(EveryStoreWithoutConditions, RefusesToAmendAnObjectAndNamesTheOption) {
+  set("k", "0123456789");
+  EXPECT_TRUE(is_refused_by_name(amend(*store_, "k", {{10, "AB"}})));
+  EXPECT_TRUE(is_refused_by_name(amend(*store_, "k", {{2, "xy"}})));
+  EXPECT_EQ(get("k"), "0123456789");
+  EXPECT_THAT(keys(), ElementsAre("k"));
+}
 
 TEST_P(EveryAmendableStore, AmendsAnObjectBeforeAndAfterItsEnd) {
   set("k", "0123456789");
