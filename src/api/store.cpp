@@ -220,6 +220,9 @@ Result<std::shared_ptr<Store>> open_layers(Rows table, StoreUrl url,
     return invalid_argument("'" + whole.shown + "' names no object that could be opened as " +
                             std::string(row->scheme));
   SHERD_TRY(store, open_layers(table, std::move(outer->store), config));
+  // What reading an archive on a server costs are the requests to the server, including those that open it.
+  const bool has_latency = store->traits().parallel_requests > 1;
+  if (has_latency && config.recorder) store = recorded_store(std::move(store), config.recorder);
   const auto path_of_outer = path_of_store(store->url());
   const std::filesystem::path file = path_of_outer ? std::filesystem::path(*path_of_outer) / outer->key : "";
   if (path_of_outer && os::is_directory(file.c_str()))

@@ -110,7 +110,9 @@ using KeyTest = std::function<bool(std::string_view key)>;
 class ArchiveStore {
  public:
   virtual ~ArchiveStore() = default;
-  /// The archive's own key in the other store.
+  /// That other store.
+  [[nodiscard]] virtual const Store& outer() const noexcept = 0;
+  /// The archive's own key in it.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
   /// Whether the store has unfinished changes, or shows the present version of the archive.
   [[nodiscard]] virtual bool is_current() const = 0;

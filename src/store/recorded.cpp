@@ -5,7 +5,8 @@
 // `list` count once each, even if they find nothing; a list that the store does not have is not counted. Locks, sizes
 // and generations are not requests. If a server is sent more than that, such as pages of a list, the parts of an
 // upload, or a look at a version, this is added to the number of requests. Stores around this one count, too. A store
-// that this recorder counts already, below any wrapper, is unchanged, because nodes are opened from handles.
+// that this recorder counts already, below any wrapper, is unchanged, because nodes are opened from handles; so is an
+// archive in such a store, whose requests are those of the archive's object.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -230,6 +231,7 @@ class RecordedStore final : public ForwardingStore {
 };
 
 bool is_counted(const Store& store, const std::shared_ptr<Recorder>& recorder) {
+  if (const auto* archive = dynamic_cast<const ArchiveStore*>(&store)) return is_counted(archive->outer(), recorder);
   const auto* wrapper = dynamic_cast<const ForwardingStore*>(&store);
   if (wrapper == nullptr) return false;
   const auto* recorded = dynamic_cast<const RecordedStore*>(wrapper);

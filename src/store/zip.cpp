@@ -95,6 +95,7 @@ class ZipStore final : public Store, public ArchiveStore, public std::enable_sha
   Result<void> wait_for_writers(const std::string& prefix) override {
     return wait_for_holders(*locks_, patience_, prefix);
   }
+  [[nodiscard]] const Store& outer() const noexcept override { return *outer_; }
   [[nodiscard]] const std::string& name() const noexcept override { return contents_->key(); }
   [[nodiscard]] std::string comment() const override { return contents_->comment(); }
   Result<void> set_comment(std::string comment) override {

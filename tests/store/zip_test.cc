@@ -443,5 +443,20 @@ TEST_F(ZipRequests, AWrongGuessOfWhereDataBeginTakesARoundTripMoreOnce) {
   expect(1, 1);
 }
 
+TEST(ZipStore, IsCountedByTheRequestsForItsObjectIfTheseAreCounted) {
+  const auto recorder = std::make_shared<Recorder>();
+  const auto memory = memory_store();
+  memory->set("a.zip", ZipBytes().add({.name = "k", .data = "0123456789"}).finish()).value();
+  const auto outer = recorded_store(delayed_store(memory, std::chrono::microseconds(10), 3), recorder);
+  const auto zip = recorded_store(zip_store(outer, "a.zip", {}).value(), recorder);
+  recorder->start();
+  EXPECT_EQ(zip->get("k").value(), "0123456789");
+  for (const auto& request : recorder->stop()) EXPECT_EQ(request.key, "a.zip");
+  EXPECT_EQ(recorder->stats().requests, 2);
+  const auto another = std::make_shared<Recorder>();
+  EXPECT_EQ(recorded_store(zip, another)->get("k").value(), "0123456789");
+  EXPECT_EQ(another->stats().requests, 1);
+}
+
 }  // namespace zip_test
 }  // namespace sherd
