@@ -327,8 +327,9 @@ Result<void> refuse_image_options(const ImportOptions& options) {
 
 Result<Array> import_file(const std::string& source, std::string_view url, const ImportOptions& options) {
   return as_call(options.create.config, [&]() -> Result<Array> {
-    if (options.from.empty() && !find_file_format({}, source))
-      if (auto error = hint_at_source(source)) return *std::move(error);
+    SHERD_TRY(file, path_to_import(source));
+    if (options.from.empty() && !find_file_format({}, file))
+      if (auto error = hint_at_source(file)) return *std::move(error);
     SHERD_TRY(location, new_location(url, options.create.format, options.create.config));
     begin_whole(*location.store);
     const auto reopen = [&](std::string path) -> Result<Array> {
@@ -336,16 +337,16 @@ Result<Array> import_file(const std::string& source, std::string_view url, const
       return open_array(url, {.path = std::move(path), .writable = true, .config = options.create.config});
     };
     if (!location.format->arrays_have_documents()) {
-      SHERD_TRY(import_volume(source, options, location));
+      SHERD_TRY(import_volume(file, options, location));
       return reopen("");
     }
     SHERD_TRY(labelled, find_labelled_image(location));
     if (!options.pyramid && !labelled) {
       SHERD_TRY(refuse_image_options(options));
-      SHERD_TRY(import_at(source, options, location));
+      SHERD_TRY(import_at(file, options, location));
       return reopen("");
     }
-    SHERD_TRY(import_pyramid(source, options, location, labelled));
+    SHERD_TRY(import_pyramid(file, options, location, labelled));
     return reopen("0");
   });
 }

@@ -7,7 +7,8 @@
 namespace sherd {
 
 Result<void> export_file(const Array& array, const std::string& destination, const ExportOptions& options) {
-  SHERD_TRY(format, find_file_format(options.to, destination));
+  SHERD_TRY(path, path_to_export(destination));
+  SHERD_TRY(format, find_file_format(options.to, path));
   const Config& config = array.config();
   ImageFacts facts;
   if (format->order == FileOrder::stored)
@@ -18,7 +19,7 @@ Result<void> export_file(const Array& array, const std::string& destination, con
   }
   const FileLayout layout = file_layout(format->order, array, facts);
   const FileArray file = file_array(array, layout, format->order, std::move(facts));
-  SHERD_TRY(writer, format->create(destination, file, WriteMode{options.overwrite, config.durable}));
+  SHERD_TRY(writer, format->create(path, file, WriteMode{options.overwrite, config.durable}));
   if (std::string text = writer->left_out(); !text.empty() && options.note) options.note(text);
   Config inner = config;
   inner.memory_budget /= 2;

@@ -4,13 +4,22 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "base/url.hpp"
 #include "io/files.hpp"
+#include "os/calls.hpp"
+#include "store/store_url.hpp"
 
 namespace sherd {
 namespace {
 
 constexpr std::array<const FileFormat*, 6> kFormats = {&kNiftiFiles, &kNpyFiles, &kRawFiles,
                                                        &kPngFiles,   &kPgmFiles, &kTiffFiles};
+
+Result<std::string> path_of_file(const std::string& name, std::string_view advice) {
+  if (!is_url(name) || os::exists(name.c_str())) return name;
+  if (scheme_of(name) == "file") return file_path(name);
+  return unsupported("'" + shown_name(name) + "' is a URL, and " + std::string(advice));
+}
 
 }  // namespace
 
@@ -34,6 +43,18 @@ Result<const FileFormat*> find_file_format(std::string_view name, const std::str
                (path.ends_with(".zarr") ? "; arrays and groups are copied by 'sherd copy'" : ""))
         .in_key(path);
   return invalid_argument("unknown file format '" + std::string(name) + "'; known are: " + known);
+}
+
+Result<std::string> path_to_import(const std::string& name) {
+  return path_of_file(name,
+                      "only local files are imported: download it, or pipe it into 'sherd import - DST --from FORMAT'; "
+                      "arrays and groups are copied by 'sherd copy'");
+}
+
+Result<std::string> path_to_export(const std::string& name) {
+  return path_of_file(name,
+                      "files are written to local paths: upload the file afterwards; arrays are copied to URLs by "
+                      "'sherd copy'");
 }
 
 }  // namespace sherd

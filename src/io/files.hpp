@@ -84,6 +84,11 @@ extern const FileFormat kNiftiFiles, kNpyFiles, kRawFiles, kPngFiles, kPgmFiles,
 [[nodiscard]] Result<const FileFormat*> find_file_format(std::string_view name, const std::string& path);
 [[nodiscard]] bool has_suffix(std::string_view path, std::span<const std::string_view> suffixes) noexcept;
 
+/// The path of a file to import or to write: a plain path, or that of a `file:` URL. `unsupported`, with advice, for a
+/// URL of anything else.
+[[nodiscard]] Result<std::string> path_to_import(const std::string& name);
+[[nodiscard]] Result<std::string> path_to_export(const std::string& name);
+
 // ---- bytes ----
 
 /// Readable bytes of a file.

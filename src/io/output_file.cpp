@@ -160,7 +160,8 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, WriteMode mode) {
-  std::string real = resolved(path);
+  SHERD_TRY(local, path_to_export(path));
+  std::string real = resolved(local);
   struct stat status{};
   const bool exists = os::fstatat(AT_FDCWD, real.c_str(), status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return invalid_argument("is a directory; name a file").in_key(path);

@@ -43,29 +43,14 @@ std::string without_secrets(std::string text, const StoreUrl& url) {
   return text;
 }
 
-/// With `...` in place of what may be a secret in a name that cannot be parsed.
-std::string without_secrets(std::string_view text) {
-  std::string shown;
-  for (std::size_t slashes = 0; (slashes = text.find("://")) != text.npos;) {
-    const std::size_t host = slashes + 3;
-    const std::size_t at = text.substr(0, text.find_first_of("/?|#", host)).rfind('@');
-    const bool has_user = at != text.npos && at >= host;
-    shown += std::string(text.substr(0, host)) + (has_user ? "..." : "");
-    text.remove_prefix(has_user ? at : host);
-  }
-  const std::size_t question = shown.empty() ? text.npos : text.find('?');
-  return shown + std::string(text.substr(0, question)) + (question == text.npos ? "" : "?...");
-}
-
 Error unknown_scheme(std::string_view text, const std::string& scheme, const UrlWords& words) {
   std::vector<std::string_view> known(words.stores.begin(), words.stores.end());
   known.insert(known.end(), words.layers.begin(), words.layers.end());
   std::string names;
   for (const std::string_view each : known) names += ", " + std::string(each) + ":";
   for (const auto& each : words.formats) known.push_back(each.scheme);
-  return unsupported("no store for '" + without_secrets(text).substr(0, 200) +
-                     "'; tried\n  a path: it does not exist\n" + "  the scheme '" + scheme +
-                     "': known are plain paths" + names + did_you_mean(scheme, known));
+  return unsupported("no store for '" + shown_name(text).substr(0, 200) + "'; tried\n  a path: it does not exist\n" +
+                     "  the scheme '" + scheme + "': known are plain paths" + names + did_you_mean(scheme, known));
 }
 
 /// Text without its fragment, which may also be in front: `[mode=zarr]path`.
@@ -260,6 +245,19 @@ class Parser {
 };
 
 }  // namespace
+
+std::string shown_name(std::string_view text) {
+  std::string shown;
+  for (std::size_t slashes = 0; (slashes = text.find("://")) != text.npos;) {
+    const std::size_t host = slashes + 3;
+    const std::size_t at = text.substr(0, text.find_first_of("/?|#", host)).rfind('@');
+    const bool has_user = at != text.npos && at >= host;
+    shown += std::string(text.substr(0, host)) + (has_user ? "..." : "");
+    text.remove_prefix(has_user ? at : host);
+  }
+  const std::size_t question = shown.empty() ? text.npos : text.find('?');
+  return shown + std::string(text.substr(0, question)) + (question == text.npos ? "" : "?...");
+}
 
 Result<StoreUrl> parse_store_url(std::string_view text, const UrlWords& words) { return Parser(words).parse(text); }
 

@@ -60,6 +60,9 @@ struct UrlWords {
 /// lists what was tried.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view text, const UrlWords& words);
 
+/// A name with `...` in place of what may be a secret in a URL: what is before the `@` of a host, and a query.
+[[nodiscard]] std::string shown_name(std::string_view text);
+
 /// A place in a store: the store's name, and the key of the object or prefix there.
 struct ObjectUrl {
   StoreUrl store;

@@ -77,6 +77,32 @@ def test_options_that_do_not_apply_to_a_file_are_refused(sherd, tmp_path, option
     assert not (tmp_path / "v.zarr").exists()
 
 
+@pytest.mark.parametrize("url", ["https://user:SECRET@h/a.npy?X-Sig=SECRET", "s3://b/a.nii.gz", "gs://b/plane.png", "http://h/*.tif",
+                                 "http://h/dump.bin", "http://h/17.swc", "http://h/mesh.ply", "http://h/a.zip|zip:a.npy", "ftp://h/a.pgm"])
+def test_a_url_to_import_is_refused_with_what_to_do(sherd, url):
+    for options in ([], ["--from", "raw", "--shape", "4", "--dtype", "u1"] if "bin" in url else []):
+        ran = sherd("import", url, "out.zarr", *options)
+        assert ran.code == 5 and "is a URL, and only local files are imported: download it, or pipe it" in ran.stderr
+        assert "SECRET" not in ran.stderr and "//...@h/a.npy?..." in ran.stderr or "SECRET" not in url
+
+
+@pytest.mark.parametrize("arguments", [["export", "v.zarr", "s3://b/a.npy"], ["export", "v.zarr", "http://h/17.swc", "--id", "17"],
+                                       ["picture", "v.zarr", "https://h/a.png"], ["read", "v.zarr", "-o", "gs://b/a.npy"]])
+def test_a_url_to_export_to_is_refused_with_what_to_do(sherd, tmp_path, arguments):
+    numpy.save(tmp_path / "v.npy", VOLUME[0])
+    sherd.ok("import", "v.npy", "v.zarr")
+    ran = sherd(*arguments)
+    assert ran.code == 5 and "is a URL, and files are written to local paths: upload" in ran.stderr
+
+
+def test_a_file_url_to_import_or_export_is_a_path(sherd, tmp_path):
+    (tmp_path / "a b").mkdir()
+    numpy.save(tmp_path / "a b/v.npy", VOLUME)
+    sherd.ok("import", f"file://{tmp_path}/a%20b/v.npy", "v.zarr")
+    sherd.ok("export", "v.zarr", f"file://{tmp_path}/a%20b/w.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "a b/w.npy"), VOLUME)
+
+
 def test_created_files_are_reported_as_json(sherd, tmp_path):
     numpy.save(tmp_path / "v.npy", VOLUME)
     sherd.ok("import", "v.npy", "v.zarr", "--quiet")

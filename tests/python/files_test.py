@@ -35,6 +35,15 @@ def test_npy_goes_in_and_out_as_numpy_has_it(tmp_path):
     assert np.array_equal(np.load(tmp_path / "out.bin"), DATA)
 
 
+def test_a_url_to_import_is_refused(tmp_path):
+    for name in ("https://me:SECRET@h/a.npy?SECRET", "s3://b/a.nii"):
+        with pytest.raises(sherd.Unsupported, match="is a URL, and only local files are imported") as refused:
+            sherd.import_(name, tmp_path / "a.zarr")
+        assert "SECRET" not in str(refused.value)
+    with pytest.raises(sherd.Unsupported, match="is a URL, and files are written to local paths"):
+        sherd.export(sherd.create_array("memory:", data=DATA), "s3://b/a.npy")
+
+
 def test_tiff_goes_in_and_out_as_tifffile_has_it(tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", DATA.astype("u2"))
     array = sherd.import_(tmp_path / "in.tif", tmp_path / "a", resolution=(8, 8, 40))
