@@ -1,7 +1,7 @@
 #include "remote/aws_process.hpp"
 
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 
 #include "base/call.hpp"
 #include "base/try.hpp"
+#include "os/calls.hpp"
 #include "os/fd.hpp"
 #include "os/interrupted.hpp"
 #include "store/file_tree.hpp"
@@ -93,37 +94,55 @@ Result<void> Child::wait_for_end(SteadyClock::time_point deadline, const Process
   }
 }
 
-/// How a program is started: without stdin, and with signals as they are for a new program.
-class SpawnSettings {
- public:
-  explicit SpawnSettings(int output) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    sigaddset(&signals, SIGPIPE);  // Python ignores it
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  /// Returns 0 or an errno.
-  int start(pid_t& process, std::vector<char*>& arguments) const {
-    return posix_spawnp(&process, arguments.front(), &actions_, &attributes_, arguments.data(), environ);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
+/// A program that is to be started.
+struct Program {
+  char* const* arguments;
+  int input, output;  ///< become its stdin and stdout
+  pid_t parent;       ///< this process
 };
+
+/// Becomes the program, with signals as they are for a new one and without stdin. Returns an errno. Only makes system
+/// calls: the memory is that of the process that called vfork().
+int become(const Program& program) noexcept {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+  if (getppid() != program.parent) return ESRCH;  // it has ended before
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action{};
+    // Ignored signals stay ignored, except the one that Python ignores.
+    if (sigaction(number, nullptr, &action) != 0 || (action.sa_handler == SIG_IGN && number != SIGPIPE)) continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    (void)sigaction(number, &action, nullptr);
+  }
+  const int output = dup(program.output);  // stays open in the program, whatever its number
+  if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(program.input, STDIN_FILENO) < 0) return errno;
+  if (output > STDERR_FILENO) close(output);
+  sigset_t none;
+  sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvp(program.arguments[0], program.arguments);
+  return errno;
+}
+
+/// Starts a program that the system kills when this thread ends, and so however this process ends. Returns 0 or an
+/// errno. posix_spawn() cannot do this, and fork() would copy the process and run its handlers of pthread_atfork().
+int start(const Program& program, pid_t& process) {
+  sigset_t all, before;
+  sigfillset(&all);
+  // A handler must not run in the new process while it has the memory of this one.
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  volatile int failure = 0;
+  const pid_t made = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (made == 0) {
+    failure = become(program);
+    _exit(127);
+  }
+  const int code = made < 0 ? errno : failure;
+  (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (made > 0 && code != 0) (void)os::repeat_interrupted([&] { return waitpid(made, nullptr, 0); });
+  process = made;
+  return code;
+}
 
 /// Reads the characters of a command and collects its words.
 class WordReader {
@@ -186,16 +205,20 @@ class WordReader {
 Result<std::vector<std::string>> command_words(std::string_view command) { return WordReader(command).words(); }
 
 Result<std::string> run_process(const std::vector<std::string>& words, const ProcessLimits& limits) {
+  SHERD_TRY(check_interrupted());
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", words.front(), errno);
   os::Fd from(ends[0]);
   os::Fd to(ends[1]);
+  const os::Fd nothing(os::openat(AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!nothing) return system_error("open", "/dev/null", errno);
   std::vector<std::string> texts = words;
   std::vector<char*> arguments;
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   pid_t process = 0;
-  const int code = SpawnSettings(to.get()).start(process, arguments);
+  const int code =
+      start({.arguments = arguments.data(), .input = nothing.get(), .output = to.get(), .parent = getpid()}, process);
   if (code != 0) return system_error("start", words.front(), code);
   Child child(process, std::move(from), words.front());
   (void)to.close();  // so that the output ends with the program

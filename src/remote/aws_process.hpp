@@ -1,7 +1,8 @@
 // The command of credential_process.
 //
 // It is run as the AWS command runs it: divided into words by the rules of quotes, without a shell, so no character in
-// it has another meaning. It inherits the environment and stderr, and its stdin is empty.
+// it has another meaning. It inherits the environment and stderr, and its stdin is empty. It is killed when the call or
+// the process that waits for it ends, even by SIGKILL; programs that it has started itself are not.
 #pragma once
 
 #include <chrono>

@@ -2,6 +2,7 @@
 
 import filecmp
 import json
+import os
 import re
 import signal
 import subprocess
@@ -171,6 +172,24 @@ def test_stats_of_an_archive_are_those_of_the_server(command, datasets, fault_pr
                 assert told["round_trips"] == counted["round_trips"] > 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("arguments", [("info", "s3://b/a.zarr"), ("copy", "s3://b/a.zarr", "x.zarr")])
+def test_the_program_for_credentials_ends_with_the_command(command, number, arguments):
+    started = command.folder / "started"
+    os.mkfifo(started)
+    program = command.folder / "credentials"
+    program.write_text(f"#!/bin/sh\nexec 3>{started}\necho begun >&3\nsleep 3 3>&-\necho ended >&3\n")
+    program.chmod(0o755)
+    (command.folder / "config").write_text(f"[default]\ncredential_process = {program}\n")
+    environment = command.environment | {"AWS_CONFIG_FILE": "config", "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_REGION": "us-east-1"}
+    sherd_process = subprocess.Popen([command.binary, *arguments], cwd=command.folder, env=environment, stderr=subprocess.PIPE,
+                                     preexec_fn=heed_interrupts)
+    with open(started) as lines_of_program:
+        assert lines_of_program.readline() == "begun\n"
+        sherd_process.send_signal(number)
+        assert lines_of_program.read() == ""  # until no process has it open
+    sherd_process.communicate()
+    assert sherd_process.returncode in (-number, 128 + number)
 
 
 def test_what_does_not_exist_is_not_found(there, command):

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "src/base/call.hpp"
+#include "tests/child.hpp"
 
 namespace sherd::remote {
 namespace aws_process_test {
@@ -82,6 +85,60 @@ TEST(Process, IsKilledWhenTheCallIsInterrupted) {
     EXPECT_EQ(output.error().code(), ErrorCode::unavailable) << command;
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
   }
+}
+
+/// What is written into a pipe until no process has its other end open.
+std::string all_from(int pipe) {
+  std::string text;
+  char buffer[64];
+  for (ssize_t count = 0; (count = read(pipe, buffer, sizeof buffer)) > 0;) text.append(buffer, count);
+  return text;
+}
+
+TEST(Process, IsKilledWithTheProcessThatWaitsForIt) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t waits = fork();
+  if (waits == 0) {
+    dup2(ends[1], 9);
+    close(ends[0]), close(ends[1]);
+    (void)run_process({"sh", "-c", "echo begun >&9; sleep 3 9>&-; echo ended >&9"});
+    _exit(0);
+  }
+  close(ends[1]);
+  char first = 0;
+  ASSERT_EQ(read(ends[0], &first, 1), 1);
+  kill(waits, SIGKILL);
+  EXPECT_EQ(all_from(ends[0]), "egun\n");
+  close(ends[0]);
+  waitpid(waits, nullptr, 0);
+}
+
+TEST(Process, HasTheSignalsOfANewProgram) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+  const auto pipes = std::signal(SIGPIPE, SIG_IGN);
+  const auto handled = std::signal(SIGUSR1, [](int) {});
+  const std::string status = run_process({"cat", "/proc/self/status"}).value();
+  const Error ended = run_process({"sh", "-c", "kill -PIPE $$"}).error();
+  std::signal(SIGUSR1, handled);
+  std::signal(SIGPIPE, pipes);
+  EXPECT_THAT(status, HasSubstr("SigBlk:\t0000000000000000\n"));
+  EXPECT_THAT(status, HasSubstr("SigCgt:\t0000000000000000\n"));
+  EXPECT_THAT(ended.text(), HasSubstr("signal 13"));
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, &blocked), 0);
+  EXPECT_EQ(sigismember(&blocked, SIGTERM), 1) << "the mask of the thread that started the programs has changed";
+}
+
+TEST(Process, IsStartedWhereStandardStreamsAreClosed) {
+  const int status = in_child([] {
+    close(STDIN_FILENO), close(STDOUT_FILENO);
+    const auto output = run_process({"sh", "-c", "cat; echo a"});
+    _exit(output && *output == "a\n" ? 7 : 8);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(Process, WithTooMuchOutputIsKilled) {
