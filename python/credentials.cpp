@@ -56,9 +56,13 @@ Credentials from_sequence(const nb::sequence& given) {
   return credentials;
 }
 
-/// An exception is not shown with its text, which may have a secret.
+/// An exception is not shown with its text, which may have a secret. What ends programs, such as KeyboardInterrupt,
+/// stays pending on a thread that Python has called the engine on, and is raised when that call returns
+/// (throw_pending()).
 Result<Credentials> ask(const nb::object& function) {
+  const bool is_called_by_python = Py_IsInitialized() != 0 && PyGILState_GetThisThreadState() != nullptr;
   const WithGil held;
+  if (PyErr_Occurred() != nullptr) return unavailable("interrupted");  // in the same call, before
   try {
     const nb::object given = function();
     if (PyDict_Check(given.ptr())) return from_dict(nb::borrow<nb::dict>(given));
@@ -68,7 +72,9 @@ Result<Credentials> ask(const nb::object& function) {
     return Error(exception.error());
   } catch (nb::python_error& error) {
     const std::string kind = nb::cast<std::string>(error.type().attr("__name__"));
+    const bool ends_programs = !error.matches(PyExc_Exception);
     error.restore();
+    if (ends_programs && is_called_by_python) return unavailable("interrupted");
     PyErr_Clear();
     return io_error("the function for credentials raised " + kind);
   }

@@ -12,6 +12,7 @@ nb::object text_or_none(std::string_view text) {
 }
 
 void set_error(const Error& error) {
+  if (PyErr_Occurred() != nullptr) return;  // what interrupted the call, such as KeyboardInterrupt, is raised instead
   const nb::object make = nb::module_::import_("sherd._errors").attr("make");
   const nb::object slot = error.slot() ? nb::object(nb::int_(*error.slot())) : nb::none();
   const nb::object exception = make(text_or_none(to_string(error.code())), text_or_none(error.text()),

@@ -1,6 +1,7 @@
 """storage_options: of the store that a path or URL names."""
 
 import pickle
+import signal
 import time
 
 import pytest
@@ -82,3 +83,47 @@ def test_a_function_for_credentials_is_asked_once_if_they_expire(fault_proxy):
     for function in (temporary, temporary, lasting, lasting):
         opened(function)
     assert asked == ["temporary", "lasting", "lasting"]
+
+
+@pytest.fixture
+def bucket(fault_proxy):
+    """The options of a bucket that has the array a.zarr, whose chunks are not stored, with a function for credentials."""
+    proxy = fault_proxy()
+    proxy.put("b/a.zarr/zarr.json", sherd.create_array("memory:", shape=4, dtype="u1").store.get("zarr.json"))
+    return lambda function: {"endpoint": proxy.url, "region": "us-east-1", "credentials": function}
+
+
+def interrupted():
+    signal.default_int_handler(signal.SIGINT, None)  # what Ctrl-C calls
+
+
+def ended():
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(("function", "kind"), [(interrupted, KeyboardInterrupt), (ended, SystemExit)])
+def test_what_ends_programs_leaves_a_function_for_credentials(bucket, function, kind):
+    with pytest.raises(kind):
+        sherd.open("s3://b/a.zarr", storage_options=bucket(function))
+    with pytest.raises(kind):
+        sherd.Store("s3://b/a.zarr", storage_options=bucket(function)).get("zarr.json")
+    good = []
+
+    def good_at_first():
+        good.append({"key": "AK", "secret": "SK", "expires": time.time() + 0.05})
+        return good[-1] if len(good) < 3 else function()
+
+    array = sherd.open("s3://b/a.zarr", storage_options=bucket(good_at_first))
+    with pytest.raises(kind):
+        while True:
+            array[...]
+    assert sherd.open("s3://b/a.zarr", storage_options=bucket(lambda: ("AK", "SK")))[...].tolist() == [0] * 4
+
+
+def test_an_exception_of_a_function_for_credentials_is_named(bucket):
+    def failing():
+        raise LookupError("SECRET")
+
+    with pytest.raises(sherd.Error, match="the function for credentials raised LookupError") as raised:
+        sherd.open("s3://b/a.zarr", storage_options=bucket(failing))
+    assert "SECRET" not in str(raised.value)
