@@ -31,6 +31,9 @@ void finish_at(const std::string& url, const Config& config);
 [[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
 [[nodiscard]] nb::object node_to(Node node);
 
+/// The URL by which a pickle opens a store again: `?...` stands for a query, which must then be given as an option.
+[[nodiscard]] std::string url_in_pickle(const Store& store);
+
 /// (function, arguments) for pickle. InvalidArgument if the store is in memory.
 template <class Handle>
 nb::tuple reduce(const Handle& node) {
@@ -40,7 +43,7 @@ nb::tuple reduce(const Handle& node) {
         "a node in a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen");
   return nb::make_tuple(
-      reopen, nb::make_tuple(url.c_str(), node.path().c_str(), !node.read_only(),
+      reopen, nb::make_tuple(url_in_pickle(*node.store()).c_str(), node.path().c_str(), !node.read_only(),
                              nb::str(node.format().data(), node.format().size()), config_to(node.config(), url)));
 }
 

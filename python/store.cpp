@@ -6,6 +6,7 @@
 #include "api/registry.hpp"
 #include "base/try.hpp"
 #include "python/node.hpp"
+#include "store/archive_of.hpp"
 
 namespace sherd::python {
 namespace {
@@ -79,7 +80,8 @@ nb::tuple reduce_store(nb::handle self) {
     throw Exception(
         invalid_argument("a memory store cannot be pickled, because other processes cannot see it; use a directory"));
   const nb::object reopen = nb::module_::import_("sherd._nodes").attr("reopen_store");
-  return nb::make_tuple(reopen, nb::make_tuple(url.c_str(), config_to(nb::cast<const BoundStore&>(self).config, url)));
+  const BoundStore& bound = nb::cast<const BoundStore&>(self);
+  return nb::make_tuple(reopen, nb::make_tuple(url_in_pickle(*bound.store).c_str(), config_to(bound.config, url)));
 }
 
 /// A path or URL, or an os.PathLike, as the bytes that the file system uses.
@@ -91,6 +93,10 @@ std::string url_from(nb::handle value) {
 }
 
 }  // namespace
+
+std::string url_in_pickle(const Store& store) {
+  return has_hidden_query(store) ? with_hidden_query(store.url()) : store.url();
+}
 
 bool is_store(nb::handle value) { return nb::isinstance<BoundStore>(value); }
 
@@ -144,9 +150,33 @@ nb::tuple parts_of_name(const std::string& name) {
   return nb::make_tuple(path, url ? url->fragment : std::string());
 }
 
-void bind_store(nb::module_& module) {
+/// `url` is that of what was opened by this name. Names of files are paths.
+std::string pickled_url(const std::string& url, const std::string& name) {
+  const auto parsed = parse_url(name);
+  return parsed && !parsed->query.empty() ? with_hidden_query(url) : url;
+}
+
+/// Without secrets, as handles show the names by which they were opened.
+std::string url_without_secrets(const std::string& name) {
+  const auto parsed = parse_url(name);
+  if (!parsed || (parsed->query.empty() && parsed->userinfo.empty())) return name;
+  std::string url = parsed->scheme + "://" + parsed->host + (parsed->port.empty() ? "" : ":" + parsed->port);
+  url += parsed->path;
+  for (const StoreUrl::Layer& layer : parsed->layers) url += "|" + layer.scheme + ":" + layer.path;
+  return url;
+}
+
+void bind_names(nb::module_& module) {
   module.def("parts_of_name", parts_of_name, nb::sig("def parts_of_name(name: str) -> tuple[str | None, str]"),
              "The path that a name means, or None if it is not one of files, and the fragment.");
+  module.def("pickled_url", pickled_url, nb::sig("def pickled_url(url: str, name: str) -> str"),
+             "The URL of what was opened by a name, for a pickle: it shows whether there is a query.");
+  module.def("url_without_secrets", url_without_secrets, nb::sig("def url_without_secrets(name: str) -> str"),
+             "A name without the user and the query of a URL.");
+}
+
+void bind_store(nb::module_& module) {
+  bind_names(module);
   nb::class_<BoundStore>(
       module, "Store",
       "Bytes by key: what arrays and groups are stored in. Any `store` argument also accepts a path or URL.",

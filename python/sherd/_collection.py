@@ -196,7 +196,7 @@ class Collection:
             raise InvalidArgument("collections in memory cannot be pickled: other processes cannot see them")
         store, path, mode, config = self._opened
         if not isinstance(store, _sherd.Store):
-            store, path = self._collection.url, ""
+            store, path = _sherd.pickled_url(self._collection.url, os.fsdecode(store)), ""
         return _reopen, (store, path, mode, _sherd.public_settings(config, self._collection.url))
 
 

@@ -183,8 +183,10 @@ class Opened:
             self._dataset, self._scales = None, _scales(store, config)
             if not self._scales:
                 raise
-            self.url = store.url if isinstance(store, _sherd.Store) else _absolute(store)
-        self._address = None if isinstance(store, _sherd.Store) else self.url + (fragment and f"#{fragment}")
+            self.url = store.url if isinstance(store, _sherd.Store) else _sherd.url_without_secrets(_absolute(store))
+        self._address = None
+        if not isinstance(store, _sherd.Store):
+            self._address = _sherd.pickled_url(self.url, store) + (fragment and f"#{fragment}")
         Opened._all[self.token] = self
 
     def __reduce__(self) -> tuple[Any, ...]:

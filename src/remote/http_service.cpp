@@ -58,6 +58,22 @@ Result<Headers> user_headers(const StoreUrl& url, const Config& config) {
   return headers;
 }
 
+/// The query of all requests, with its `?`, or empty.
+Result<std::string> user_query(const StoreUrl& url, const Config& config) {
+  const bool is_hidden = url.query == kHiddenQuery;
+  std::string_view query = url.query;
+  const std::string given = option(config, "query");
+  if (query.empty() || is_hidden) query = given;
+  if (query.starts_with('?')) query.remove_prefix(1);
+  if (query.empty() && is_hidden)
+    return std::move(invalid_argument("the query of '" + url.shown +
+                                      "' is missing: URLs that are shown or pickled do not have it, as it may be a "
+                                      "signature; set the storage option query in sherd.config.storage_options, or "
+                                      "SHERD_STORE_QUERY"))
+        .in_member("storage_options.query");
+  return query.empty() ? std::string() : "?" + escape_invalid(query);
+}
+
 class HttpService final : public Service {
  public:
   HttpService(std::string url, std::string base, std::string query, Headers headers, std::string netrc,
@@ -71,6 +87,7 @@ class HttpService final : public Service {
         credentials_(config.credentials ? std::make_shared<CredentialCache>(config.credentials) : nullptr) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return url_; }
+  [[nodiscard]] bool has_query() const noexcept override { return !query_.empty(); }
 
   Result<Addressed> request(const std::string& key, Headers headers, const std::string& location) override {
     Addressed addressed{.request = {.headers = std::move(headers)}};
@@ -97,8 +114,8 @@ class HttpService final : public Service {
     Verdict verdict = judge_status(reply, {});
     if (verdict.error && verdict.error->is_denied() && !is_authorized())
       verdict.error = io_error(verdict.error->message() +
-                               "; the storage options bearer_token, username and password, and headers authorize "
-                               "requests" +
+                               "; the storage options bearer_token, username and password, headers, and query "
+                               "authorize requests" +
                                (query_.empty() ? "" : "; a signature in the query of the URL may have expired"))
                           .denied();
     return verdict;
@@ -141,7 +158,7 @@ Result<std::shared_ptr<Store>> http_store(const StoreUrl& url, const Config& con
   std::string path = url.path;
   while (path.ends_with('/')) path.pop_back();
   std::string base = url.scheme + "://" + url.host + (url.port.empty() ? "" : ":" + url.port) + escape_invalid(path);
-  const std::string query = url.query.empty() ? "" : "?" + escape_invalid(url.query);
+  SHERD_TRY(query, user_query(url, config));
   return remote_store(std::make_shared<HttpService>(base, base, query, std::move(headers), std::move(netrc), config),
                       connection);
 }

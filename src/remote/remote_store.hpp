@@ -10,15 +10,17 @@
 #include "remote/remote_source.hpp"
 #include "remote/service.hpp"
 #include "sherd/store.hpp"
+#include "store/capabilities.hpp"
 
 namespace sherd::remote {
 
 /// A store that is only read.
-class RemoteStore : public Store {
+class RemoteStore : public Store, public QueriedStore {
  public:
   explicit RemoteStore(std::shared_ptr<const Server> server) : server_(std::move(server)) {}
 
   [[nodiscard]] const std::string& url() const noexcept override { return server_->service->url(); }
+  [[nodiscard]] bool has_query() const noexcept override { return server_->service->has_query(); }
   [[nodiscard]] StoreTraits traits() const noexcept override;
   [[nodiscard]] Result<std::optional<ParentStore>> parent() const override;
   Result<void> read(ReadQueue& queue) override;

@@ -36,6 +36,8 @@ class Service {
   virtual ~Service() = default;
   /// The store's URL for users, without secrets.
   [[nodiscard]] virtual const std::string& url() const noexcept = 0;
+  /// Whether the URL has a query, which url() does not show.
+  [[nodiscard]] virtual bool has_query() const noexcept { return false; }
   struct Addressed {
     HttpRequest request;
     bool is_trusted = true;  ///< the user named the host

@@ -25,4 +25,11 @@ std::shared_ptr<Store> whole_archive(std::shared_ptr<Store> store) {
   return store;
 }
 
+bool has_hidden_query(const Store& store) {
+  if (const auto* const queried = dynamic_cast<const QueriedStore*>(&store)) return queried->has_query();
+  if (const auto* const archive = dynamic_cast<const ArchiveStore*>(&store)) return has_hidden_query(archive->outer());
+  const auto* const wrapper = dynamic_cast<const ForwardingStore*>(&store);
+  return wrapper != nullptr && has_hidden_query(wrapper->beneath());
+}
+
 }  // namespace sherd

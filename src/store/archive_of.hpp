@@ -18,6 +18,9 @@ namespace sherd {
 /// to none.
 [[nodiscard]] std::shared_ptr<Store> whole_archive(std::shared_ptr<Store> store);
 
+/// Whether the URL of a store, or of the one that contains its archive, has a query that is not shown.
+[[nodiscard]] bool has_hidden_query(const Store& store);
+
 /// Whether a store shows members of an archive: without Store::finish(), what is written into it is lost.
 [[nodiscard]] inline bool is_in_archive(Store& store) { return archive_around(store) != nullptr; }
 

@@ -106,6 +106,14 @@ class CopyingStore {
 
 using KeyTest = std::function<bool(std::string_view key)>;
 
+/// Of stores whose URL may have a query.
+class QueriedStore {
+ public:
+  virtual ~QueriedStore() = default;
+  /// Whether it has one, which Store::url() does not show, since it may be a secret.
+  [[nodiscard]] virtual bool has_query() const noexcept = 0;
+};
+
 /// Of stores whose objects are the members of one object of another store, an archive.
 class ArchiveStore {
  public:

@@ -246,6 +246,11 @@ class Parser {
 
 }  // namespace
 
+std::string with_hidden_query(std::string store_url) {
+  const std::size_t layers = std::min(store_url.find('|'), store_url.size());
+  return store_url.insert(layers, "?" + std::string(kHiddenQuery));
+}
+
 std::string shown_name(std::string_view text) {
   std::string shown;
   for (std::size_t slashes = 0; (slashes = text.find("://")) != text.npos;) {

@@ -37,8 +37,8 @@ struct StoreUrl {
   std::string format = {};         ///< of the node, if the name says it
   /// Storage options that the name says. Those that a user gives win.
   std::map<std::string, std::string> options = {};
-  std::string shown = {};          ///< as it was written, without the fragment and secrets
-  bool has_all_layers = false;     ///< an object is not examined for a store inside it
+  std::string shown = {};       ///< as it was written, without the fragment and secrets
+  bool has_all_layers = false;  ///< an object is not examined for a store inside it
 
   [[nodiscard]] bool is_file() const noexcept { return scheme == "file" && layers.empty(); }
 };
@@ -59,6 +59,11 @@ struct UrlWords {
 /// invalid_argument for a name that no form allows, `unsupported` for a scheme that is not among the words; the error
 /// lists what was tried.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view text, const UrlWords& words);
+
+/// The query in names that are shown or pickled, in place of one that may be a secret.
+inline constexpr std::string_view kHiddenQuery = "...";
+/// The URL of a store that has a query, which the URL does not show, with `?...` in its place.
+[[nodiscard]] std::string with_hidden_query(std::string store_url);
 
 /// A name with `...` in place of what may be a secret in a URL: what is before the `@` of a host, and a query.
 [[nodiscard]] std::string shown_name(std::string_view text);

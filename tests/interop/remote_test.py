@@ -16,6 +16,7 @@ import sherd.dask
 import tensorstore
 import xarray
 import zarr
+from archives import zipped
 from interop.remote_datasets import ARRAYS, VALUES, description, read_by_zarr
 
 MAIN = ("nginx", "radosgw")
@@ -160,6 +161,52 @@ def test_a_store_is_a_place_on_a_server(place, datasets):
     assert sherd.open(store, path="sharded").shape == VALUES.shape
     with pytest.raises(sherd.Unsupported, match="cannot be written"):
         sherd.Store(place("nginx") / "three.zarr").set("x", b"y")
+
+
+@pytest.fixture
+def presigned(datasets, fault_proxy, tmp_path, monkeypatch):
+    """Handles of archives, each opened by a URL with a signature, and what they are used for."""
+    for name in ("NETRC", "SHERD_STORE_QUERY"):
+        monkeypatch.delenv(name, raising=False)
+    proxy = fault_proxy()
+    for name in ("three.zarr", "nc.zarr", "em", "skeletons"):
+        zipped(datasets / name, tmp_path / "a.zip")
+        proxy.put(f"b/{name}.zip", (tmp_path / "a.zip").read_bytes())
+    base, query = f"{proxy.url}/b", "?X-Amz-Signature=SECRET%2F1&X-Amz-Expires=60"
+    store = sherd.Store(f"{base}/three.zarr.zip{query}|zip:")
+    return proxy, {
+        "array": (sherd.open(f"{base}/three.zarr.zip/sharded{query}"), lambda it: it[0, 0, 0]),
+        "group": (sherd.open(f"{base}/three.zarr.zip{query}"), lambda it: sorted(it.keys())),
+        "by an option": (sherd.open(f"{base}/three.zarr.zip", storage_options={"query": query}), lambda it: it["plain"][0, 0, 0]),
+        "store": (store, lambda it: it.get("sharded/zarr.json")),
+        "its array": (sherd.open(store, path="sharded"), lambda it: it[0, 0, 0]),
+        "collection": (sherd.neuroglancer.Collection(f"{base}/skeletons.zip{query}"), lambda it: it.read(7).vertices.tolist()),
+        "dataset": (xarray.open_dataset(f"{base}/nc.zarr.zip{query}", engine="sherd"), lambda it: it["t"].values.tolist()),
+        "volume": (xarray.open_dataset(f"{base}/em.zip{query}", engine="sherd"), lambda it: int(it["data"][0, 0, 0].sum())),
+        "dask": (sherd.dask.from_zarr(f"{base}/three.zarr.zip/sharded{query}"), lambda it: it[0, 0, 0].compute()),
+    }
+
+
+def test_a_pickled_handle_says_that_its_presigned_query_is_missing(presigned, monkeypatch):
+    proxy, uses = presigned
+    pickles = {name: (pickle.dumps(handle), use(handle), use) for name, (handle, use) in uses.items()}
+    handles = [repr(handle) for handle, _ in uses.values()]
+    uses.clear()
+    for name, (data, _, use) in pickles.items():
+        assert b"SECRET" not in data, name
+        with pytest.raises(sherd.InvalidArgument, match=r"query of '.*\?\.\.\..*' is missing.*storage option query") as refused:
+            use(pickle.loads(data))
+        assert "SHERD_STORE_QUERY" in str(refused.value) and "sherd.config.storage_options" in str(refused.value)
+    assert "SECRET" not in "".join(handles)
+    proxy.reset()
+    monkeypatch.setenv("SHERD_STORE_QUERY", "X-Amz-Signature=SECRET%2F2")
+    for name, (data, expected, use) in pickles.items():
+        assert use(pickle.loads(data)) == expected, name
+    assert {each["target"].partition("?")[2] for each in proxy.requests()} == {"X-Amz-Signature=SECRET%2F2"}
+    monkeypatch.delenv("SHERD_STORE_QUERY")
+    monkeypatch.setattr(sherd.config, "storage_options", {"query": "?X-Amz-Signature=SECRET%2F3"})
+    for name, (data, expected, use) in pickles.items():
+        assert use(pickle.loads(data)) == expected, name
 
 
 def test_a_pickled_handle_finds_its_credentials_again(place, monkeypatch):

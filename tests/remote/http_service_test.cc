@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "src/store/archive_of.hpp"
 #include "tests/remote/http_reads.hpp"
 #include "tests/remote/scoped_variable.hpp"
 #include "tests/store/temp_dir.hpp"
@@ -58,6 +59,37 @@ TEST(HttpService, SendsItsQueryWithEachKeyAndShowsItNowhere) {
   url.userinfo.clear();
   EXPECT_THAT(http_store(url, {}).value()->get("k").error().text(),
               testing::AllOf(HasSubstr("may have expired"), Not(HasSubstr("SECRET"))));
+}
+
+TEST(HttpService, HasTheQueryOfAnOptionWhereItsUrlShowsNone) {
+  FaultProxy proxy;
+  proxy.put("b/k", "x");
+  StoreUrl url{.scheme = "http", .host = "127.0.0.1", .port = std::to_string(proxy.port()), .path = "/b"};
+  const auto asked = [&](const std::string& query, const Options& options) {
+    url.query = query;
+    EXPECT_EQ(read(*http_store(url, {.storage_options = options}).value(), {.key = "k"}).text, "x");
+    return proxy.requests().back().url;
+  };
+  EXPECT_EQ(asked("", {{"query", "sig=1 2"}}), "/b/k?sig=1%202");
+  EXPECT_EQ(asked("...", {{"query", "?sig=1"}}), "/b/k?sig=1");
+  EXPECT_EQ(asked("own=1", {{"query", "sig=1"}}), "/b/k?own=1");
+  EXPECT_EQ(asked("", {}), "/b/k");
+  url.query = "...";
+  for (const Options& options : {Options{}, Options{{"query", "?"}}}) {
+    const Error missing = http_store(url, {.storage_options = options}).error();
+    EXPECT_EQ(missing.code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(missing.member(), "storage_options.query");
+    EXPECT_THAT(missing.text(), testing::AllOf(HasSubstr("is missing"), HasSubstr("SHERD_STORE_QUERY")));
+  }
+}
+
+TEST(HttpService, TellsWhetherItHasAQuery) {
+  StoreUrl url{.scheme = "http", .host = "127.0.0.1", .path = "/b"};
+  EXPECT_FALSE(has_hidden_query(*http_store(url, {}).value()));
+  url.query = "sig=SECRET";
+  const auto store = http_store(url, {}).value();
+  EXPECT_TRUE(has_hidden_query(*store));
+  EXPECT_TRUE(has_hidden_query(*prefixed_store(recorded_store(store, std::make_shared<Recorder>()), "a/")));
 }
 
 TEST(HttpService, EscapesWhatAUrlMayNotContain) {

@@ -79,6 +79,15 @@ TEST(StoreUrl, IsShownWithoutSecretsInEveryForm) {
   }
 }
 
+TEST(StoreUrl, ShowsThatItHasAQueryInFrontOfItsLayers) {
+  EXPECT_EQ(with_hidden_query("https://h/a"), "https://h/a?...");
+  EXPECT_EQ(with_hidden_query("https://h/a.zip|zip:b/"), "https://h/a.zip?...|zip:b/");
+  const StoreUrl url = parse(with_hidden_query("https://h/a.zip|zip:b/"));
+  EXPECT_EQ(url.query, kHiddenQuery);
+  EXPECT_EQ(url.path, "/a.zip");
+  EXPECT_THAT(url.layers, ElementsAre(Layer{"zip", "b"}));
+}
+
 TEST(StoreUrl, OfAPipelineHasLayersAndAFormat) {
   const StoreUrl url = parse("s3://b/a.zip|zip:inner/b%7Cc.zip|zip:|zarr3:group/x");
   EXPECT_EQ(url.path, "/a.zip");
