@@ -65,9 +65,16 @@ def test_the_demo_runs_as_described(tmp_path):
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_python_program_runs(tmp_path):
-    checks = "np.testing.assert_array_equal(box, data[10:110, 200:280, ::-2])\n"
-    run([sys.executable, "-c", PROGRAMS["python"] + checks], tmp_path)
+def test_the_python_program_runs_with_a_server_for_its_url(nginx):
+    """Its folder is one that the server shows, so that what it writes is what it reads."""
+    bucket = nginx.create_bucket()
+    folder = pathlib.Path(nginx.folder) / "files" / bucket
+    assert PROGRAMS["python"].count("https://data.example.org/volume.zarr") == 1
+    program = PROGRAMS["python"].replace("https://data.example.org", nginx.at(bucket, scheme="https"))
+    checks = "for box in (box, array[10:110, 200:280, ::-2]):\n    np.testing.assert_array_equal(box, data[10:110, 200:280, ::-2])\n"
+    run([sys.executable, "-c", program + checks], folder, SHERD_STORE_CA_BUNDLE=nginx.more["certificate"])
+    assert any(f"{bucket}/volume.zarr/c/" in each["target"] for each in nginx.requests())
+    shutil.rmtree(folder)
 
 
 def test_the_commands_run(tmp_path):
