@@ -163,6 +163,7 @@ std::string url_without_secrets(const std::string& name) {
   std::string url = parsed->scheme + "://" + parsed->host + (parsed->port.empty() ? "" : ":" + parsed->port);
   url += parsed->path;
   for (const StoreUrl::Layer& layer : parsed->layers) url += "|" + layer.scheme + ":" + layer.path;
+  if (!parsed->format.empty()) url += "|" + parsed->format + ":";
   return url;
 }
 

@@ -23,8 +23,9 @@ struct ObjectCopyReport {
 };
 /// Copies every object of a store to the same key of another one, several at a time, metadata documents after all other
 /// objects. Each is read back, and its size and CRC-32C compared with those of the source: `corrupt` if they differ.
-/// `conflict` if the destination is not empty, unless resumed or overwritten, or another process copies into it, or if
-/// an object of the source is erased meanwhile. `unsupported` if the source cannot list.
+/// `conflict` if the destination is not empty, unless resumed or overwritten, if another process copies into it (where
+/// there are locks, after it has waited for that), or if an object of the source is erased meanwhile. `unsupported` if
+/// the source cannot list.
 SHERD_API Result<ObjectCopyReport> copy_objects(std::shared_ptr<Store> source, std::shared_ptr<Store> destination,
                                                 const ObjectCopyOptions& options = {});
 /// Copies every object between the stores of two names, and finishes the destination.

@@ -124,10 +124,12 @@ Result<std::optional<LocatedObject>> locate_one(const Array::State& array, const
 /// One of several objects that are located together.
 class LocateObject final : public ObjectRead {
  public:
-  LocateObject(const Array::State& array, const Shape& cell, const Box& box, std::optional<LocatedObject>& to)
+  LocateObject(const Array::State& array, const Shape& cell, const ChunksToLocate& wanted,
+               std::optional<LocatedObject>& to)
       : array_(array),
         cell_(cell),
-        box_(box),
+        box_(wanted.box),
+        is_read_later_(wanted.is_read_later),
         to_(to),
         found_{.key = array.key(cell), .generation = {}, .chunks = {}} {}
 
@@ -140,7 +142,7 @@ class LocateObject final : public ObjectRead {
             .from_end = shard.slots() != nullptr && shard.slots()->location == IndexLocation::end};
   }
   [[nodiscard]] bool has_index() const noexcept override { return true; }
-  [[nodiscard]] bool is_confirmed_later() const noexcept override { return !found_.chunks.empty(); }
+  [[nodiscard]] bool is_confirmed_later() const noexcept override { return is_read_later_ && !found_.chunks.empty(); }
   Result<std::vector<Run>> plan(ByteSource* source) override {
     exists_ = source != nullptr;
     if (!exists_) return std::vector<Run>();
@@ -166,6 +168,7 @@ class LocateObject final : public ObjectRead {
   const Array::State& array_;
   const Shape& cell_;
   const Box& box_;
+  const bool is_read_later_;
   std::optional<LocatedObject>& to_;
   LocatedObject found_;
   bool exists_ = false;
@@ -219,7 +222,7 @@ Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::Sta
   const std::uint64_t first_bytes = has_latency ? wanted.first_bytes : 0;
   if (has_latency && has_index && first_bytes == 0) {
     const auto make = [&](std::uint64_t i) -> std::unique_ptr<ObjectRead> {
-      return std::make_unique<LocateObject>(array, wanted.cells[i], wanted.box, objects[i]);
+      return std::make_unique<LocateObject>(array, wanted.cells[i], wanted, objects[i]);
     };
     SHERD_TRY(read_objects({store, config, array.cache, config.coalesce_gap.value_or(traits.coalesce_gap)},
                            objects.size(), make));

@@ -65,11 +65,12 @@ struct ChunksToLocate {
   const std::vector<Shape>& cells;
   const Box& box;
   std::uint64_t first_bytes = 0;  ///< of each object, read together with opening it if requests have latency
+  bool is_read_later = false;     ///< the caller reads each chunk that is found, in the version that was located
 };
 
 /// Resolves chunks to their objects and extents: one entry per cell, nullopt if no object exists. Missing chunks are
 /// left out. If requests have latency, the indexes of all objects are read in one batch per level. An index that was
-/// read before may be used without a request, so the caller reads the chunks of the version that it is given.
+/// read before is confirmed by a request, unless chunks are found in it and `is_read_later`: reading confirms it then.
 Result<std::vector<std::optional<LocatedObject>>> locate_chunks(const Array::State& array, const ChunksToLocate& wanted,
                                                                 const Config& config);
 

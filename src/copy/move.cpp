@@ -1,6 +1,5 @@
 // Moves encoded chunks from one object to another: a whole object, a chunk that is an object on one side, and the
-// chunks of a shard in the order of writing. The source is opened again and must still be the version whose index was
-// read.
+// chunks of a shard in the order of writing. What is read of the source is the version whose index was read.
 #include <algorithm>
 
 #include "base/checksum.hpp"
@@ -35,7 +34,7 @@ Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte>
 
 }  // namespace
 
-Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Object& object) {
+Result<std::shared_ptr<ByteSource>> ObjectCopy::located_version(const LeafFinder::Object& object) {
   Store& store = *task_.source.store();
   if (object.source != nullptr) return object.source;
   if (auto listed = listed_source(store, object.key, object.size, object.generation)) return listed;
@@ -50,13 +49,14 @@ Result<std::shared_ptr<ByteSource>> ObjectCopy::open_again(const LeafFinder::Obj
 
 Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
   std::uint64_t chunks = 0;
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(), {.whole = shares_.box_bytes});
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(),
+                    {.is_moved = true, .whole = by_server_ ? 0 : shares_.box_bytes});
   SHERD_TRY(finder.visit([&](const SourceLeaf&) -> Result<bool> {
     ++chunks;
     return true;
   }));
   if (finder.objects().empty()) return {};
-  SHERD_TRY(source, open_again(finder.objects().front()));
+  SHERD_TRY(source, located_version(finder.objects().front()));
   SHERD_TRY(size, source->size());
   SHERD_TRY(put_part(at, *source, {0, size}));
   counts_.moved += chunks;
@@ -64,15 +64,16 @@ Result<void> ObjectCopy::copy_whole(const CellAccess& at) {
 }
 
 Result<void> ObjectCopy::move_one(const CellAccess& at) {
-  const std::uint64_t whole = task_.source.state().layout.shard ? 0 : shares_.box_bytes;
-  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(), {.whole = whole});
+  const std::uint64_t whole = task_.source.state().layout.shard || by_server_ ? 0 : shares_.box_bytes;
+  LeafFinder finder(task_, {to_.grid.cell_begin(at.cell), at.valid}, source_.config(),
+                    {.is_moved = true, .whole = whole});
   std::optional<SourceLeaf> leaf;
   SHERD_TRY(finder.visit([&](const SourceLeaf& found) -> Result<bool> {
     leaf = found;
     return false;
   }));
   if (!leaf) return task_.everything ? encode_one(at) : Result<void>();
-  SHERD_TRY(source, open_again(finder.objects()[leaf->object]));
+  SHERD_TRY(source, located_version(finder.objects()[leaf->object]));
   SHERD_TRY(put_part(at, *source, leaf->extent));
   ++counts_.moved;
   return {};
@@ -98,9 +99,7 @@ Result<void> ObjectCopy::put_part(const CellAccess& at, ByteSource& source, Exte
 
 // Where requests have latency, in windows as large as memory allows: a store reads the parts of one at the same time.
 Result<void> ObjectCopy::send(ByteSource& source, Extent part, ObjectWriter& object) const {
-  const auto* copying = dynamic_cast<const CopyingStore*>(to_.location.store.get());
-  const bool by_server = copying != nullptr && copying->copies_itself(source);
-  if (task_.source.store()->traits().parallel_requests <= 1 || by_server || source.view())
+  if (task_.source.store()->traits().parallel_requests <= 1 || by_server_ || source.view())
     return object.copy(source, part.offset, part.length, 0);
   const std::uint64_t most = std::clamp<std::uint64_t>(shares_.box_bytes, kCopyBatchBytes, kMostAtOnce);
   Scratch window;
@@ -116,7 +115,8 @@ Result<void> ObjectCopy::send(ByteSource& source, Extent part, ObjectWriter& obj
 Result<void> ObjectCopy::move_into_shard(const CellAccess& at) {
   const Slots all(at, to_.layout);
   const Shape begin = to_.grid.cell_begin(at.cell);
-  LeafFinder finder(task_, {begin, at.valid}, source_.config(), {});
+  const bool all_moved = !task_.clips && !task_.everything;
+  LeafFinder finder(task_, {begin, at.valid}, source_.config(), {.is_moved = all_moved});
   std::vector<Slot> slots;
   SHERD_TRY(finder.visit([&](const SourceLeaf& leaf) -> Result<bool> {
     Shape cell(begin.size());
@@ -195,7 +195,7 @@ Result<EncodedBatch> ObjectCopy::fetch(const Slots& all, std::span<const Slot> s
   std::sort(objects.begin(), objects.end());
   objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
   for (const std::size_t object : objects) {
-    SHERD_TRY(source, open_again(finder.objects()[object]));
+    SHERD_TRY(source, located_version(finder.objects()[object]));
     std::vector<RangeRead> reads;
     std::uint64_t at = 0;
     for (const Slot& slot : slots) {

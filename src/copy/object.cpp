@@ -11,6 +11,8 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "copy/options.hpp"
+#include "store/capabilities.hpp"
+#include "store/listing.hpp"
 #include "store/retry.hpp"
 
 namespace sherd {
@@ -29,6 +31,13 @@ Config reading_config(const Config& source, const CopyShares& shares) {
   config.interrupted = shares.config.interrupted;
   config.progress = nullptr;
   return config;
+}
+
+// Tried with a version that need not exist.
+bool is_copied_by_server(const Store& source, const Store& destination) {
+  const auto* const copying = dynamic_cast<const CopyingStore*>(&destination);
+  const auto any = copying != nullptr ? listed_source(source, "any", 0, {R"("")"}) : nullptr;
+  return any != nullptr && copying->copies_itself(*any);
 }
 
 // The dimension and the coordinate at which a box of cells is halved so that each half is contiguous in the order.
@@ -62,6 +71,7 @@ ObjectCopy::ObjectCopy(const ArrayCopy& task, const CopyShares& shares, CopyCoun
       counts_(counts),
       encoding_(encoding_config(shares.config, counts.encoding)),
       source_(task.source.with_config(reading_config(task.source.config(), shares))),
+      by_server_(is_copied_by_server(*task.source.store(), *to_.location.store)),
       budget_(shares.reading),
       reader_(encoding_, to_.location.store->traits(), to_.cache, budget_, nullptr),
       writer_(encoding_, shares.box_bytes / 2, reader_),

@@ -55,6 +55,7 @@ class LeafFinder {
   /// What is looked for. Where a list has shown all chunks, their extents are left out if they are not wanted.
   struct Wanted {
     bool extents = true;
+    bool is_moved = false;    ///< all chunks that are found are read in the version that was located
     std::uint64_t whole = 0;  ///< an object that is probably no larger is read together with opening it
   };
   using Visit = std::function<Result<bool>(const SourceLeaf&)>;
@@ -149,7 +150,7 @@ class ObjectCopy {
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);
   Result<std::vector<Slot>> touched(Slots& all);
-  Result<std::shared_ptr<ByteSource>> open_again(const LeafFinder::Object& object);
+  Result<std::shared_ptr<ByteSource>> located_version(const LeafFinder::Object& object);
   /// An error in reading names the source's store; callers add that of the destination to all others.
   template <class T>
   Result<T> of_source(Result<T> read) const {
@@ -162,6 +163,7 @@ class ObjectCopy {
   CopyCounts& counts_;
   Config encoding_;
   Array source_;
+  const bool by_server_;  ///< whether the destination's server copies objects of the source itself
   ReadBudget budget_;
   const ChunkReader reader_;
   const ChunkWriter writer_;

@@ -66,14 +66,15 @@ class ObjectCopier {
   Result<ObjectCopyReport> copy() {
     SHERD_TRY(total, survey());
     SHERD_TRY(check_replaced());
-    SHERD_TRY(lock, lock_node(to_));
+    const auto lock = lock_node(to_);
+    if (!lock && lock.error().code() != ErrorCode::unsupported) return lock.error();  // objects are written as a whole
     auto copied = copy_all(total);
-    if (!copied) {
-      const Result<bool> nothing = claim_ && !may_exist() ? is_empty() : false;
-      if (nothing.has_value() && *nothing) claim_->undo();
-      return std::move(copied).error();
-    }
-    if (claim_) SHERD_TRY(in_store(claim_->end(), destination_.url()));
+    if (!copied && claim_ && !has_written_) claim_->undo();
+    SHERD_TRY(std::move(copied));
+    if (claim_)
+      SHERD_TRY(in_store(claim_->end(), destination_.url()).in([] {
+        return "everything is copied, but the claim that a copy is being made remains";
+      }));
     return ObjectCopyReport{objects_, bytes_, skipped_};
   }
 
@@ -83,9 +84,8 @@ class ObjectCopier {
     const Config watched = with_progress(config_, done_, total);
     std::vector<ListedObject> batch, documents;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      if (is_probe(entry.name)) return true;
-      if (entry.name == claim_key(to_))
-        SHERD_TRY(in_store(refuse_claim(from_, std::string(entry.name)), source_.url()));
+      if (entry.name == claim_key_) SHERD_TRY(in_store(refuse_claim(from_, claim_key_), source_.url()));
+      if (is_passing(entry.name)) return true;
       (is_document_of(formats_, entry.name) ? documents : batch)
           .push_back({std::string(entry.name), entry.size, {std::string(entry.generation)}});
       if (batch.size() < kBatch) return true;
@@ -95,6 +95,7 @@ class ObjectCopier {
     }));
     SHERD_TRY(checked.get());
     SHERD_TRY(copy_batch(batch, watched));
+    if (claim_) SHERD_TRY(in_store(claim_->confirm(), destination_.url()));
     first_bytes_ = kDocumentBytes;
     SHERD_TRY(copy_batch(documents, watched));
     (void)all;
@@ -113,15 +114,14 @@ class ObjectCopier {
     return empty;
   }
 
-  [[nodiscard]] Result<bool> is_empty() const {
-    return destination_.visit("", ListDepth::all, [this](const ListEntry& entry) {
-      return entry.name == claim_key(to_) || is_probe(entry.name);
-    });
-  }
+  /// What is there while processes make something is not copied.
+  static bool is_passing(std::string_view key) { return is_probe(key) || is_claim(key); }
 
   Result<void> check_empty() const {
     if (may_exist()) return {};
-    SHERD_TRY(nothing, is_empty());
+    SHERD_TRY(nothing, destination_.visit("", ListDepth::all, [this](const ListEntry& entry) {
+      return entry.name == claim_key_ || is_probe(entry.name);
+    }));
     if (nothing) return {};
     return conflict("the destination " + destination_.url() +
                     " contains objects; resume the copy, overwrite, or choose another destination");
@@ -161,7 +161,7 @@ class ObjectCopier {
     std::uint64_t total = 0, bytes = 0, count = 0;
     if (archive == nullptr && !options_.config.progress && !options_.overwrite) return total;
     SHERD_TRY(all, source_.visit("", ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
-      if (is_probe(entry.name)) return true;
+      if (is_passing(entry.name)) return true;
       total += entry.size;
       if (options_.overwrite) source_keys_.push_back(hash_of(entry.name));
       if (is_document_of(formats_, entry.name)) {
@@ -229,13 +229,18 @@ class ObjectCopier {
   /// The server answers for the bytes.
   Result<void> copy_on_server(const std::string& key, ByteSource& from) {
     SHERD_TRY(size, in_store(from.size(), source_.url()));
-    SHERD_TRY(writer, in_store(destination_.write(key, {.size = size}), destination_.url()));
+    SHERD_TRY(writer, open_writer(key, size));
     SHERD_TRY(in_store(writer->copy(from, 0, size, 0), destination_.url()));
     SHERD_TRY(in_store(writer->commit(may_exist() ? Condition{} : Condition::absent()), destination_.url()));
     ++objects_;
     bytes_ += size;
     done_ += size;
     return {};
+  }
+
+  Result<std::unique_ptr<ObjectWriter>> open_writer(const std::string& key, std::uint64_t size) {
+    has_written_ = true;
+    return in_store(destination_.write(key, {.size = size}), destination_.url());
   }
 
   [[nodiscard]] bool may_exist() const { return options_.resume || options_.overwrite; }
@@ -255,18 +260,21 @@ class ObjectCopier {
   Result<Contents> write(const std::string& key, ByteSource& from) {
     SHERD_TRY(size, in_store(from.size(), source_.url()));
     const auto share = writers_.take(writer_bytes(destination_.traits(), size));
-    SHERD_TRY(writer, in_store(destination_.write(key, {.size = size}), destination_.url()));
+    SHERD_TRY(writer, open_writer(key, size));
     Contents contents;
-    SHERD_TRY(in_store(for_each_window(from, size,
-                                       [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
-                                         contents.checksums.push_back(crc32c(bytes));
-                                         done_ += bytes.size();
-                                         return in_store(writer->write(offset, bytes), destination_.url());
-                                       }),
-                       source_.url()));
-    contents.size = size;
-    SHERD_TRY(in_store(writer->commit(may_exist() ? Condition{} : Condition::absent()), destination_.url()));
-    return contents;
+    auto written = in_store(for_each_window(from, size,
+                                            [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+                                              contents.checksums.push_back(crc32c(bytes));
+                                              done_ += bytes.size();
+                                              contents.size += bytes.size();
+                                              return in_store(writer->write(offset, bytes), destination_.url());
+                                            }),
+                            source_.url());
+    if (written)
+      written = in_store(writer->commit(may_exist() ? Condition{} : Condition::absent()), destination_.url());
+    if (written) return contents;
+    done_ -= contents.size;  // another version may be copied instead
+    return std::move(written).error();
   }
 
   Result<Contents> contents_of(ByteSource& source) const {
@@ -295,7 +303,9 @@ class ObjectCopier {
   Store& source_;
   Store& destination_;
   const NodeLocation &from_, &to_;  ///< the roots, without a format
+  const std::string claim_key_ = claim_key(to_);
   std::optional<Claim> claim_ = {};
+  std::atomic<bool> has_written_{false};
   const FormatTable formats_;
   const ObjectCopyOptions& options_;
   const Config config_;

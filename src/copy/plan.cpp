@@ -88,9 +88,9 @@ class TreePlanner {
         return std::move(invalid_argument("can only be used with a pyramid, or with a volume on one side of the copy"))
             .in_member(std::string(image_option));
       SHERD_TRY(plan(""));
-      SHERD_TRY(list_all());
       SHERD_TRY(check_complete());
-      return check_ranks();
+      SHERD_TRY(check_ranks());
+      return list_all();
     }
     SHERD_TRY(planned, plan_image(source_, destination_, options_, plan_.labelled));
     plan_.nodes = std::move(planned.nodes);
@@ -216,10 +216,8 @@ class TreePlanner {
       for (std::size_t k = i; k < end; ++k)
         std::ranges::move(documents_at(join_path(path, members[k].first)), std::back_inserter(keys));
       SHERD_TRY(read, prefetched_store(*source_.store, keys));
-      for (; i < end; ++i) {
-        documents_ = read;  // members that are groups have left their own
-        SHERD_TRY(plan(join_path(path, members[i].first)));
-      }
+      documents_ = std::move(read);
+      for (; i < end; ++i) SHERD_TRY(plan(join_path(path, members[i].first)));
     }
     documents_ = outer;
     return {};

@@ -144,7 +144,8 @@ Result<std::vector<std::optional<LocatedObject>>> LeafFinder::locate(const std::
     const std::uint64_t elements = element_count(state_.grid.cell_shape(cells.front())).value_or(kMostAhead);
     const std::uint64_t bytes = std::min(elements, kMostAhead) * state_.dtype.size(),
                         encoded = bytes + bytes / 64 + kLeastAhead;
-    return locate_chunks(state_, {cells, box_, encoded <= std::min(wanted_.whole, kMostAhead) ? encoded : 0}, config_);
+    const std::uint64_t first = encoded <= std::min(wanted_.whole, kMostAhead) ? encoded : 0;
+    return locate_chunks(state_, {cells, box_, first, wanted_.is_moved}, config_);
   }
   std::vector<std::optional<LocatedObject>> listed;
   for (const Shape& cell : cells)

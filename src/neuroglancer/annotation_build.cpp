@@ -357,11 +357,14 @@ Result<AnnotationBuildReport> AnnotationBuilder::Build::build(const std::vector<
       report.cells += by_owner(levels[i].members).size();
       SHERD_TRY(write({&info_.spatial[i].index, &info_.spatial[i], levels[i].members}));
     }
+    if (claim) SHERD_TRY(claim->confirm());
     return prepared.publish();
   };
   if (auto written = write_all(); !written) {
-    const auto erased = prepared.erase();  // the first failure is the one to report
-    if (erased && claim) claim->undo();
+    // The first failure is the one to report. What another process makes here by now stays.
+    const bool is_own = !claim || claim->confirm();
+    const bool is_erased = is_own && prepared.erase();
+    if (is_erased && claim) claim->undo();
     return std::move(written).error();
   }
   return report;

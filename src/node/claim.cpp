@@ -23,6 +23,14 @@ std::string hex_of(std::uint32_t number) {
 
 constexpr std::string_view kClaim = "claim";
 
+Error claimed_objects(const std::string& key) {
+  return conflict(
+             "another process is making the objects here, or was killed while it did; if none is at work, resume the "
+             "copy ('--resume'), overwrite them with another build, or erase them ('sherd rm')")
+      .lasting()
+      .in_key(key);
+}
+
 Error claimed_by_another(const std::string& path, const std::string& key) {
   return conflict("another process is making or erasing the node '" + (path.empty() ? "/" : path) +
                   "', or was killed while it did; if none is at work, resume the copy ('--resume') or erase the node " +
@@ -137,7 +145,8 @@ Result<Claim> Claim::take(const NodeLocation& location, const std::string& note,
   }
   auto stored = claim.store(note, replaces ? Condition{} : Condition::absent());
   if (!stored && !replaces && stored.error().code() == ErrorCode::conflict)
-    return claimed_by_another(location.path, claim_key(location));
+    return location.format != nullptr ? claimed_by_another(location.path, claim_key(location))
+                                      : claimed_objects(claim_key(location));
   SHERD_TRY(std::move(stored));
   return claim;
 }
@@ -156,6 +165,10 @@ Result<std::optional<Claim>> Claim::take_for_objects(NodeLocation location, std:
     if (left) note = left->note;
   }
   SHERD_TRY(claim, take(location, note, existing));
+  if (auto alone = refuse_claimed_around(location); !alone) {
+    claim.undo();
+    return std::move(alone).error();
+  }
   return std::optional(std::move(claim));
 }
 
@@ -175,6 +188,7 @@ Result<void> Claim::set_note(const std::string& note) {
 }
 
 void Claim::undo() {
+  if (!confirm()) return;  // it is another's
   // The failure that made the caller give up is the one to report.
   if (replaced_)
     (void)set_note(replaced_->note);

@@ -74,12 +74,14 @@ class Claim {
   /// nothing was there, to nodes inside it.
   static Result<Claim> take(const NodeLocation& location, const std::string& note, Existing existing);
   /// In a store without locks, take() for objects that are copied or built at a path, whatever they mean; a claim that
-  /// is taken over keeps its note. `conflict` if it is that of a node. nullopt with locks.
+  /// is taken over keeps its note. `conflict` if it is that of a node, or if a group around is being made or erased.
+  /// nullopt with locks. Because erasing the place takes the claim over, the caller confirms it before it makes the
+  /// objects visible.
   static Result<std::optional<Claim>> take_for_objects(NodeLocation location, std::string note, Existing existing);
   /// Whether everything at the path was part of such objects before it was taken.
   [[nodiscard]] bool continues_objects() const { return replaced_ && replaced_->has_all_objects(); }
   Result<void> set_note(const std::string& note);
-  /// Leaves what was there before it was taken.
+  /// Leaves what was there before it was taken, unless another process has taken it over.
   void undo();
   /// `conflict` if another process has taken it over.
   [[nodiscard]] Result<void> confirm() const;

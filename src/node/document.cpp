@@ -70,27 +70,19 @@ Result<NodeDocument> edit_once(const NodeLocation& location, NodeType type, cons
   return replace_node(location, *present, std::move(document), next).in_key(key);
 }
 
-/// Edits the node as the caller knows it; nullopt if only the stored version can tell what the result is, or the edit
-/// changes other than one document.
+/// Edits the node as the caller knows it; nullopt if only the stored version can tell what the result is. A node of
+/// several documents may have lost the one that makes it visible.
 Result<std::optional<NodeDocument>> edit_known(const NodeLocation& location, const DocumentEdit& edit,
                                                const NodeDocument& known) {
   const Format& format = *location.format;
-  if (location.store->traits().locks) return std::optional<NodeDocument>();
+  const bool is_version = known.versions.size() == 1 && !known.generation().token.empty();
+  if (!is_version || location.store->traits().locks) return std::optional<NodeDocument>();
   auto document = edit(known);
   if (!document) return std::optional<NodeDocument>();
-  const std::vector<Document> now = format.documents(location.path, known.document);
   const std::vector<Document> next = format.documents(location.path, *document);
-  const Document* replaced = nullptr;
-  for (const Document& each : next) {
-    const auto same = std::ranges::find(now, each.key, &Document::key);
-    if (same != now.end() && same->text == each.text) continue;
-    const DocumentVersion* const version = find_version(known, each.key);
-    if (replaced != nullptr || version == nullptr || version->generation.token.empty())
-      return std::optional<NodeDocument>();
-    replaced = &each;
-  }
-  if (replaced == nullptr) return std::optional<NodeDocument>();
-  SHERD_TRY(changed, replace_node(location, known, *std::move(document), next).in_key(replaced->key));
+  if (next.size() != 1 || same_texts(format.documents(location.path, known.document), next))
+    return std::optional<NodeDocument>();
+  SHERD_TRY(changed, replace_node(location, known, *std::move(document), next).in_key(known.versions.front().key));
   return std::optional(std::move(changed));
 }
 

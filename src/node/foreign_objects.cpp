@@ -134,6 +134,9 @@ Result<Step> step_at(const NodeLocation& location, bool refuses) {
   return step;
 }
 
+/// The number of keys whose documents are in memory at a time.
+constexpr std::size_t kExaminedTogether = 128;
+
 /// Visits the nodes around keys, from the top. Keeps those around the last key, which are mostly those of the next.
 class Walk {
  public:
@@ -158,18 +161,18 @@ class Walk {
   }
 
  private:
-  /// Examines as many keys together as a page of a list has, so that the documents among them are read together.
+  /// Examines some keys together, so that the documents among them are read together.
   Result<void> for_foreign_below(const std::string& prefix, const Found& found) {
     std::vector<std::string> names;
     SHERD_TRY(top_.store->visit(prefix, ListDepth::all, [&](const ListEntry& entry) -> Result<bool> {
       names.emplace_back(entry.name);
-      if (names.size() == kListPage) SHERD_TRY(examine(prefix, std::exchange(names, {}), found));
+      if (names.size() == kExaminedTogether) SHERD_TRY(examine(prefix, std::exchange(names, {}), found));
       return true;
     }));
     return examine(prefix, names, found);
   }
 
-  /// The keys of documents, and those of others that the same nodes may have.
+  /// The keys of the documents that nodes of which there is one may have.
   [[nodiscard]] std::vector<std::string> documents_among(const std::string& prefix,
                                                          const std::vector<std::string>& names) const {
     std::vector<std::string> documents;
@@ -178,10 +181,7 @@ class Walk {
       const std::string key = prefix + name;
       if (!document_keys_.has(key)) continue;
       const std::vector<std::string> all = document_keys({&format, 1}, std::string(parent_path(key)));
-      if (std::ranges::find(all, key) == all.end())
-        documents.push_back(key);
-      else
-        documents.insert(documents.end(), all.begin(), all.end());
+      if (std::ranges::find(all, key) != all.end()) documents.insert(documents.end(), all.begin(), all.end());
     }
     std::ranges::sort(documents);
     documents.erase(std::ranges::unique(documents).begin(), documents.end());

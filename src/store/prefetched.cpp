@@ -132,7 +132,9 @@ Result<std::shared_ptr<Store>> prefetched_stores(const std::shared_ptr<Store>& s
     const std::string prefix = whole.substr(0, whole.size() - path.size());
     for (const std::string& key : keys(path.substr(0, path.size() - 1))) above.insert(prefix + key);
   }
-  auto inside = begin_beside([&] { return fetch(*store, keys("")); });
+  const std::vector<std::string> own_keys = keys("");
+  const auto read_own = [&] { return fetch(*store, own_keys); };
+  auto inside = own_keys.empty() ? std::async(std::launch::deferred, read_own) : begin_beside(read_own);
   SHERD_TRY(replies, fetch(*outermost, std::vector(above.begin(), above.end())));
   SHERD_TRY(own, inside.get());
   for (auto& [key, reply] : *own) replies->insert_or_assign(whole + key, std::move(reply));

@@ -103,3 +103,18 @@ def test_a_copy_of_many_arrays_takes_few_more_round_trips(there, format, tmp_pat
     assert counts[1] <= counts[0] + 16, counts  # 18 arrays, 72 chunks
     copied = sherd.open_group(tmp_path / f"{format}-20-copy")
     assert all((copied[f"a{i}"][...] == i + 1).all() for i in range(20))
+
+
+def test_arrays_are_copied_within_a_server_without_their_bytes(request, fault_proxy, folder):
+    """SeaweedFS makes a copy on condition that there is no object yet."""
+    server = request.getfixturevalue("seaweedfs")
+    there = There(server, fault_proxy(server), folder)
+    to = f"s3://{server.create_bucket()}/copy.zarr"
+    sherd.create_array(f"{to}-first", shape=4, dtype="u1", storage_options=there.options)[1:3] = 1  # it has been tried out
+    for name in ("plain.zarr", "small.zarr"):
+        before = there.proxy.counts()
+        there.copy(name, f"{to}-{name}")
+        counts = there.proxy.counts()
+        assert counts["body_bytes"] - before.get("body_bytes", 0) < DATA.nbytes / 4, counts
+        assert counts["request_bytes"] < DATA.nbytes / 8, counts
+        np.testing.assert_array_equal(sherd.open_array(f"{to}-{name}", storage_options=there.options)[...], DATA)

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -125,6 +126,43 @@ def test_a_refused_raw_copy_leaves_what_was_there(case):
     with pytest.raises(sherd.NotFound):
         sherd.copy(case.folder.with_name("nothing"), f"{case.url}2", raw=True, storage_options=case.options)
     assert list(sherd.Store(f"{case.url}2", storage_options=case.options).keys()) == []
+
+
+def test_a_raw_copy_whose_place_was_erased_shows_no_documents(case):
+    case.proxy.set({"method": "PUT", "target": "/x/c/7/7", "times": 1, "status": 503, "headers": {"Retry-After": "3"}})
+    done = []
+
+    def copying():
+        with pytest.raises(sherd.Conflict):
+            case.copy(options=case.slow)
+        done.append(True)
+
+    other = threading.Thread(target=copying)
+    other.start()
+    while not any("/x/c/7/7" in each["target"] for each in case.proxy.requests()):
+        pass
+    assert case.run("rm", case.url).returncode == 0
+    other.join()
+    assert done and not any("zarr.json" in key for key in case.keys())
+
+
+def test_a_failed_overwriting_raw_copy_leaves_no_claim(case):
+    case.copy()
+    case.proxy.set({"method": "PUT", "target": "/x/c/", "status": 403, "body": "<Error><Code>AccessDenied</Code></Error>"},
+                   {"method": "PUT", "target": "/readme", "status": 403, "body": "<Error><Code>AccessDenied</Code></Error>"})
+    (case.folder / "x/c/9").mkdir()
+    (case.folder / "x/c/9/9").write_bytes(b"outside")  # is refused before anything is written
+    store = sherd.Store(case.url, storage_options=case.options)
+    store.set("x/c/8/8", b"foreign")
+    with pytest.raises(sherd.Conflict, match="x/c/8/8"):
+        case.copy(options=case.slow, overwrite=True)
+    assert CLAIM not in case.keys()
+    store.erase("x/c/8/8")
+    with pytest.raises(sherd.Error, match="AccessDenied"):
+        case.copy(options=case.slow, overwrite=True)
+    assert ("node_claimed", CLAIM) in case.faults(), "an object may have been replaced"
+    case.copy(resume=True)
+    assert CLAIM not in case.keys()
 
 
 def test_a_raw_copy_does_not_take_over_the_copy_of_a_node(case):

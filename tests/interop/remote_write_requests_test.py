@@ -165,15 +165,16 @@ def test_an_array_at_a_new_path_takes_four_dependent_round_trips(bucket, format,
         assert counted == [most - 1], path
 
 
-@pytest.mark.parametrize("format", ["zarr3", "zarr2"])
-def test_attributes_take_two_dependent_round_trips(bucket, format):
+# In Zarr v2 attributes are a document of their own, so it is first looked at whether the node is still there.
+@pytest.mark.parametrize(("format", "most"), [("zarr3", 2), ("zarr2", 3)])
+def test_attributes_take_two_dependent_round_trips(bucket, format, most):
     group = sherd.create_group(f"{bucket.url}/g.zarr", format=format, storage_options=bucket.options)
     array = group.create_array("h/a", shape=4, dtype="u1", attributes={"n": 0})
     for node in (array, group["h"], group):
         node.attrs["n"] = 1
         with bucket.round_trips() as counted:
             node.attrs["n"] = 2
-        assert counted == [2], node  # the document, and the groups around it, which may have consolidated metadata
+        assert counted == [most], node  # the document, and the groups around it, which may have consolidated metadata
 
 
 def test_an_import_takes_as_many_round_trips_in_every_format(bucket, tmp_path):
@@ -221,10 +222,10 @@ def test_a_copy_between_buckets_takes_a_request_per_object(request, fault_proxy)
     copy = lambda name: sherd.copy(f"{bucket.url}/a.zarr", f"{to}/{name}", raw=True, storage_options=bucket.options)
     with sherd.record() as log:
         sent = bucket.requests_of(lambda: copy("b.zarr"))
-    assert sorted(method for method, _ in sent) == ["DELETE"] + ["GET"] * 3 + ["PUT"] * 10 and log.stats["requests"] == len(sent), sent
+    assert sorted(method for method, _ in sent) == ["DELETE"] + ["GET"] * 4 + ["PUT"] * 10 and log.stats["requests"] == len(sent), sent
     with bucket.round_trips() as counted:
         copy("c.zarr")
-    assert counted == [6]  # the claim and the list of objects; that of the new ones; chunks; documents; the claim again, twice
+    assert counted == [7]  # the claim and the list of objects; that of the new ones; chunks; the claim; documents; the claim, twice
     for name in ("b.zarr", "c.zarr"):
         np.testing.assert_array_equal(sherd.open_array(f"{to}/{name}", storage_options=bucket.options)[...], data)
 
