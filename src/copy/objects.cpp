@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ constexpr std::size_t kBatch = 1024;
 /// Of a document, read when it is opened: most are sent again sooner than a server copies them.
 constexpr std::uint64_t kDocumentBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10, kMostWindow = std::uint64_t{8} << 20;
+
+constexpr std::chrono::seconds kConfirmed{1};
 
 /// An object as the list has shown it.
 struct ListedObject {
@@ -72,7 +75,7 @@ class ObjectCopier {
     if (!copied && claim_ && !has_written_) claim_->undo();
     SHERD_TRY(std::move(copied));
     if (claim_)
-      SHERD_TRY(in_store(claim_->end(), destination_.url()).in([] {
+      SHERD_TRY(in_store(claim_->end_confirmed(), destination_.url()).in([] {
         return "everything is copied, but the claim that a copy is being made remains";
       }));
     return ObjectCopyReport{objects_, bytes_, skipped_};
@@ -94,10 +97,9 @@ class ObjectCopier {
       return true;
     }));
     SHERD_TRY(checked.get());
-    SHERD_TRY(copy_batch(batch, watched));
-    if (claim_) SHERD_TRY(in_store(claim_->confirm(), destination_.url()));
+    SHERD_TRY(while_claimed([&] { return copy_batch(batch, watched); }));
     first_bytes_ = kDocumentBytes;
-    SHERD_TRY(copy_batch(documents, watched));
+    SHERD_TRY(while_claimed([&] { return copy_batch(documents, watched); }));
     (void)all;
     if (options_.config.progress) options_.config.progress({done_, total});
     return {};
@@ -107,11 +109,27 @@ class ObjectCopier {
   Result<void> take_place() {
     std::string note(may_exist() ? "" : ClaimText::kAllObjects);
     const auto existing = options_.resume ? Claim::Existing::is_taken_over : Claim::Existing::is_conflict;
+    // The list at the same time: no other process claims, copies and ends within one request.
+    auto listed = begin_beside([this] { return check_empty(); });
     SHERD_TRY(claim, in_store(Claim::take_for_objects(to_, std::move(note), existing), destination_.url()));
     claim_ = std::move(claim);
-    auto empty = check_empty();
+    auto empty = listed.get();
     if (!empty && claim_) std::exchange(claim_, std::nullopt)->undo();
     return empty;
+  }
+
+  /// Confirms the claim beside a copy and, if that takes longer than a confirmation can be relied on, after it.
+  template <class Copy>
+  Result<void> while_claimed(const Copy& copy) const {
+    if (!claim_) return copy();
+    const auto confirm = [this] { return in_store(claim_->confirm(), destination_.url()); };
+    const auto began = std::chrono::steady_clock::now();
+    auto confirmed = begin_beside(confirm);
+    auto copied = copy();
+    const auto is_ours = confirmed.get();
+    SHERD_TRY(std::move(copied));
+    SHERD_TRY(is_ours);
+    return std::chrono::steady_clock::now() - began > kConfirmed ? confirm() : Result<void>();
   }
 
   /// What is there while processes make something is not copied.

@@ -213,6 +213,10 @@ Result<void> Claim::end() const {
   const auto confirmed = confirm();
   if (!confirmed && confirmed.error().code() == ErrorCode::conflict) return {};  // it is another's
   SHERD_TRY(confirmed);
+  return end_confirmed();
+}
+
+Result<void> Claim::end_confirmed() const {
   SHERD_TRY(location_.store->erase(claim_key(location_)));
   return {};
 }

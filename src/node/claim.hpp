@@ -87,6 +87,8 @@ class Claim {
   [[nodiscard]] Result<void> confirm() const;
   /// Erases the claim, and what else is below the name.
   [[nodiscard]] Result<void> end() const;
+  /// end() in a store without locks, where the caller has just confirmed it.
+  [[nodiscard]] Result<void> end_confirmed() const;
 
  private:
   explicit Claim(const NodeLocation& location) : location_(location) {}
