@@ -31,7 +31,7 @@ void finish_at(const std::string& url, const Config& config);
 [[nodiscard]] CreateOptions create_options(const nb::dict& options, Config config);
 [[nodiscard]] nb::object node_to(Node node);
 
-/// The URL by which a pickle opens a store again: `?...` stands for a query, which must then be given as an option.
+/// The URL of a store in a pickle. A query is replaced with `?...`; whoever loads the pickle gives it as an option.
 [[nodiscard]] std::string url_in_pickle(const Store& store);
 
 /// (function, arguments) for pickle. InvalidArgument if the store is in memory.

@@ -7,13 +7,13 @@
 #include "base/try.hpp"
 #include "base/url.hpp"
 #include "copy/object.hpp"
-#include "store/capabilities.hpp"
 #include "store/listing.hpp"
 #include "store/read_into.hpp"
 
 namespace sherd {
 namespace {
 
+/// Bytes of a window.
 constexpr std::uint64_t kMostAtOnce = std::uint64_t{16} << 20;
 
 // Moved bytes are not decoded, so nothing else shows whether they are a chunk.
@@ -34,7 +34,7 @@ Result<void> check_trailer(const SecondIndex& second, std::span<const std::byte>
 
 }  // namespace
 
-Result<std::shared_ptr<ByteSource>> ObjectCopy::located_version(const LeafFinder::Object& object) {
+Result<std::shared_ptr<ByteSource>> ObjectCopy::located_version(const LocatedObject& object) {
   Store& store = *task_.source.store();
   if (object.source != nullptr) return object.source;
   if (auto listed = listed_source(store, object.key, object.size, object.generation)) return listed;

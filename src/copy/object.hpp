@@ -46,12 +46,6 @@ struct SourceLeaf {
 /// Finds the stored chunks that intersect a box, among those known to be stored.
 class LeafFinder {
  public:
-  struct Object {
-    std::string key;
-    Generation generation;
-    std::uint64_t size = 0;
-    std::shared_ptr<ByteSource> source = nullptr;  ///< if its first bytes were read
-  };
   /// What is looked for. Where a list has shown all chunks, their extents are left out if they are not wanted.
   struct Wanted {
     bool extents = true;
@@ -64,8 +58,8 @@ class LeafFinder {
   LeafFinder(const ArrayCopy& task, Box box, const Config& config, Wanted wanted);
   /// Calls `visit` for every chunk until it returns false. A shard that must be decoded whole counts as one chunk.
   Result<void> visit(const Visit& visit);
-  /// The objects encountered so far.
-  [[nodiscard]] const std::vector<Object>& objects() const noexcept { return objects_; }
+  /// The objects encountered so far, without their chunks.
+  [[nodiscard]] const std::vector<LocatedObject>& objects() const noexcept { return objects_; }
 
  private:
   Result<std::vector<std::optional<LocatedObject>>> locate(const std::vector<Shape>& cells) const;
@@ -75,7 +69,7 @@ class LeafFinder {
   const Config& config_;
   const Box box_;
   const Wanted wanted_;
-  std::vector<Object> objects_;
+  std::vector<LocatedObject> objects_;
 };
 
 /// The work that a call has done so far.
@@ -150,7 +144,7 @@ class ObjectCopy {
   Result<EncodedBatch> encode_batch(const Slots& all, std::span<const Slot> slots, const Box& cells,
                                     const WriteSource& from);
   Result<std::vector<Slot>> touched(Slots& all);
-  Result<std::shared_ptr<ByteSource>> located_version(const LeafFinder::Object& object);
+  Result<std::shared_ptr<ByteSource>> located_version(const LocatedObject& object);
   /// An error in reading names the source's store; callers add that of the destination to all others.
   template <class T>
   Result<T> of_source(Result<T> read) const {

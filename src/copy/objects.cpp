@@ -36,6 +36,7 @@ constexpr std::size_t kBatch = 1024;
 constexpr std::uint64_t kDocumentBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 10, kMostWindow = std::uint64_t{8} << 20;
 
+/// How long a claim that was confirmed is relied on.
 constexpr std::chrono::seconds kConfirmed{1};
 
 /// An object as the list has shown it.

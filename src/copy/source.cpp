@@ -163,9 +163,9 @@ Result<bool> LeafFinder::visit_objects(const std::vector<Shape>& cells, const Vi
       *task_.vanished = true;
       continue;
     }
-    objects_.push_back(
-        {std::move(object->key), std::move(object->generation), object->size, std::move(object->source)});
-    for (LocatedChunk& chunk : object->chunks) {
+    std::vector<LocatedChunk> chunks = std::exchange(object->chunks, {});
+    objects_.push_back(*std::move(object));
+    for (LocatedChunk& chunk : chunks) {
       SourceLeaf leaf{std::move(chunk.box), chunk.extent, objects_.size() - 1};
       if (task_.map) leaf.box = task_.map->goes_into(leaf.box);
       if (is_empty(leaf.box)) continue;

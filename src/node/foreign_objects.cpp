@@ -141,11 +141,7 @@ constexpr std::size_t kExaminedTogether = 128;
 class Walk {
  public:
   Walk(const NodeLocation& top, bool refuses)
-      : top_(top),
-        contents_(top.format->contents(top.path)),
-        refuses_(refuses),
-        document_keys_(top),
-        documents_(top.store) {
+      : top_(top), contents_(top.format->contents(top.path)), refuses_(refuses), documents_(top.store) {
     top_.writable = false;
   }
   /// Where the top has no members.
@@ -172,14 +168,16 @@ class Walk {
     return examine(prefix, names, found);
   }
 
-  /// The keys of the documents that nodes of which there is one may have.
+  /// The keys of all documents of the nodes that have a document among these names. They are read in advance only if
+  /// requests have latency.
   [[nodiscard]] std::vector<std::string> documents_among(const std::string& prefix,
                                                          const std::vector<std::string>& names) const {
     std::vector<std::string> documents;
+    if (top_.store->traits().parallel_requests <= 1) return documents;
     const Format* const format = top_.format.get();
     for (const std::string& name : names) {
       const std::string key = prefix + name;
-      if (!document_keys_.has(key)) continue;
+      if (!is_document_of({&format, 1}, key)) continue;
       const std::vector<std::string> all = document_keys({&format, 1}, std::string(parent_path(key)));
       if (std::ranges::find(all, key) != all.end()) documents.insert(documents.end(), all.begin(), all.end());
     }
@@ -233,7 +231,6 @@ class Walk {
   NodeLocation top_;
   std::vector<std::string> contents_;
   bool refuses_;
-  DocumentKeys document_keys_;
   std::shared_ptr<Store> documents_;  ///< the store, or a snapshot of the documents among the keys
   std::vector<Step> steps_;
 };

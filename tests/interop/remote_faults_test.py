@@ -64,8 +64,8 @@ class Bench:
         return self.operation.state(self.url, self.direct), error, requests
 
     def check(self, state, whole):
-        """`check` lists what is there besides the old state or the new one, whose objects are `whole`, and `rm` removes it.
-        Where there is no node yet, the next operation makes one, and then a probe that was left is listed."""
+        """`check` lists everything that is left besides the old state, or besides the new one, which has the objects `whole`;
+        then `rm` removes it. Where there is no node yet, the next operation makes one, because `rm` leaves a young probe there."""
         if state == "old" and self.leftovers.has_probe(self.changed) and not self.leftovers.is_node(self.changed):
             self.operation.run(self.url, self.direct)
             state = "new"
